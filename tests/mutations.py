@@ -318,8 +318,8 @@ MUTATIONS = [
     Mutation(
         "observers: a client without observers tells of its requests",
         "redisson_dq/_async/connecting/connections.py",
-        "self._watched(sending) if self._observers else self._run(sending)",
-        "self._watched(sending)",
+        "            if not self._observers.hear(Sent):\n                reply, confirmed",
+        "            if False:\n                reply, confirmed",
         "tests/integration/test_observing.py::test_nothing_is_made_where_nobody_watches",
     ),
     Mutation(

@@ -33,6 +33,11 @@ LogValues = Union[bool, Callable[[Any], object]]
 # Of a value's text so many characters are logged.
 _LONGEST_VALUE = 500
 
+#: The name of a request, and its keys.
+_Named = tuple[str, tuple[str, ...]]
+#: The error of each request, or None.
+_Errors = list[Union[BaseException, None]]
+
 _numbers = itertools.count(1)
 
 
@@ -151,29 +156,35 @@ class Observers(list[Observer]):
             )
 
     @contextmanager
-    def exchange(self, request: str, keys: tuple[str, ...], clock: Clock) -> Iterator[None]:
-        """Tells that a request is about to be sent, and at the end of the block that it was answered, or failed."""
-        answered = self.sent(request, keys, clock)
-        try:
-            yield
-        except BaseException as error:
-            answered(error)
-            raise
-        answered(None)
+    def exchange(self, requests: Iterable[_Named], clock: Clock, *, waits: bool = False) -> Iterator[_Errors]:
+        """Tells that requests are about to be sent, and at the end of the block that they were answered, or failed.
 
-    def sent(self, request: str, keys: tuple[str, ...], clock: Clock) -> Callable[[BaseException | None], None]:
-        """Tells that a request is about to be sent.
-
-        Gives a function, to be called once, with None when the request was answered, else with the error.
+        The block puts the errors that Redis answered with into the list that it is given, by the requests' places. An
+        error that ends the block is every request's. ``waits``: Redis may let the answer wait for a value.
         """
-        number, began = next(_numbers), clock.monotonic()
-        self.tell(Sent(number=number, request=request, keys=keys))
-
-        def answered(error: BaseException | None) -> None:
+        began = clock.monotonic()
+        told = [Sent(number=next(_numbers), request=name, keys=keys, waits=waits) for name, keys in requests]
+        for sent in told:
+            self.tell(sent)
+        errors: _Errors = [None] * len(told)
+        try:
+            yield errors
+        except BaseException as error:
+            errors[:] = [error] * len(told)
+            raise
+        finally:
             duration = timedelta(seconds=clock.monotonic() - began)
-            self.tell(Answered(number=number, request=request, keys=keys, duration=duration, error=error))
-
-        return answered
+            for sent, failure in zip(told, errors, strict=True):
+                self.tell(
+                    Answered(
+                        number=sent.number,
+                        request=sent.request,
+                        keys=sent.keys,
+                        waits=waits,
+                        duration=duration,
+                        error=failure,
+                    )
+                )
 
 
 def check_log_values(value: object) -> bool:

@@ -75,6 +75,10 @@ class PopEngine:
         self.source = source
         self._stay = stay
         self._shuts = shuts
+        # Whether Redis could be reached in the last trouble, and refused.
+        self._is_refused = False
+        # The request that was sent together with the last blocking command.
+        self._behind: Request[list[Taken]] | None = None
         self._chose = self._began = 0.0
         self._pause = _FIRST_PAUSE
         self.until = math.inf
@@ -179,7 +183,7 @@ class PopEngine:
         """
         self.line.asked()
         span = self.span(now) if blocks else AT_MOST
-        behind = self.source.behind() if blocks else None
+        self._behind = behind = self.source.behind() if blocks else None
         self._began = now
         self.number += 1
         # Until it is sent, a PING would come before it, and its reply would be read as the command's.
@@ -212,7 +216,9 @@ class PopEngine:
         self.replies -= 1
 
     def looked(self, look: Look) -> None:
-        """A look is over, and pays for each look that was owed."""
+        """A look has succeeded, and pays for each look that was owed."""
+        if look.request is not None:
+            self._is_refused = False
         if look.debt.owed is not Owed.REPEAT:
             self.debts.paid(LOOK)
 
@@ -240,9 +246,10 @@ class PopEngine:
 
     # -- trouble -----------------------------------------------------------------------------------------------------
 
-    def in_trouble(self, trouble: RedisConnectionError, now: float) -> None:
-        """Redis is away, or refuses for a while."""
+    def in_trouble(self, trouble: RedisConnectionError, now: float, *, is_refused: bool) -> None:
+        """Redis is away. ``is_refused``: it can be reached, and refuses for a while."""
         self.trouble = trouble
+        self._is_refused = is_refused
         if trouble.maybe_done:
             self.line.doubt()
         self.line.answer_expired(trouble)
@@ -253,6 +260,7 @@ class PopEngine:
     def out_of_trouble(self) -> None:
         """Redis has answered."""
         self.trouble = None
+        self._is_refused = False
         self._pause = _FIRST_PAUSE
 
     def longer_pause(self) -> float:
@@ -263,6 +271,9 @@ class PopEngine:
 
     def proves_redis_is_back(self, trigger: Trigger, *, is_connected: bool) -> bool:
         """Whether the pumper's trigger tells that Redis can be reached."""
+        if self._is_refused:
+            # A connection that is made proves nothing then.
+            return False
         if trigger is Trigger.NONE:
             return not self.debts
         # A connection that rests was made after the last trouble, as each trouble ends one.
@@ -277,6 +288,11 @@ class PopEngine:
     def is_empty(self, now: float) -> bool:
         """Whether a reply has just told that nothing is left, and nothing is owed."""
         return not self.debts and now - self.emptied < _EMPTY
+
+    @property
+    def owes_another(self) -> bool:
+        """Whether a request is owed that was not sent together with the blocking command."""
+        return any(each.owed is Owed.REPEAT and each.request is not self._behind for each in self.debts.all)
 
     @property
     def is_running(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from itertools import pairwise
 from typing import Any
@@ -162,6 +163,64 @@ def test_a_server_that_cannot_be_reached(flavour: Flavour, own_server: EmbeddedS
             pipe.execute()
         assert watch.kinds == ["Sent", "Sent", "Answered", "Answered"]
         assert all(isinstance(each.error, RedisConnectionError) for each in watch.of(Answered))
+
+
+def test_a_command_that_waits(client: Any, watch: Watch, admin: redis.Redis) -> None:
+    """It is told as a request. The script behind it is told when the command has ended."""
+    queue = client.blocking_queue("orders", transfer=False)
+    for call, expected in (
+        (queue.take, [("BLPOP", True)]),
+        (
+            lambda: queue.receive().ack(),
+            [("receive", False), ("BLMOVE", True), ("receive", False), ("ack", False)],
+        ),
+    ):
+        watch.heard.clear()
+        with ThreadPoolExecutor(1) as thread:
+            waiting = thread.submit(call)
+            eventually(lambda: admin.info("clients")["blocked_clients"] == 1)
+            assert watch.of(Sent)[-1].waits
+            assert len(watch.of(Sent)) == len(watch.of(Answered)) + 1
+            admin.rpush("orders", "a")
+            waiting.result()
+        sent, answered = watch.of(Sent), watch.of(Answered)
+        assert [each.number for each in sent] == [each.number for each in answered]
+        assert [(each.request, each.waits) for each in sent] == expected
+        assert [(each.request, each.waits, each.error) for each in answered] == [
+            (name, waits, None) for name, waits in expected
+        ]
+        assert all("orders" in each.keys for each in sent if each.waits)
+
+
+def test_a_command_that_waits_and_is_refused(client: Any, watch: Watch, admin: redis.Redis) -> None:
+    admin.set("orders", "text")
+    watch.heard.clear()
+    with pytest.raises(WrongTypeError):
+        client.blocking_queue("orders", transfer=False).take()
+    sent, answered = watch.of(Sent)[0], watch.of(Answered)[0]
+    assert (sent.request, sent.waits, answered.number) == ("BLPOP", True, sent.number)
+    assert "WRONGTYPE" in str(answered.error)
+
+
+@pytest.mark.parametrize("call", ["poll", "receive"])
+def test_a_server_that_refuses_for_a_while_is_away_once(
+    flavour: Flavour, own_server: EmbeddedServer, watch: Watch, call: str
+) -> None:
+    """Connections to it are made, and tell nothing."""
+    admin = redis.Redis.from_url(own_server.url)
+    with flavour.connect(own_server.url, codec=StringCodec(), observer=watch) as client:
+        queue = client.blocking_queue("orders", transfer=False)
+        admin.execute_command("REPLICAOF", "127.0.0.1", "1")
+        for _ in range(3):
+            with pytest.raises(RedisConnectionError):
+                getattr(queue, call)(timeout=0.4)
+        assert [type(each) for each in watch.of(Away, BackAgain)] == [Away]
+        admin.execute_command("REPLICAOF", "NO", "ONE")
+        queue.add("a")
+        assert queue.take() == "a"
+        watch.until(BackAgain)
+        assert [type(each) for each in watch.of(Away, BackAgain)] == [Away, BackAgain]
+    admin.close()
 
 
 # -- moving ----------------------------------------------------------------------------------------------------------
@@ -337,6 +396,8 @@ def test_a_backlog_is_taken_by_requests_of_the_connection_that_waits(client: Any
     watch.heard.clear()
     assert len(queue.poll(limit=6, timeout=5)) == 6
     assert [(type(each), each.request, each.keys) for each in watch.of(OfRequest)] == [
+        (Sent, "BLPOP", ("orders",)),
+        (Answered, "BLPOP", ("orders",)),
         (Sent, "LPOP", ("orders",)),
         (Answered, "LPOP", ("orders",)),
     ]

@@ -107,14 +107,24 @@ def test_happenings_of_other_threads_are_told_meanwhile() -> None:
 def test_an_answer_has_the_number_of_its_request() -> None:
     heard: list[Any] = []
     observers = Observers(heard.append)
-    first, second = (observers.sent(name, ("orders",), SYSTEM) for name in ("LLEN", "LPOP"))
     error = ValueError()
-    second(error)
-    first(None)
+    with observers.exchange([("LLEN", ("orders",)), ("LPOP", ("orders",))], SYSTEM) as errors:
+        errors[1] = error
     assert [type(each) for each in heard] == [Sent, Sent, Answered, Answered]
-    assert [each.request for each in heard] == ["LLEN", "LPOP", "LPOP", "LLEN"]
-    assert heard[0].number == heard[3].number != heard[1].number == heard[2].number
-    assert (heard[2].error, heard[3].error) == (error, None)
+    assert [each.request for each in heard] == ["LLEN", "LPOP", "LLEN", "LPOP"]
+    assert heard[0].number == heard[2].number != heard[1].number == heard[3].number
+    assert (heard[2].error, heard[3].error) == (None, error)
+
+
+def test_an_error_that_ends_an_exchange_is_that_of_each_request() -> None:
+    heard: list[Any] = []
+    error = ValueError("broken")
+    with (
+        pytest.raises(ValueError, match="broken"),
+        Observers(heard.append).exchange([("LLEN", ()), ("BLPOP", ())], SYSTEM),
+    ):
+        raise error
+    assert [each.error for each in heard[2:]] == [error, error]
 
 
 OF_VALUE: dict[str, Any] = {"queue": "orders", "id": "ab12", "attempt": 2, "handler": "charge"}

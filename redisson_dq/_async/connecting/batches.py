@@ -11,11 +11,11 @@ from redis.exceptions import BusyLoadingError, RedisError, ResponseError
 from redisson_dq._async.connecting.pools import Pools
 from redisson_dq._concurrency import async_finish
 from redisson_dq._redis import async_send, mark_clean, pack
-from redisson_dq.durability import Confirmed, Durability
+from redisson_dq.durability import Confirmed, Durability, strongest
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.wire.request import Request
 
-__all__ = ["Batch", "exchange_many", "packed"]
+__all__ = ["Batch", "durability_of", "exchange_many", "packed"]
 
 
 class Batch:
@@ -123,3 +123,8 @@ def packed(requests: Iterable[Request[Any]], *, only_looks: bool = False) -> Ite
         else:
             known.add(script.sha)
             yield (f"EVAL{suffix}", script.source, *request.words)
+
+
+def durability_of(requests: Iterable[Request[Any]]) -> Durability | None:
+    """The confirmation that they need together."""
+    return strongest(request.durable for request in requests)

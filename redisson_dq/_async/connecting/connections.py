@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import secrets
-from collections.abc import Iterable
 from typing import Any, TypeVar, Union
 
 import attrs
@@ -21,17 +20,18 @@ from redis.exceptions import (
     TryAgainError,
 )
 
-from redisson_dq._async.connecting.batches import Batch, exchange_many, packed
+from redisson_dq._async.connecting.batches import Batch, durability_of, exchange_many, packed
 from redisson_dq._async.connecting.explaining import check_confirmed, explained, subject
 from redisson_dq._async.connecting.pools import Pools
 from redisson_dq._async.connecting.servers import Servers
+from redisson_dq._async.connecting.transactions import Transactions
 from redisson_dq._clock import Clock
 from redisson_dq._concurrency import AsyncCancelled, AsyncWork, async_finish
 from redisson_dq._redis import (
     is_out_of_memory,
     translate,
 )
-from redisson_dq.durability import Confirmed, Durability, strongest
+from redisson_dq.durability import Confirmed, Durability
 from redisson_dq.errors import (
     DecodeError,
     RedisConnectionError,
@@ -40,7 +40,6 @@ from redisson_dq.errors import (
 from redisson_dq.observing import Observers, Sent
 from redisson_dq.scripts.script import Script
 from redisson_dq.wire import calls, commands
-from redisson_dq.wire.fencing import fenced, unfenced
 from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.request import Request
 
@@ -81,8 +80,7 @@ class Connections(Pools):
         super().__init__(servers, clock, observers)
         # The channels that this client may not publish on, as Redis has said.
         self._unheard: set[bytes] = set()
-        # Whether Redis has let this client begin a transaction.
-        self._may_transact = False
+        self._transactions = Transactions(self)
         # Whether the user was last allowed to call scripts that only read, and by EVALSHA_RO alone.
         self._only_looks = False
         # By list of undecodable values: the nonce of the last call that has put some into it.
@@ -112,7 +110,11 @@ class Connections(Pools):
             begin()
         try:
             sending = _Sending(request, before_sending, after_sending, within, at_hand)
-            reply, confirmed = await (self._watched(sending) if self._observers.hear(Sent) else self._run(sending))
+            if not self._observers.hear(Sent):
+                reply, confirmed = await self._run(sending)
+            else:
+                with self._observers.exchange([(request.name, request.keys)], self.clock):
+                    reply, confirmed = await self._run(sending)
             result = self.parsed(request, reply)
             check_confirmed(request, result, confirmed)
             return result
@@ -153,8 +155,13 @@ class Connections(Pools):
         for request in requests:
             for begin in request.on_sending:
                 begin()
-        exchange = self._watched_together if self._observers.hear(Sent) else self._run_together
-        answers = await exchange(requests, list(places_of.values()), transaction)
+        parts = list(places_of.values())
+        if not self._observers.hear(Sent):
+            answers = await self._run_together(requests, parts, transaction)
+        else:
+            with self._observers.exchange([(each.name, each.keys) for each in requests], self.clock) as errors:
+                answers = await self._run_together(requests, parts, transaction)
+                errors[:] = [reply if isinstance(reply, Exception) else None for reply, _ in answers]
         return [
             await self._result_of(request, reply, transaction, confirmed)
             for request, (reply, confirmed) in zip(requests, answers, strict=True)
@@ -165,13 +172,13 @@ class Connections(Pools):
     ) -> list[_Answer]:
         """The answers of requests, in their order. ``parts`` has the places of those that go to one node."""
         if transaction and requests:
-            replies, confirmed = await self._transact(requests)
+            replies, confirmed = await self._transactions.replies(requests)
             return [(reply, confirmed) for reply in replies]
         batches = [
             Batch(
                 pool,
                 packed(chosen := [requests[i] for i in places], only_looks=self._only_looks),
-                _durability_of(chosen),
+                durability_of(chosen),
             )
             for pool, places in parts
         ]
@@ -184,21 +191,6 @@ class Connections(Pools):
             # The answers of other nodes stand. They may be values that exist nowhere else any more.
             for i, place in enumerate(places):
                 answers[place] = batch.replies[i] if i < len(batch.replies) else batch.error, batch.confirmed
-        return answers
-
-    async def _watched_together(
-        self, requests: list[Request[Any]], parts: list[tuple[ConnectionPool, list[int]]], transaction: bool
-    ) -> list[_Answer]:
-        """Like :meth:`_run_together`, and told to the observers."""
-        ends = [self._observers.sent(request.name, request.keys, self.clock) for request in requests]
-        try:
-            answers = await self._run_together(requests, parts, transaction)
-        except BaseException as error:
-            for answered in ends:
-                answered(error)
-            raise
-        for answered, (reply, _) in zip(ends, answers, strict=True):
-            answered(reply if isinstance(reply, Exception) else None)
         return answers
 
     async def _result_of(
@@ -228,48 +220,6 @@ class Connections(Pools):
             return result
         except RedissonDQError as error:
             return error
-
-    async def _transact(self, requests: list[Request[Any]]) -> tuple[list[Any], Confirmed | Exception | None]:
-        """The replies, or errors in their place, and the confirmations of the changes.
-
-        A transaction that was redirected did nothing, and follows its slot.
-        """
-        attempt = 0
-        while True:
-            replies, confirmed = await self._transact_once(requests)
-            moved = any(isinstance(reply, (AskError, TryAgainError, ClusterDownError)) for reply in replies)
-            if not moved or attempt == _REDIRECTIONS:
-                return replies, confirmed
-            await self.clock.async_sleep(_PAUSE_WHILE_MIGRATING * attempt)
-            await self.refresh()
-            attempt += 1
-
-    async def _transact_once(self, requests: list[Request[Any]]) -> tuple[list[Any], Confirmed | Exception | None]:
-        pool = await self.pool_of(requests[0].key)
-        if not self._may_transact:
-            # Where the user has no right to MULTI, Redis would carry out the commands behind it all the same.
-            begun, _ = await self._replies_of(Batch(pool, [("MULTI",), ("EXEC",)]))
-            if isinstance(begun, ResponseError):
-                return [begun] * len(requests), None
-            self._may_transact = True
-        batch = Batch(pool, [("MULTI",), *packed(fenced(requests)), ("EXEC",)], _durability_of(requests))
-        begun, *_, done = await self._replies_of(batch)
-        if isinstance(begun, ResponseError):
-            self._may_transact = False
-            logger.warning("a transaction was carried out, but not as one: %s", begun)
-            return unfenced(requests, batch.replies[1:-1]), batch.confirmed
-        if isinstance(done, ResponseError):
-            # Redis refused one command at once, or all of them at the end (CROSSSLOT). It carried out none.
-            reasons = [*(reply for reply in batch.replies[1:-1] if isinstance(reply, ResponseError)), done]
-            refused = [reply if isinstance(reply, ResponseError) else reasons[0] for reply in batch.replies[1:-1]]
-            return unfenced(requests, refused), None
-        return unfenced(requests, done), batch.confirmed
-
-    async def _replies_of(self, batch: Batch) -> list[Any]:
-        await exchange_many(self, [batch], "a transaction")
-        if batch.error is not None:
-            raise batch.error
-        return batch.replies
 
     async def set_aside(self, error: DecodeError, key: str) -> None:
         """Puts undecodable values, which exist nowhere else any more, into the list ``key``.
@@ -314,12 +264,6 @@ class Connections(Pools):
         except RedissonDQError:
             # Redis refuses the script: a right is missing, or its keys share no slot. Twice is better than not at all.
             await self.run(commands.set_aside(key, values), when_closed=True)
-
-    async def _watched(self, sending: _Sending) -> _Answer:
-        """Like :meth:`_run`, and told to the observers."""
-        request = sending.request
-        with self._observers.exchange(request.name, request.keys, self.clock):
-            return await self._run(sending)
 
     async def _run(self, sending: _Sending) -> _Answer:
         """The reply, and the confirmation of the change where that was asked for."""
@@ -417,7 +361,3 @@ class Connections(Pools):
             return durable.confirmed(await self.exchange(connection, durable.words))
         except (ResponseError, BusyLoadingError) as error:
             return error
-
-
-def _durability_of(requests: Iterable[Request[Any]]) -> Durability | None:
-    return strongest(request.durable for request in requests)

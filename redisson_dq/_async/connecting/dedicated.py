@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from redis.asyncio import ConnectionPool
@@ -59,12 +59,6 @@ class Dedicated:
         """Sends one command. Raises redis-py's errors."""
         await self._write(pack(words))
 
-    async def send_together(self, words: Sequence[Any], request: Request[Any]) -> None:
-        """Sends a command and a request behind it in one piece. Raises redis-py's errors."""
-        script = request.script
-        behind = request.words if script is None else ("EVALSHA", script.sha, *request.words)
-        await self._write(pack(words) + pack(behind))
-
     async def _write(self, packed: bytes) -> None:
         if self._closed:
             # redis-py would connect anew, to a session that knows neither subscriptions nor our client id.
@@ -79,7 +73,7 @@ class Dedicated:
         """Sends one request and reads its reply. Raises redis-py's errors."""
         if not self._observers.hear(Sent):
             return await self._exchange(request)
-        with self._observers.exchange(request.name, request.keys, self._clock):
+        with self._observers.exchange([(request.name, request.keys)], self._clock):
             return await self._exchange(request)
 
     async def _exchange(self, request: Request[Any]) -> Any:
@@ -93,9 +87,47 @@ class Dedicated:
             await self.send("EVAL", request.script.source, *request.words)
             return await self.read()
 
-    async def transact(self, *commands: tuple[Any, ...]) -> Any:
-        """Sends commands as one transaction; gives the last one's reply. Raises redis-py's errors."""
-        return await _transact(self.connection, commands)
+    async def block(
+        self,
+        words: Sequence[Any],
+        keys: tuple[str, ...],
+        behind: Request[Any] | None,
+        sent: Callable[[], None],
+    ) -> Any:
+        """Sends a command that blocks, and a request behind it in one piece; gives the command's reply.
+
+        ``sent`` is called when both are sent, and :meth:`read_behind` reads the other reply. Raises redis-py's errors.
+        """
+        if not self._observers.hear(Sent):
+            return await self._block(words, behind, sent)
+        with self._observers.exchange([(words[0], keys)], self._clock, waits=True):
+            return await self._block(words, behind, sent)
+
+    async def _block(self, words: Sequence[Any], behind: Request[Any] | None, sent: Callable[[], None]) -> Any:
+        packed = pack(words)
+        if behind is not None:
+            script = behind.script
+            packed += pack(behind.words if script is None else ("EVALSHA", script.sha, *behind.words))
+        await self._write(packed)
+        sent()
+        return await self.read()
+
+    async def read_behind(self, request: Request[Any]) -> Any:
+        """The reply to a request that was sent behind a command. Raises redis-py's errors.
+
+        Observers hear of it here, as Redis has only now begun to carry it out.
+        """
+        if not self._observers.hear(Sent):
+            return await self.read()
+        with self._observers.exchange([(request.name, request.keys)], self._clock):
+            return await self.read()
+
+    async def try_without_blocking(self, words: Sequence[Any], keys: tuple[str, ...]) -> Any:
+        """Sends a command that would block, in a transaction; gives its reply. Raises redis-py's errors."""
+        if not self._observers.hear(Sent):
+            return await _transact(self.connection, [words])
+        with self._observers.exchange([(words[0], keys)], self._clock):
+            return await _transact(self.connection, [words])
 
     async def learn_id(self) -> None:
         """Asks for the server's id of this connection, which :meth:`unblock` needs. One round trip."""
@@ -143,7 +175,7 @@ class Dedicated:
             logger.debug("closing a connection: %s", error)
 
 
-async def _transact(connection: Any, commands: Sequence[tuple[Any, ...]]) -> Any:
+async def _transact(connection: Any, commands: Sequence[Sequence[Any]]) -> Any:
     begun, *queued, done = await _replies(connection, [("MULTI",), *commands, ("EXEC",)])
     refusal = next((reply for reply in queued if isinstance(reply, ResponseError)), None)
     if isinstance(begun, ResponseError):
@@ -161,7 +193,7 @@ async def _transact(connection: Any, commands: Sequence[tuple[Any, ...]]) -> Any
     return reply
 
 
-async def _replies(connection: Any, commands: Sequence[tuple[Any, ...]]) -> list[Any]:
+async def _replies(connection: Any, commands: Sequence[Sequence[Any]]) -> list[Any]:
     """Sends commands together; gives the replies, errors of Redis's among them."""
     await async_send(connection, [b"".join(pack(words) for words in commands)])
     replies: list[Any] = []

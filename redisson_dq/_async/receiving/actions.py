@@ -14,6 +14,7 @@ import contextlib
 import logging
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from redis.exceptions import RedisError, ResponseError
@@ -241,21 +242,17 @@ class Actions:
 
     async def _probe(self, held: InHand) -> Told:
         try:
-            reply = await self._connection.transact(self._source.words(AT_MOST))
+            reply = await self._connection.try_without_blocking(self._source.words(AT_MOST), self._source.keys)
         except ResponseError as error:
             return Trigger.ANSWERED, held.answered(self._clock.monotonic(), refusal=error)
         return Trigger.ANSWERED, held.answered(self._clock.monotonic(), reply)
 
     async def _block(self, held: InHand) -> Told:
-        connection = self._connection
         words = self._source.words(0 if held.span == math.inf else held.span)
         try:
-            if held.behind is None:
-                await connection.send(*words)
-            else:
-                await connection.send_together(words, held.behind)
-            self._engine.sent(held)
-            reply = await connection.read()
+            reply = await self._connection.block(
+                words, self._source.keys, held.behind, partial(self._engine.sent, held)
+            )
         except ResponseError as error:
             return Trigger.ANSWERED, held.answered(self._clock.monotonic(), refusal=error)
         return Trigger.ANSWERED, held.answered(self._clock.monotonic(), reply)
@@ -287,7 +284,7 @@ class Actions:
     async def _taken_behind(self, request: Request[list[Taken]]) -> list[Taken]:
         """The reply to the request that was sent together with the blocking command."""
         try:
-            taken = self._connections.parsed(request, await self._connection.read())
+            taken = self._connections.parsed(request, await self._connection.read_behind(request))
         except ResponseError as error:
             # A look follows where a value has come. It may be sent with the script's text, and it can tell why not.
             logger.debug("queue %r: refused behind a blocking pop: %s", self._key, error)
@@ -354,7 +351,8 @@ class Actions:
         """Waits for Redis to come back."""
         assert isinstance(held.error, RedisConnectionError)
         with self._line.mutex:
-            self._engine.in_trouble(held.error, self._clock.monotonic())
+            is_refused = isinstance(held.error.__cause__, ResponseError)
+            self._engine.in_trouble(held.error, self._clock.monotonic(), is_refused=is_refused)
             seconds = self._engine.longer_pause()
         self._connections.outage.began(self._place, held.error)
         logger.debug("queue %r: waiting again in %.2f s: %s", self._key, seconds, held.error)

@@ -57,7 +57,7 @@ class Taker(Protocol):
     # -- triggers, under the mutex -----------------------------------------------------------------------------------
 
     def wake(self) -> None:
-        """Somebody may wait."""
+        """Somebody may wait, or has noted a request that has to be sent again."""
 
     def end(self) -> None:
         """Nobody waits any more."""
@@ -76,7 +76,7 @@ class Taker(Protocol):
         """Puts values back where they came from, in the order in which they were taken."""
 
     def owe(self, request: Request[list[Taken]]) -> None:
-        """Notes a request that has to be sent again. May be called without the mutex."""
+        """Notes a request that has to be sent again; :meth:`wake` follows. May be called without the mutex."""
 
     def recover(self, request: Request[list[Taken]]) -> None:
         """Sends a repeatable request again. Its sender does not wait for the reply any more."""

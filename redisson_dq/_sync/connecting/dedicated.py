@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from redis import ConnectionPool
@@ -62,12 +62,6 @@ class Dedicated:
         """Sends one command. Raises redis-py's errors."""
         self._write(pack(words))
 
-    def send_together(self, words: Sequence[Any], request: Request[Any]) -> None:
-        """Sends a command and a request behind it in one piece. Raises redis-py's errors."""
-        script = request.script
-        behind = request.words if script is None else ("EVALSHA", script.sha, *request.words)
-        self._write(pack(words) + pack(behind))
-
     def _write(self, packed: bytes) -> None:
         if self._closed:
             # redis-py would connect anew, to a session that knows neither subscriptions nor our client id.
@@ -82,7 +76,7 @@ class Dedicated:
         """Sends one request and reads its reply. Raises redis-py's errors."""
         if not self._observers.hear(Sent):
             return self._exchange(request)
-        with self._observers.exchange(request.name, request.keys, self._clock):
+        with self._observers.exchange([(request.name, request.keys)], self._clock):
             return self._exchange(request)
 
     def _exchange(self, request: Request[Any]) -> Any:
@@ -96,9 +90,47 @@ class Dedicated:
             self.send("EVAL", request.script.source, *request.words)
             return self.read()
 
-    def transact(self, *commands: tuple[Any, ...]) -> Any:
-        """Sends commands as one transaction; gives the last one's reply. Raises redis-py's errors."""
-        return _transact(self.connection, commands)
+    def block(
+        self,
+        words: Sequence[Any],
+        keys: tuple[str, ...],
+        behind: Request[Any] | None,
+        sent: Callable[[], None],
+    ) -> Any:
+        """Sends a command that blocks, and a request behind it in one piece; gives the command's reply.
+
+        ``sent`` is called when both are sent, and :meth:`read_behind` reads the other reply. Raises redis-py's errors.
+        """
+        if not self._observers.hear(Sent):
+            return self._block(words, behind, sent)
+        with self._observers.exchange([(words[0], keys)], self._clock, waits=True):
+            return self._block(words, behind, sent)
+
+    def _block(self, words: Sequence[Any], behind: Request[Any] | None, sent: Callable[[], None]) -> Any:
+        packed = pack(words)
+        if behind is not None:
+            script = behind.script
+            packed += pack(behind.words if script is None else ("EVALSHA", script.sha, *behind.words))
+        self._write(packed)
+        sent()
+        return self.read()
+
+    def read_behind(self, request: Request[Any]) -> Any:
+        """The reply to a request that was sent behind a command. Raises redis-py's errors.
+
+        Observers hear of it here, as Redis has only now begun to carry it out.
+        """
+        if not self._observers.hear(Sent):
+            return self.read()
+        with self._observers.exchange([(request.name, request.keys)], self._clock):
+            return self.read()
+
+    def try_without_blocking(self, words: Sequence[Any], keys: tuple[str, ...]) -> Any:
+        """Sends a command that would block, in a transaction; gives its reply. Raises redis-py's errors."""
+        if not self._observers.hear(Sent):
+            return _transact(self.connection, [words])
+        with self._observers.exchange([(words[0], keys)], self._clock):
+            return _transact(self.connection, [words])
 
     def learn_id(self) -> None:
         """Asks for the server's id of this connection, which :meth:`unblock` needs. One round trip."""
@@ -146,7 +178,7 @@ class Dedicated:
             logger.debug("closing a connection: %s", error)
 
 
-def _transact(connection: Any, commands: Sequence[tuple[Any, ...]]) -> Any:
+def _transact(connection: Any, commands: Sequence[Sequence[Any]]) -> Any:
     begun, *queued, done = _replies(connection, [("MULTI",), *commands, ("EXEC",)])
     refusal = next((reply for reply in queued if isinstance(reply, ResponseError)), None)
     if isinstance(begun, ResponseError):
@@ -164,7 +196,7 @@ def _transact(connection: Any, commands: Sequence[tuple[Any, ...]]) -> Any:
     return reply
 
 
-def _replies(connection: Any, commands: Sequence[tuple[Any, ...]]) -> list[Any]:
+def _replies(connection: Any, commands: Sequence[Sequence[Any]]) -> list[Any]:
     """Sends commands together; gives the replies, errors of Redis's among them."""
     send(connection, [b"".join(pack(words) for words in commands)])
     replies: list[Any] = []

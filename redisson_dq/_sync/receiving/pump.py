@@ -57,8 +57,8 @@ class Pump:
     # -- triggers, under the mutex -----------------------------------------------------------------------------------
 
     def wake(self) -> None:
-        """Somebody may wait."""
-        self._tell(Trigger.WORK)
+        """Somebody may wait, or has noted a request that has to be sent again."""
+        self._tell(Trigger.OWED if self._engine.owes_another else Trigger.WORK)
 
     def open(self) -> None:
         """Takes for callers from now on."""

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
+from redisson_dq.errors import RedisConnectionError
 from redisson_dq.waiting import pop_table
+from redisson_dq.waiting.debts import NOTHING, repeat
+from redisson_dq.waiting.line import Line
+from redisson_dq.waiting.pop_engine import Look
 from redisson_dq.waiting.pop_table import TRANSITIONS, State, Trigger
 from tests.conftest import by_night
 from tests.unit.waiting.pumped import Kind, World
@@ -137,6 +142,31 @@ class Many(RuleBasedStateMachine):
 @pytest.mark.parametrize("examples", [60, by_night(3000)])
 def test_long_sequences_with_many_callers_keep_the_promises(examples: int) -> None:
     run_state_machine_as_test(Many, settings=settings(max_examples=examples, stateful_step_count=60, deadline=None))
+
+
+def test_a_request_that_is_noted_beside_a_blocking_command_is_another_one() -> None:
+    """The command ends for it. It does not end for the request that was sent together with it."""
+    world = next(each for each, _ in found((State.BLOCKED, Trigger.NOBODY)) if each.kind is Kind.LEASE)
+    assert world.engine.is_blocked
+    assert not world.engine.owes_another
+    world.engine.debts.owe(repeat(cast("Any", "theirs")))
+    assert world.engine.owes_another
+
+
+_REFUSED = RedisConnectionError("a replica takes no writes")
+
+
+def test_a_connection_proves_nothing_to_a_client_that_was_refused() -> None:
+    """It is made, callers give up, and nothing has been answered. So Redis is not back again."""
+    engine = World(Kind.POP).engine
+    engine.line = Line("orders", cast("Any", None), contextlib.nullcontext())
+    engine.in_trouble(_REFUSED, 0.0, is_refused=True)
+    assert not any(engine.proves_redis_is_back(each, is_connected=True) for each in (Trigger.IDLES, Trigger.NONE))
+    engine.looked(Look(cast("Any", "look"), 0, NOTHING))
+    assert engine.proves_redis_is_back(Trigger.NONE, is_connected=True)
+    engine.in_trouble(_REFUSED, 0.0, is_refused=False)
+    assert engine.proves_redis_is_back(Trigger.IDLES, is_connected=True)
+    assert not engine.proves_redis_is_back(Trigger.IDLES, is_connected=False)
 
 
 @pytest.mark.parametrize("kind", Kind, ids=lambda kind: kind.name)
