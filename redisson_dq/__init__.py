@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from redisson_dq._sync.queues.partitioned_blocking import PartitionedBlockingQueue
     from redisson_dq._sync.queues.partitioned_delayed import PartitionedDelayedQueue
     from redisson_dq.durability import Confirmed, Durability
+    from redisson_dq.health import ClientHealth, QueueHealth
     from redisson_dq.inspection import QueueInspection
     from redisson_dq.items import (
         ExpiredItem,
@@ -64,6 +65,7 @@ else:
             "codecs": (),
             "durability": ("Confirmed", "Durability"),
             "errors": (),
+            "health": ("ClientHealth", "QueueHealth"),
             "inspection": ("QueueInspection",),
             "items": (
                 "ExpiredItem",
@@ -90,6 +92,7 @@ __all__ = [
     "BlockingQueue",
     "BoundedBlockingQueue",
     "Client",
+    "ClientHealth",
     "Confirmed",
     "DeadLetter",
     "DelayedItem",
@@ -109,6 +112,7 @@ __all__ = [
     "PartitionedDelayedQueue",
     "Pipeline",
     "Problem",
+    "QueueHealth",
     "QueueInspection",
     "QueueStats",
     "RecurringOffer",

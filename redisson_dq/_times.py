@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
 from typing import Union
@@ -21,6 +22,8 @@ __all__ = [
     "due_word",
     "from_ms",
     "from_optional_ms",
+    "from_us",
+    "machine_us",
     "seconds_of",
     "span_ms",
     "span_us",
@@ -145,6 +148,16 @@ def _aware(moment: object, queue: str, what: str) -> datetime:
             "for example datetime.now(timezone.utc) + timedelta(minutes=5)"
         )
     return moment
+
+
+def machine_us() -> int:
+    """The time of this machine's calendar, in epoch us. It decides nothing."""
+    return time.time_ns() // 1000
+
+
+def from_us(us: int) -> datetime:
+    """A moment in epoch us, in UTC."""
+    return _EPOCH + timedelta(microseconds=us)
 
 
 def from_ms(epoch_ms: int) -> datetime:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 import attrs
 
-__all__ = ["KeyInspection", "Mover", "QueueStats", "at", "shown"]
+__all__ = ["KeyInspection", "Mover", "QueueStats", "at", "plain", "shown"]
 
 
 @attrs.frozen(kw_only=True)
@@ -135,7 +136,7 @@ class QueueStats:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as JSON has it: times in ISO 8601 and UTC, spans in seconds, tuples as lists."""
-        told: dict[str, Any] = attrs.asdict(self, value_serializer=lambda _, __, value: _plain(value))
+        told: dict[str, Any] = attrs.asdict(self, value_serializer=lambda _, __, value: plain(value))
         return told
 
     def __str__(self) -> str:
@@ -184,7 +185,10 @@ def at(text: str, moment: datetime | None) -> str:
     return "" if moment is None else text.format(shown(moment))
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """A value as JSON has it."""
+    if isinstance(value, enum.Enum):
+        return value.value
     if isinstance(value, datetime):
         return value.isoformat()
     return value.total_seconds() if isinstance(value, timedelta) else value

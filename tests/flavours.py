@@ -184,6 +184,9 @@ class Bridged:
 
         return call
 
+    def __repr__(self) -> str:
+        return repr(self.inner)
+
     def __len__(self) -> int:
         return len(self.inner) if hasattr(self.inner, "__len__") else int(self.size())
 

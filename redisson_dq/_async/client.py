@@ -99,6 +99,7 @@ class Client(Watching):
 
         Answers to ``RedissonClient.shutdown()``.
         """
+        await self._checkup.aclose()
         await self.runtime.aclose(grace=grace)
 
     async def __aenter__(self: Self) -> Self:

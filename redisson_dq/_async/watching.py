@@ -2,35 +2,59 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import AsyncIterator, Callable
+from datetime import timedelta
 from typing import Any, Literal, TypeVar, Union, overload
 
 import attrs
+from redis.asyncio import ConnectionPool
 
-from redisson_dq._async.connecting.asking import outcomes, without_subscribers
+from redisson_dq._async.checkup import Checkup
+from redisson_dq._async.connecting.asking import outcomes, timed, without_subscribers
 from redisson_dq._async.opening import Opening
 from redisson_dq._async.queues.handle import Handle
 from redisson_dq._async.queues.partitioned import Partitioned
+from redisson_dq._async.runtime import Runtime
 from redisson_dq._shared_options import names_options
 from redisson_dq._texts import shown
-from redisson_dq.errors import ArgumentError, RedissonDQError
+from redisson_dq._times import Delay, seconds_of
+from redisson_dq.errors import ArgumentError, RedisReplyError, RedissonDQError
+from redisson_dq.health import ClientHealth
 from redisson_dq.inspection import QueueInspection
 from redisson_dq.items import Problem, TransferCounts
 from redisson_dq.observing import Observer, Role
 from redisson_dq.requests.inner.inspecting import figures, figures_together
 from redisson_dq.requests.inner.ready_side import ReadySide
 from redisson_dq.stats import QueueStats
+from redisson_dq.wire import commands
+from redisson_dq.wire.names import CHANNELS, KEYS, named, names_of, unmapping
 from redisson_dq.wire.partitions import partition_names
 from redisson_dq.wire.request import Request
 
 __all__ = ["Watching"]
+
+logger = logging.getLogger("redisson_dq")
 
 O = TypeVar("O", bound=Observer)  # noqa: E741
 #: A queue by its name, or by a handle.
 _AnyQueue = Union[str, Handle[Any], Partitioned[Any]]
 
 
+# So many keys are looked at in one call of SCAN. It takes Redis some 0.3 ms.
+_SCANNED = 1000
+
+
 class Watching(Opening):
     """A client's looks at queues and at itself."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        super().__init__(runtime)
+        self._checkup = Checkup(runtime)
+
+    def __repr__(self) -> str:
+        options, where = self.runtime.options, self.runtime.connections.where
+        return f"{type(self).__name__}({where!r}, {options.codec!r}, envelope={options.envelope.value!r})"
 
     # -- queues ------------------------------------------------------------------------------------------------------
 
@@ -128,7 +152,84 @@ class Watching(Opening):
         async with self.blocking_queue(name, transfer=False, partitions=partitions, dead_letter=dead_letter) as whole:
             return await whole.inspect()
 
+    def queue_names(self, match: str | None = None) -> AsyncIterator[str]:
+        """The names of the queues that Redis has, one by one, in no order: those of this library and of Redisson's.
+
+        ``match`` is a pattern as Redis's KEYS takes it. A queue is found by its keys and by its subscribers. So a queue
+        is not found that has ready values alone and that no client has open. Each partition has a name of its own. The
+        names are those before the name mapper. Queues that come or go meanwhile may be missed. Example::
+
+            async for name in client.queue_names("orders*"):
+                print(await client.stats(name))
+
+        Of each master one round trip for 1,000 keys in the database, each of some 0.3 ms. A user needs ``+scan``, and
+        ``+pubsub`` to find queues by their subscribers. Raises ArgumentError, RedisConnectionError, RedisReplyError,
+        ClosedError.
+        """
+        self.runtime.connections.check()
+        return self._queue_names(named(match), unmapping(self.runtime.options.name_mapper))
+
+    async def _queue_names(
+        self, is_wanted: Callable[[str], bool], unmap: Callable[[str], str | None]
+    ) -> AsyncIterator[str]:
+        self.runtime.check_home("queue_names()")
+        told: set[str] = set()
+        for node in await self.runtime.connections.masters():
+            async for found in self._keys_and_channels(node):
+                for raw in names_of(found):
+                    name = unmap(raw)
+                    if name is not None and name not in told and is_wanted(name):
+                        told.add(name)
+                        yield name
+
+    async def _keys_and_channels(self, node: ConnectionPool) -> AsyncIterator[list[bytes]]:
+        run = self.runtime.connections.run
+        try:
+            yield await run(commands.channels(CHANNELS), node=node)
+        except RedisReplyError as error:
+            # Not every user may ask for them.
+            logger.debug("queue_names(): %s", error)
+        cursor, found = await run(commands.scan(0, KEYS, _SCANNED), node=node)
+        yield found
+        while cursor:
+            cursor, found = await run(commands.scan(cursor, KEYS, _SCANNED), node=node)
+            yield found
+
     # -- the client --------------------------------------------------------------------------------------------------
+
+    async def ping(self) -> timedelta:
+        """How long Redis takes to answer, over a connection of this client. Of a cluster it is the slowest master.
+
+        One round trip, on a cluster one for each master. Raises RedisConnectionError, RedisReplyError, ClosedError.
+        Example::
+
+            assert await client.ping() < timedelta(seconds=1)
+        """
+        connections = self.runtime.connections
+        connections.check()
+        self.runtime.check_home("ping()")
+        times = [(await timed(connections, commands.ping(), node))[1] for node in await connections.masters()]
+        return timedelta(microseconds=max(times))
+
+    @names_options
+    async def health(self, timeout: Delay = 2.0) -> ClientHealth:
+        """How this client is: whether Redis answers, which queues it moves, how late they are, what fails.
+
+        It comes within ``timeout`` seconds, and is no error when Redis is away: ``connected`` is false then. Nothing is
+        changed or started. Example::
+
+            health = await client.health()
+            print(health)
+            if not health.is_well:
+                print(health.last_error, health.problems)
+
+        Two round trips, the second one to each node of the queues that this client has open; O(log n) for each of
+        these. While Redis does not answer, further calls wait for the first one's answer and send nothing. Raises
+        ArgumentError, ClosedError.
+        """
+        self.runtime.connections.check()
+        self.runtime.check_home("health()")
+        return await self._checkup.health(seconds_of(timeout, "health(): timeout="))
 
     def observe(self, observer: O) -> O:
         """Calls ``observer`` with each happening from now on, and gives it back, so this is a decorator too.

@@ -34,6 +34,7 @@ from redisson_dq._redis.settings import (
     without_password,
 )
 from redisson_dq._redis.urls import async_client_at, async_close_client, client_at, close_client
+from redisson_dq._redis.where import where, where_nodes
 
 __all__ = [
     "WHICH_CLIENT",
@@ -67,5 +68,7 @@ __all__ = [
     "send_aside",
     "translate",
     "unexpected_option",
+    "where",
+    "where_nodes",
     "without_password",
 ]

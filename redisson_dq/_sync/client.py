@@ -102,6 +102,7 @@ class Client(Watching):
 
         Answers to ``RedissonClient.shutdown()``.
         """
+        self._checkup.close()
         self.runtime.close(grace=grace)
 
     def __enter__(self: Self) -> Self:

@@ -22,6 +22,7 @@ __all__ = [
     "End",
     "add",
     "add_if_exists",
+    "channels",
     "count_keys",
     "delete",
     "get_field",
@@ -38,6 +39,7 @@ __all__ = [
     "pop",
     "pop_many",
     "remove",
+    "scan",
     "server_time_us",
     "set_field",
     "slice_of",
@@ -71,6 +73,17 @@ def ping() -> Request[Any]:
 def server_time_us(key: str) -> Request[int]:
     """The clock of the key's server, in epoch microseconds."""
     return Request(words=("TIME",), types={key: ""}, parse=lambda reply: int(reply[0]) * 1_000_000 + int(reply[1]))
+
+
+def scan(cursor: int, pattern: str, count: int) -> Request[tuple[int, list[bytes]]]:
+    """The keys of one node from a cursor on, and the next cursor. Redis looks at some ``count`` keys."""
+    words = ("SCAN", cursor, "MATCH", pattern, "COUNT", count)
+    return Request(words=words, types={"": ""}, parse=lambda reply: (int(reply[0]), reply[1]))
+
+
+def channels(pattern: str) -> Request[list[bytes]]:
+    """The channels that somebody hears through one node."""
+    return Request(words=("PUBSUB", "CHANNELS", pattern), types={"": ""}, parse=_as_is)
 
 
 # -- one list --------------------------------------------------------------------------------------------------------

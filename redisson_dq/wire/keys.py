@@ -10,7 +10,7 @@ import attrs
 from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError
 
-__all__ = ["DeadKeys", "NameMapper", "QueueKeys", "map_name", "shares_slot"]
+__all__ = ["PREFIXES", "DeadKeys", "NameMapper", "QueueKeys", "map_name", "shares_slot"]
 
 #: A prefix put before every name, or a function from name to raw name (Redisson's ``NameMapper.map``).
 NameMapper = Union[str, Callable[[str], str]]
@@ -42,8 +42,8 @@ def shares_slot(raw_name: str) -> bool:
     return "}" not in raw_name if opening < 0 else raw_name.find("}", opening) > opening + 1
 
 
-# Every key of ours and Redisson's: the prefix before the raw name, and the Redis type.
-_PREFIXES = {
+#: Every key of ours and Redisson's: the prefix before the raw name, and the Redis type.
+PREFIXES = {
     "timeout": ("redisson_delay_queue_timeout", "zset"),
     "envelopes": ("redisson_delay_queue", "list"),
     "channel": ("redisson_delay_queue_channel", ""),
@@ -135,7 +135,7 @@ class QueueKeys:
     @classmethod
     def of(cls, raw_name: str) -> QueueKeys:
         """The keys of the queue with this raw (already mapped) name."""
-        made = {name: _prefix(prefix, raw_name) for name, (prefix, _) in _PREFIXES.items()}
+        made = {name: _prefix(prefix, raw_name) for name, (prefix, _) in PREFIXES.items()}
         return cls(ready=raw_name, capacity_channel=_prefix("redisson_sc", made["capacity"]), **made)
 
     @property
@@ -145,7 +145,7 @@ class QueueKeys:
 
     def type_of(self, key: str) -> str:
         """The Redis type this key has to have. For a key of another queue that is the type of a ready list."""
-        kinds = {getattr(self, name): kind for name, (_, kind) in _PREFIXES.items()}
+        kinds = {getattr(self, name): kind for name, (_, kind) in PREFIXES.items()}
         return kinds.get(key, "list")
 
 

@@ -119,6 +119,12 @@ def sync_side(client: redisson_dq.Client) -> None:
     reveal_type(delayed.next_due())  # datetime | None
     reveal_type(delayed.overdue())  # Overdue
     reveal_type(delayed.inspect())  # QueueInspection
+    reveal_type(delayed.stats())  # QueueStats
+    reveal_type(client.stats("orders", delayed))  # dict[str, QueueStats]
+    reveal_type(client.stats("orders", return_exceptions=True))  # dict[str, QueueStats | RedissonDQError]
+    reveal_type(client.health().queues["orders"].role)  # Role | None
+    reveal_type(client.ping())  # timedelta
+    reveal_type(list(client.queue_names("orders*")))  # list[str]
     reveal_type(client.inspect("orders", partitions=4).next_due)  # datetime | None
     reveal_type(delayed.recurring())  # list[RecurringOffer]
     reveal_type(list(delayed))  # list[Order]

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import attrs
+from redis.asyncio import ConnectionPool
 
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.stats import QueueStats
 from redisson_dq.wire.request import Request
 
-__all__ = ["answers", "outcomes", "without_subscribers"]
+__all__ = ["answers", "outcomes", "timed", "without_subscribers"]
 
 T = TypeVar("T")
 Stats = TypeVar("Stats", bound=QueueStats)
@@ -38,6 +39,18 @@ async def answers(connections: Connections, requests: Sequence[Request[T]]) -> l
             raise outcome
         results.append(outcome)
     return results
+
+
+async def timed(connections: Connections, request: Request[T], node: ConnectionPool | None = None) -> tuple[T, int]:
+    """The result of a request, and how many us the answer took. The making of a connection does not count."""
+    sent_us = 0
+
+    async def sends() -> None:
+        nonlocal sent_us
+        sent_us = connections.clock.now_us()
+
+    result = await connections.run(request, before_sending=sends, node=node)
+    return result, connections.clock.now_us() - sent_us
 
 
 def without_subscribers(found: Stats, connections: Connections) -> Stats:

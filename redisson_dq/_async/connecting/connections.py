@@ -71,6 +71,8 @@ class _Sending:
     within: float | None
     #: Whether only a connection will do that is open already.
     at_hand: bool
+    #: The node that has to answer, whatever the key.
+    node: ConnectionPool | None = None
 
 
 class Connections(Pools):
@@ -95,13 +97,15 @@ class Connections(Pools):
         after_sending: AsyncWork | None = None,
         within: float | None = None,
         at_hand: bool = False,
+        node: ConnectionPool | None = None,
     ) -> T:
         """One round trip (two when the server does not know the script yet).
 
         ``when_closed``: the request is sent even after :meth:`aclose`. ``before_sending`` is called when the connection
         and the bytes are ready, each time that they are sent, and ``after_sending`` before the reply is read. With
         ``within`` the reply has to come in so many seconds, and a condition that would pass is an error. With
-        ``at_hand`` nothing is waited for but that reply: without an idle connection nothing is sent. Raises
+        ``at_hand`` nothing is waited for but that reply: without an idle connection nothing is sent. ``node`` is the
+        one that has to answer, where the key does not tell. Raises
         RedisConnectionError, WrongTypeError, RedisReplyError, ClosedError.
         """
         if not (when_closed and self.is_of_this_process):
@@ -109,7 +113,7 @@ class Connections(Pools):
         for begin in request.on_sending:
             begin()
         try:
-            sending = _Sending(request, before_sending, after_sending, within, at_hand)
+            sending = _Sending(request, before_sending, after_sending, within, at_hand, node)
             if not self._observers.hear(Sent):
                 reply, confirmed = await self._run(sending)
             else:
@@ -271,7 +275,7 @@ class Connections(Pools):
         asking = False
         if sending.at_hand and self.permits.locked():
             raise RedisConnectionError("all connections to Redis are busy")
-        pool = await self.pool_of(key)
+        pool = sending.node or await self.pool_of(key)
         for attempt in range(_REDIRECTIONS):
             try:
                 async with self.permits:
@@ -288,7 +292,7 @@ class Connections(Pools):
                 pool = await self.pool_of(key)
                 asking = False
             except RedisConnectionError as error:
-                if error.maybe_done:
+                if error.maybe_done or sending.node is not None:
                     raise
                 # Nothing was sent. After a failover another node has the slot.
                 gone, pool = pool, await self.pool_of(key)

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from redisson_dq._clock import Clock
 from redisson_dq._concurrency import AsyncMutex
+from redisson_dq._times import machine_us
 from redisson_dq.observing import Away, BackAgain, Happening, Observers
 
 __all__ = ["Outage"]
@@ -25,6 +26,8 @@ class Outage:
         self._since = 0.0
         #: The hooks of the client's workers, which are called with Away and BackAgain too.
         self.hooks: list[Callable[[Happening], object]] = []
+        #: Why the last outage began, and when by this machine's calendar, in epoch us. None: there was none.
+        self.last: tuple[BaseException, int] | None = None
         #: Whether some part cannot reach Redis, or the last one that could not tries no more.
         self.is_going_on = False
 
@@ -35,6 +38,7 @@ class Outage:
             first, self.is_going_on = not self.is_going_on, True
             if first:
                 self._since = self._clock.monotonic()
+                self.last = error, machine_us()
         if first:
             self._tell(Away(error=error))
 

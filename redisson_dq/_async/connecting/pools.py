@@ -83,6 +83,11 @@ class Pools:
         return self._servers.address
 
     @property
+    def where(self) -> str:
+        """The address as a URL, without user and password."""
+        return self._servers.where
+
+    @property
     def operations(self) -> Operations:
         """Those that are called around operations on messages."""
         return self._observers.operations
@@ -97,6 +102,13 @@ class Pools:
             return await self._servers.pool_of(key)
         except Exception as error:
             raise await self.broken(error, f"key {key!r}") from error
+
+    async def masters(self) -> list[ConnectionPool]:
+        """The pools to all nodes that have keys."""
+        try:
+            return await self._servers.masters()
+        except Exception as error:
+            raise await self.broken(error, "the masters of the cluster") from error
 
     async def pool_at(self, error: AskError, key: str) -> ConnectionPool:
         try:

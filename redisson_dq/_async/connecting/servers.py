@@ -9,7 +9,7 @@ from typing import Any, Union
 
 from redis.asyncio import ConnectionPool, Redis, RedisCluster
 
-from redisson_dq._redis import WHICH_CLIENT, async_cluster_ready, async_node_pool, async_pool_from
+from redisson_dq._redis import WHICH_CLIENT, async_cluster_ready, async_node_pool, async_pool_from, where, where_nodes
 from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError
 
@@ -36,9 +36,15 @@ class SingleServer:
         self.database = int(pool.connection_kwargs.get("db") or 0)
         #: Host and port, or the path of a socket. A Sentinel tells the master's for each connection anew.
         self.address = _address_of(pool.connection_kwargs)
+        #: That address as a URL. A Sentinel's names the Sentinels and the service.
+        self.where = where(pool)
 
     async def pool_of(self, key: str) -> ConnectionPool:
         return self._pool
+
+    async def masters(self) -> list[ConnectionPool]:
+        """The pool to the server."""
+        return [self._pool]
 
     async def pool_at(self, host: str, port: int) -> ConnectionPool:
         raise AssertionError("a single server redirects nobody")
@@ -68,6 +74,11 @@ class ClusterServers:
         node = next(iter(self._cluster.nodes_manager.startup_nodes.values()), None)
         return None if node is None else (str(node.host), int(node.port))
 
+    @property
+    def where(self) -> str:
+        """The nodes that the user's client was given, as a URL."""
+        return where_nodes(self._cluster.nodes_manager.startup_nodes.values())
+
     async def pool_of(self, key: str) -> ConnectionPool:
         """The pool to the master that owns the key's slot. For the empty key it is the pool to any master. So the
         subscriptions of many clients spread, and a broken one comes back while its node is down.
@@ -75,6 +86,11 @@ class ClusterServers:
         await async_cluster_ready(self._cluster)
         node = self._cluster.get_node_from_key(key) if key else random.choice(self._cluster.get_primaries())
         return self._pool_of_node(node)
+
+    async def masters(self) -> list[ConnectionPool]:
+        """The pools to all masters."""
+        await async_cluster_ready(self._cluster)
+        return [self._pool_of_node(node) for node in self._cluster.get_primaries()]
 
     async def pool_at(self, host: str, port: int) -> ConnectionPool:
         """The pool to the node a redirection names."""

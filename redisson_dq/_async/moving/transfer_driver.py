@@ -82,7 +82,9 @@ class TransferDriver:
             ping=self._channels.probe,
             look=self._look_at_all,
         )
-        self._transfers = Transfers(connections, options, counts, self._channels.hears)
+        #: Whether the server has confirmed a queue's channel, as far as is known.
+        self.hears = self._channels.hears
+        self._transfers = Transfers(connections, options, counts, self.hears)
         self._closing = False
         self._task = AsyncBackgroundTask(self._run, "redisson_dq-mover")
 

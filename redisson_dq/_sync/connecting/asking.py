@@ -9,13 +9,14 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import attrs
+from redis import ConnectionPool
 
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.stats import QueueStats
 from redisson_dq.wire.request import Request
 
-__all__ = ["answers", "outcomes", "without_subscribers"]
+__all__ = ["answers", "outcomes", "timed", "without_subscribers"]
 
 T = TypeVar("T")
 Stats = TypeVar("Stats", bound=QueueStats)
@@ -41,6 +42,18 @@ def answers(connections: Connections, requests: Sequence[Request[T]]) -> list[T]
             raise outcome
         results.append(outcome)
     return results
+
+
+def timed(connections: Connections, request: Request[T], node: ConnectionPool | None = None) -> tuple[T, int]:
+    """The result of a request, and how many us the answer took. The making of a connection does not count."""
+    sent_us = 0
+
+    def sends() -> None:
+        nonlocal sent_us
+        sent_us = connections.clock.now_us()
+
+    result = connections.run(request, before_sending=sends, node=node)
+    return result, connections.clock.now_us() - sent_us
 
 
 def without_subscribers(found: Stats, connections: Connections) -> Stats:

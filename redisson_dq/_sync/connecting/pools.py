@@ -86,6 +86,11 @@ class Pools:
         return self._servers.address
 
     @property
+    def where(self) -> str:
+        """The address as a URL, without user and password."""
+        return self._servers.where
+
+    @property
     def operations(self) -> Operations:
         """Those that are called around operations on messages."""
         return self._observers.operations
@@ -100,6 +105,13 @@ class Pools:
             return self._servers.pool_of(key)
         except Exception as error:
             raise self.broken(error, f"key {key!r}") from error
+
+    def masters(self) -> list[ConnectionPool]:
+        """The pools to all nodes that have keys."""
+        try:
+            return self._servers.masters()
+        except Exception as error:
+            raise self.broken(error, "the masters of the cluster") from error
 
     def pool_at(self, error: AskError, key: str) -> ConnectionPool:
         try:

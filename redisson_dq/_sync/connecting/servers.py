@@ -12,7 +12,7 @@ from typing import Any, Union
 
 from redis import ConnectionPool, Redis, RedisCluster
 
-from redisson_dq._redis import WHICH_CLIENT, cluster_ready, node_pool, pool_from
+from redisson_dq._redis import WHICH_CLIENT, cluster_ready, node_pool, pool_from, where, where_nodes
 from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError
 
@@ -39,9 +39,15 @@ class SingleServer:
         self.database = int(pool.connection_kwargs.get("db") or 0)
         #: Host and port, or the path of a socket. A Sentinel tells the master's for each connection anew.
         self.address = _address_of(pool.connection_kwargs)
+        #: That address as a URL. A Sentinel's names the Sentinels and the service.
+        self.where = where(pool)
 
     def pool_of(self, key: str) -> ConnectionPool:
         return self._pool
+
+    def masters(self) -> list[ConnectionPool]:
+        """The pool to the server."""
+        return [self._pool]
 
     def pool_at(self, host: str, port: int) -> ConnectionPool:
         raise AssertionError("a single server redirects nobody")
@@ -71,6 +77,11 @@ class ClusterServers:
         node = next(iter(self._cluster.nodes_manager.startup_nodes.values()), None)
         return None if node is None else (str(node.host), int(node.port))
 
+    @property
+    def where(self) -> str:
+        """The nodes that the user's client was given, as a URL."""
+        return where_nodes(self._cluster.nodes_manager.startup_nodes.values())
+
     def pool_of(self, key: str) -> ConnectionPool:
         """The pool to the master that owns the key's slot. For the empty key it is the pool to any master. So the
         subscriptions of many clients spread, and a broken one comes back while its node is down.
@@ -78,6 +89,11 @@ class ClusterServers:
         cluster_ready(self._cluster)
         node = self._cluster.get_node_from_key(key) if key else random.choice(self._cluster.get_primaries())
         return self._pool_of_node(node)
+
+    def masters(self) -> list[ConnectionPool]:
+        """The pools to all masters."""
+        cluster_ready(self._cluster)
+        return [self._pool_of_node(node) for node in self._cluster.get_primaries()]
 
     def pool_at(self, host: str, port: int) -> ConnectionPool:
         """The pool to the node a redirection names."""

@@ -58,6 +58,8 @@ class Task:
     hints: Hints = attrs.field(factory=Hints)
     #: How fast its server works.
     pace: Pace = attrs.field(factory=Pace)
+    #: Whether Redis has answered a transfer, and told this client's role.
+    has_role: bool = False
     #: The role that observers were told last.
     told_role: Role | None = None
     # How many transfers have failed since the last one that moved due items, and the error that was logged last.
@@ -67,6 +69,7 @@ class Task:
     def answered(self, us: int, moved: int, step: tuple[object, ...]) -> bool:
         """Learns from a transfer that took so long. True when its server may be slow, and the way is to be measured."""
         self.connections.outage.ended(self.keys.channel)
+        self.has_role = True
         may_be_slow = self.pace.took(us, worked=bool(moved or self.hints.is_passing))
         self.hints.answered(*step)  # type: ignore[arg-type]
         # A call of a pass moves nothing, so it does not show that the queue moves.

@@ -1,0 +1,42 @@
+"""The place of a server as a URL, without user and password."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import redis
+import redis.asyncio
+from redis.asyncio.sentinel import SentinelConnectionPool as AsyncSentinelConnectionPool
+from redis.sentinel import SentinelConnectionPool
+
+__all__ = ["where", "where_nodes"]
+
+# More nodes of a cluster are counted.
+_SHOWN = 3
+
+
+def where(pool: Any) -> str:
+    """The server of a pool of redis-py, or the Sentinels that name it."""
+    settings = pool.connection_kwargs
+    database = int(settings.get("db") or 0)
+    if isinstance(pool, (SentinelConnectionPool, AsyncSentinelConnectionPool)):
+        sentinels = [each.connection_pool.connection_kwargs for each in pool.sentinel_manager.sentinels]
+        hosts = ",".join(_host(each.get("host"), each.get("port")) for each in sentinels)
+        return f"redis+sentinel://{hosts}/{pool.service_name}?db={database}"
+    if settings.get("path"):
+        return f"unix://{settings['path']}?db={database}"
+    is_tls = issubclass(pool.connection_class, (redis.SSLConnection, redis.asyncio.SSLConnection))
+    host = _host(settings.get("host") or "localhost", settings.get("port") or 6379)
+    return f"{'rediss' if is_tls else 'redis'}://{host}/{database}"
+
+
+def where_nodes(nodes: Iterable[Any]) -> str:
+    """The nodes of a cluster that its client knows."""
+    hosts = [_host(node.host, node.port) for node in nodes]
+    more = f" and {len(hosts) - _SHOWN} more" if len(hosts) > _SHOWN else ""
+    return f"redis+cluster://{','.join(hosts[:_SHOWN])}{more}"
+
+
+def _host(host: object, port: object) -> str:
+    return f"[{host}]:{port}" if ":" in str(host) else f"{host}:{port}"

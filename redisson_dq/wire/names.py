@@ -1,0 +1,84 @@
+"""The way back from a key or a channel to the queue that it belongs to, and the patterns that names are chosen by."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Callable, Iterable, Iterator
+
+from redisson_dq._texts import shown
+from redisson_dq.errors import ArgumentError
+from redisson_dq.wire.keys import PREFIXES, NameMapper, map_name
+
+__all__ = ["CHANNELS", "KEYS", "named", "names_of", "unmapping"]
+
+#: The patterns of all keys, and of all channels.
+KEYS, CHANNELS = "redisson_*", "redisson_delay_queue_channel:*"
+
+# The keys of a dead-letter list, which is a queue's own, or another queue's ready list.
+_DEAD = "redisson_dq_dead"
+_BESIDE_DEAD = {"redisson_dq_dead_info", "redisson_dq_dead_index"}
+_OWN = {prefix for prefix, _ in PREFIXES.values()} | {_DEAD}
+
+
+def names_of(found: Iterable[bytes]) -> Iterator[str]:
+    """The raw names of the queues that these keys and channels belong to. Those of other programs are left out."""
+    for key in found:
+        try:
+            name = _name_of(key.decode())
+        except UnicodeDecodeError:
+            continue
+        if name:
+            yield name
+
+
+def _name_of(key: str) -> str | None:
+    prefix, _, rest = key.partition(":")
+    if prefix in _BESIDE_DEAD:
+        name = _untagged(rest)
+        return _name_of(name) if name is not None and name.startswith(f"{_DEAD}:") else name
+    return _untagged(rest) if prefix in _OWN else None
+
+
+def _untagged(rest: str) -> str | None:
+    # Of the names "a" and "{a}", whose keys are the same, the first one is told.
+    if rest.startswith("{") and rest.endswith("}") and "{" not in rest[1:]:
+        return rest[1:-1]
+    return rest if "{" in rest else None
+
+
+def unmapping(mapper: NameMapper | None) -> Callable[[str], str | None]:
+    """A function from a raw name to the name before the mapper; None for one that the mapper does not make.
+
+    Raises ArgumentError for a function without a way back.
+    """
+    if mapper is None:
+        return lambda raw: raw
+    if isinstance(mapper, str):
+        prefix = mapper
+        return lambda raw: raw[len(prefix) :] or None if raw.startswith(prefix) else None
+    unmap = getattr(mapper, "unmap", None)
+    if not callable(unmap):
+        raise ArgumentError(
+            f"queue_names(): name_mapper= is {shown(mapper)}, which tells no way back from a raw name; give it an "
+            "attribute unmap, a function from raw name to name, as Redisson's NameMapper has one"
+        )
+
+    def back(raw: str) -> str | None:
+        name = unmap(raw)
+        return name if isinstance(name, str) and name and map_name(name, mapper) == raw else None
+
+    return back
+
+
+def named(pattern: str | None) -> Callable[[str], bool]:
+    """Whether a name matches a pattern as Redis's KEYS takes it: ``*``, ``?``, ``[a-c]``, ``[^a]``, and a backslash
+    before any of these. Raises ArgumentError.
+    """
+    if pattern is None:
+        return lambda name: True
+    if not isinstance(pattern, str):
+        raise ArgumentError(f"queue_names(): match= is a pattern such as 'orders*', not {shown(pattern)}")
+    # Python writes both otherwise.
+    written = re.sub(r"\\(.)", lambda met: f"[{met[1]}]" if met[1] in "*?[" else met[1], pattern.replace("[^", "[!"))
+    return re.compile(fnmatch.translate(written)).match  # type: ignore[return-value]
