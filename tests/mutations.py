@@ -43,6 +43,34 @@ class Mutation:
 
 MUTATIONS = [
     Mutation(
+        "traces: a trace of the user's own in context= wins",
+        "redisson_dq/otel/interceptor.py",
+        "carries = operation.carries and not self._carrier.is_taken(operation.context)",
+        "carries = operation.carries",
+        "tests/integration/test_otel.py::test_the_users_own_trace_wins",
+    ),
+    Mutation(
+        "traces: a context that leaves no room goes alone",
+        "redisson_dq/otel/carrying.py",
+        "return both if _fits(both) else given",
+        "return both",
+        "tests/integration/test_otel.py::test_a_context_that_leaves_no_room_goes_alone",
+    ),
+    Mutation(
+        "traces: an interceptor that raises changes nothing",
+        "redisson_dq/observing/operations.py",
+        "if may_be_of_a_signal(error):",
+        "if True:",
+        "tests/integration/test_otel.py::test_an_exporter_that_raises_never_reaches_the_queue",
+    ),
+    Mutation(
+        "traces: a handler whose time is over has failed, whatever it returns",
+        "redisson_dq/_async/worker/handling.py",
+        "if processing is not None and self._is_late:",
+        "if False and processing is not None:",
+        "tests/integration/test_otel.py::test_a_handler_whose_time_is_over_has_an_error",
+    ),
+    Mutation(
         "worker: a value that is let past its handler's limit takes a token",
         "redisson_dq/working/admission.py",
         "if admission.has_limit and self._is_passed(handler):",

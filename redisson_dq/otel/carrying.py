@@ -45,9 +45,9 @@ class Carrier:
     def with_trace(self, given: _Given, context: Context) -> _Given:
         """The user's context, and the trace's. The user's words win.
 
-        The user's alone where it has a trace, where it cannot be used, and where there is no room for both.
+        The user's alone where it cannot be used, and where there is no room for both.
         """
-        if not _is_usable(given) or self.is_taken(given):
+        if not _is_usable(given):
             return given
         fields: dict[str, str] = {}
         self._propagator.inject(fields, context)

@@ -16,6 +16,7 @@ import redis.asyncio
 import redis.asyncio.sentinel
 import redis.sentinel
 
+import redisson_dq
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import RedisConnectionError, RedissonDQError, WrongTypeError
@@ -87,6 +88,23 @@ def test_a_worker_of_a_cluster_by_its_url(flavour: Flavour, cluster: Cluster) ->
 def test_a_cluster_that_is_away(flavour: Flavour) -> None:
     with pytest.raises(RedisConnectionError, match=r"127\.0\.0\.1:1"):
         flavour.connect("redis+cluster://127.0.0.1:1")
+
+
+def test_the_address_of_the_server_is_known_where_it_is_one(
+    flavour: Flavour, client: Any, cluster: Cluster, tmp_path: Path
+) -> None:
+    host, _, port = cluster.url.partition("://")[2].partition("/")[0].partition(":")
+    assert client.runtime.connections.address == (host, int(port))
+    for options, address in (
+        ({"host": "redis.internal", "port": 7000}, ("redis.internal", 7000)),
+        ({"unix_socket_path": str(tmp_path / "redis.sock")}, (str(tmp_path / "redis.sock"), None)),
+    ):
+        made = redisson_dq.Client(redis.Redis(**options))
+        assert made.runtime.connections.address == address
+        made.close()
+    sentinel = flavour.sentinel(1, "mymaster")
+    assert sentinel.runtime.connections.address is None
+    sentinel.close()
 
 
 def test_queues_on_every_node(client: Any, cluster: Cluster) -> None:
