@@ -25,7 +25,7 @@ from redisson_dq.prometheus import metrics  # noqa: E402 - from this tree, insta
 from redisson_dq.scheduling import engine  # noqa: E402
 from redisson_dq.scripts import script  # noqa: E402
 from redisson_dq.waiting import pop_table  # noqa: E402
-from redisson_dq.working import fetch_plan, handling_table, roster  # noqa: E402
+from redisson_dq.working import fetch_plan, handling_table, place_table, roster  # noqa: E402
 
 #: (state, trigger) -> the next state, the actions, and perhaps more.
 Table = Mapping[tuple[Any, Any], tuple[Any, ...]]
@@ -94,6 +94,7 @@ SECTIONS: dict[str, dict[str, Callable[[], str]]] = {
         "handling": partial(decisions, handling_table.TRANSITIONS),
         "roster": partial(decisions, roster.TRANSITIONS),
         "fetching": partial(decisions, fetch_plan.TRANSITIONS),
+        "place": partial(decisions, place_table.TRANSITIONS),
     },
     "docs/operate.md": {"metrics": metrics.as_table},
     "docs/scripts.md": {"index": scripts_index, "scripts": scripts},

@@ -113,6 +113,20 @@ MUTATIONS = [
         "tests/integration/test_worker_waits.py::test_queues_that_a_worker_leaves",
     ),
     Mutation(
+        "worker: a slot that another queue frees wakes nobody",
+        "redisson_dq/_async/worker/fetching_many.py",
+        "self._dirty.update(self._unmet)",
+        "pass",
+        "tests/integration/test_worker_many_queues.py::test_a_slot_that_one_queue_frees_is_for_any_other",
+    ),
+    Mutation(
+        "worker: a value that finds no slot is handled all the same",
+        "redisson_dq/_async/worker/fetching_many.py",
+        "has_slot=free is None or len(came) < free",
+        "has_slot=True",
+        "tests/integration/test_worker_many_queues.py::test_a_value_that_finds_no_slot_goes_back_to_its_place",
+    ),
+    Mutation(
         "worker: the thread that outlasts an outage never leaves",
         "redisson_dq/waiting/pop_engine.py",
         "return Trigger.LEAVES if self.callers_pump else Trigger.IDLES",

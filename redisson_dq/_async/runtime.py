@@ -117,23 +117,27 @@ class Runtime:
             for attachment in tuple(self.attachments.get(key, ())):
                 attachment.start_moving()
 
-    async def detach(self, attachment: Attachment) -> None:
-        """The end of an attachment. With the last one of a queue every wait on it ends."""
+    async def detach(self, *attachments: Attachment) -> None:
+        """The end of attachments. With the last one of a queue every wait on it ends."""
         if not self.connections.is_of_this_process:
             return
-        ready = attachment.keys.ready
+        left: list[str] = []
         with self._mutex:
             if self._is_closed:
                 return
-            attachment.may_start = False
-            if self.transfer_driver is not None:
-                self.transfer_driver.detach(attachment.keys, attachment)
-            others = [each for each in self.attachments[ready] if each is not attachment]
-            if others:
-                self.attachments[ready] = others
-                return
-            del self.attachments[ready]
-        await self.receivers.end(ready)
+            for attachment in attachments:
+                ready = attachment.keys.ready
+                attachment.may_start = False
+                if self.transfer_driver is not None:
+                    self.transfer_driver.detach(attachment.keys, attachment)
+                others = [each for each in self.attachments[ready] if each is not attachment]
+                if others:
+                    self.attachments[ready] = others
+                else:
+                    del self.attachments[ready]
+                    left.append(ready)
+        if left:
+            await self.receivers.end(*left)
 
     @property
     def roles(self) -> dict[str, Role]:

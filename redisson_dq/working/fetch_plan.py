@@ -1,21 +1,19 @@
 """How a worker receives next: which command follows, and which acks it carries, decided without any I/O.
 
-Theory of operation. One thread or task receives for some queues of a worker, for one of them in most workers. It goes
-in rounds. At the beginning of a round the driver tells the :class:`FetchPlan` which queues want values. The plan says
-what to do: sleep, look at each queue, wait, or ack and receive in one call. When that is over the driver tells the
-outcome. So one command is under way at a time.
+Theory of operation. One thread or task receives for one queue of a worker. It goes in rounds. At the beginning of a
+round the driver tells the :class:`FetchPlan` whether values are wanted. The plan says what to do: sleep, wait, or ack
+and receive in one call. When that is over the driver tells the outcome. So one command is under way at a time.
 
 * Nothing is wanted, as no slot is free. Sleep until one is freed.
-* One queue wants values. Wait for them.
-* Several queues want values. Look at each in turn, and wait when all are empty.
+* Values are wanted. Wait for them.
 * Redis refuses. Pause before the next round.
 
-Handlers ack meanwhile. Where more values stood ready in the only queue, the next round follows at once. Acks are then
+Handlers ack meanwhile. Where more values stood ready, the next round follows at once. Acks are then
 kept for it: one call ends leases and takes the next values. A plan that keeps acks either carries them in that call, or
 passes them on. It keeps none while it waits, so an ack never depends on a value that may not come.
 
-The wanted values may change at any time: a queue is added, a slot is freed in another queue, a batch lacks fewer
-values. A change in the middle of a round ends its wait, or keeps the wait from beginning.
+The wanted values may change at any time: a batch lacks fewer values, a handler with a limit is added. A change in the
+middle of a round ends its wait, or keeps the wait from beginning.
 
 Time comes in as an argument, in seconds of any clock that never steps.
 """
@@ -39,7 +37,6 @@ class State(enum.Enum):
     IDLE = "no value is wanted"
     HOLDING = "no value is wanted, and the next ack begins a round"
     JOINING = "one call acks and receives"
-    LOOKING = "each queue is looked at"
     WAITING = "waits for values"
     PAUSING = "Redis refused, the next round follows later"
     LEAVING = "was asked to end"
@@ -50,9 +47,8 @@ class Trigger(enum.Enum):
     """An event of the receiver."""
 
     NOTHING = "round: nothing is wanted"
-    JOINS = "round: more is ready in the only queue"
-    ONE = "round: one queue"
-    SEVERAL = "round: several queues"
+    JOINS = "round: more is ready"
+    WANTED = "round: values are wanted"
     TOOK = "values came"
     MORE = "values came: more are ready"
     MISSED = "no value came"
@@ -72,7 +68,6 @@ class Do(enum.Enum):
 
     SLEEP = "sleep"
     JOIN = "ack and receive"
-    LOOK = "look"
     WAIT = "wait"
     PAUSE = "pause"
     WAKE = "wake the receiver"
@@ -111,8 +106,7 @@ _HAVING_ACKS: Final = (State.CARRYING, State.JOINING, State.LEAVING)
 TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     # A change wakes the receiver that is about to sleep.
     (State.TURNING, Trigger.NOTHING): _to(State.IDLE, Do.SLEEP),
-    (State.TURNING, Trigger.ONE): _to(State.WAITING, Do.WAIT),
-    (State.TURNING, Trigger.SEVERAL): _to(State.LOOKING, Do.LOOK),
+    (State.TURNING, Trigger.WANTED): _to(State.WAITING, Do.WAIT),
     (State.TURNING, Trigger.REFUSED): _to(State.PAUSING, Do.PAUSE),
     (State.TURNING, Trigger.OVER): _to(State.TURNING),
     (State.TURNING, Trigger.ACKED): _to(State.TURNING, Do.SEND),
@@ -121,8 +115,7 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     # Acks of handlers that end before the next round begins.
     (State.CARRYING, Trigger.NOTHING): _to(State.HOLDING, Do.PASS_ON, Do.SLEEP),
     (State.CARRYING, Trigger.JOINS): _to(State.JOINING, Do.JOIN),
-    (State.CARRYING, Trigger.ONE): _to(State.WAITING, Do.PASS_ON, Do.WAIT),
-    (State.CARRYING, Trigger.SEVERAL): _to(State.LOOKING, Do.PASS_ON, Do.LOOK),
+    (State.CARRYING, Trigger.WANTED): _to(State.WAITING, Do.PASS_ON, Do.WAIT),
     (State.CARRYING, Trigger.REFUSED): _to(State.PAUSING, Do.PASS_ON, Do.PAUSE),
     (State.CARRYING, Trigger.OVER): _to(State.CARRYING),
     (State.CARRYING, Trigger.ACKED): _to(State.CARRYING, Do.KEEP),
@@ -149,21 +142,12 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     (State.JOINING, Trigger.ACKED): _to(State.JOINING, Do.KEEP),
     (State.JOINING, Trigger.END): _to(State.LEAVING, Do.PASS_ON),
     **_changes(State.JOINING),
-    (State.LOOKING, Trigger.TOOK): _to(State.TURNING),
-    # One queue may be left by now.
-    (State.LOOKING, Trigger.MORE): _to(State.CARRYING),
-    (State.LOOKING, Trigger.MISSED): _to(State.WAITING, Do.WAIT),
-    (State.LOOKING, Trigger.STALE): _to(State.TURNING),
-    (State.LOOKING, Trigger.REFUSED): _to(State.PAUSING, Do.PAUSE),
-    (State.LOOKING, Trigger.ACKED): _to(State.LOOKING, Do.SEND),
-    (State.LOOKING, Trigger.END): _to(State.LEAVING),
-    **_changes(State.LOOKING),
     (State.WAITING, Trigger.TOOK): _to(State.TURNING),
     (State.WAITING, Trigger.MORE): _to(State.CARRYING),
     (State.WAITING, Trigger.STALE): _to(State.TURNING),
     (State.WAITING, Trigger.REFUSED): _to(State.PAUSING, Do.PAUSE),
     (State.WAITING, Trigger.ACKED): _to(State.WAITING, Do.SEND),
-    # It waits for values of that queue already.
+    # It waits for values already.
     (State.WAITING, Trigger.FREED): _to(State.WAITING),
     (State.WAITING, Trigger.CHANGED): _to(State.WAITING, Do.WITHDRAW),
     (State.WAITING, Trigger.END): _to(State.LEAVING, Do.WITHDRAW),
@@ -173,8 +157,7 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     **_changes(State.PAUSING, Do.WAKE, to=State.TURNING),
     # Whatever was under way ends, and no round follows. A call that failed gives back the acks that it carried.
     (State.LEAVING, Trigger.NOTHING): _to(State.LEAVING),
-    (State.LEAVING, Trigger.ONE): _to(State.LEAVING),
-    (State.LEAVING, Trigger.SEVERAL): _to(State.LEAVING),
+    (State.LEAVING, Trigger.WANTED): _to(State.LEAVING),
     (State.LEAVING, Trigger.TOOK): _to(State.LEAVING),
     (State.LEAVING, Trigger.MORE): _to(State.LEAVING),
     (State.LEAVING, Trigger.STALE): _to(State.LEAVING, Do.PASS_ON),
@@ -204,11 +187,9 @@ class FetchPlan:
         self.is_stale = False
         #: Whether Redis refused the last round.
         self.is_refused = False
-        self._queues: tuple[str, ...] = ()
         self._can_join = False
         #: When one call may ack and receive again.
         self.joins_from = 0.0
-        self._waits_for: frozenset[str] = frozenset()
         self._waits_since = 0.0
         #: Acks for the next call.
         self.kept: list[Any] = []
@@ -234,14 +215,12 @@ class FetchPlan:
         """A round begins. A change from here on counts as a change in the round."""
         self.is_stale = False
 
-    def begin(self, wanted: Sequence[str], now: float) -> tuple[Action, ...]:
-        """These queues want values. They were asked after :meth:`turn`."""
-        self._waits_for, self._waits_since = frozenset(wanted), now
-        if not wanted:
+    def begin(self, is_wanted: bool, now: float) -> tuple[Action, ...]:
+        """Whether values are wanted. That was found out after :meth:`turn`."""
+        self._waits_since = now
+        if not is_wanted:
             return self._step(Trigger.NOTHING)
-        if len(wanted) > 1:
-            return self._step(Trigger.SEVERAL)
-        return self._step(Trigger.JOINS if self.state is State.CARRYING and self._joins(now) else Trigger.ONE)
+        return self._step(Trigger.JOINS if self.state is State.CARRYING and self._joins(now) else Trigger.WANTED)
 
     def carried(self, most: int) -> list[Any]:
         """The acks for the call that is under way, at most so many."""
@@ -295,18 +274,15 @@ class FetchPlan:
             return actions
         return (attrs.evolve(actions[0], acks=[ack]), *actions[1:])
 
-    def changed(self, queues: Sequence[str] | None = None, *, can_join: bool = False) -> tuple[Action, ...]:
-        """Other values may be wanted. With ``queues`` it receives from these now; one of them may carry acks."""
-        if queues is not None:
-            self._queues, self._can_join = tuple(queues), can_join
+    def changed(self, *, can_join: bool | None = None) -> tuple[Action, ...]:
+        """Other values may be wanted. ``can_join`` tells whether the queue's receives may carry acks from now on."""
+        if can_join is not None:
+            self._can_join = can_join
         self.is_stale = True
         return self._step(Trigger.CHANGED)
 
-    def freed(self, queue: str) -> tuple[Action, ...]:
-        """Values of a queue are wanted again."""
-        if self.state is State.WAITING and queue not in self._waits_for:
-            return self.changed()
-        self.is_stale = self.is_stale or len(self._queues) > 1
+    def freed(self) -> tuple[Action, ...]:
+        """Values are wanted again."""
         return self._step(Trigger.FREED)
 
     def end(self) -> tuple[Action, ...]:
@@ -315,7 +291,7 @@ class FetchPlan:
         return self._step(Trigger.END)
 
     def _joins(self, now: float) -> bool:
-        return len(self._queues) == 1 and self._can_join and now >= self.joins_from
+        return self._can_join and now >= self.joins_from
 
     def _step(self, trigger: Trigger) -> tuple[Action, ...]:
         self.state, to_do = TRANSITIONS[self.state, trigger]

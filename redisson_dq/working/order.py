@@ -24,9 +24,10 @@ class Order:
 
     def sorted(self, names: Sequence[str]) -> list[str]:
         """The queues in the order in which they are asked."""
-        for name in names:
+        new = [name for name in names if name not in self._served]
+        if new:
             # A queue that is new, or was empty for long, does not catch up on missed turns.
-            self._served.setdefault(name, min(self._served.values(), default=0.0))
+            self._served.update(dict.fromkeys(new, min(self._served.values(), default=0.0)))
         return sorted(names, key=lambda name: self._served[name])
 
     def took(self, name: str, count: int, idle: Sequence[str] = ()) -> None:

@@ -307,14 +307,26 @@ class Roster:
         self._clear()
         return actions
 
+    @property
+    def is_limited(self) -> bool:
+        """Whether slots are limited over all queues."""
+        return self._total is not None
+
+    @property
+    def free(self) -> int | None:
+        """How many handlings more may begin over all queues; None: any number."""
+        if self._total is None:
+            return None
+        return self._total - sum(post.running + (post.state is State.GATHERING) for post in self._posts.values())
+
     def wanted(self, queue: str) -> int:
         """How many values every handler of a queue can take, as nobody knows whose the next one is.
 
         Handlers that are passed do not count.
         """
-        free = _ANY
-        if self._total is not None:
-            free = self._total - sum(post.running + (post.state is State.GATHERING) for post in self._posts.values())
+        free = self.free
+        if free is None:
+            free = _ANY
         posts = self._queues.get(queue, ())
         return min((post.wanted(free) for post in posts if not post.is_passed), default=0)
 

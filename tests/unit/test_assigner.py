@@ -167,7 +167,7 @@ def test_a_queue_that_is_left_gives_its_batch_back(place: Place) -> None:
     place.employ(handler(place, batch=3))
     place.accept("a", "b")
     place.assigner.leave(place.intake)
-    assert [place.endings.next() for _ in "ab"] == [("a", Nack(0, counted=False)), ("b", Nack(0, counted=False))]
+    assert [place.endings.next() for _ in "ab"] == [("b", Nack(0, counted=False)), ("a", Nack(0, counted=False))]
 
 
 def test_a_value_without_a_handler_is_buried(place: Place) -> None:

@@ -13,7 +13,6 @@ from redisson_dq._clock import SYSTEM
 from redisson_dq._concurrency.handler_pools import HandlerPool
 from redisson_dq._sync.worker.fetching import Fetcher
 from redisson_dq.errors import ClosedError, RedisConnectionError
-from redisson_dq.working.order import Order
 from tests.conftest import PATIENCE
 
 
@@ -81,22 +80,21 @@ def fetcher(peers: Peers) -> Iterator[Fetcher]:
     pool = HandlerPool("test")
     connections = SimpleNamespace(refusals=peers)
     runtime: Any = SimpleNamespace(clock=SYSTEM, connections=connections, receivers=peers, renewal=None)
-    made = Fetcher(runtime, peers, Order(), pool, peers)  # type: ignore[arg-type]
+    made = Fetcher(runtime, peers, pool, peers)  # type: ignore[arg-type]
     yield made
     made.end()
     made.has_ended()
     pool.close(0)
 
 
-def intake(fetcher: Fetcher, *names: str) -> list[Any]:
-    source = SimpleNamespace(sees_first=False)
-    made: list[Any] = [Opened(name=each, sources={each: (None, source)}, acks_along=True) for each in names]
-    fetcher.set_intakes(made)
+def intake(fetcher: Fetcher) -> Any:
+    made = Opened(name="orders", sources={"orders": (None, None)}, waitable=None, sees_first=False, acks_along=True)
+    fetcher.set_intakes([made])  # type: ignore[list-item]
     return made
 
 
 def test_it_sleeps_until_a_slot_is_free(peers: Peers, fetcher: Fetcher) -> None:
-    intake(fetcher, "orders")
+    intake(fetcher)
     fetcher.start()
     peers.slots = 3
     fetcher.freed("orders")
@@ -106,7 +104,7 @@ def test_it_sleeps_until_a_slot_is_free(peers: Peers, fetcher: Fetcher) -> None:
 
 def test_acks_are_sent_while_it_waits(peers: Peers, fetcher: Fetcher) -> None:
     peers.slots = 1
-    (orders,) = intake(fetcher, "orders")
+    orders = intake(fetcher)
     fetcher.start()
     peers.waits.get(timeout=PATIENCE)
     orders.acked("an ack")
@@ -115,7 +113,7 @@ def test_acks_are_sent_while_it_waits(peers: Peers, fetcher: Fetcher) -> None:
 
 def test_a_change_begins_the_wait_anew(peers: Peers, fetcher: Fetcher) -> None:
     peers.slots = 5
-    intake(fetcher, "orders")
+    intake(fetcher)
     fetcher.start()
     assert peers.waits.get(timeout=PATIENCE) == 5
     peers.slots = 2
@@ -126,7 +124,7 @@ def test_a_change_begins_the_wait_anew(peers: Peers, fetcher: Fetcher) -> None:
 
 def test_a_refused_wait_is_told_of_and_tried_again(peers: Peers, fetcher: Fetcher) -> None:
     peers.slots = 1
-    intake(fetcher, "orders")
+    intake(fetcher)
     fetcher.start()
     peers.waits.get(timeout=PATIENCE)
     peers.answers.put(RedisConnectionError("gone"))
@@ -137,7 +135,7 @@ def test_a_refused_wait_is_told_of_and_tried_again(peers: Peers, fetcher: Fetche
 
 def test_the_end_comes_while_it_waits_and_acks_are_sent_after_it(peers: Peers, fetcher: Fetcher) -> None:
     peers.slots = 1
-    (orders,) = intake(fetcher, "orders")
+    orders = intake(fetcher)
     fetcher.start()
     peers.waits.get(timeout=PATIENCE)
     fetcher.end()

@@ -17,7 +17,7 @@ from redisson_dq._clock import Clock
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncInbox, AsyncMutex, AsyncPromise, AsyncWork
 from redisson_dq._redis import passes
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
-from redisson_dq.waiting.line import Answer, Farewell, Lifeline, Line, Waiter
+from redisson_dq.waiting.line import Answer, Answering, Farewell, Lifeline, Line, Waiter
 from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken
@@ -115,6 +115,22 @@ class Receiver:
         except BaseException:
             self._notices.put(waiter)
             raise
+
+    def enter(self, limit: int, lifeline: Lifeline, answer: Answering) -> None:
+        """Puts a caller in line that does not wait here. Some thread or task fills its ``answer``.
+
+        A caller that wants no values any more calls :meth:`withdraw`. Otherwise as with :meth:`receive`. Raises
+        ClosedError.
+        """
+        waiter = Waiter(limit, math.inf, answer, self._notices.put, self)
+        waiter.farewell = Farewell(lifeline, waiter)
+        lifeline.waiter = waiter
+        self._inbox.put(waiter)
+        if self.line.closed:
+            self._notices.put(waiter)
+            raise ClosedError(f"queue {self.line.name!r}: the handle is closed")
+        if not self._is_attended:
+            self._notices.put(self._attend)
 
     async def look(self, limit: int, lifeline: Lifeline, timeout: float | None) -> list[Taken]:
         """Up to ``limit`` values that are ready, in one round trip of the caller's own. For one source with a look.

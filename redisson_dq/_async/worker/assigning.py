@@ -106,6 +106,17 @@ class Assigner:
 
     # -- for the fetchers --------------------------------------------------------------------------------------------
 
+    @property
+    def is_limited(self) -> bool:
+        """Whether slots are limited over all queues."""
+        return self._roster.is_limited
+
+    @property
+    def free(self) -> int | None:
+        """How many handlings more may begin over all queues; None: any number."""
+        with self._mutex:
+            return self._roster.free
+
     def wanted(self, intake: Intake) -> int:
         """How many values of a queue are wanted now."""
         with self._mutex:

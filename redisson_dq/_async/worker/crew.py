@@ -12,11 +12,12 @@ from redisson_dq._async.client import Client
 from redisson_dq._async.moving.arrivals import Arrivals
 from redisson_dq._async.worker.assigning import Assigner
 from redisson_dq._async.worker.fetching import Fetcher
+from redisson_dq._async.worker.fetching_many import ManyFetcher
 from redisson_dq._async.worker.handling import Setting
 from redisson_dq._async.worker.intake import Intake
 from redisson_dq._async.worker.probing import Prober
 from redisson_dq._async.worker.settling import Settler
-from redisson_dq._concurrency import AsyncBackgroundTask, AsyncMutex
+from redisson_dq._concurrency import AsyncBackgroundTask, AsyncMutex, async_finish
 from redisson_dq._concurrency.handler_pools import AsyncHandlerPool
 from redisson_dq._concurrency.layers import Layer
 from redisson_dq.items import Problem
@@ -31,6 +32,10 @@ logger = logging.getLogger("redisson_dq")
 
 #: How long the end waits for cancelled handlings, and for the last answers.
 LAST_STEPS = 5.0
+# The name of the fetcher for many queues.
+_MANY = ""
+# So many queues have a fetcher each, which sends acks along with the next receive.
+_FEW = 4
 
 
 class Crew:
@@ -59,8 +64,8 @@ class Crew:
         self._hooks = hooks
         self._mutex = AsyncMutex()
         self._intakes: dict[str, Intake] = {}
-        #: By the queue's name; with a total limit one fetcher has all queues, under an empty name.
-        self._fetchers: dict[str, Fetcher] = {}
+        #: By the queue's name; one fetcher for many queues stands under an empty name.
+        self._fetchers: dict[str, Fetcher | ManyFetcher] = {}
         self._ending: list[AsyncBackgroundTask] = []
         self._stops = False
         self._pool = AsyncHandlerPool("handler")
@@ -109,14 +114,14 @@ class Crew:
         closed = [self._intakes.pop(name) for name in list(self._intakes) if name not in by_queue]
         for intake in closed:
             self._arrivals.pop(intake.name, None)
-        wanted = {"": list(self._intakes.values())} if self._total is not None else {}
-        if self._total is None:
-            wanted = {name: [intake] for name, intake in self._intakes.items()}
+        wanted = {name: [intake] for name, intake in self._intakes.items()}
+        if len(wanted) > (_FEW if self._total is None else 1):
+            wanted = {_MANY: list(self._intakes.values())}
         gone = [self._fetchers.pop(name) for name in list(self._fetchers) if name not in wanted]
         for name, intakes in wanted.items():
             fetcher = self._fetchers.get(name)
             if fetcher is None:
-                fetcher = self._fetchers[name] = self._fetcher()
+                fetcher = self._fetchers[name] = self._fetcher(name)
                 fetcher.set_intakes(intakes)
                 fetcher.start()
             else:
@@ -133,21 +138,30 @@ class Crew:
         with self._mutex:
             return [each for some in self._arrivals.values() for each in some]
 
-    def _fetcher(self) -> Fetcher:
-        return Fetcher(self._client.runtime, self._assigner, self._order, self._pool, self._settler)
+    def _fetcher(self, name: str) -> Fetcher | ManyFetcher:
+        runtime = self._client.runtime
+        if name == _MANY:
+            return ManyFetcher(runtime, self._assigner, self._order, self._pool)
+        return Fetcher(runtime, self._assigner, self._pool, self._settler)
 
-    async def _close(self, fetchers: Sequence[Fetcher], intakes: Sequence[Intake]) -> None:
+    async def _close(self, fetchers: Sequence[Fetcher | ManyFetcher], intakes: Sequence[Intake]) -> None:
         for fetcher in fetchers:
             await fetcher.has_ended()
         for intake in intakes:
             self._assigner.leave(intake)
-            await intake.aclose()
+        await self._leave(intakes)
+
+    async def _leave(self, intakes: Iterable[Intake]) -> None:
+        """Closes queues, all at once, as a server that stands still has to be waited for."""
+        attachments = [attachment for intake in intakes for attachment in intake.attachments]
+        # It goes on to its end. Otherwise a cancelled caller would leave waits that nobody can end any more.
+        await async_finish(self._client.runtime.detach(*attachments))
 
     def _ask(self, queue: str, fewer: bool) -> None:
         """Values of a queue are wanted again, or ``fewer`` of any queue."""
         with self._mutex:
-            own = self._fetchers.get(queue)
-            fetchers = list(self._fetchers.values()) if fewer or self._total is not None else [own] if own else []
+            own = self._fetchers.get(queue) or self._fetchers.get(_MANY)
+            fetchers = list(self._fetchers.values()) if fewer else [own] if own else []
         for fetcher in fetchers:
             fetcher.recount() if fewer else fetcher.freed(queue)
 
@@ -205,6 +219,5 @@ class Crew:
         await self._pool.aclose(LAST_STEPS)
         for closing in self._ending:
             await closing.join(LAST_STEPS)
-        for intake in intakes:
-            await intake.aclose()
+        await self._leave(intakes)
         self._client.runtime.connections.outage.hooks.remove(self._hooks.call)

@@ -10,11 +10,11 @@ import attrs
 from redisson_dq._async.queues.leaser import Leaser
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._async.worker.settling import Settlement
-from redisson_dq._concurrency import async_finish
 from redisson_dq._options import Options
 from redisson_dq._times import Delay
 from redisson_dq.requests.inner.leased_side import LeasedSide
 from redisson_dq.requests.inner.ready_side import BoundedSide, ReadySide
+from redisson_dq.wire.blocking import RoundRobin, Waitable
 from redisson_dq.wire.calls import LimitWords, Seen
 from redisson_dq.wire.lease_source import LeaseSource
 from redisson_dq.wire.partitions import partition_names
@@ -54,7 +54,6 @@ class Intake:
         """Opens the queue by complete settings. Leases are the ``owner``'s. ``is_passed`` is for its admission."""
         self.name = name
         self.leaser = Leaser(runtime, sides_of(name, settings, runtime.options), runtime.connections.check)
-        self._runtime = runtime
         self._visibility_timeout = timeout_of(settings)
         self._owner = owner
         self.handlers: Sequence[Handler] = ()
@@ -67,17 +66,9 @@ class Intake:
         for side in self.leaser.sides:
             # A receiver may become a handler, and receives for others.
             side.decodes_apart = True
-        self._attachments = [
-            runtime.attach(side.keys, side.name, bool(settings.transfer)) for side in self.leaser.sides
-        ]
-        for attachment in self._attachments:
+        self.attachments = [runtime.attach(side.keys, side.name, bool(settings.transfer)) for side in self.leaser.sides]
+        for attachment in self.attachments:
             attachment.start_moving()
-
-    async def aclose(self) -> None:
-        """Closes the queue."""
-        for attachment in self._attachments:
-            # It goes on to its end. Otherwise a cancelled caller would leave waits that nobody can end any more.
-            await async_finish(self._runtime.detach(attachment))
 
     @property
     def acks_along(self) -> bool:
@@ -86,6 +77,17 @@ class Intake:
             return False
         ((side, source),) = self.sources.values()
         return source.acks_along and side.options.durable is None
+
+    @property
+    def waitable(self) -> Waitable:
+        """The place to wait for its values: its list, or those of its partitions."""
+        sources = [source for _, source in self.sources.values()]
+        return sources[0] if len(sources) == 1 else RoundRobin(tuple(sources))
+
+    @property
+    def sees_first(self) -> bool:
+        """Whether values are seen before they are leased."""
+        return any(source.sees_first for _, source in self.sources.values())
 
     def employ(self, handlers: Sequence[Handler]) -> None:
         """Sets the takers of its values, from now on."""

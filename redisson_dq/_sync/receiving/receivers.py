@@ -121,9 +121,10 @@ class Receivers:
 
         return RoundRobinReceiver(self.connections, self._notices, sources)
 
-    def end(self, key: str) -> None:
-        """Ends every wait that needs an open handle of this key with ClosedError. No item is lost."""
-        ending = [self._receivers.pop(source) for source in list(self._receivers) if source.ends_with(key)]
+    def end(self, *keys: str) -> None:
+        """Ends every wait that needs an open handle of one of these keys with ClosedError. No item is lost."""
+        ends = [source for source in list(self._receivers) if any(source.ends_with(key) for key in keys)]
+        ending = [self._receivers.pop(source) for source in ends]
         self._end(ending)
 
     def close(self) -> None:

@@ -17,28 +17,27 @@ from redisson_dq.working.fetch_plan import PAUSE, Action, Do, FetchPlan, State, 
 from tests.unit.working.walking import Move, closure, unnoticed
 
 #: What takes time. The driver does one of them at a time.
-STEPS = {Do.SLEEP, Do.JOIN, Do.LOOK, Do.WAIT, Do.PAUSE}
+STEPS = {Do.SLEEP, Do.JOIN, Do.WAIT, Do.PAUSE}
 
 
 class Surroundings:
-    """One that receives in rounds, handlers that ack meanwhile, and queues that come and go."""
+    """One that receives in rounds, handlers that ack meanwhile, and changes."""
 
-    def __init__(self, most: int = 2, queues: tuple[str, ...] = ("a", "b")) -> None:
+    def __init__(self, most: int = 2) -> None:
         self.plan = FetchPlan()
         self.most = most
-        self.names = queues
         self.now = 100.0
         # The step that is under way, "turned" at the beginning of a round, and None between two rounds.
         self.step: Do | str | None = None
         self.gone = self.asked_to_end = False
-        self.queues: tuple[str, ...] = ()
+        # Whether receives may carry acks.
+        self.joins = False
         # Whether a sleeping receiver goes on, and whether its wait was ended.
         self.is_awake = self.is_withdrawn = False
         # Whether a change came since it sleeps or pauses.
         self.is_told = False
         # Whether values that came are being handed over.
         self.hands_over = False
-        self.waits_for: frozenset[str] = frozenset()
         self.acks = 0
         # Acks that are on their way in the call, and how often each was sent.
         self.carried: list[int] = []
@@ -63,13 +62,12 @@ class Surroundings:
             self.step,
             self.gone,
             self.asked_to_end,
-            self.queues,
+            self.joins,
             self.is_awake,
             self.is_withdrawn,
             self.is_told,
             self.hands_over,
             self.carries,
-            self.waits_for,
             self.acks,
             tuple(self.carried),
             tuple(plan.kept),
@@ -85,10 +83,9 @@ class Surroundings:
             yield ("gone",)
         if self.acks < self.most:
             yield ("ack",)
-        for name in self.names:
-            yield "freed", name
-        for count in range(len(self.names) + 1):
-            yield "queues", self.names[:count]
+        yield ("freed",)
+        yield "joins", True
+        yield "joins", False
         yield ("recount",)
         yield ("end",)
 
@@ -100,10 +97,8 @@ class Surroundings:
                 # The values that came cannot be handed over.
                 yield ("refused",)
         elif self.step == "turned":
-            yield "begin", ()
-            yield "begin", self.queues[:1]
-            if len(self.queues) > 1:
-                yield "begin", self.queues
+            yield "begin", False
+            yield "begin", True
         elif self.step is Do.SLEEP:
             if self.is_awake:
                 yield ("over",)
@@ -138,7 +133,7 @@ class Surroundings:
             elif action.do in STEPS:
                 assert step is None, "two steps at a time"
                 step = action.do
-        self.is_told = self.is_told or kind in ("freed", "queues", "recount") or (kind == "ack" and self.carries)
+        self.is_told = self.is_told or kind in ("freed", "joins", "recount") or (kind == "ack" and self.carries)
         if step is not None:
             self.is_told = False
             assert self.step is None, "a step begins while another one is under way"
@@ -155,14 +150,14 @@ class Surroundings:
             self.step, self.is_awake, self.is_withdrawn = "turned", False, False
             return ()
         if kind == "begin":
-            self.step, self.waits_for = None, frozenset(given[0])
+            self.step = None
             actions = plan.begin(given[0], self.now)
             self.carries = self.carries and not given[0]
             return actions
         if kind == "ack":
             self.acks += 1
             return plan.acked(self.acks)
-        if kind in ("freed", "queues", "recount", "end"):
+        if kind in ("freed", "joins", "recount", "end"):
             return self.changed(kind, *given)
         if kind == "short":
             self.carries = self.carries and plan.state is not State.CARRYING
@@ -182,7 +177,7 @@ class Surroundings:
                 plan.noted()
                 self.sent.update(self.carried)
             self.carried = []
-            self.carries = given[0] and len(self.queues) == 1 and plan.joins_from <= self.now
+            self.carries = given[0] and self.joins and plan.joins_from <= self.now
             return plan.took(given[0], self.now)
         self.carried = []
         if kind == "over":
@@ -196,10 +191,10 @@ class Surroundings:
 
     def changed(self, kind: str, *given: Any) -> tuple[Action, ...]:
         if kind == "freed":
-            return self.plan.freed(given[0])
-        if kind == "queues":
-            self.queues = given[0]
-            return self.plan.changed(given[0], can_join=True)
+            return self.plan.freed()
+        if kind == "joins":
+            self.joins = given[0]
+            return self.plan.changed(can_join=given[0])
         if kind == "end":
             self.asked_to_end = True
             return self.plan.end()
@@ -217,14 +212,13 @@ class Surroundings:
         was_gone: bool,
         had_ended: bool,
     ) -> None:
-        is_change = kind in ("freed", "queues", "recount", "end")
+        is_change = kind in ("freed", "joins", "recount", "end")
         if self.asked_to_end:
             assert step is None, "nothing begins after the end"
             assert self.plan.ends
         elif kind == "begin":
-            expected = {0: Do.SLEEP, 1: Do.WAIT}.get(len(self.waits_for), Do.LOOK)
-            joins = state is State.CARRYING and len(self.queues) == 1 and self.plan.joins_from <= self.now
-            assert step is (Do.JOIN if joins and len(self.waits_for) == 1 else expected)
+            joins = state is State.CARRYING and self.joins and self.plan.joins_from <= self.now
+            assert step is (Do.SLEEP if not given[0] else Do.JOIN if joins else Do.WAIT)
         elif kind in ("missed", "declined", "noted"):
             # A change in the middle of a round keeps the wait from beginning.
             assert step is (None if self.plan.is_stale else Do.WAIT)
@@ -246,8 +240,6 @@ class Surroundings:
                 assert self.is_awake, "a change wakes the receiver"
             if self.step is Do.WAIT and kind != "freed":
                 assert self.is_withdrawn, "a change ends the wait"
-            if self.step is Do.WAIT and kind == "freed":
-                assert self.is_withdrawn or given[0] in self.waits_for, "a queue that is not waited for is asked"
         if kind == "short" and self.step is not Do.JOIN:
             assert not self.plan.kept, "acks do not wait for a thread"
 
@@ -272,36 +264,31 @@ class Surroundings:
         if self.step is Do.PAUSE and not self.is_told:
             return State.PAUSING
         between = State.CARRYING if self.carries else State.TURNING
-        for step, state in ((Do.JOIN, State.JOINING), (Do.LOOK, State.LOOKING), (Do.WAIT, State.WAITING)):
+        for step, state in ((Do.JOIN, State.JOINING), (Do.WAIT, State.WAITING)):
             if self.step is step:
                 return state
         return between
 
 
-@pytest.mark.parametrize("queues", [("a",), ("a", "b")], ids=["one queue", "two queues"])
-def test_each_ack_is_sent_once_and_no_change_is_missed(queues: tuple[str, ...]) -> None:
-    assert closure(Surroundings(2 if len(queues) == 1 else 1, queues)) > 500
+def test_each_ack_is_sent_once_and_no_change_is_missed() -> None:
+    assert closure(Surroundings(2)) > 500
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("queues", [("a",), ("a", "b")], ids=["one queue", "two queues"])
-def test_more_acks_in_every_order(queues: tuple[str, ...]) -> None:
-    assert closure(Surroundings(3, queues)) > 2000
-
-
-STARTS = (Surroundings(1, ("a",)), Surroundings(1))
+def test_more_acks_in_every_order() -> None:
+    assert closure(Surroundings(3)) > 2000
 
 
 def test_a_row_that_is_broken_is_noticed() -> None:
-    assert unnoticed(fetch_plan, STARTS) == []
+    assert unnoticed(fetch_plan, (Surroundings(1),)) == []
 
 
 class AnyReceiver(RuleBasedStateMachine):
-    """More queues and acks, by chance."""
+    """More acks, by chance."""
 
-    @initialize(queues=st.sampled_from([("a",), ("a", "b"), ("a", "b", "c")]))
-    def begin(self, queues: tuple[str, ...]) -> None:
-        self.surroundings = Surroundings(1000, queues)
+    @initialize()
+    def begin(self) -> None:
+        self.surroundings = Surroundings(1000)
 
     @rule(data=st.data())
     def move(self, data: st.DataObject) -> None:

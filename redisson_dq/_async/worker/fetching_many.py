@@ -1,0 +1,450 @@
+"""Receives the values of many queues for a worker, in one thread or task: as many as it has free slots, and no more.
+
+A waiter stands in line at each queue that values are wanted of. So the number of queues costs neither threads nor
+rounds. :mod:`redisson_dq.working.place_table` decides when a waiter enters a line, and leaves it. This module carries
+that out.
+
+Where the slots of a worker are limited over all queues, values may come to more waiters at a time than there are slots.
+Those that find none go back to the head of their queue, as if they had never come. Such a queue is looked at when a
+slot is free, in the order of the worker, before its next waiter enters.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Union
+
+from redisson_dq._async.receiving.receiver import Receiver
+from redisson_dq._async.runtime import Runtime
+from redisson_dq._async.worker.assigning import Assigner
+from redisson_dq._async.worker.handing_over import Came, HandOver, page
+from redisson_dq._async.worker.intake import Intake
+from redisson_dq._async.worker.starting import Starter
+from redisson_dq._concurrency import AsyncFailure, AsyncInbox, AsyncSwitch, async_give_way
+from redisson_dq._concurrency.handler_pools import AsyncHandlerPool
+from redisson_dq.errors import ClosedError, RedissonDQError
+from redisson_dq.waiting.line import Answer, Lifeline
+from redisson_dq.wire.blocking import Waitable
+from redisson_dq.wire.lease_source import MOST_AT_ONCE
+from redisson_dq.wire.leases import Leased
+from redisson_dq.working.fetch_plan import PAUSE
+from redisson_dq.working.order import Order
+from redisson_dq.working.place_table import Do, QueuePlace, State, Trigger
+
+__all__ = ["ManyFetcher"]
+
+logger = logging.getLogger("redisson_dq")
+
+# So many queues are asked in the first round trip of a look. Each one more asks some times as many.
+_FIRST, _TIMES = 1, 8
+
+
+class _WaiterAnswer:
+    """The answer to one waiter. It may come in any thread."""
+
+    def __init__(self, seat: _Seat, tell: Callable[[_WaiterAnswer], None]) -> None:
+        self.seat = seat
+        self.filled = False
+        self.value: Answer = []
+        self._tell = tell
+
+    def fill(self, value: Answer) -> None:
+        self.value, self.filled = value, True
+        self._tell(self)
+
+
+class _Seat:
+    """One queue, and the waiter that stands in its line."""
+
+    def __init__(self, intake: Intake, *, holds: bool) -> None:
+        self.intake = intake
+        self.place = QueuePlace(holds=holds)
+        self.source: Waitable | None = None
+        self.receiver: Receiver | None = None
+        self.lifeline = Lifeline()
+        #: How many values the waiter takes.
+        self.limit = 0
+        self.entered = 0.0
+        self.is_refused = False
+
+    def has_waited(self, now: float) -> bool:
+        """Whether it has waited for so long that Redis has not refused the wait."""
+        return self.place.state is State.WAITING and now - self.entered > PAUSE
+
+    def is_well(self, now: float) -> bool:
+        """Whether Redis does not refuse it."""
+        return not self.is_refused or self.has_waited(now)
+
+
+class _All:
+    """Any queue may want other values than before."""
+
+
+class _LastEvent:
+    """Nothing is to be received any more."""
+
+
+#: The answer to a waiter; the name of a queue that values are wanted of again; or one of these two.
+_Event = Union[_WaiterAnswer, str, _All, _LastEvent]
+
+
+class ManyFetcher:
+    """Receives from many queues, and hands the values over."""
+
+    def __init__(self, runtime: Runtime, assigner: Assigner, order: Order, pool: AsyncHandlerPool) -> None:
+        self._runtime = runtime
+        self._clock = runtime.clock
+        self._assigner = assigner
+        self._order = order
+        self._pool = pool
+        self._hand_over = HandOver(runtime, assigner)
+        self._bell: AsyncInbox[_Event] = AsyncInbox(self._clock)
+        # The queues that it was told to receive from last.
+        self._intakes: Sequence[Intake] = ()
+        self._seats: dict[str, _Seat] = {}
+        # Seats whose queue was taken off, until their waiters are out of the line.
+        self._leaving: set[_Seat] = set()
+        # The queues that are reviewed before the next wait.
+        self._dirty: dict[str, None] = {}
+        # Those that wanted nothing when they were reviewed last, where slots are limited over all queues.
+        self._unmet: dict[str, None] = {}
+        self._holding: dict[str, _Seat] = {}
+        self._pauses: dict[_Seat, float] = {}
+        self._ends = False
+        self._ended = AsyncSwitch(self._clock)
+        self._receivers: set[Receiver] = set()
+
+    # -- for the crew ------------------------------------------------------------------------------------------------
+
+    @property
+    def is_well(self) -> bool:
+        """Whether it receives, and Redis does not refuse that."""
+        now = self._clock.monotonic()
+        return not self._ends and all(seat.is_well(now) for seat in list(self._seats.values()))
+
+    def start(self) -> None:
+        """Begins to receive."""
+        if self._pool.start(self._run).waits:
+            # It waits for a thread until a handler has returned. Leases do not.
+            self._hand_over.renew()
+
+    def set_intakes(self, intakes: Iterable[Intake]) -> None:
+        """Receives from these queues from now on."""
+        self._intakes = tuple(intakes)
+        for intake in self._intakes:
+            intake.acked = None
+        self._bell.put(_All())
+
+    def recount(self) -> None:
+        """Fewer values may be wanted than waiters were sent for."""
+        self._bell.put(_All())
+
+    def freed(self, queue: str) -> None:
+        """Values of a queue are wanted again."""
+        self._bell.put(queue)
+
+    def end(self) -> None:
+        """Receives nothing any more."""
+        self._bell.put(_LastEvent())
+
+    async def has_ended(self) -> bool:
+        """Waits until nothing more comes, after :meth:`end`. False while Redis has not answered."""
+        # A waiter leaves its line without Redis.
+        await self._ended.wait(None)
+        # Values that came for waiters in leaving go back before the process may exit.
+        return await self._runtime.receivers.quiet(list(self._receivers))
+
+    # -- the receiver ------------------------------------------------------------------------------------------------
+
+    async def _run(self) -> None:
+        first = None
+        try:
+            while first is None and not self._has_left:
+                self._hand_over.renew()
+                starter = Starter(self._pool)
+                try:
+                    await self._round(starter)
+                except AsyncFailure:
+                    # A defect. Values that were received already come again at their deadlines.
+                    logger.exception("worker: receiving from %d queues failed", len(self._seats))
+                    if starter.first is None:
+                        await self._clock.async_sleep(PAUSE)
+                first = starter.first
+                if first is None:
+                    # Handlers begin before the next wait does.
+                    await async_give_way()
+        finally:
+            if first is None:
+                self._ends = True
+                self._hand_over.renew()
+                for seat in (*self._seats.values(), *self._leaving):
+                    self._runtime.connections.refusals.ended(seat)
+                self._ended.on()
+            else:
+                # This thread becomes a handler, and another one receives.
+                self.start()
+        if first is not None:
+            await self._pool.run(first)
+
+    @property
+    def _has_left(self) -> bool:
+        return self._ends and not self._seats and not self._leaving
+
+    async def _round(self, starter: Starter) -> None:
+        if await self._take_in(self._bell.poll(), starter):
+            return
+        self._review()
+        if self._has_left or (self._holding and await self._look(starter)):
+            return
+        await self._take_in(await self._bell.next(self._patience()), starter)
+
+    async def _take_in(self, event: _Event | None, starter: Starter) -> bool:
+        """Sees to this event, and to all that came behind it. Whether values came."""
+        answers: list[_WaiterAnswer] = []
+        while event is not None:
+            if isinstance(event, _WaiterAnswer):
+                answers.append(event)
+            else:
+                self._note(event)
+            event = self._bell.poll()
+        for seat, until in list(self._pauses.items()):
+            if until <= self._clock.monotonic():
+                del self._pauses[seat]
+                self._happened(seat, Trigger.OVER)
+        return await self._answered(answers, starter)
+
+    def _patience(self) -> float | None:
+        """How long nothing has to be done."""
+        if self._dirty:
+            return 0.0
+        if not self._pauses:
+            return None
+        return max(0.0, min(self._pauses.values()) - self._clock.monotonic())
+
+    def _note(self, event: _Event) -> None:
+        if isinstance(event, str):
+            self._dirty[event] = None
+            self._dirty.update(self._unmet)
+        elif isinstance(event, _All):
+            self._take_seats()
+        elif not self._ends:
+            self._ends = True
+            for seat in list(self._seats.values()):
+                self._give_up(seat)
+
+    def _take_seats(self) -> None:
+        intakes = {} if self._ends else {intake.name: intake for intake in self._intakes}
+        for name, seat in list(self._seats.items()):
+            if intakes.get(name) is not seat.intake:
+                self._give_up(seat)
+        for name, intake in intakes.items():
+            if name not in self._seats:
+                self._seats[name] = _Seat(intake, holds=self._assigner.is_limited)
+            self._dirty[name] = None
+
+    def _give_up(self, seat: _Seat) -> None:
+        del self._seats[seat.intake.name]
+        self._leaving.add(seat)
+        self._happened(seat, Trigger.END)
+
+    # -- decisions ---------------------------------------------------------------------------------------------------
+
+    def _review(self) -> None:
+        """Finds out how many values are wanted of the queues that may have changed."""
+        dirty, self._dirty = self._dirty, {}
+        for name in dirty:
+            self._unmet.pop(name, None)
+            seat = self._seats.get(name)
+            if seat is None:
+                continue
+            wanted = min(self._assigner.wanted(seat.intake), MOST_AT_ONCE)
+            if seat.place.state is State.WAITING:
+                # Where slots are limited over all queues, one value more is turned round sooner than all waiters are.
+                is_less = wanted < seat.limit and not self._assigner.is_limited
+                if is_less or seat.source != seat.intake.waitable:
+                    self._happened(seat, Trigger.FEWER)
+            elif wanted > 0:
+                self._happened(seat, Trigger.WANTED, wanted)
+            elif self._assigner.is_limited:
+                self._unmet[name] = None
+
+    def _happened(self, seat: _Seat, trigger: Trigger, wanted: int = 0) -> None:
+        for do in seat.place.happened(trigger):
+            if do is Do.ENTER:
+                self._enter(seat, 1 if self._assigner.is_limited else wanted)
+            elif do is Do.WITHDRAW:
+                assert seat.receiver is not None
+                seat.receiver.withdraw(seat.lifeline)
+            elif do is Do.PAUSE:
+                self._pauses[seat] = self._clock.monotonic() + PAUSE
+            elif do is Do.FORGET:
+                self._pauses.pop(seat, None)
+                self._leaving.discard(seat)
+                self._runtime.connections.refusals.ended(seat)
+        name = seat.intake.name
+        if seat.place.state is State.HOLDING:
+            self._holding[name] = seat
+        elif self._holding.get(name) is seat:
+            del self._holding[name]
+        if seat.place.state is State.RESTING:
+            self._dirty[name] = None
+
+    def _enter(self, seat: _Seat, wanted: int) -> None:
+        seat.limit, seat.entered, seat.lifeline = wanted, self._clock.monotonic(), Lifeline()
+        answer = _WaiterAnswer(seat, self._bell.put)
+        seat.source = seat.intake.waitable
+        try:
+            seat.receiver = self._runtime.receivers.of(seat.source)
+            self._receivers.add(seat.receiver)
+            seat.receiver.enter(page(wanted) if seat.intake.sees_first else wanted, seat.lifeline, answer)
+        except RedissonDQError as error:
+            answer.fill(error)
+
+    # -- values ------------------------------------------------------------------------------------------------------
+
+    async def _answered(self, answers: Sequence[_WaiterAnswer], starter: Starter) -> bool:
+        """Hands over the values that came to waiters, as far as slots are free. Whether any came."""
+        places = {
+            name: place for place, name in enumerate(self._order.sorted([each.seat.intake.name for each in answers]))
+        }
+        free = self._assigner.free
+        came: list[tuple[_WaiterAnswer, list[Came]]] = []
+        for answer in sorted(answers, key=lambda each: places[each.seat.intake.name]):
+            opened = await self._opened(answer, has_slot=free is None or len(came) < free)
+            if opened:
+                came.append((answer, opened))
+        # Nothing is awaited from here on.
+        for answer, each in came:
+            seat = answer.seat
+            seat.lifeline.keep()
+            self._hand_over.accept(each, starter)
+            self._order.took(seat.intake.name, sum(len(one.deliveries) for one in each))
+            self._happened(seat, Trigger.MORE if free is not None and _more(answer.value) else Trigger.TOOK)
+        return bool(came)
+
+    async def _opened(self, answer: _WaiterAnswer, *, has_slot: bool) -> list[Came]:
+        """The deliveries of an answer. None, where it has no values for the worker."""
+        seat, value = answer.seat, answer.value
+        try:
+            if isinstance(value, RedissonDQError):
+                seat.lifeline.keep()
+                raise value
+            is_wanted = not self._assigner.is_limited or (has_slot and self._assigner.wanted(seat.intake) > 0)
+            if seat.place.ends or not is_wanted:
+                # The values go back. A look finds them when a slot is free.
+                seat.lifeline.let_go()
+                self._happened(seat, Trigger.MORE)
+                return []
+            opened = await self._hand_over.opened(
+                seat.intake, await self._hand_over.leased(seat.intake, value, seat.limit)
+            )
+            self._is_well_now(seat)
+            if not opened:
+                seat.lifeline.keep()
+                self._happened(seat, Trigger.MISSED)
+            return opened
+        except ClosedError as error:
+            # It was withdrawn, or somebody has closed the client.
+            if seat.lifeline.is_withdrawn:
+                self._happened(seat, Trigger.MISSED)
+            else:
+                self._refused(seat, error)
+        except RedissonDQError as error:
+            if not (seat.is_refused or seat.place.ends):
+                logger.error("worker: cannot receive from %s: %s", [seat.intake.name], error)
+            self._refused(seat, error)
+        except AsyncFailure as error:
+            # A defect, or in a thread a class of the user's that wants to end the program when it is made.
+            logger.exception("worker: receiving from %s failed", [seat.intake.name])
+            seat.lifeline.let_go()
+            self._refused(seat, error)
+        return []
+
+    def _refused(self, seat: _Seat, error: BaseException) -> None:
+        seat.is_refused = True
+        key = next(iter(seat.intake.sources), "")
+        refusals = self._runtime.connections.refusals
+        refusals.began(seat, key, "values are not received", error, lambda: seat.has_waited(self._clock.monotonic()))
+        self._happened(seat, Trigger.REFUSED)
+
+    def _is_well_now(self, seat: _Seat) -> None:
+        seat.is_refused = False
+        self._runtime.connections.refusals.ended(seat)
+
+    # -- looks -------------------------------------------------------------------------------------------------------
+
+    async def _look(self, starter: Starter) -> bool:
+        """Takes ready values of the first queue in order that has some, of those that may. Whether one has."""
+        # Most looks find values at one of the first, so it is not asked for all how many they may give.
+        wanted = (name for name in self._order.sorted(list(self._holding)) if self._wanted(name))
+        idle: list[str] = []
+        size = _FIRST
+        while some := list(itertools.islice(wanted, size)):
+            size *= _TIMES
+            ready = await self._ready(some)
+            for name in some:
+                if name in ready and await self._look_at(self._holding[name], idle, starter):
+                    return True
+                if name not in ready:
+                    self._happened(self._holding[name], Trigger.MISSED)
+                idle.append(name)
+        return False
+
+    def _wanted(self, name: str) -> int:
+        seat = self._holding.get(name)
+        return 0 if seat is None else min(self._assigner.wanted(seat.intake), MOST_AT_ONCE)
+
+    async def _ready(self, names: Sequence[str]) -> Sequence[str]:
+        """Those of these queues whose lists are not empty."""
+        if len(names) == 1:
+            return names
+        asked = [(name, source) for name in names for _, source in self._holding[name].intake.sources.values()]
+        try:
+            lengths = await self._runtime.connections.run_many(
+                [source.length() for _, source in asked], transaction=False
+            )
+        except RedissonDQError:
+            # Each look tells its own error.
+            return names
+        return [name for (name, _), length in zip(asked, lengths, strict=True) if length != 0]
+
+    async def _look_at(self, seat: _Seat, idle: Sequence[str], starter: Starter) -> bool:
+        intake, wanted = seat.intake, self._wanted(seat.intake.name)
+        found: list[Leased] = []
+        lifelines: list[Lifeline] = []
+        try:
+            for side, source in intake.sources.values():
+                left = wanted - len(found)
+                if left > 0 and source.sees_first:
+                    seen = await self._runtime.connections.run(source.peek(page(left)))
+                    found += await self._hand_over.admitted(intake, side, source, seen, left)
+                elif left > 0:
+                    lifelines.append(Lifeline())
+                    found += await intake.leaser.lease(source, left, 0.0, lifelines[-1])
+            came = await self._hand_over.opened(intake, found)
+        except RedissonDQError as error:
+            for lifeline in lifelines:
+                lifeline.let_go()
+            if not seat.is_refused:
+                logger.error("worker: cannot receive from %s: %s", [intake.name], error)
+            self._refused(seat, error)
+            return False
+        self._is_well_now(seat)
+        if not found:
+            self._happened(seat, Trigger.MISSED)
+            return False
+        for lifeline in lifelines:
+            lifeline.keep()
+        self._hand_over.accept(came, starter)
+        self._order.took(intake.name, len(found), idle)
+        self._happened(seat, Trigger.MORE if found[-1].left else Trigger.TOOK)
+        return True
+
+
+def _more(answer: Answer) -> bool:
+    """Whether more values stood behind those that came."""
+    last: Any = answer[-1] if isinstance(answer, list) and answer else None
+    # Values that were only seen may all have to wait. Others may stand behind them.
+    return last is not None and (not isinstance(last, Leased) or bool(last.left))

@@ -1,0 +1,102 @@
+"""Gives values that were received to the worker, each to its handler, and renews their leases from then on."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import attrs
+
+from redisson_dq._async.leases.delivery import Delivery, lease_of
+from redisson_dq._async.runtime import Runtime
+from redisson_dq._async.worker.assigning import Assigner
+from redisson_dq._async.worker.intake import Intake
+from redisson_dq._async.worker.starting import Starts
+from redisson_dq.errors import DecodeError
+from redisson_dq.requests.inner.leased_side import LeasedSide
+from redisson_dq.wire.lease_source import MOST_AT_ONCE, LeaseSource
+from redisson_dq.wire.leases import Leased
+from redisson_dq.wire.taken import Taken
+
+__all__ = ["Came", "HandOver", "page"]
+
+logger = logging.getLogger("redisson_dq")
+
+
+@attrs.frozen
+class Came:
+    """The values of one list, and the error for those that cannot be read."""
+
+    intake: Intake
+    deliveries: Sequence[Delivery[Any]]
+    error: DecodeError | None
+
+
+class HandOver:
+    """For one fetcher, which is in one thread or task at a time."""
+
+    def __init__(self, runtime: Runtime, assigner: Assigner) -> None:
+        self._runtime = runtime
+        self._assigner = assigner
+        # Deliveries that were handed over, and are not renewed yet.
+        self._handed_over: list[Delivery[Any]] = []
+
+    async def leased(self, intake: Intake, taken: Iterable[Taken], wanted: int) -> list[Leased]:
+        """The leases of values that came. Those that were only seen are leased now, at most ``wanted`` of them."""
+        found: list[Leased] = []
+        seen: dict[str, list[bytes]] = {}
+        for each in taken:
+            if isinstance(each, Leased):
+                found.append(each)
+            else:
+                seen.setdefault(each.key, []).append(each.data)
+        for key, data in seen.items():
+            side, source = intake.sources[key]
+            found += await self.admitted(intake, side, source, data, wanted)
+        return found
+
+    async def admitted(
+        self, intake: Intake, side: LeasedSide[Any], source: LeaseSource, seen: Sequence[bytes], wanted: int
+    ) -> list[Leased]:
+        """Leases those of the values that were seen whose turn it is, at most so many."""
+        if not seen:
+            return []
+        request = source.admit(wanted, *intake.admission_of(seen, side))
+        admitted = await intake.leaser.run_again(request, source.visible, None)
+        for data in admitted.dropped:
+            self._assigner.duplicate(intake, data)
+        intake.admitting.leased(admitted.leased)
+        return admitted.leased
+
+    async def opened(self, intake: Intake, leased: Sequence[Leased]) -> list[Came]:
+        """The deliveries of leased values of one queue."""
+        by_key: dict[str, list[Leased]] = {}
+        for each in leased:
+            by_key.setdefault(each.key, []).append(each)
+        return [
+            Came(intake, *await intake.leaser.deliveries(*intake.sources[key], some)) for key, some in by_key.items()
+        ]
+
+    def accept(self, came: Iterable[Came], starts: Starts) -> None:
+        """Gives them to the worker. Handlings begin by ``starts``."""
+        for each in came:
+            self._handed_over += each.deliveries
+            if each.error is not None:
+                self._assigner.unreadable(each.intake, each.error)
+            self._assigner.accept(each.intake, each.deliveries, starts)
+
+    def renew(self) -> None:
+        """Begins to renew the leases of values that are not done yet. Handlers begin before that."""
+        kept, self._handed_over = [each for each in self._handed_over if not lease_of(each).is_ending], []
+        if kept:
+            try:
+                self._runtime.renewal.add(kept, self._assigner.lose)
+            except Exception:
+                # A defect. It ends no receiving.
+                logger.exception("worker: the leases of %d values are not renewed", len(kept))
+
+
+def page(wanted: int) -> int:
+    """How many values are looked at where so many may be leased: some may have to wait, and others come behind them."""
+    return min(MOST_AT_ONCE, 4 * wanted + 28)

@@ -1,0 +1,122 @@
+"""The wait of a worker for one queue of many: in line or not, and when it is looked at, decided without any I/O.
+
+Theory of operation. One receiver fetches for all queues of a worker. For each queue it has a :class:`QueuePlace`. It
+feeds triggers into it, and carries out the actions that it returns.
+
+* Values are wanted. A waiter enters the line of the queue, and stands there for as long as nothing comes. So a queue
+  whose waiter stands in line is known to be empty.
+* Values came. The next waiter enters when values are wanted again.
+* Slots are few, and more values stand in the queue than have come. It holds values then. Such queues are looked at in
+  their order when a slot is free, and no waiter enters before a look has found nothing.
+* Fewer values are wanted than a waiter would take. It leaves the line, and another one enters.
+* Redis refuses. The place pauses. Other queues go on.
+
+A waiter that leaves the line may be answered with values all the same. They count like any others.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import Final
+
+__all__ = ["TRANSITIONS", "Do", "QueuePlace", "State", "Trigger"]
+
+
+class State(enum.Enum):
+    """The state of a place."""
+
+    RESTING = "no waiter in line"
+    HOLDING = "no waiter in line, and values may be ready"
+    WAITING = "a waiter stands in line"
+    LEAVING = "the waiter was asked to leave the line"
+    PAUSING = "Redis refused, it is tried again later"
+    PARTING = "the waiter was asked to leave the line for good"
+    GONE = "nothing is received any more"
+
+
+class Trigger(enum.Enum):
+    """An event of a place."""
+
+    WANTED = "values are wanted"
+    FEWER = "fewer values are wanted than the waiter takes"
+    TOOK = "values came"
+    MORE = "values came: more may be ready"
+    MISSED = "no value came"
+    REFUSED = "Redis refused"
+    OVER = "pause over"
+    END = "asked to end"
+
+
+class Do(enum.Enum):
+    """An order to the driver."""
+
+    ENTER = "enter the line"
+    WITHDRAW = "leave the line"
+    PAUSE = "pause"
+    FORGET = "forget the place"
+
+
+_Row = tuple[State, tuple[Do, ...]]
+
+
+def _stay(state: State, *triggers: Trigger) -> dict[tuple[State, Trigger], _Row]:
+    return {(state, trigger): (state, ()) for trigger in triggers}
+
+
+#: (state, trigger) -> (next state, actions). A pair that is not listed cannot occur.
+TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
+    (State.RESTING, Trigger.WANTED): (State.WAITING, (Do.ENTER,)),
+    (State.RESTING, Trigger.END): (State.GONE, (Do.FORGET,)),
+    (State.HOLDING, Trigger.WANTED): (State.HOLDING, ()),
+    (State.HOLDING, Trigger.TOOK): (State.RESTING, ()),
+    (State.HOLDING, Trigger.MORE): (State.HOLDING, ()),
+    (State.HOLDING, Trigger.MISSED): (State.RESTING, ()),
+    (State.HOLDING, Trigger.REFUSED): (State.PAUSING, (Do.PAUSE,)),
+    (State.HOLDING, Trigger.END): (State.GONE, (Do.FORGET,)),
+    **_stay(State.WAITING, Trigger.WANTED),
+    (State.WAITING, Trigger.FEWER): (State.LEAVING, (Do.WITHDRAW,)),
+    (State.WAITING, Trigger.TOOK): (State.RESTING, ()),
+    (State.WAITING, Trigger.MORE): (State.HOLDING, ()),
+    (State.WAITING, Trigger.MISSED): (State.RESTING, ()),
+    (State.WAITING, Trigger.REFUSED): (State.PAUSING, (Do.PAUSE,)),
+    (State.WAITING, Trigger.END): (State.PARTING, (Do.WITHDRAW,)),
+    # Its answer is on the way. The place is reviewed when that has come.
+    **_stay(State.LEAVING, Trigger.WANTED, Trigger.FEWER),
+    (State.LEAVING, Trigger.TOOK): (State.RESTING, ()),
+    (State.LEAVING, Trigger.MORE): (State.HOLDING, ()),
+    (State.LEAVING, Trigger.MISSED): (State.RESTING, ()),
+    (State.LEAVING, Trigger.REFUSED): (State.PAUSING, (Do.PAUSE,)),
+    (State.LEAVING, Trigger.END): (State.PARTING, ()),
+    **_stay(State.PAUSING, Trigger.WANTED),
+    (State.PAUSING, Trigger.OVER): (State.RESTING, ()),
+    (State.PAUSING, Trigger.END): (State.GONE, (Do.FORGET,)),
+    # The end of a receiver waits for each answer, as values may come with it.
+    **_stay(State.PARTING, Trigger.WANTED, Trigger.END),
+    **{
+        (State.PARTING, trigger): (State.GONE, (Do.FORGET,))
+        for trigger in (Trigger.TOOK, Trigger.MORE, Trigger.MISSED, Trigger.REFUSED)
+    },
+}
+
+
+class QueuePlace:
+    """Decides for one queue. Its driver alone calls it."""
+
+    def __init__(self, *, holds: bool = False) -> None:
+        """With ``holds`` the queue is looked at before its first waiter enters the line."""
+        self.state = State.HOLDING if holds else State.RESTING
+
+    @property
+    def is_in_line(self) -> bool:
+        """Whether a waiter may be answered."""
+        return self.state in (State.WAITING, State.LEAVING, State.PARTING)
+
+    @property
+    def ends(self) -> bool:
+        """Whether it takes no further values."""
+        return self.state in (State.PARTING, State.GONE)
+
+    def happened(self, trigger: Trigger) -> tuple[Do, ...]:
+        """Gives the actions for a trigger."""
+        self.state, to_do = TRANSITIONS[self.state, trigger]
+        return to_do

@@ -1,0 +1,205 @@
+"""A worker over many queues: it takes no more threads, connections and commands than its work needs."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+import redis
+
+from redisson_dq.codecs import StringCodec
+from redisson_dq.worker import Succeeded
+from tests.conftest import PATIENCE, eventually
+from tests.flavours import Flavour
+from tests.integration.whereabouts import whereabouts
+from tests.workers.handlers import Gate, Ledger, Log, at_rest, running
+
+QUEUES = [f"queue-{place:03}" for place in range(100)]
+TOTALS = [None, 16]
+
+
+def sent(admin: Any) -> Counter[str]:
+    """How often Redis got each command, the scripts' own and the look itself left out."""
+    stats = admin.info("commandstats")
+    return Counter({name.removeprefix("cmdstat_"): stats[name]["calls"] for name in stats if name != "cmdstat_info"})
+
+
+def until_settled(admin: Any) -> Counter[str]:
+    """Waits until Redis gets no further command, as each waiter stands in its line. Gives all that it got."""
+
+    def settled() -> Counter[str] | None:
+        before = sent(admin)
+        time.sleep(0.2)
+        return before if sent(admin) == before else None
+
+    found: Counter[str] = eventually(settled)
+    return found
+
+
+@pytest.mark.parametrize("total", TOTALS)
+def test_idle_it_sends_nothing_and_each_value_costs_the_same(
+    admin: Any, flavour: Flavour, url: str, total: int | None
+) -> None:
+    worker, ledger = flavour.worker_of(url, codec=StringCodec(), concurrency=total), Ledger()
+    log = Log(worker)
+    for name in QUEUES:
+        worker.handler(name)(lambda value, event: ledger.note((event.queue, value)))
+    with running(worker):
+        before = until_settled(admin)
+        assert until_settled(admin) == before
+        for name in QUEUES[:40]:
+            admin.rpush(name, "a")
+            assert ledger.next() == (name, "a")
+        log.until(Succeeded, 40)
+        scripts = until_settled(admin)["evalsha"] - before["evalsha"]
+        # A lease, an ack, and at most one look behind the lease.
+        assert 2 * 40 <= scripts <= 3 * 40
+        # One receives, and the others have handled values that came at a time.
+        names = Counter(each.name.partition("-")[2] for each in threading.enumerate())
+        assert names["handler"] <= 4
+        assert admin.info("clients")["connected_clients"] <= len(QUEUES) + 10
+
+
+@pytest.mark.parametrize("total", TOTALS)
+def test_a_backlog_of_all_queues_is_handled_once_and_in_order(
+    admin: Any, flavour: Flavour, url: str, total: int | None
+) -> None:
+    pipe = admin.pipeline(transaction=False)
+    for value in range(10):
+        for name in QUEUES:
+            pipe.rpush(name, f"{value}")
+    pipe.execute()
+    worker, ledger, gate = flavour.worker_of(url, codec=StringCodec(), concurrency=total), Ledger(), Gate()
+    gate.open()
+
+    def handle(value: str, event: Any) -> None:
+        assert (event.attempt, event.crashes) == (1, 0)
+        gate.wait()
+        ledger.note((event.queue, value))
+
+    for name in QUEUES:
+        worker.handler(name)(handle)
+    with running(worker):
+        handled = ledger.some(1000)
+        for name in QUEUES:
+            at_rest(admin, name)
+    for name in QUEUES:
+        # Values that found no slot went back to their place.
+        assert [value for queue, value in handled if queue == name] == [str(value) for value in range(10)]
+    assert gate.most <= (total or len(QUEUES))
+
+
+def test_a_value_that_finds_no_slot_goes_back_to_its_place(admin: Any, flavour: Flavour, url: str) -> None:
+    worker, gate, ledger = flavour.worker_of(url, codec=StringCodec(), concurrency=2), Gate(), Ledger()
+
+    def handle(value: str, event: Any) -> None:
+        gate.wait()
+        ledger.note(event.queue)
+
+    names = QUEUES[:6]
+    for name in names:
+        worker.handler(name)(handle)
+    with running(worker, gate):
+        until_settled(admin)
+        for name in names:
+            admin.rpush(name, "a", "b")
+        eventually(lambda: gate.inside == 2)
+        eventually(lambda: sum(whereabouts(admin, name).leased.total() for name in names) == 2)
+        assert sum(whereabouts(admin, name).ready.total() for name in names) == 10
+        until_settled(admin)
+        assert worker.running == 2
+        gate.open()
+        ledger.some(12)
+        for name in names:
+            at_rest(admin, name)
+    assert gate.most == 2
+
+
+def test_a_slot_that_one_queue_frees_is_for_any_other(admin: Any, flavour: Flavour, url: str) -> None:
+    worker, busy, other = flavour.worker_of(url, codec=StringCodec(), concurrency=2), Gate(), Gate()
+    ledger = Ledger()
+
+    def handle(value: str, event: Any) -> None:
+        ledger.note(value)
+        (busy if event.queue == "busy" else other).wait()
+
+    for name in ("busy", "other", "third"):
+        worker.handler(name, concurrency=2)(handle)
+    with running(worker, busy):
+        for name, value in (("other", "a"), ("busy", "b")):
+            admin.rpush(name, value)
+            assert ledger.next() == value
+        until_settled(admin)
+        other.open()
+        at_rest(admin, "other")
+        # Nobody has asked for its values while both slots were taken.
+        admin.rpush("busy", "c")
+        assert ledger.next() == "c"
+        assert busy.inside == 2
+
+
+def test_a_stop_of_many_queues_ends_while_the_server_stands_still(
+    flavour: Flavour, own_server: Any, threads: ThreadPoolExecutor
+) -> None:
+    """It waits once for all queues, and not once for each."""
+    with flavour.connect(own_server.url, codec=StringCodec()) as client:
+        worker, ledger = flavour.worker(client), Ledger()
+        for name in QUEUES:
+            worker.handler(name)(ledger.handle)
+        worker.start()
+        with redis.Redis.from_url(own_server.url) as admin:
+            until_settled(admin)
+        os.kill(own_server.pid, signal.SIGSTOP)
+        try:
+            threads.submit(worker.stop, grace=0).result(PATIENCE)
+        finally:
+            os.kill(own_server.pid, signal.SIGCONT)
+        assert not worker.is_running
+
+
+def test_queues_come_and_go(admin: Any, flavour: Flavour, url: str) -> None:
+    worker, ledger = flavour.worker_of(url, codec=StringCodec()), Ledger()
+
+    def handle(value: str, event: Any) -> None:
+        ledger.note((event.queue, value))
+
+    with running(worker):
+        for name in QUEUES[:8]:
+            worker.add_handler(handle, name)
+            admin.rpush(name, "a")
+            assert ledger.next() == (name, "a")
+        for name in QUEUES[:7]:
+            assert worker.remove_handler(handle, name)
+            admin.rpush(name, "b")
+            admin.rpush(QUEUES[7], name)
+            assert ledger.next() == (QUEUES[7], name)
+        for name in QUEUES[:7]:
+            assert whereabouts(admin, name).total == {b"b": 1}
+
+
+def test_one_queue_of_another_type_holds_up_no_other(
+    admin: Any, flavour: Flavour, url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    worker, ledger = flavour.worker_of(url, codec=StringCodec()), Ledger()
+    admin.set(QUEUES[0], "no list")
+    for name in QUEUES[:8]:
+        worker.handler(name)(lambda value, event: ledger.note(event.queue))
+    with running(worker):
+        for name in QUEUES[1:8]:
+            admin.rpush(name, "a")
+            assert ledger.next() == name
+        eventually(lambda: [each.queue for each in worker.problems] == [QUEUES[0]])
+        assert not worker.is_consuming
+        admin.delete(QUEUES[0])
+        admin.rpush(QUEUES[0], "a")
+        assert ledger.next() == QUEUES[0]
+        eventually(lambda: worker.is_consuming)
+    told = [record.getMessage() for record in caplog.records if "cannot receive" in record.getMessage()]
+    assert len(told) == 1
+    assert QUEUES[0] in told[0]

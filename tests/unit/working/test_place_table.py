@@ -1,0 +1,115 @@
+"""The wait of a worker for one queue of many: walked through every sequence of answers, wishes and pauses."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import pytest
+
+from redisson_dq.working import place_table
+from redisson_dq.working.place_table import Do, QueuePlace, State, Trigger
+from tests.unit.working.walking import Move, closure, unnoticed
+
+_TAKES = (Trigger.TOOK, Trigger.MORE)
+
+
+class Surroundings:
+    """A line that a waiter stands in or not, and a fetcher that looks at the queue when its turn comes."""
+
+    def __init__(self, *, holds: bool) -> None:
+        self.place = QueuePlace(holds=holds)
+        self.in_line = self.is_asked_out = False
+        self.pauses = False
+        self.is_forgotten = self.asked_to_end = False
+        # Whether values may be ready, so that no waiter enters before a look.
+        self.holds = holds
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Surroundings:
+        made = copy.copy(self)
+        made.place = copy.copy(self.place)
+        return made
+
+    def situation(self) -> Hashable:
+        return (*(value for name, value in vars(self).items() if name != "place"), self.place.state)
+
+    def moves(self) -> Iterable[Move]:
+        if self.is_forgotten:
+            return
+        yield ("end",)
+        yield ("wanted",)
+        if self.in_line:
+            if not self.asked_to_end:
+                yield ("fewer",)
+            yield "answered", Trigger.TOOK
+            yield "answered", Trigger.MORE
+            yield "answered", Trigger.MISSED
+            yield "answered", Trigger.REFUSED
+        elif self.holds and not self.pauses:
+            yield "looked", Trigger.TOOK
+            yield "looked", Trigger.MORE
+            yield "looked", Trigger.MISSED
+            yield "looked", Trigger.REFUSED
+        if self.pauses:
+            yield ("over",)
+
+    def play(self, move: Move) -> None:
+        kind = move[0]
+        if kind == "end":
+            did = self.place.happened(Trigger.END)
+            self.asked_to_end = True
+        elif kind in ("wanted", "fewer"):
+            did = self.place.happened(Trigger[kind.upper()])
+        elif kind == "over":
+            self.pauses = False
+            did = self.place.happened(Trigger.OVER)
+        else:
+            self.in_line = self.is_asked_out = False
+            self.holds = move[1] is Trigger.MORE
+            did = self.place.happened(move[1])
+        for do in did:
+            if do is Do.ENTER:
+                assert not self.in_line, "one waiter for a queue"
+                assert self.expected() is State.RESTING
+                self.in_line = True
+            elif do is Do.WITHDRAW:
+                assert self.in_line
+                assert not self.is_asked_out, "a waiter is asked out once"
+                self.is_asked_out = True
+            elif do is Do.PAUSE:
+                assert move[1:] == (Trigger.REFUSED,)
+                self.pauses = True
+            else:
+                assert self.asked_to_end
+                self.is_forgotten, self.pauses = True, False
+        assert Do.PAUSE in did or move[1:] != (Trigger.REFUSED,) or self.asked_to_end
+        self.check(kind)
+
+    def check(self, kind: str) -> None:
+        assert self.place.is_in_line is self.in_line
+        assert self.place.ends is self.asked_to_end
+        assert self.is_forgotten is (self.asked_to_end and not self.in_line), "the end waits for the answer alone"
+        assert self.place.state is self.expected()
+        if self.in_line and (kind == "fewer" or self.asked_to_end):
+            assert self.is_asked_out
+        if kind == "wanted" and not (self.asked_to_end or self.holds or self.pauses):
+            assert self.in_line, "wanted values are waited for"
+
+    def expected(self) -> State:
+        if self.asked_to_end:
+            return State.PARTING if self.in_line else State.GONE
+        if self.in_line:
+            return State.LEAVING if self.is_asked_out else State.WAITING
+        if self.pauses:
+            return State.PAUSING
+        return State.HOLDING if self.holds else State.RESTING
+
+
+@pytest.mark.parametrize("holds", [False, True])
+def test_a_waiter_stands_in_line_while_values_are_wanted_and_none_is_known_to_be_ready(holds: bool) -> None:
+    assert closure(Surroundings(holds=holds)) >= len(State)
+
+
+def test_a_row_that_is_broken_is_noticed() -> None:
+    assert unnoticed(place_table, (Surroundings(holds=False), Surroundings(holds=True))) == []
