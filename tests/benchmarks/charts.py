@@ -210,7 +210,7 @@ def _partitions(runs: Sequence[Any]) -> Figure:
 
 
 def _peers(found: Sequence[Any]) -> Figure:
-    figure, panels = _panels("Beside the task queues of Python", 4)
+    figure, panels = _panels("Beside the task queues", 4)
     names = list(dict.fromkeys(one["peer"] for one in found))
     columns: dict[str, Callable[[Any], float | None]] = {
         "lateness p99, ms": lambda one: _p99(one["lateness"]["lateness_us"]),

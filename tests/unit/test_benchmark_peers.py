@@ -13,6 +13,7 @@ from redisson_dq.embedded import EmbeddedServer
 from tests.benchmarks.measures import SYNC
 from tests.benchmarks.peers import command
 from tests.benchmarks.peers.commands import connections, watched
+from tests.benchmarks.peers.environments import INSIDE
 from tests.benchmarks.peers.figures import (
     Lateness,
     Mark,
@@ -26,7 +27,7 @@ from tests.benchmarks.peers.figures import (
 )
 from tests.benchmarks.peers.goals import goals
 from tests.benchmarks.peers.killed import again
-from tests.benchmarks.peers.peer import INSIDE, PEERS, WORKER, Peer
+from tests.benchmarks.peers.peer import PEERS, WORKER, Peer
 from tests.benchmarks.peers.ready import Ready, rate
 from tests.benchmarks.peers.report import peers_markdown
 from tests.benchmarks.peers.results import PeerFigures
@@ -46,6 +47,7 @@ SMALL = PeerSettings(
     orphaned=5,
     kill_seconds=1.0,
     ready=200,
+    stored=100,
     busy=100,
     stopped=20,
     held=4,
@@ -105,9 +107,11 @@ def test_a_slow_producer_gets_more_time() -> None:
 
 @pytest.mark.parametrize("peer", PEERS, ids=lambda peer: peer.name)
 def test_a_peer_has_a_script_and_what_its_environment_needs(peer: Peer) -> None:
-    assert (INSIDE / f"{peer.module}.py").exists()
-    requirements = INSIDE.parent / "requirements" / f"{peer.name}.txt"
-    assert requirements.exists() == peer.own_environment
+    assert (INSIDE / f"{peer.module}{peer.environment.ending}").exists()
+    folder = INSIDE.parent / "requirements"
+    wanted = {f"{peer.name}{ending}" for ending in peer.environment.requirements}
+    assert {path.name for path in folder.iterdir() if path.stem == peer.name} == wanted
+    assert bool(wanted) == peer.own_environment
 
 
 def test_every_requirements_file_is_that_of_a_peer() -> None:
@@ -169,8 +173,17 @@ def test_a_small_run_of_this_library_handles_everything_once() -> None:
     assert [(one.supervised, one.handled) for one in second.killed] == [(False, SMALL.held), (True, SMALL.held)]
     assert second.footprint is not None
     assert second.footprint.import_seconds > 0
-    assert len(said) == 16
-    assert peers_markdown(found, SMALL).count(f"| {WORKER} | ") == 7
+    assert set(second.ready.slots) == {8, 100}
+    assert min(second.ready.slots.values()) > 0
+    assert set(first.stored) == {"mirrored", "lean"}
+    assert (
+        len("0 1800000000000")
+        < first.stored["lean"]
+        < first.stored["mirrored"]
+        == pytest.approx(second.stored[""], rel=0.1)
+    )
+    assert len(said) == 21
+    assert peers_markdown(found, SMALL).count(f"| {WORKER} | ") == 8
     assert json.loads(json.dumps(found, default=attrs.asdict))[0]["peer"] == SYNC
     verdicts = {goal.text: goal.verdict for goal in goals(found)}
     assert verdicts[f"{WORKER}: SIGTERM under load loses nothing, cuts nothing short and counts nothing"] == "met"

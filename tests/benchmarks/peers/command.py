@@ -37,6 +37,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--load", type=int, default=5000, help="ZADD a second beside a lateness pass, 0: no such pass")
     group.add_argument("--drained", type=int, default=10_000, help="jobs due at one moment, 0: no drain (%(default)s)")
     group.add_argument("--ready", type=int, default=10_000, help="jobs that are ready before a worker starts, 0: none")
+    group.add_argument("--stored", type=int, default=10_000, help="jobs whose bytes are counted, 0: none")
     group.add_argument("--busy", type=int, default=1000, help="jobs for 8 slots while commands are counted, 0: none")
     group.add_argument("--stopped", type=int, default=60, help="jobs before a worker that gets SIGTERM, 0: none does")
     group.add_argument("--held", type=int, default=50, help="jobs in hand of a worker that gets SIGKILL, 0: none does")
@@ -55,6 +56,7 @@ def run(arguments: argparse.Namespace, say: Callable[[str], None]) -> int:
         orphaned=arguments.orphaned,
         ready=arguments.ready,
         busy=arguments.busy,
+        stored=arguments.stored,
         stopped=arguments.stopped,
         held=arguments.held,
         repeat=arguments.peer_repeat,

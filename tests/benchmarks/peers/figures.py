@@ -54,6 +54,8 @@ class PeerSettings:
     #: Jobs that do nothing and are ready before a worker starts, and for how long it may handle them; 0: not measured.
     ready: int = 10_000
     ready_seconds: float = 5.0
+    #: Jobs that wait while their bytes are counted; 0: not measured.
+    stored: int = 10_000
     #: Jobs that are handled by 8 slots while commands are counted; 0: not measured.
     busy: int = 1000
     #: Jobs before a worker that is told to stop, and how long the next one has for what is left; 0: not measured.

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import attrs
 
-from tests.benchmarks.peers.peer import INSIDE
+from tests.benchmarks.peers.environments import INSIDE
 from tests.benchmarks.peers.processes import Worker, environment
 from tests.benchmarks.peers.stage import START, Stage
 
@@ -30,7 +30,7 @@ def measure(stage: Stage) -> Footprint:
     """Imports what a program imports, and looks at a worker that has handled a few jobs."""
     peer = stage.peer
     with stage.backlog("imports and memory", _JOBS) as (_, folder):
-        importing = _seconds(stage, peer.import_command()) - _seconds(stage, peer.bare_command())
+        importing = _seconds(stage, peer.import_command()) - _seconds(stage, peer.environment.bare())
         with Worker(peer, stage.url, folder, peer.one_process) as worker:
             worker.until(_JOBS, START)
             time.sleep(stage.settings.after_seconds)

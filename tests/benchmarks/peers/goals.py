@@ -50,11 +50,14 @@ def _percentile(one: Lateness, share: float) -> float | None:
 _FIGURES: Sequence[tuple[str, _Figure, bool]] = (
     ("more jobs a second in one process", lambda one: one.ready.one if one.ready else None, True),
     ("more jobs a second in two processes", lambda one: one.ready.two if one.ready else None, True),
+    ("more jobs a second with 8 slots", lambda one: one.ready.slots.get(8) if one.ready else None, True),
+    ("more jobs a second with 100 slots", lambda one: one.ready.slots.get(100) if one.ready else None, True),
     ("less lateness, p50,", lambda one: _late(one, 50.0), False),
     ("less lateness, p99,", lambda one: _late(one, 99.0), False),
     ("an earlier last one of those due at once", lambda one: one.drain.last_ms if one.drain else None, False),
     ("fewer commands a job with 8 busy slots", lambda one: one.commands_busy, False),
     ("less time to import", lambda one: one.footprint.import_seconds * 1000 if one.footprint else None, False),
+    ("fewer bytes of a waiting job", lambda one: min(one.stored.values(), default=None), False),
     ("less memory while idle", lambda one: one.footprint.bytes / 2**20 if one.footprint else None, False),
 )
 

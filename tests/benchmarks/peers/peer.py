@@ -1,31 +1,19 @@
-"""What a peer is: its environment, its command lines, and how they are written down. ``PEERS`` are all of them."""
+"""A peer: its kind of environment, its command lines, and how they are written down. ``PEERS`` are all of them."""
 
 from __future__ import annotations
-
-import subprocess
-import sys
-import venv
-from pathlib import Path
 
 import attrs
 
 from tests.benchmarks.measures import ASYNCIO, REDISSON, SYNC
+from tests.benchmarks.peers.environments import Environment, Go, Node, Python, Shared
 
-__all__ = ["AIO_WORKER", "INSIDE", "PEERS", "ROOT", "TAKES", "WORKER", "WORKERS", "Peer"]
-
-ROOT = Path(__file__).resolve().parents[3]
-#: The scripts that run inside the environments.
-INSIDE = Path(__file__).resolve().parent / "inside"
+__all__ = ["AIO_WORKER", "PEERS", "TAKES", "WORKER", "WORKERS", "Peer", "Programs"]
 
 #: This library's worker, in threads and on asyncio; and whose ``take()`` each of them stands beside.
 WORKER = "redisson_dq.worker"
 AIO_WORKER = "redisson_dq.aio.worker"
 WORKERS = (WORKER, AIO_WORKER)
 TAKES = {WORKER: SYNC, AIO_WORKER: ASYNCIO}
-
-_REQUIREMENTS = Path(__file__).resolve().parent / "requirements"
-_ENVIRONMENTS = ROOT / "build" / "benchmarks"
-
 
 #: Programs that are started together, each a program of the environment and its arguments.
 Programs = tuple[tuple[str, ...], ...]
@@ -58,27 +46,19 @@ class Peer:
     producer: str = "produce"
     #: Its connections are redis-py's, so PING can be timed beside it.
     pings: bool = True
-    #: Has an environment of its own, with what the file of that name in ``requirements`` asks for.
-    own_environment: bool = True
+    #: The kind of its environment. What it shares with the driver is this library or Redisson.
+    kind: type[Environment] = Python
+    #: How waiting jobs may be stored, where there is a choice; BENCHMARK_LAYOUT names one for the producer.
+    layouts: tuple[str, ...] = ("",)
 
-    def prepare(self) -> None:
-        """Creates its environment, unless it is there already. pip takes its index from its own configuration.
+    @property
+    def environment(self) -> Environment:
+        return self.kind(self.name)
 
-        Raises RuntimeError with the end of pip's output when something cannot be installed.
-        """
-        if not self.own_environment:
-            return
-        wanted = _REQUIREMENTS / f"{self.name}.txt"
-        made = self._environment / wanted.name
-        if made.exists() and made.read_bytes() == wanted.read_bytes():
-            return
-        venv.create(self._environment, clear=True, with_pip=True)
-        command = [str(self._program("python")), "-m", "pip", "install", "--quiet", "--requirement", str(wanted)]
-        done = subprocess.run(command, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8")
-        if done.returncode:
-            raise RuntimeError(f"{' '.join(command)} failed:\n{done.stdout[-2000:]}")
-        # Last, so that an environment that is not complete is made again.
-        made.write_bytes(wanted.read_bytes())
+    @property
+    def own_environment(self) -> bool:
+        """Whether it is a task queue beside this library."""
+        return self.kind is not Shared
 
     @property
     def is_worker(self) -> bool:
@@ -88,7 +68,7 @@ class Peer:
     def commands(self, programs: Programs, url: str, slots: int) -> list[list[str]]:
         """The command lines of one of those above."""
         return [
-            [str(self._program(program)), *(_filled(argument, url, slots) for argument in arguments)]
+            [self.environment.program(program), *(_filled(argument, url, slots) for argument in arguments)]
             for program, *arguments in programs
         ]
 
@@ -106,26 +86,11 @@ class Peer:
 
     def producer_command(self) -> list[str]:
         """The command line of what enqueues."""
-        return [str(self._program("python")), "-c", f"import {self.module}; {self.module}.{self.producer}()"]
+        return self.environment.calling(self.module, self.producer)
 
     def import_command(self) -> list[str]:
         """The command line that imports what a program with it imports, and ends."""
-        return [str(self._program("python")), "-c", f"import {self.program or self.module}"]
-
-    def bare_command(self) -> list[str]:
-        """The same without the import of anything but what all of them have."""
-        return [str(self._program("python")), "-c", "import serving"]
-
-    def python_path(self) -> str:
-        """Where its processes find the scripts and, if it shares the driver's environment, this library."""
-        return str(INSIDE) if self.own_environment else f"{INSIDE}:{ROOT}"
-
-    @property
-    def _environment(self) -> Path:
-        return _ENVIRONMENTS / self.name
-
-    def _program(self, name: str) -> Path:
-        return self._environment / "bin" / name if self.own_environment else Path(sys.executable)
+        return self.environment.importing(self.program or self.module)
 
 
 def _filled(argument: str, url: str, slots: int) -> str:
@@ -136,6 +101,7 @@ _GATHERED = "100 coroutines at a time"
 
 _CELERY = ("celery", "-A", "on_celery", "worker")
 _RQ = ("--url", "{url}", "default")
+_DOCKET = ("--docket", "benchmark", "--url", "{url}", "--tasks", "on_pydocket:tasks")
 _HANDS_BACK = "T + visibility timeout; with a supervisor at once"
 
 #: In the order of the table. Each worker is what its documentation starts first, with no option changed but one:
@@ -146,7 +112,8 @@ PEERS = (
         module="on_redisson_dq",
         workers=(("python", "on_redisson_dq.py", "sync"),),
         bulk="offer_all()",
-        own_environment=False,
+        kind=Shared,
+        layouts=("mirrored", "lean"),
     ),
     Peer(
         name=ASYNCIO,
@@ -154,7 +121,7 @@ PEERS = (
         workers=(("python", "on_redisson_dq.py", "asyncio"),),
         bulk="offer_all()",
         producer="produce_asyncio",
-        own_environment=False,
+        kind=Shared,
     ),
     Peer(
         name=WORKER,
@@ -165,7 +132,7 @@ PEERS = (
         supervised=(("python", "-m", "redisson_dq", "worker", "on_redisson_dq_worker:worker"),),
         bulk="offer_all()",
         redelivers=_HANDS_BACK,
-        own_environment=False,
+        kind=Shared,
     ),
     Peer(
         name=AIO_WORKER,
@@ -177,7 +144,7 @@ PEERS = (
         bulk="offer_all()",
         redelivers=_HANDS_BACK,
         producer="produce_asyncio",
-        own_environment=False,
+        kind=Shared,
     ),
     Peer(
         name=REDISSON,
@@ -185,7 +152,7 @@ PEERS = (
         workers=(("python", "on_redisson.py"),),
         bulk="offerAsync(), 200 in flight",
         pings=False,
-        own_environment=False,
+        kind=Shared,
     ),
     Peer(
         name="celery",
@@ -252,5 +219,38 @@ PEERS = (
         workers=(("saq", "on_saq.settings"),),
         bulk=_GATHERED,
         redelivers="given up after its timeout, 10 s; with retries= tried again",
+    ),
+    Peer(
+        name="streaq",
+        module="on_streaq",
+        workers=(("streaq", "run", "on_streaq:worker"),),
+        bulk="enqueue_many()",
+        redelivers="after idle_timeout, 60 s",
+    ),
+    Peer(
+        name="pydocket",
+        module="on_pydocket",
+        workers=(("docket", "worker", *_DOCKET),),
+        crew=(("docket", "worker", *_DOCKET, "--concurrency", "{slots}"),),
+        bulk=_GATHERED,
+        redelivers="after redelivery_timeout, 5 min",
+    ),
+    Peer(
+        name="bullmq",
+        module="on_bullmq",
+        kind=Node,
+        workers=(("node", "on_bullmq.cjs", "work"),),
+        bulk="addBulk()",
+        pings=False,
+        redelivers="when its lock has ended, 30 s, and stalled jobs are looked for",
+    ),
+    Peer(
+        name="asynq",
+        module="on_asynq",
+        kind=Go,
+        workers=(("program", "work"),),
+        bulk="100 goroutines at a time",
+        pings=False,
+        redelivers="when its lease has ended, 30 s",
     ),
 )

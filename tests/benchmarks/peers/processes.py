@@ -18,8 +18,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from tests.benchmarks.peers.environments import INSIDE, ROOT
 from tests.benchmarks.peers.figures import Job, Mark, parse_ends, parse_marks
-from tests.benchmarks.peers.peer import INSIDE, ROOT, Peer, Programs
+from tests.benchmarks.peers.peer import Peer, Programs
 
 __all__ = ["Background", "PeerFailed", "Producer", "Worker", "environment"]
 
@@ -28,7 +29,7 @@ _ANSWER = 180.0
 
 def environment(peer: Peer, url: str) -> dict[str, str]:
     """What every program of a peer is started with."""
-    made = {**os.environ, "BENCHMARK_URL": url, "PYTHONPATH": peer.python_path()}
+    made = {**os.environ, "BENCHMARK_URL": url, **peer.environment.variables()}
     # What pip has installed has its bytecode. So has this checkout, from its first import on.
     made.pop("PYTHONDONTWRITEBYTECODE", None)
     return made
@@ -194,8 +195,9 @@ def _memory(pid: int) -> int:
 class Producer(_Processes):
     """Enqueues jobs of a peer, in a process of the peer's environment."""
 
-    def __init__(self, peer: Peer, url: str, folder: Path) -> None:
+    def __init__(self, peer: Peer, url: str, folder: Path, **environment: str) -> None:
         super().__init__(peer, url, folder, "producer")
+        self._environment.update(environment)
         #: Those of its connections, as the server names them.
         self.addresses: set[str] = set()
         self._process = self._start(peer.producer_command(), piped=True)

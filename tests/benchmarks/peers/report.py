@@ -12,6 +12,7 @@ from tests.benchmarks.peers.busy import SLOTS
 from tests.benchmarks.peers.figures import Drain, Lateness, PeerSettings
 from tests.benchmarks.peers.killed import Killed
 from tests.benchmarks.peers.peer import PEERS
+from tests.benchmarks.peers.ready import SLOTS as SLOTS_OF_ONE
 from tests.benchmarks.peers.results import PeerFigures
 from tests.benchmarks.tables import Table
 
@@ -34,6 +35,8 @@ def peers_markdown(figures: Sequence[PeerFigures], settings: PeerSettings) -> st
     tables += [_enqueueing(settings, peers), _commands(settings, peers)]
     if settings.drained or settings.orphaned:
         tables.append(_afterwards(settings, peers))
+    if settings.stored:
+        tables.append(_stored(settings, peers))
     workers = {name: found for name, found in peers.items() if _REDELIVERS.get(name)}
     if workers:
         tables.append(_working(settings, workers))
@@ -149,6 +152,20 @@ def _afterwards(settings: PeerSettings, peers: dict[str, list[PeerFigures]]) -> 
     )
 
 
+def _stored(settings: PeerSettings, peers: dict[str, list[PeerFigures]]) -> Table:
+    """The smallest first."""
+    each = [
+        (found[0].stored[layout], " ".join((name, layout)).strip())
+        for name, found in peers.items()
+        for layout in found[0].stored
+    ]
+    return Table(
+        title=f"Server memory of each waiting job, {settings.stored:,} jobs: MEMORY USAGE of all keys",
+        header=("peer", "bytes a job"),
+        rows=[(name, f"{bytes:,.0f}") for bytes, name in sorted(each)],
+    )
+
+
 def _working(settings: PeerSettings, peers: dict[str, list[PeerFigures]]) -> Table:
     rows = []
     for name, found in peers.items():
@@ -161,6 +178,7 @@ def _working(settings: PeerSettings, peers: dict[str, list[PeerFigures]]) -> Tab
                 name,
                 _spread(one.one for one in rates),
                 _spread(one.two for one in rates),
+                *(_spread(one.slots.get(slots) for one in rates) for slots in SLOTS_OF_ONE),
                 _spread((one.commands_busy for one in found), digits=2),
                 _sum(stopped, lambda one: one.lost),
                 _sum(stopped, lambda one: one.cut),
@@ -176,6 +194,7 @@ def _working(settings: PeerSettings, peers: dict[str, list[PeerFigures]]) -> Tab
             "peer",
             "jobs a second, one process",
             "two processes",
+            *(f"{slots} slots" for slots in SLOTS_OF_ONE),
             "commands",
             "SIGTERM: lost",
             "cut short",

@@ -40,3 +40,5 @@ class PeerFigures:
     stopped: Stopped | None = None
     killed: list[Killed] = attrs.field(factory=list)
     footprint: Footprint | None = None
+    #: Bytes of each waiting job, by layout. Of all peers.
+    stored: dict[str, float] = attrs.field(factory=dict)

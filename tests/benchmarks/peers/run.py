@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import attrs
 
 from redisson_dq.embedded import EmbeddedServer
-from tests.benchmarks.peers import busy, figures, footprint, killed, ready, stopped
+from tests.benchmarks.peers import busy, figures, footprint, killed, ready, stopped, stored
 from tests.benchmarks.peers.commands import watched
 from tests.benchmarks.peers.figures import Drain, Lateness, PeerSettings
 from tests.benchmarks.peers.killed import Killed
@@ -86,7 +86,7 @@ def _tried(measured: Callable[[], T], say: Say) -> T | None:
 
 def _is_prepared(peer: Peer, say: Callable[[str], None]) -> bool:
     try:
-        peer.prepare()
+        peer.environment.prepare()
     except RuntimeError as error:
         say(f"{peer.name} is left out: {error}")
         return False
@@ -129,6 +129,7 @@ class _Run:
             commands_busy=self._of_worker(busy.measure, settings.busy),
             stopped=self._of_worker(stopped.measure, settings.stopped),
             footprint=self._of_worker(footprint.measure, settings.imports),
+            stored=(_tried(lambda: stored.measure(self.stage), self.stage.say) or {}) if settings.stored else {},
         )
 
     def _of_worker(self, measured: Callable[[Stage], T], wanted: int) -> T | None:

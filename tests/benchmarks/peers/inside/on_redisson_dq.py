@@ -5,6 +5,7 @@ Run with ``sync`` or ``asyncio`` it is a worker. See serving.py.
 
 import asyncio
 import functools
+import os
 import sys
 import time
 from datetime import datetime, timezone
@@ -54,7 +55,7 @@ async def work_asyncio():
 def produce():
     # A producer: it moves nothing.
     client = redisson_dq.connect(URL, codec=StringCodec())
-    queue = client.delayed_queue(_QUEUE, transfer=False)
+    queue = client.delayed_queue(_QUEUE, transfer=False, lean=os.environ.get("BENCHMARK_LAYOUT") == "lean")
 
     def enqueue(jobs):
         for number, due_ms in jobs:
