@@ -14,7 +14,7 @@ import pytest
 import redis
 
 from redisson_dq.codecs import StringCodec
-from redisson_dq.worker import Succeeded
+from redisson_dq.worker import Limit, Rate, Succeeded
 from tests.conftest import PATIENCE, eventually
 from tests.flavours import Flavour
 from tests.integration.whereabouts import whereabouts
@@ -161,6 +161,48 @@ def test_a_stop_of_many_queues_ends_while_the_server_stands_still(
         finally:
             os.kill(own_server.pid, signal.SIGCONT)
         assert not worker.is_running
+
+
+@pytest.mark.parametrize("total", [None, 4])
+def test_queues_of_every_kind(admin: Any, flavour: Flavour, client: Any, url: str, total: int | None) -> None:
+    """Partitions, batches, limits and keys beside plain queues."""
+    worker, ledger, gate = flavour.worker_of(url, codec=StringCodec(), concurrency=total), Ledger(), Gate()
+    gate.open()
+
+    def handle(value: str, event: Any) -> None:
+        gate.wait()
+        ledger.note((event.queue, value))
+
+    def handle_all(values: list[str], events: Any) -> None:
+        gate.wait()
+        for value in values:
+            ledger.note((events[0].queue, value))
+
+    worker.queue("parts", partitions=3)
+    worker.handler("parts", concurrency=3)(handle)
+    worker.batch_handler("batches", 8, within=0.05)(handle_all)
+    worker.handler("limited", concurrency=4, limit=Limit(2))(handle)
+    worker.handler("keyed", concurrency=4, key=lambda value: value[-1])(handle)
+    worker.handler("rated", concurrency=4, rate=Rate(1000, 1))(handle)
+    worker.handler("first", when=lambda value: int(value) % 2 == 0)(handle)
+    worker.handler("first", when=lambda value: int(value) % 2 == 1)(handle)
+    worker.handler("plain")(handle)
+    names = ["parts", "batches", "limited", "keyed", "rated", "first", "plain"]
+    values = [f"{value:02}" for value in range(40)]
+    with running(worker):
+        for name in names:
+            queue = client.blocking_queue(name, partitions=3 if name == "parts" else None)
+            for value in values:
+                queue.add(value)
+        handled = ledger.some(len(names) * len(values))
+        for name in names[1:]:
+            at_rest(admin, name)
+    of = {name: [value for queue, value in handled if queue == name] for name in names}
+    assert {name: sorted(some) for name, some in of.items()} == dict.fromkeys(names, values)
+    assert of["plain"] == values
+    for key in "0123456789":
+        assert [value for value in of["keyed"] if value[-1] == key] == [value for value in values if value[-1] == key]
+    assert gate.most <= (total or 40)
 
 
 def test_queues_come_and_go(admin: Any, flavour: Flavour, url: str) -> None:
