@@ -30,6 +30,7 @@ __all__ = ["COMMANDS", "Command", "main"]
 #: Every command and the module that carries it out.
 COMMANDS = {
     "demo": "redisson_dq.cli.demo",
+    "exporter": "redisson_dq.cli.exporter",
     "generate-classes": "redisson_dq.cli.generate_classes",
     "partitions": "redisson_dq.cli.partitions",
     "worker": "redisson_dq.cli.worker",

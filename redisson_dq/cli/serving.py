@@ -55,8 +55,9 @@ class HttpAnswer:
     type: str = "application/json"
 
 
-#: The function that answers a path. It runs in the port's loop, so it must not block.
-Route = Callable[[], Awaitable[HttpAnswer]]
+#: The function that answers a path. It gets the request's headers by their names in small letters, and runs in the
+#: port's loop, so it must not block.
+Route = Callable[[Mapping[str, str]], Awaitable[HttpAnswer]]
 
 
 class Port:
@@ -233,7 +234,7 @@ class Port:
         if route is None:
             return _error(HTTPStatus.NOT_FOUND, f"there are {' and '.join(self._routes)}")
         try:
-            return await route()
+            return await route(_headers(head))
         except Exception:
             logger.exception("the %s port has no answer to %s", self._what, line)
             return _error(HTTPStatus.INTERNAL_SERVER_ERROR, "the log says more")
@@ -241,6 +242,11 @@ class Port:
 
 def _error(status: HTTPStatus, text: str) -> HttpAnswer:
     return HttpAnswer(status, b'{"error": "%s"}\n' % text.encode())
+
+
+def _headers(head: bytes) -> dict[str, str]:
+    lines = (line.partition(":") for line in head.decode("latin-1").splitlines()[1:])
+    return {name.strip().lower(): value.strip() for name, _, value in lines}
 
 
 def _leaves_headroom(descriptor: int) -> bool:

@@ -7,7 +7,7 @@ import inspect
 import logging
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from typing import Any, Protocol, Union
@@ -18,7 +18,9 @@ from prometheus_client.metrics_core import Metric
 from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError, RedissonDQError
 from redisson_dq.prometheus.families import counter, gauge
+from redisson_dq.requests.inner.inspecting import figures_together
 from redisson_dq.stats import QueueStats
+from redisson_dq.wire.partitions import whole_of
 
 __all__ = ["Collector", "Queues"]
 
@@ -116,21 +118,19 @@ class Collector:
         try:
             await asyncio.wait_for(asyncio.wrap_future(self._shared()), self._timeout)
         except asyncio.TimeoutError:
-            logger.warning("metrics: Redis has not answered within %g s", self._timeout)
+            self._tell("Redis has not answered within %g s", self._timeout)
 
     def _found(self) -> _Scrape:
         if self._is_in_loop():
             if time.monotonic() - self._looked <= self._timeout:
                 return self._last
-            if not self._has_told:
-                self._has_told = True
-                logger.warning("metrics: a coroutine awaits collector.refresh() before it makes the page")
+            self._tell("a coroutine awaits collector.refresh() before it makes the page")
             return _NOTHING
         try:
             return self._shared().result(self._timeout)
         # Both names: up to Python 3.10 they are two classes.
         except (TimeoutError, FutureTimeout):
-            logger.warning("metrics: Redis has not answered within %g s", self._timeout)
+            self._tell("Redis has not answered within %g s", self._timeout)
             return _NOTHING
 
     def _is_in_loop(self) -> bool:
@@ -188,11 +188,19 @@ class Collector:
 
     def _end(self, look: Future[_Scrape], found: _Scrape) -> None:
         self._last, self._looked = found, time.monotonic()
+        if found.is_up:
+            self._has_told = False
         look.set_result(found)
+
+    def _tell(self, text: str, *arguments: object, error: BaseException | None = None) -> None:
+        """Logs the first failure of several that follow one another."""
+        if not self._has_told:
+            self._has_told = True
+            logger.warning("metrics: " + text, *arguments, exc_info=error)
 
     def _failed(self, look: Future[_Scrape], error: Exception) -> None:
         traceback = None if isinstance(error, RedissonDQError) else error
-        logger.warning("metrics: Redis cannot be asked: %s", error, exc_info=traceback)
+        self._tell("Redis cannot be asked: %s", error, error=traceback)
         self._end(look, _NOTHING)
 
     def _steps(self) -> Generator[Any, Any, _Scrape]:
@@ -208,18 +216,33 @@ class Collector:
         told: dict[str, QueueStats | RedissonDQError] = {}
         for start in range(0, len(asked), _AT_ONCE):
             told.update((yield self._client.stats(*asked[start : start + _AT_ONCE], return_exceptions=True)))
-        found = {name: each for name, each in told.items() if isinstance(each, QueueStats)}
+        found: dict[str, list[QueueStats]] = {}
+        is_up = True
         for name, each in told.items():
             if isinstance(each, RedissonDQError):
-                logger.warning("metrics: queue %r cannot be asked for its figures: %s", name, each)
-        return _Scrape(len(found) == len(told), found, len(wanted) - len(asked))
+                is_up = False
+                self._tell("queue %r cannot be asked for its figures: %s", name, each)
+            else:
+                # Patterns find partitions, which have one label.
+                whole = whole_of(name, self._client.runtime.options.name_mapper)
+                found.setdefault(name if whole is None else whole[0], []).append(each)
+        together = {
+            name: some[0] if some[0].name == name and len(some) == 1 else figures_together(name, some)
+            for name, some in found.items()
+        }
+        return _Scrape(is_up, together, len(wanted) - len(asked))
 
     def _matching(self, pattern: str) -> Generator[Any, Any, Sequence[str]]:
         known, names = self._patterns.get(pattern, (float("-inf"), ()))
         if time.monotonic() - known >= _RESCAN:
-            names = sorted((yield self._client.queue_names(match=pattern)))
+            found = self._client.queue_names(pattern)
+            names = sorted((yield _gathered(found)) if isinstance(found, AsyncIterator) else found)
             self._patterns[pattern] = time.monotonic(), names
         return names
+
+
+async def _gathered(names: AsyncIterator[str]) -> list[str]:
+    return [name async for name in names]
 
 
 def _families(found: _Scrape) -> Iterable[Metric]:

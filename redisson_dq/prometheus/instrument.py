@@ -38,14 +38,14 @@ class _Employer(Protocol):
 
     def each_client(self, prepare: Callable[[Any], object], /) -> None: ...
 
-    def no_more_clients(self, prepare: Callable[[Any], object], /) -> None: ...
+    def no_more_clients(self, prepare: Callable[[Any], object], /) -> object: ...
 
 
 class Instrument:
     """Counts for a client or a worker, until :meth:`remove` or the end of a block. Made by :func:`instrument`."""
 
     def __init__(self, target: _Watchable | _Employer, registry: CollectorRegistry) -> None:
-        self._target, self._page = target, _page_of(registry)
+        self.target, self._page = target, _shown_of(registry)
         self._counts = Counts()
         #: A worker makes a client at each start, and lets it go at its stop.
         self._clients: weakref.WeakSet[Any] = weakref.WeakSet()
@@ -65,8 +65,8 @@ class Instrument:
 
         The counts so far stay on the page of that one, as counters never fall. May be called twice.
         """
-        if hasattr(self._target, "no_more_clients"):
-            self._target.no_more_clients(self._watch)
+        if hasattr(self.target, "no_more_clients"):
+            self.target.no_more_clients(self._watch)
         for client in list(self._clients):
             client.stop_observing(self._counts)
         self._clients.clear()
@@ -97,11 +97,12 @@ def instrument(target: _Watchable | _Employer, *, registry: CollectorRegistry = 
 
     The handle that it gives ends the counting: by ``remove()``, or as a context manager. A queue has at most 60 time
     series. The first 100 queues and the first three handlers of each have labels of their own, and all further ones
-    are ``other``. Redis is asked nothing. Raises ArgumentError.
+    are ``other``. Redis is asked nothing. A second call for one target and registry gives the same handle. Raises
+    ArgumentError.
     """
     if not any(callable(getattr(target, name, None)) for name in ("each_client", "stop_observing")):
         raise ArgumentError(f"instrument() takes a client or a worker of this library, not {shown(target)}")
-    return Instrument(target, registry)
+    return _shown_of(registry).of(target) or Instrument(target, registry)
 
 
 class _Shown:
@@ -120,6 +121,11 @@ class _Shown:
             self._watched.append(one)
         if is_first and (registry := self._registry()) is not None:
             registry.register(self)
+
+    def of(self, target: object) -> Instrument | None:
+        """The handle of a client or worker that is counted here already."""
+        with self._mutex:
+            return next((each for each in self._watched if each.target is target), None)
 
     def discard(self, one: Instrument) -> None:
         with self._mutex:
@@ -151,7 +157,7 @@ _pages: weakref.WeakKeyDictionary[CollectorRegistry, _Shown] = weakref.WeakKeyDi
 _pages_mutex = threading.Lock()
 
 
-def _page_of(registry: CollectorRegistry) -> _Shown:
+def _shown_of(registry: CollectorRegistry) -> _Shown:
     with _pages_mutex:
         found = _pages.get(registry)
         if found is None:

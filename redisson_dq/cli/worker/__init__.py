@@ -66,6 +66,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--health-port", metavar="P", type=_port, help="answer /live and /ready at this port")
     parser.add_argument("--health-host", metavar="HOST", default="0.0.0.0", help="at this address (0.0.0.0)")
+    parser.add_argument("--metrics-port", metavar="P", type=_port, help="answer /metrics for Prometheus at this port")
+    parser.add_argument("--metrics-host", metavar="HOST", default="0.0.0.0", help="at this address (0.0.0.0)")
     parser.add_argument(
         "--reload", action="store_true", help="start anew when a .py file here changes; for development"
     )
@@ -79,6 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Carry out ``worker``; the exit code."""
     if sys.platform == "win32":
         raise RedissonDQError("redisson-dq worker needs POSIX signals: on Windows call worker.run() in a script")
+    from redisson_dq.cli.metrics import check_installed
     from redisson_dq.cli.worker.logs import set_up
 
     set_up(arguments.log_level)
@@ -86,6 +89,8 @@ def run(arguments: argparse.Namespace) -> int:
         from redisson_dq.cli.worker.check import check
 
         return check(arguments.target, arguments.url, arguments.redisson_config)
+    if arguments.metrics_port is not None:
+        check_installed("--metrics-port")
     from redisson_dq.cli.worker.supervisor import supervise
 
     return supervise(arguments)

@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import inspect
 import json
+import logging
 import os
 import resource
 import signal
@@ -16,7 +17,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from redisson_dq.cli.worker.loading import AnyWorker, LoadError, load
@@ -24,6 +25,8 @@ from redisson_dq.cli.worker.logs import set_up
 from redisson_dq.working.happenings import Away, BackAgain, DeadLettered, Retried, Succeeded, TimedOut
 
 __all__ = ["Reporter", "main", "memory"]
+
+logger = logging.getLogger("redisson_dq")
 
 # How often the supervisor is told; until the worker runs, more often.
 _EVERY, _AT_FIRST = 1.0, 0.05
@@ -35,8 +38,14 @@ class Reporter:
     """Tells the supervisor every second how the worker is, and stops the worker when the supervisor is gone."""
 
     def __init__(
-        self, worker: AnyWorker, supervisor: socket.socket, max_jobs: int | None, max_memory: int | None
+        self,
+        worker: AnyWorker,
+        supervisor: socket.socket,
+        max_jobs: int | None,
+        max_memory: int | None,
+        page: Callable[[], list[Any]] | None = None,
     ) -> None:
+        """``page`` gives the process's metrics."""
         self._worker = worker
         self._supervisor = supervisor
         self._max_jobs, self._max_memory = max_jobs, max_memory
@@ -49,8 +58,12 @@ class Reporter:
         self._inside: set[Any] = set()
         #: Events whose time is over, and until when their handlers have to return.
         self._overdue: dict[Any, float] = {}
+        self._page = page
+        self._last_page: list[Any] | None = None
+        # Of a message at a time, from whichever thread.
+        self._sending = threading.Lock()
         self._watch()
-        for run in (self._tell, self._listen):
+        for run in (self._tell, self._listen, self._look) if page is not None else (self._tell, self._listen):
             threading.Thread(target=run, name="redisson_dq-report", daemon=True).start()
 
     def _watch(self) -> None:
@@ -83,18 +96,46 @@ class Reporter:
     def _tell(self) -> None:
         while True:
             self._changed.clear()
-            told = {
-                "running": self._worker.is_running,
-                "consuming": self._worker.is_consuming,
-                "problems": [str(problem) for problem in self._worker.problems],
-                "queues": self._worker.queues,
-                "leaves": self._why_to_leave(),
-            }
+            told = self._report()
             try:
-                self._supervisor.sendall(json.dumps(told).encode() + b"\n")
+                self._send(told)
             except OSError:
                 return
             self._changed.wait(_EVERY if told["running"] else _AT_FIRST)
+
+    def _report(self) -> dict[str, Any]:
+        return {
+            "running": self._worker.is_running,
+            "consuming": self._worker.is_consuming,
+            "problems": [str(problem) for problem in self._worker.problems],
+            "queues": self._worker.queues,
+            "leaves": self._why_to_leave(),
+            "metrics": self._last_page,
+        }
+
+    def _send(self, told: dict[str, Any]) -> None:
+        with self._sending:
+            self._supervisor.sendall(json.dumps(told).encode() + b"\n")
+
+    def _look(self) -> None:
+        """Makes the page of metrics anew. A collector of the user's that takes long holds up no report."""
+        while True:
+            self._make_page()
+            time.sleep(_EVERY)
+
+    def _make_page(self) -> None:
+        assert self._page is not None
+        try:
+            self._last_page = self._page()
+        except Exception:
+            logger.exception("metrics: the page of this process cannot be made")
+
+    def tell_last(self) -> None:
+        """Tells the last counts, when the worker has stopped."""
+        if self._page is not None:
+            self._make_page()
+            with contextlib.suppress(OSError):
+                self._send(self._report())
 
     def _why_to_leave(self) -> str | None:
         if self._leaves is None:
@@ -166,12 +207,23 @@ def main(told: dict[str, Any]) -> int:
         print(f"redisson-dq: error: {error}", file=sys.stderr)
         return 1
     worker.owner = bytes.fromhex(told["owner"])
-    reporter = Reporter(worker, supervisor, told["max_jobs"], told["max_memory"])
+    page = _counted(worker) if told["metrics"] else None
+    reporter = Reporter(worker, supervisor, told["max_jobs"], told["max_memory"], page)
     if inspect.iscoroutinefunction(worker.run):
         asyncio.run(_run_in_loop(worker, reporter, told["grace"]))
     else:
         worker.run(told["grace"])
+    reporter.tell_last()
     return 0
+
+
+def _counted(worker: AnyWorker) -> Callable[[], list[Any]]:
+    """Counts for the worker, and gives the function that makes the page of this process."""
+    from redisson_dq.prometheus import instrument
+    from redisson_dq.prometheus.merging import page_of
+
+    instrument(worker)
+    return page_of
 
 
 async def _run_in_loop(worker: Any, reporter: Reporter, grace: float) -> None:

@@ -41,6 +41,8 @@ class ChildOptions:
     max_jobs: int | None
     max_memory: int | None
     log_level: str
+    #: Whether its metrics are told too.
+    metrics: bool = False
 
 
 class Child:
@@ -58,6 +60,8 @@ class Child:
         self._has_told = False
         self._problems: tuple[str, ...] = ()
         self.queues: tuple[str, ...] = ()
+        #: Its metrics, as it told them last.
+        self.page: list[Any] | None = None
         #: Why it wants to be replaced.
         self.leaves: str | None = None
         self.was_killed = False
@@ -113,6 +117,7 @@ class Child:
         self._problems = tuple(told["problems"])
         self.queues = tuple(told["queues"])
         self.leaves = self.leaves or told["leaves"]
+        self.page = told.get("metrics") or self.page
 
     def stands_still(self, passed: float, silence: float) -> bool:
         """Notes that so much time has passed; whether the process has been silent for longer than it may.
@@ -123,11 +128,16 @@ class Child:
         return self._silent > silence * (1 if self._has_told else _FIRST_WORD)
 
     @property
+    def is_silent(self) -> bool:
+        """Whether it has told nothing for so long that its figures are old."""
+        return self._has_told and self._silent >= _SILENT
+
+    @property
     def problems(self) -> tuple[str, ...]:
         """Why it receives no values, by its last message. Empty: it receives."""
         if self._stopped_by is not None:
             return (f"{self} is stopped by {self._stopped_by}, until SIGCONT",)
-        if self._has_told and self._silent >= _SILENT:
+        if self.is_silent:
             return (f"{self} has told nothing for {self._silent:.0f} s",)
         if not self.is_running:
             return (f"{self} starts",)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from http import HTTPStatus
 
 import attrs
@@ -65,11 +65,11 @@ class HealthServer:
     def close(self) -> None:
         self._port.close()
 
-    async def _live(self) -> HttpAnswer:
+    async def _live(self, headers: Mapping[str, str]) -> HttpAnswer:
         health = self._health()
         return _answer(health.is_live, health, ())
 
-    async def _ready(self) -> HttpAnswer:
+    async def _ready(self, headers: Mapping[str, str]) -> HttpAnswer:
         warnings = await self._warnings()
         health = self._health()
         return _answer(health.is_ready, health, warnings)

@@ -14,8 +14,9 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from types import FrameType
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
+from redisson_dq.cli.metrics import MetricsServer
 from redisson_dq.cli.worker.changes import Changes
 from redisson_dq.cli.worker.children import Child, ChildOptions
 from redisson_dq.cli.worker.health import Health, HealthServer
@@ -24,6 +25,11 @@ from redisson_dq.cli.worker.recovery import Recovery
 from redisson_dq.cli.worker.restarts import RestartBackoff, Shortage
 from redisson_dq.cli.worker.service_manager import ServiceManager
 from redisson_dq.errors import ArgumentError, RedissonDQError
+
+if TYPE_CHECKING:
+    from prometheus_client.metrics_core import Metric
+
+    from redisson_dq.prometheus.merging import Together
 
 __all__ = ["Supervisor", "supervise"]
 
@@ -51,11 +57,16 @@ class Supervisor:
         *,
         silence: float = 60.0,
         changes: Changes | None = None,
+        together: Together | None = None,
     ) -> None:
-        """``changes``: ends when a file has changed, and tells so by :attr:`has_changed`."""
+        """``changes``: ends when a file has changed, and tells so by :attr:`has_changed`.
+
+        ``together`` gets the metrics of the processes.
+        """
         self._options, self._wanted = options, wanted
         self._recovery, self._service_manager = recovery, service_manager
         self._silence, self._changes = silence, changes
+        self._together = together
         self._children: list[Child] = []
         self._restarts = RestartBackoff()
         self._shortage = Shortage()
@@ -164,8 +175,10 @@ class Supervisor:
             if code is None:
                 child.look_whether_stopped()
                 continue
-            # Its last message names its queues.
-            child.read()
+            # Its last message names its queues, and has its last counts.
+            self._read(child)
+            if self._together is not None:
+                self._together.ended(child)
             self._children.remove(child)
             with contextlib.suppress(KeyError):
                 self._selector.unregister(child.socket)
@@ -257,9 +270,26 @@ class Supervisor:
                 with contextlib.suppress(BlockingIOError):
                     while bell.recv(4096):
                         pass
-            elif not key.data.read():
+            elif not self._read(key.data):
                 # Its end is near, or it was told to close everything; its exit code says more.
                 self._selector.unregister(key.fileobj)
+
+    def _read(self, child: Child) -> bool:
+        """Takes in its messages; False when no more come."""
+        more = child.read()
+        if self._together is not None and child.page is not None:
+            self._together.told(child, child.page)
+        return more
+
+    def families(self) -> Iterator[Metric]:
+        """The metrics of all processes, for a page that another thread makes."""
+        from redisson_dq.prometheus.families import gauge
+
+        assert self._together is not None
+        yield from self._together.families(silent=[child for child in list(self._children) if child.is_silent])
+        health = self.health
+        states = {"wanted": health.wanted, "running": health.running, "consuming": health.consuming}
+        yield gauge("worker_processes", [((state,), float(count)) for state, count in states.items()])
 
 
 @contextlib.contextmanager
@@ -311,6 +341,7 @@ def supervise(arguments: argparse.Namespace) -> int:
         max_jobs=arguments.max_jobs,
         max_memory=arguments.max_memory,
         log_level=arguments.log_level,
+        metrics=arguments.metrics_port is not None,
     )
     with contextlib.ExitStack() as ends:
         try:
@@ -319,9 +350,20 @@ def supervise(arguments: argparse.Namespace) -> int:
             service_manager = ServiceManager()
         except (OSError, RuntimeError) as error:
             raise RedissonDQError(f"the command cannot begin: {error}") from error
+        together = _together() if options.metrics else None
         supervisor = Supervisor(
-            options, arguments.processes, recovery, service_manager, silence=arguments.silence, changes=changes
+            options,
+            arguments.processes,
+            recovery,
+            service_manager,
+            silence=arguments.silence,
+            changes=changes,
+            together=together,
         )
+        if together is not None:
+            metrics = MetricsServer(arguments.metrics_host, arguments.metrics_port, supervisor.families)
+            ends.callback(metrics.close)
+            logger.info("supervisor: metrics at port %d", metrics.port)
         if arguments.health_port is not None:
             health = HealthServer(
                 arguments.health_host, arguments.health_port, lambda: supervisor.health, lambda: _paused(recovery)
@@ -332,6 +374,12 @@ def supervise(arguments: argparse.Namespace) -> int:
     if supervisor.has_changed:
         _start_anew()
     return code
+
+
+def _together() -> Together:
+    from redisson_dq.prometheus.merging import Together
+
+    return Together()
 
 
 def _loaded(target: str, url: str | None, redisson_config: str | None) -> AnyWorker:

@@ -8,7 +8,7 @@ import os
 import resource
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from http import HTTPStatus
 
@@ -21,15 +21,15 @@ from redisson_dq.errors import RedissonDQError
 PATIENCE = 30.0
 
 
-async def well() -> HttpAnswer:
+async def well(headers: Mapping[str, str]) -> HttpAnswer:
     return HttpAnswer(HTTPStatus.OK, b'{"well": true}\n')
 
 
-async def page() -> HttpAnswer:
+async def page(headers: Mapping[str, str]) -> HttpAnswer:
     return HttpAnswer(HTTPStatus.OK, b"<p>", "text/html; charset=utf-8")
 
 
-async def fails() -> HttpAnswer:
+async def fails(headers: Mapping[str, str]) -> HttpAnswer:
     raise KeyError("defect")
 
 
@@ -192,10 +192,10 @@ class TestHolding:
     def test_one_that_is_answered_is_kept(self) -> None:
         goes_on = threading.Event()
 
-        async def slow() -> HttpAnswer:
+        async def slow(headers: Mapping[str, str]) -> HttpAnswer:
             while not goes_on.is_set():
                 await asyncio.sleep(0.01)
-            return await well()
+            return await well(headers)
 
         made = Port("test", "127.0.0.1", 0, {"/slow": slow, "/well": well})
         try:

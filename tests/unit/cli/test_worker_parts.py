@@ -45,6 +45,8 @@ class TestArguments:
             "silence": 60.0,
             "health_port": None,
             "health_host": "0.0.0.0",
+            "metrics_port": None,
+            "metrics_host": "0.0.0.0",
             "reload": False,
             "check": False,
             "log_level": "INFO",

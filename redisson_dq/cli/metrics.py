@@ -1,0 +1,56 @@
+"""Serves metrics over HTTP: ``/metrics``, in the form that the asker understands."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+from redisson_dq.cli.serving import HttpAnswer, Port
+from redisson_dq.errors import RedissonDQError
+
+if TYPE_CHECKING:
+    from prometheus_client.metrics_core import Metric
+
+__all__ = ["MetricsServer", "check_installed"]
+
+
+def check_installed(what: str) -> None:
+    """Raises RedissonDQError without prometheus_client. ``what`` needs it."""
+    try:
+        import redisson_dq.prometheus  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise RedissonDQError(f"{what}: {error}") from error
+
+
+class MetricsServer:
+    """Serves the page from its making to :meth:`close`."""
+
+    def __init__(self, host: str, port: int, collect: Callable[[], Iterable[Metric]]) -> None:
+        """``collect`` gives all families, and may take long. Raises RedissonDQError where the port cannot be opened."""
+        from prometheus_client import CollectorRegistry
+
+        self._registry = CollectorRegistry(auto_describe=False)
+        self._registry.register(_Families(collect))
+        self._port = Port("metrics", host, port, {"/metrics": self._page})
+
+    @property
+    def port(self) -> int:
+        """The port, also where 0 left the choice to the system."""
+        return self._port.number
+
+    def close(self) -> None:
+        self._port.close()
+
+    async def _page(self, headers: Mapping[str, str]) -> HttpAnswer:
+        from prometheus_client.exposition import choose_encoder
+
+        encode, content_type = choose_encoder(headers.get("accept", ""))
+        # Somebody else asks at the same time.
+        return HttpAnswer(HTTPStatus.OK, await asyncio.to_thread(encode, self._registry), content_type)
+
+
+class _Families:
+    def __init__(self, collect: Callable[[], Iterable[Metric]]) -> None:
+        self.collect = collect

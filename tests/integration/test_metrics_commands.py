@@ -1,0 +1,142 @@
+"""``redisson-dq worker --metrics-port`` and ``redisson-dq exporter``: the pages of real processes."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+import yaml
+
+from redisson_dq.embedded import EmbeddedServer
+from tests.conftest import PATIENCE, by_night, environment, eventually
+from tests.flavours import Flavour
+from tests.integration.commands import THREADS, children, command, done, free_port
+from tests.integration.conftest import KEYS
+
+pytestmark = [
+    pytest.mark.usefixtures("server"),
+    pytest.mark.parametrize("server", ["redis", by_night("valkey")], indirect=True),
+    pytest.mark.parametrize("flavour", ["sync"], indirect=True),
+]
+
+OPEN_METRICS = "application/openmetrics-text; version=1.0.0"
+
+
+def page(port: int, accept: str = "*/*") -> tuple[str, str]:
+    """The page and its content type."""
+    request = urllib.request.Request(f"http://127.0.0.1:{port}/metrics", headers={"Accept": accept})
+    with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+        return answer.read().decode(), answer.headers["Content-Type"]
+
+
+def sample(port: int, name: str) -> float | None:
+    """The value of a sample by its text, None without one."""
+    found = re.search(rf"^{re.escape('redisson_dq_' + name)} (\S+)$", page(port)[0], re.MULTILINE)
+    return None if found is None else float(found[1])
+
+
+def test_one_page_for_all_processes(url: str, admin: Any, queue: Any) -> None:
+    port = free_port()
+    options = ("--processes", "2", "--metrics-port", str(port), "--metrics-host", "127.0.0.1")
+    acked = 'settlements_total{outcome="acked",queue="orders"}'
+    with command(url, THREADS, *options, seconds=0.01) as made:
+        eventually(lambda: sample(port, 'worker_processes{state="consuming"}') == 2)
+        assert sample(port, 'worker_processes{state="wanted"}') == 2
+        added = 0
+        while len({pid for *_, pid in done(admin)}) < 2:
+            queue.add(str(added))
+            added += 1
+        eventually(lambda: sample(port, acked) == added)
+        assert sample(port, 'deliveries_total{queue="orders"}') == added
+        assert sample(port, 'handled_total{handler="handle",outcome="succeeded",queue="orders"}') == added
+        # Of two that listen, one moves.
+        eventually(lambda: sample(port, 'mover{queue="orders"}') in (1, 2))
+        assert "process_cpu_seconds_total" not in page(port)[0]
+        # The counts of a process that is killed stay, and the ones of the next are added.
+        os.kill(children(made)[0], signal.SIGKILL)
+        eventually(lambda: (sample(port, 'worker_processes{state="running"}') or 0) < 2)
+        assert sample(port, acked) == added
+        eventually(lambda: sample(port, 'worker_processes{state="consuming"}') == 2)
+        for i in range(20):
+            queue.add(f"more-{i}")
+        eventually(lambda: sample(port, acked) == added + 20)
+        made.send(signal.SIGTERM)
+        assert made.ends() == 0
+
+
+def test_the_asker_chooses_the_form(url: str, admin: Any, queue: Any) -> None:
+    port = free_port()
+    with command(url, THREADS, "--metrics-port", str(port), "--metrics-host", "127.0.0.1") as made:
+        eventually(lambda: sample(port, 'worker_processes{state="consuming"}') == 1)
+        text, kind = page(port, OPEN_METRICS)
+        assert kind.startswith("application/openmetrics-text")
+        assert text.endswith("# EOF\n")
+        assert page(port)[1].startswith("text/plain")
+        made.send(signal.SIGTERM)
+        assert made.ends() == 0
+
+
+@contextmanager
+def exporter(url: str, *words: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """The command, once its port is open, and the port."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "redisson_dq", "exporter", "--url", url, "--port", "0", "--host", "127.0.0.1", *words],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment(),
+    ) as process:
+        try:
+            assert process.stdout is not None
+            yield process, int(process.stdout.readline().rpartition(" ")[2])
+        finally:
+            process.kill()
+
+
+def test_the_exporter(url: str, client: Any, admin: Any) -> None:
+    client.delayed_queue("orders", transfer=False).offer("a", 3600)
+    client.blocking_queue("bills", transfer=False).add("b")
+    with exporter(url, "orders", "bills") as (process, port):
+        assert sample(port, "up") == 1
+        assert sample(port, 'items{queue="orders",state="waiting"}') == 1
+        assert sample(port, 'items{queue="bills",state="ready"}') == 1
+        assert page(port, OPEN_METRICS)[0].endswith("# EOF\n")
+        assert admin.pubsub_numsub(KEYS.channel)[0][1] == 0
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE) == 0
+
+
+def test_the_exporter_finds_queues_by_patterns(url: str, client: Any) -> None:
+    for name in ("orders", "orders-of-today", "bills"):
+        client.delayed_queue(name, transfer=False).offer("a", 3600)
+    client.delayed_queue("orders-of-many", partitions=4, transfer=False).offer_all([("a", 3600)] * 9)
+    with exporter(url, "orders*") as (_, port):
+        found = re.findall(r'redisson_dq_items{queue="([^"]+)",state="waiting"} (\S+)', page(port)[0])
+        assert sorted(found) == [("orders", "1.0"), ("orders-of-many", "9.0"), ("orders-of-today", "1.0")]
+
+
+def test_the_exporter_outlasts_redis(flavour: Flavour) -> None:
+    with EmbeddedServer() as own, exporter(own.url, "orders") as (process, port):
+        assert sample(port, "up") == 1
+        own.kill()
+        assert sample(port, "up") == 0
+        own.restart()
+        eventually(lambda: sample(port, "up") == 1)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE) == 0
+
+
+def test_the_exporter_prints_the_alerts(flavour: Flavour) -> None:
+    told = subprocess.run(
+        [sys.executable, "-m", "redisson_dq", "exporter", "--print-alerts"], capture_output=True, text=True, check=True
+    )
+    assert yaml.safe_load(told.stdout)["groups"][0]["rules"][0]["alert"] == "RedissonDQOverdue"
+    nothing = subprocess.run([sys.executable, "-m", "redisson_dq", "exporter"], capture_output=True, text=True)
+    assert (nothing.returncode, "name a queue" in nothing.stderr) == (1, True)
