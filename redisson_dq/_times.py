@@ -28,7 +28,7 @@ __all__ = [
     "span_ms",
     "span_us",
 ]
-__all__ += ["timeout_seconds", "to_ms", "up_to_us"]
+__all__ += ["timeout_seconds", "to_ms", "up_to_us", "visible_us"]
 
 #: Seconds, or a timedelta.
 Delay = Union[int, float, timedelta]
@@ -129,6 +129,14 @@ def span_ms(span: Delay, queue: str, what: str) -> int:
 def span_us(span: Delay, queue: str, what: str) -> int:
     """A delay in whole microseconds, to be added to the server's time. Only the sum is rounded to ms then."""
     return up_to_us(seconds_of(span, f"queue {queue!r}: {what}"))
+
+
+def visible_us(visibility_timeout: Delay, queue: str) -> int:
+    """A visibility timeout in us. Raises ArgumentError unless it is above zero."""
+    us = span_us(visibility_timeout, queue, "a visibility timeout")
+    if not us:
+        raise ArgumentError(f"queue {queue!r}: a visibility timeout is above zero")
+    return us
 
 
 def to_ms(moment: object, queue: str, what: str) -> int:

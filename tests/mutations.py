@@ -380,7 +380,7 @@ MUTATIONS = [
     ),
     Mutation(
         "observers: a lost lease is told each time",
-        "redisson_dq/_async/leases/lease.py",
+        "redisson_dq/requests/inner/lease.py",
         "            self._is_told_lost = True\n",
         "",
         "tests/integration/test_observing.py::test_a_lease_that_is_not_renewed_any_more",

@@ -16,11 +16,11 @@ import redisson_dq
 from redisson_dq import SettleOutcome
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.leases.delivery import Delivery
-from redisson_dq._sync.leases.lease import Lease
 from redisson_dq._sync.queues.bounded import BoundedBlockingQueue
 from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import ArgumentError, RedisReplyError, WrongTypeError
 from redisson_dq.observing import Observers
+from redisson_dq.requests.inner.lease import Lease
 from redisson_dq.requests.inner.settling import Settling
 from redisson_dq.scripts.script import load
 from redisson_dq.wire.calls import Admitted

@@ -14,13 +14,13 @@ from redisson_dq import Client
 from redisson_dq._clock import SYSTEM
 from redisson_dq._concurrency.handler_pools import HandlerPool
 from redisson_dq._sync.leases.delivery import Delivery, lease_of
-from redisson_dq._sync.leases.lease import Lease
 from redisson_dq._sync.worker.assigning import Assigner
 from redisson_dq._sync.worker.handling import Setting
 from redisson_dq._sync.worker.intake import Intake
 from redisson_dq.codecs import StringCodec
 from redisson_dq.items import SettleOutcome
 from redisson_dq.requests.inner.endings import Ack, Bury, Nack
+from redisson_dq.requests.inner.lease import Lease
 from redisson_dq.requests.inner.settling import Settling
 from redisson_dq.wire.leases import Leased
 from redisson_dq.working.handlers import Handler, declared

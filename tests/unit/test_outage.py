@@ -6,13 +6,11 @@ from __future__ import annotations
 
 import logging
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
-from redisson_dq._async.connecting.outage import Outage as AsyncOutage
-from redisson_dq._sync.connecting.outage import Outage
 from redisson_dq.observing import Away, BackAgain, Happening, Observers
+from redisson_dq.observing.outage import Outage
 from redisson_dq.working.hooks import Hooks
 from tests.hand_clock import HandClock
 
@@ -28,13 +26,13 @@ def told() -> list[Happening]:
     return []
 
 
-@pytest.fixture(params=[Outage, AsyncOutage])
-def outage(request: pytest.FixtureRequest, clock: HandClock, told: list[Happening]) -> Any:
-    return request.param(clock, Observers(told.append))
+@pytest.fixture
+def outage(clock: HandClock, told: list[Happening]) -> Outage:
+    return Outage(clock, Observers(told.append))
 
 
 def test_it_lasts_from_the_first_part_to_the_last(
-    outage: Any, clock: HandClock, told: list[Happening], caplog: pytest.LogCaptureFixture
+    outage: Outage, clock: HandClock, told: list[Happening], caplog: pytest.LogCaptureFixture
 ) -> None:
     first = ConnectionError("first")
     outage.ended("wait")
@@ -61,7 +59,7 @@ def test_it_lasts_from_the_first_part_to_the_last(
 
 
 def test_a_part_that_tries_no_more_does_not_say_that_redis_is_back(
-    outage: Any, clock: HandClock, told: list[Happening], caplog: pytest.LogCaptureFixture
+    outage: Outage, clock: HandClock, told: list[Happening], caplog: pytest.LogCaptureFixture
 ) -> None:
     error = ConnectionError("away")
     outage.began("wait", error)
@@ -79,7 +77,7 @@ def test_a_part_that_tries_no_more_does_not_say_that_redis_is_back(
     assert told[1:] == [BackAgain(after=timedelta(seconds=10))]
 
 
-def test_the_hooks_of_a_worker_are_called_too(outage: Any, told: list[Happening]) -> None:
+def test_the_hooks_of_a_worker_are_called_too(outage: Outage, told: list[Happening]) -> None:
     hooks = Hooks()
     heard: list[Happening] = []
 

@@ -12,16 +12,14 @@ from typing import Any
 import attrs
 import pytest
 
-from redisson_dq._async.connecting.outage import Outage as AsyncOutage
-from redisson_dq._async.connecting.refusals import Refusals as AsyncRefusals
 from redisson_dq._async.moving.transfer_driver import TransferDriver as AsyncTransferDriver
 from redisson_dq._clock import using
-from redisson_dq._sync.connecting.outage import Outage
-from redisson_dq._sync.connecting.refusals import Refusals
 from redisson_dq._sync.moving.transfer_driver import TransferDriver
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedisReplyError
 from redisson_dq.items import TransferCounts
 from redisson_dq.observing import Observers
+from redisson_dq.observing.outage import Outage
+from redisson_dq.observing.refusals import Refusals
 from redisson_dq.scheduling.recurrence import Recurrence
 from redisson_dq.wire.calls import Transferred
 from redisson_dq.wire.keys import QueueKeys
@@ -79,6 +77,7 @@ class Wire:
 
     def __init__(self, clock: HandClock) -> None:
         self.clock = clock
+        self.outage, self.refusals = Outage(clock, Observers(None)), Refusals()
         self.sent: queue.SimpleQueue[Sent] = queue.SimpleQueue()
         #: The commands on the connection of the subscription.
         self.subscribed: queue.SimpleQueue[tuple[str, ...]] = queue.SimpleQueue()
@@ -110,10 +109,6 @@ class Wire:
 
 
 class SyncWire(Wire):
-    def __init__(self, clock: HandClock) -> None:
-        super().__init__(clock)
-        self.outage, self.refusals = Outage(clock, Observers(None)), Refusals()
-
     def run(self, request: Request[Any], *, before_sending: Any = None, after_sending: Any = None) -> Any:
         if before_sending is not None:
             before_sending()
@@ -147,10 +142,6 @@ class SyncWire(Wire):
 
 
 class AsyncWire(Wire):
-    def __init__(self, clock: HandClock) -> None:
-        super().__init__(clock)
-        self.outage, self.refusals = AsyncOutage(clock, Observers(None)), AsyncRefusals()
-
     async def run(self, request: Request[Any], *, before_sending: Any = None, after_sending: Any = None) -> Any:
         if before_sending is not None:
             await before_sending()

@@ -1,32 +1,27 @@
-"""Explains Redis's errors: which key has the wrong type, which rights or confirmations are missing."""
+"""Explains Redis's errors: which key has the wrong type, which rights are missing."""
 
 from __future__ import annotations
 
-import logging
 import re
 from typing import Any, Protocol, TypeVar
 
 from redis.exceptions import ResponseError
 
 from redisson_dq._redis import is_denied, is_passing, translate
-from redisson_dq.durability import Confirmed, Durability
 from redisson_dq.errors import (
-    DurabilityError,
     NewerFormError,
     RedisConnectionError,
     RedisReplyError,
     RedissonDQError,
     WrongTypeError,
 )
-from redisson_dq.items import SettleOutcome
+from redisson_dq.requests.inner.confirming import subject
 from redisson_dq.wire import calls, commands
 from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.forms import newer_text
 from redisson_dq.wire.request import Request
 
-__all__ = ["Runs", "check_confirmed", "end_of_wait", "explained", "subject", "why_not"]
-
-logger = logging.getLogger("redisson_dq")
+__all__ = ["Runs", "end_of_wait", "explained"]
 
 T = TypeVar("T")
 
@@ -125,49 +120,3 @@ async def _denied(runs: Runs, request: Request[Any], error: ResponseError) -> Re
         "ACL SETUSER gives the right",
         maybe_done=doubt,
     )
-
-
-def check_confirmed(request: Request[T], result: T, confirmed: Confirmed | Exception | None) -> None:
-    """Tells the user who has confirmed a change. Raises DurabilityError when that is less than was asked for."""
-    durable = request.durable
-    if durable is None or _is_without_change(result):
-        return
-    if not isinstance(confirmed, Confirmed):
-        raise DurabilityError(
-            f"{subject(request)}: the change was made, and the server cannot confirm it: {why_not(durable, confirmed)}",
-            replicas=None,
-            fsynced=None,
-        ) from confirmed
-    if durable.on_confirmed is not None:
-        try:
-            durable.on_confirmed(confirmed)
-        except Exception:
-            logger.exception("%s: on_confirmed= of durable= failed", subject(request))
-    if not durable.is_met_by(confirmed):
-        disk = "" if confirmed.fsynced is not False else " the server has not written it to its disk, and"
-        raise DurabilityError(
-            f"{subject(request)}: the change was made, but within {durable.timeout:g} s{disk} "
-            f"{confirmed.replicas} of {durable.replicas} replicas have confirmed it",
-            replicas=confirmed.replicas,
-            fsynced=confirmed.fsynced,
-        )
-
-
-def why_not(durable: Durability, error: Exception | None) -> str:
-    """The advice by which the server can confirm changes."""
-    text = str(error)
-    if "unknown command" in text:
-        return f"fsync=True needs WAITAOF, which Redis has since 7.2 ({text})"
-    if "appendonly" in text:
-        return f"fsync=True needs the append-only file: CONFIG SET appendonly yes ({text})"
-    return text
-
-
-def subject(request: Request[Any]) -> str:
-    return f"{request.name} on {request.key!r}" if request.key else request.name
-
-
-def _is_without_change(result: object) -> bool:
-    """Whether a result says that all leases had ended before, so that there is no change to confirm."""
-    outcomes = result if isinstance(result, list) else [result]
-    return bool(outcomes) and all(each is SettleOutcome.LOST for each in outcomes)

@@ -10,8 +10,6 @@ from redis.asyncio import ConnectionPool
 from redis.exceptions import AskError, MovedError, RedisError, ResponseError
 
 from redisson_dq._async.connecting.dedicated import Dedicated
-from redisson_dq._async.connecting.outage import Outage
-from redisson_dq._async.connecting.refusals import Refusals
 from redisson_dq._async.connecting.servers import AsyncAnyRedis, ClusterServers, Servers
 from redisson_dq._clock import Clock
 from redisson_dq._concurrency import AsyncSemaphore, AsyncWork
@@ -27,6 +25,8 @@ from redisson_dq._redis import (
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.observing import Observers
 from redisson_dq.observing.operations import Operations
+from redisson_dq.observing.outage import Outage
+from redisson_dq.observing.refusals import Refusals
 
 __all__ = ["Pools"]
 

@@ -8,7 +8,6 @@ from types import TracebackType
 from typing import Any, Generic, NoReturn, TypeVar
 
 from redisson_dq._async.connecting.connections import Connections
-from redisson_dq._async.leases.lease import Lease
 from redisson_dq._concurrency import async_finish
 from redisson_dq._shared_options import names_options
 from redisson_dq._texts import described
@@ -17,6 +16,7 @@ from redisson_dq.durability import Durability
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.items import SettleOutcome
 from redisson_dq.observing.operations import OperationKind
+from redisson_dq.requests.inner.lease import Lease
 from redisson_dq.wire.request import Fence, Request
 
 __all__ = ["Delivery", "DeliveryRequests", "is_of", "lease_of"]

@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Generic, TypeVar, overload
 
 from redisson_dq._async.leases.delivery import Delivery, is_of, lease_of
-from redisson_dq._async.leases.lease import Lease
 from redisson_dq._async.queues.leaser import Leaser, Receiving
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._concurrency import AsyncCallback
@@ -18,6 +17,7 @@ from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError, RedissonDQError
 from redisson_dq.items import SettleOutcome
 from redisson_dq.observing.operations import OperationKind
+from redisson_dq.requests.inner.lease import Lease
 from redisson_dq.requests.inner.settling import Settling
 from redisson_dq.wire.request import Request
 

@@ -130,7 +130,8 @@ class Actions:
     def trouble_is_over(self) -> None:
         """Redis can be reached. Not under the mutex: observers hear of it."""
         self._engine.out_of_trouble()
-        self._connections.outage.ended(self._place)
+        if self._connections.outage.is_going_on:
+            self._connections.outage.ended(self._place)
 
     def gave_up(self) -> None:
         """Nobody tries any more."""

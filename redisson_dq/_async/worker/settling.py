@@ -13,12 +13,12 @@ import attrs
 
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.leases.delivery import Delivery, lease_of
-from redisson_dq._async.leases.lease import Lease
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncInbox
 from redisson_dq.errors import ClosedError, DurabilityError, RedisConnectionError, RedissonDQError
 from redisson_dq.items import SettleOutcome
 from redisson_dq.observing.operations import OperationKind, Under
 from redisson_dq.requests.inner.endings import Ack, Ending, Nack
+from redisson_dq.requests.inner.lease import Lease
 from redisson_dq.requests.inner.settling import Settling
 
 __all__ = ["Settlement", "Settler"]

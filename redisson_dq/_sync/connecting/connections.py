@@ -30,7 +30,7 @@ from redisson_dq._redis import (
     translate,
 )
 from redisson_dq._sync.connecting.batches import Batch, durability_of, exchange_many, packed
-from redisson_dq._sync.connecting.explaining import check_confirmed, explained, subject
+from redisson_dq._sync.connecting.explaining import explained
 from redisson_dq._sync.connecting.pools import Pools
 from redisson_dq._sync.connecting.servers import Servers
 from redisson_dq._sync.connecting.transactions import Transactions
@@ -41,6 +41,7 @@ from redisson_dq.errors import (
     RedissonDQError,
 )
 from redisson_dq.observing import Observers, Sent
+from redisson_dq.requests.inner.confirming import check_confirmed, subject
 from redisson_dq.scripts.script import Script
 from redisson_dq.wire import calls, commands
 from redisson_dq.wire.keys import QueueKeys

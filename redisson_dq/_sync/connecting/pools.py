@@ -24,12 +24,12 @@ from redisson_dq._redis import (
     translate,
 )
 from redisson_dq._sync.connecting.dedicated import Dedicated
-from redisson_dq._sync.connecting.outage import Outage
-from redisson_dq._sync.connecting.refusals import Refusals
 from redisson_dq._sync.connecting.servers import AnyRedis, ClusterServers, Servers
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.observing import Observers
 from redisson_dq.observing.operations import Operations
+from redisson_dq.observing.outage import Outage
+from redisson_dq.observing.refusals import Refusals
 
 __all__ = ["Pools"]
 

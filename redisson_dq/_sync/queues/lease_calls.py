@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Generic, TypeVar, overload
 from redisson_dq._concurrency import Callback
 from redisson_dq._shared_options import check_options, with_options_of
 from redisson_dq._sync.leases.delivery import Delivery, is_of, lease_of
-from redisson_dq._sync.leases.lease import Lease
 from redisson_dq._sync.queues.leaser import Leaser, Receiving
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq._texts import shown
@@ -21,6 +20,7 @@ from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError, RedissonDQError
 from redisson_dq.items import SettleOutcome
 from redisson_dq.observing.operations import OperationKind
+from redisson_dq.requests.inner.lease import Lease
 from redisson_dq.requests.inner.settling import Settling
 from redisson_dq.wire.request import Request
 

@@ -14,13 +14,13 @@ import attrs
 
 from redisson_dq._concurrency import Callback
 from redisson_dq._sync.leases.delivery import Delivery, lease_of
-from redisson_dq._sync.leases.lease import Lease
 from redisson_dq._sync.receiving.receiver import time_left
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq._times import Delay, timeout_seconds
 from redisson_dq.errors import ArgumentError, DecodeError, RedisConnectionError, RedissonDQError
 from redisson_dq.observing.operations import Under
 from redisson_dq.requests.checks import check_count, check_function
+from redisson_dq.requests.inner.lease import Lease
 from redisson_dq.requests.inner.leased_side import LeasedSide
 from redisson_dq.requests.inner.routing import Routing
 from redisson_dq.requests.inner.settling import Settling
@@ -136,7 +136,7 @@ class Leaser(Generic[T]):
             lifelines.append(Lifeline())
             receiver = self._runtime.receivers.of(RoundRobin(tuple(sources)))
             return _leased(receiver.receive(left, wanted, lifelines[-1]))
-        turn = self._routing.next()
+        turn = self._routing.next() if len(sources) > 1 else 0
         leased: list[Leased] = []
         try:
             for source in (*sources[turn:], *sources[:turn]):

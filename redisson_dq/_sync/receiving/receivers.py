@@ -13,9 +13,9 @@ from typing import TypeVar
 from redisson_dq._clock import Clock
 from redisson_dq._concurrency import BackgroundTask, Inbox, Promise, Work
 from redisson_dq._sync.connecting.connections import Connections
-from redisson_dq._sync.connecting.explaining import subject
 from redisson_dq._sync.receiving.receiver import Notice, Receiver
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
+from redisson_dq.requests.inner.confirming import subject
 from redisson_dq.waiting.line import Farewell, Waiter
 from redisson_dq.wire.blocking import Source, Waitable
 from redisson_dq.wire.request import Request

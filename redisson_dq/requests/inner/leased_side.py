@@ -7,13 +7,12 @@ from typing import TypedDict, TypeVar
 import attrs
 
 from redisson_dq._options import Options
-from redisson_dq._times import Delay
+from redisson_dq._times import Delay, visible_us
 from redisson_dq.codecs.base import Codec
 from redisson_dq.errors import ArgumentError
 from redisson_dq.observing import Buried
 from redisson_dq.requests.checks import check_count
 from redisson_dq.requests.inner.open_queue import OpenQueue
-from redisson_dq.requests.inner.settling import visible_us
 from redisson_dq.wire.calls import LeaseKeys
 from redisson_dq.wire.keys import DeadKeys
 from redisson_dq.wire.lease_source import LeaseSource

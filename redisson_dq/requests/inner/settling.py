@@ -8,7 +8,7 @@ import attrs
 
 from redisson_dq._options import check_durable
 from redisson_dq._texts import shown
-from redisson_dq._times import Delay, span_us
+from redisson_dq._times import Delay, span_us, visible_us
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError
 from redisson_dq.items import SettleOutcome
@@ -18,7 +18,7 @@ from redisson_dq.wire.leases import Leased
 from redisson_dq.wire.request import Fence, Request
 from redisson_dq.wire.taken import Taken
 
-__all__ = ["Settling", "visible_us"]
+__all__ = ["Settling"]
 
 U = TypeVar("U")
 
@@ -101,11 +101,3 @@ class Settling:
 
 def _outcomes(words: list[bytes]) -> list[SettleOutcome]:
     return [_OUTCOMES[word] for word in words]
-
-
-def visible_us(visibility_timeout: Delay, name: str) -> int:
-    """A visibility timeout in us. Raises ArgumentError unless it is above zero."""
-    us = span_us(visibility_timeout, name, "a visibility timeout")
-    if not us:
-        raise ArgumentError(f"queue {name!r}: a visibility timeout is above zero")
-    return us

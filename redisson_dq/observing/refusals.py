@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Hashable
 
-from redisson_dq._concurrency import AsyncMutex
 from redisson_dq.items import Problem
 
 __all__ = ["Refusals"]
@@ -18,7 +18,7 @@ class Refusals:
     """The problems of one client, each from a part's failure until that part succeeds or tries no more."""
 
     def __init__(self) -> None:
-        self._mutex = AsyncMutex()
+        self._mutex = threading.RLock()
         self._problems: dict[Hashable, tuple[Problem, Callable[[], bool]]] = {}
 
     def began(
