@@ -25,7 +25,7 @@ from redis.connection import parse_url
 
 from redisson_dq._redis.settings import connection_factory
 
-__all__ = ["async_client_at", "async_close_client", "client_at", "close_client"]
+__all__ = ["async_client_at", "async_close_client", "client_at", "close_client", "startup_nodes"]
 
 _PORTS = {"sentinel": 26379, "cluster": 6379}
 
@@ -47,6 +47,14 @@ class _LateCluster(redis.RedisCluster):
     def close(self) -> None:
         if "nodes_manager" in vars(self):
             super().close()
+
+
+def startup_nodes(cluster: Any) -> list[Any]:
+    """The nodes that a cluster client was given. A client that is not made yet stays so."""
+    own = vars(cluster)
+    if "_late" in own and "nodes_manager" not in own:
+        return list(own["_late"][0]["startup_nodes"])
+    return list(cluster.nodes_manager.startup_nodes.values())
 
 
 @attrs.frozen

@@ -17,6 +17,8 @@ import redis.asyncio.sentinel
 import redis.sentinel
 
 import redisson_dq
+import redisson_dq.otel
+from redisson_dq._redis import client_at
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import RedisConnectionError, RedissonDQError, WrongTypeError
@@ -102,6 +104,10 @@ def test_the_address_of_the_server_is_known_where_it_is_one(
         made = redisson_dq.Client(redis.Redis(**options))
         assert made.runtime.connections.address == address
         made.close()
+    # A cluster that is away is not asked.
+    made = redisson_dq.Client(client_at("redis+cluster://127.0.0.1:1", {}))
+    redisson_dq.otel.instrument(made)
+    assert (made.runtime.connections.address, "127.0.0.1:1" in repr(made)) == (("127.0.0.1", 1), True)
     sentinel = flavour.sentinel(1, "mymaster")
     assert sentinel.runtime.connections.address is None
     sentinel.close()

@@ -9,7 +9,15 @@ from typing import Any, Union
 
 from redis.asyncio import ConnectionPool, Redis, RedisCluster
 
-from redisson_dq._redis import WHICH_CLIENT, async_cluster_ready, async_node_pool, async_pool_from, where, where_nodes
+from redisson_dq._redis import (
+    WHICH_CLIENT,
+    async_cluster_ready,
+    async_node_pool,
+    async_pool_from,
+    startup_nodes,
+    where,
+    where_nodes,
+)
 from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError
 
@@ -71,13 +79,13 @@ class ClusterServers:
     @property
     def address(self) -> tuple[str, int | None] | None:
         """Host and port of one node: the first that the client knows."""
-        node = next(iter(self._cluster.nodes_manager.startup_nodes.values()), None)
+        node = next(iter(startup_nodes(self._cluster)), None)
         return None if node is None else (str(node.host), int(node.port))
 
     @property
     def where(self) -> str:
         """The nodes that the user's client was given, as a URL."""
-        return where_nodes(self._cluster.nodes_manager.startup_nodes.values())
+        return where_nodes(startup_nodes(self._cluster))
 
     async def pool_of(self, key: str) -> ConnectionPool:
         """The pool to the master that owns the key's slot. For the empty key it is the pool to any master. So the
