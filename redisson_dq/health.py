@@ -94,9 +94,7 @@ class ClientHealth:
 
     def _lines(self) -> Iterable[str]:
         if self.connected:
-            yield "connected      yes" + (
-                "" if self.round_trip is None else f", one round trip takes {self.round_trip}"
-            )
+            yield "connected      yes" + ("" if self.round_trip is None else f", a round trip takes {self.round_trip}")
         else:
             yield f"connected      no{at(', since {}', self.last_error_since)}"
         if self.subscribed is not None:

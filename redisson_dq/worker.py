@@ -11,7 +11,6 @@
 The worker for asyncio is in :mod:`redisson_dq.aio.worker`.
 """
 
-from redisson_dq._sync.worker.beside import QueueReport
 from redisson_dq._sync.worker.event import Event, EventLogger, current_event
 from redisson_dq._sync.worker.worker import Worker
 from redisson_dq.working.happenings import (
@@ -53,7 +52,6 @@ __all__ = [
     "Limit",
     "Lost",
     "OfValue",
-    "QueueReport",
     "Rate",
     "Received",
     "Recovered",

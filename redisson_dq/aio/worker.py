@@ -11,7 +11,6 @@
 The worker with threads is in :mod:`redisson_dq.worker`. Handlers that are no coroutines run in threads here too.
 """
 
-from redisson_dq._async.worker.beside import QueueReport
 from redisson_dq._async.worker.event import Event, EventLogger, current_event
 from redisson_dq._async.worker.worker import Worker
 from redisson_dq.working.happenings import (
@@ -53,7 +52,6 @@ __all__ = [
     "Limit",
     "Lost",
     "OfValue",
-    "QueueReport",
     "Rate",
     "Received",
     "Recovered",

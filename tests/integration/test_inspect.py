@@ -487,10 +487,13 @@ def test_a_worker_looks_at_its_queues_with_one_command_each(flavour: Flavour, cl
     assert reports["bills"].error == (
         f"key {QueueKeys.of('bills').forget!r} holds a string, but this queue keeps a zset there"
     )
-    assert worker.paused_queues() == ["jobs"]
+    stats = worker.stats()
+    assert [(name, each.waiting, each.is_paused) for name, each in stats.items()] == [
+        (name, report.waiting, report.is_paused) for name, report in reports.items()
+    ]
     # The first call of a pipeline carries the script.
     assert sent_by(admin, worker.check) == ["EVAL", *["EVALSHA"] * 4]
-    assert sent_by(admin, worker.paused_queues) == ["HGET"] * 5
+    assert sent_by(admin, worker.stats) == ["EVAL", *["EVALSHA"] * 4]
 
 
 def test_it_starts_nothing(looking: Any, producer: Any, admin: Any) -> None:

@@ -451,6 +451,8 @@ def test_health() -> None:
                 "stopping": False,
                 "problems": [],
             }
+            status, told = asked(port, "/health")
+            assert (status, told["warnings"], list(told["queues"])) == (200, [], ["orders"])
             assert asked(port, "/other")[0] == 404
             with redis.Redis.from_url(own.url) as admin:
                 admin.set(KEYS.timeout, "taken")
@@ -468,6 +470,29 @@ def test_health() -> None:
             eventually(lambda: both() == [503, 503])
             made.send(signal.SIGTERM)
             assert made.ends() == 0
+
+
+@in_threads
+def test_the_health_port_tells_the_figures_of_stats(url: str, client: Any, delayed: Any, admin: Any) -> None:
+    port = free_port()
+    delayed.pause()
+    delayed.offer_all([("a", 0), ("b", 60)])
+    admin.rpush(KEYS.undecodable, "x")
+    with command(url, THREADS, "--health-port", str(port), "--health-host", "127.0.0.1") as made:
+        eventually(lambda: asked(port, "/ready")[0] == 200)
+        eventually(lambda: asked(port, "/health")[1]["queues"].get("orders", {}).get("subscribers") == 2)
+        status, told = asked(port, "/health")
+        here, there = client.stats("orders")["orders"].to_dict(), told["queues"]["orders"]
+        assert there.pop("error") is None
+        assert there.keys() == here.keys() - {"keys"}
+        passing = {"server_time", "late_by", "mover", "keys"}
+        assert {name: there[name] for name in there.keys() - passing} == {
+            name: here[name] for name in here.keys() - passing
+        }
+        assert (there["waiting"], there["overdue"], there["undecodable"], there["is_paused"]) == (2, 1, 1, True)
+        assert (status, told["consuming"], told["warnings"]) == (200, 1, ["queue 'orders' is paused"])
+        made.send(signal.SIGTERM)
+        assert made.ends() == 0
 
 
 @in_threads
@@ -572,7 +597,7 @@ def test_check(url: str, target: str, admin: Any, queue: Any, delayed: Any) -> N
     queue.receive(timeout=0)
     code, out, _ = ended(url, target, "--check", "--url", url)
     assert code == 0
-    assert out.splitlines()[0] == "orders: 1 ready, 1 waiting, 1 in hand"
+    assert out.splitlines()[0] == "orders: 1 ready, 1 waiting, 1 in flight"
     assert out.splitlines()[1].endswith("(any value), 1 at a time, timeout 5 s")
     # Nothing was received.
     assert whereabouts(admin).ready == {b"b": 1}

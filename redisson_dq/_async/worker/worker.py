@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from redisson_dq._async.client import Client
 from redisson_dq._async.connect import names_server, unopened
-from redisson_dq._async.worker.beside import QueueReport, paused_among, report, return_leases
+from redisson_dq._async.worker.beside import figures_of, inspections, return_leases
 from redisson_dq._async.worker.crew import Crew
 from redisson_dq._async.worker.declaring import Declarations
 from redisson_dq._async.worker.event import current_event
@@ -23,7 +23,9 @@ from redisson_dq._shared_options import names_options, options_of, with_options_
 from redisson_dq._texts import mixed_up
 from redisson_dq._times import Delay, seconds_of
 from redisson_dq.errors import ArgumentError
+from redisson_dq.inspection import QueueInspection
 from redisson_dq.items import Problem
+from redisson_dq.stats import QueueStats
 from redisson_dq.working.importing import is_importing
 from redisson_dq.working.order import AnyOrder
 from redisson_dq.working.settings import WorkerOptions
@@ -307,27 +309,27 @@ class Worker(Declarations):
         client = self._client if self._owns_client else self._make_client()
         return [] if client is None else [client]
 
-    async def check(self) -> list[QueueReport]:
-        """Connects, looks at every queue that it would receive from, and tells what is there. Nothing is received.
+    async def check(self) -> list[QueueInspection]:
+        """Connects, and tells all about every queue that it would receive from. Nothing is received.
 
-        A dependency that nobody declared is found by :meth:`check_dependencies`. Raises RedisConnectionError when Redis
-        cannot be reached.
+        ``error`` of a result says why that queue cannot be used. A dependency that nobody declared is found by
+        :meth:`check_dependencies`. Raises RedisConnectionError when Redis cannot be reached.
         """
         client = self._make_client()
         try:
             await client.open()
-            return await report(client, {name: self._settings_of(name) for name in self.queues})
+            return await inspections(client, {name: self._settings_of(name) for name in self.queues})
         finally:
             await self._done_with(client)
 
-    async def paused_queues(self) -> list[str]:
-        """Connects, and tells which queues of this worker are paused, in one partition at least.
+    async def stats(self) -> dict[str, QueueStats]:
+        """Connects, and tells the figures of this worker's queues, as ``client.stats()`` does.
 
         Raises RedisConnectionError when Redis cannot be reached.
         """
         client = self._make_client()
         try:
-            return await paused_among(client, {name: self._settings_of(name) for name in self.queues})
+            return await figures_of(client, {name: self._settings_of(name) for name in self.queues})
         finally:
             await self._done_with(client)
 

@@ -19,14 +19,16 @@ from redisson_dq._redisson_config import RedissonConfig
 from redisson_dq._shared_options import names_options, options_of, with_options_of
 from redisson_dq._sync.client import Client
 from redisson_dq._sync.connect import names_server, unopened
-from redisson_dq._sync.worker.beside import QueueReport, paused_among, report, return_leases
+from redisson_dq._sync.worker.beside import figures_of, inspections, return_leases
 from redisson_dq._sync.worker.crew import Crew
 from redisson_dq._sync.worker.declaring import Declarations
 from redisson_dq._sync.worker.event import current_event
 from redisson_dq._texts import mixed_up
 from redisson_dq._times import Delay, seconds_of
 from redisson_dq.errors import ArgumentError
+from redisson_dq.inspection import QueueInspection
 from redisson_dq.items import Problem
+from redisson_dq.stats import QueueStats
 from redisson_dq.working.importing import is_importing
 from redisson_dq.working.order import AnyOrder
 from redisson_dq.working.settings import WorkerOptions
@@ -310,27 +312,27 @@ class Worker(Declarations):
         client = self._client if self._owns_client else self._make_client()
         return [] if client is None else [client]
 
-    def check(self) -> list[QueueReport]:
-        """Connects, looks at every queue that it would receive from, and tells what is there. Nothing is received.
+    def check(self) -> list[QueueInspection]:
+        """Connects, and tells all about every queue that it would receive from. Nothing is received.
 
-        A dependency that nobody declared is found by :meth:`check_dependencies`. Raises RedisConnectionError when Redis
-        cannot be reached.
+        ``error`` of a result says why that queue cannot be used. A dependency that nobody declared is found by
+        :meth:`check_dependencies`. Raises RedisConnectionError when Redis cannot be reached.
         """
         client = self._make_client()
         try:
             client.open()
-            return report(client, {name: self._settings_of(name) for name in self.queues})
+            return inspections(client, {name: self._settings_of(name) for name in self.queues})
         finally:
             self._done_with(client)
 
-    def paused_queues(self) -> list[str]:
-        """Connects, and tells which queues of this worker are paused, in one partition at least.
+    def stats(self) -> dict[str, QueueStats]:
+        """Connects, and tells the figures of this worker's queues, as ``client.stats()`` does.
 
         Raises RedisConnectionError when Redis cannot be reached.
         """
         client = self._make_client()
         try:
-            return paused_among(client, {name: self._settings_of(name) for name in self.queues})
+            return figures_of(client, {name: self._settings_of(name) for name in self.queues})
         finally:
             self._done_with(client)
 

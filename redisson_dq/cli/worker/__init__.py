@@ -64,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=60.0,
         help="kill a process that stands still for so long; 0 for never (60)",
     )
-    parser.add_argument("--health-port", metavar="P", type=_port, help="answer /live and /ready at this port")
+    parser.add_argument("--health-port", metavar="P", type=_port, help="answer /live, /ready and /health at this port")
     parser.add_argument("--health-host", metavar="HOST", default="0.0.0.0", help="at this address (0.0.0.0)")
     parser.add_argument("--metrics-port", metavar="P", type=_port, help="answer /metrics for Prometheus at this port")
     parser.add_argument("--metrics-host", metavar="HOST", default="0.0.0.0", help="at this address (0.0.0.0)")

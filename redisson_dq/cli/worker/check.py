@@ -13,7 +13,7 @@ from redisson_dq.errors import ArgumentError, RedisConnectionError, RedissonDQEr
 from redisson_dq.working.handlers import Handler
 
 if TYPE_CHECKING:
-    from redisson_dq.worker import QueueReport
+    from redisson_dq import QueueInspection
 
 __all__ = ["check"]
 
@@ -37,7 +37,7 @@ def check(target: str, url: str | None, redisson_config: str | None = None) -> i
         code = _failed(error, _PROBLEM)
     try:
         found: Any = worker.check()
-        reports: list[QueueReport] = asyncio.run(found) if inspect.iscoroutine(found) else found
+        reports: list[QueueInspection] = asyncio.run(found) if inspect.iscoroutine(found) else found
     except RedisConnectionError as error:
         return _failed(error, _UNREACHABLE)
     except RedissonDQError as error:
@@ -54,9 +54,9 @@ def _failed(error: RedissonDQError, code: int) -> int:
     return code
 
 
-def _print(report: QueueReport, handlers: list[Handler]) -> None:
+def _print(report: QueueInspection, handlers: list[Handler]) -> None:
     if report.error is None:
-        print(f"{report.name}: {report.ready} ready, {report.waiting} waiting, {report.leased} in hand")
+        print(f"{report.name}: {report.ready} ready, {report.waiting} waiting, {report.in_flight} in flight")
     else:
         print(f"{report.name}: cannot be used: {report.error}")
     for handler in handlers:
@@ -65,7 +65,7 @@ def _print(report: QueueReport, handlers: list[Handler]) -> None:
         print(f"  warning: {warning}")
 
 
-def _warnings(report: QueueReport) -> list[str]:
+def _warnings(report: QueueInspection) -> list[str]:
     found = []
     if report.is_paused:
         found.append("delivery is paused: what falls due waits until resume()")

@@ -1,14 +1,16 @@
-"""Answers probes over HTTP: ``/live`` and ``/ready``."""
+"""Answers over HTTP: ``/live`` and ``/ready`` for probes, ``/health`` with the figures of the queues too."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from http import HTTPStatus
+from typing import Any
 
 import attrs
 
 from redisson_dq.cli.serving import HttpAnswer, Port
+from redisson_dq.stats import QueueStats
 
 __all__ = ["Health", "HealthServer"]
 
@@ -37,25 +39,26 @@ class Health:
         return not self.stopping and self.consuming >= self.wanted
 
 
-async def _nothing() -> Sequence[str]:
-    return ()
+async def _nothing() -> Mapping[str, QueueStats]:
+    return {}
 
 
 class HealthServer:
-    """Serves the two paths from its making to :meth:`close`."""
+    """Serves the three paths from its making to :meth:`close`."""
 
     def __init__(
         self,
         host: str,
         port: int,
         health: Callable[[], Health],
-        warnings: Callable[[], Awaitable[Sequence[str]]] = _nothing,
+        queues: Callable[[], Awaitable[Mapping[str, QueueStats]]] = _nothing,
     ) -> None:
-        """``warnings`` are shown by ``/ready`` and change no status. Raises RedissonDQError when the port cannot be
-        opened.
+        """``queues`` gives the figures of the worker's queues. ``/ready`` warns of those that are paused, and
+        ``/health`` shows all. They change no status. Raises RedissonDQError when the port cannot be opened.
         """
-        self._health, self._warnings = health, warnings
-        self._port = Port("health", host, port, {"/live": self._live, "/ready": self._ready})
+        self._health, self._queues = health, queues
+        routes = {"/live": self._live, "/ready": self._ready, "/health": self._all}
+        self._port = Port("health", host, port, routes)
 
     @property
     def port(self) -> int:
@@ -67,16 +70,31 @@ class HealthServer:
 
     async def _live(self, headers: Mapping[str, str]) -> HttpAnswer:
         health = self._health()
-        return _answer(health.is_live, health, ())
+        return _answer(health.is_live, health, {})
 
     async def _ready(self, headers: Mapping[str, str]) -> HttpAnswer:
-        warnings = await self._warnings()
+        warnings = _warnings(await self._queues())
         health = self._health()
-        return _answer(health.is_ready, health, warnings)
+        return _answer(health.is_ready, health, {"warnings": warnings} if warnings else {})
+
+    async def _all(self, headers: Mapping[str, str]) -> HttpAnswer:
+        queues = await self._queues()
+        health = self._health()
+        figures = {name: _figures(each) for name, each in queues.items()}
+        return _answer(health.is_ready, health, {"warnings": _warnings(queues), "queues": figures})
 
 
-def _answer(well: bool, health: Health, warnings: Sequence[str]) -> HttpAnswer:
-    told = attrs.asdict(health)
-    if warnings:
-        told["warnings"] = warnings
+def _figures(stats: QueueStats) -> dict[str, Any]:
+    told = stats.to_dict()
+    # Of the keys only those are worth telling that hold another type.
+    del told["keys"]
+    return {**told, "error": stats.error}
+
+
+def _warnings(queues: Mapping[str, QueueStats]) -> list[str]:
+    return [f"queue {name!r} is paused" for name, each in queues.items() if each.is_paused]
+
+
+def _answer(well: bool, health: Health, more: Mapping[str, Any]) -> HttpAnswer:
+    told = {**attrs.asdict(health), **more}
     return HttpAnswer(HTTPStatus.OK if well else HTTPStatus.SERVICE_UNAVAILABLE, json.dumps(told).encode() + b"\n")

@@ -1,4 +1,4 @@
-"""The supervisor's calls to Redis: to hand back the values of dead processes, and to ask which queues are paused.
+"""The supervisor's calls to Redis: to hand back the values of dead processes, and to ask how the queues are.
 
 One thread, so that the supervisor never waits for Redis.
 """
@@ -11,6 +11,7 @@ import inspect
 import logging
 import threading
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import attrs
@@ -19,6 +20,7 @@ from redisson_dq._clock import SYSTEM
 from redisson_dq._concurrency import Inbox
 from redisson_dq.cli.worker.loading import AnyWorker
 from redisson_dq.errors import RedissonDQError
+from redisson_dq.stats import QueueStats
 
 __all__ = ["Recovery"]
 
@@ -32,8 +34,8 @@ _FIRST_PAUSE, _LONGEST_PAUSE, _PATIENCE = 1.0, 30.0, 3600.0
 _LOOKS_ANEW = 1.0
 _END, _LOOK = "end", "look"
 
-#: The names of queues.
-_Paused = tuple[str, ...]
+#: The figures of queues, by their names.
+_Figures = Mapping[str, QueueStats]
 
 
 @attrs.define
@@ -55,8 +57,8 @@ class Recovery:
         self._came: Inbox[_DeadProcess | str] = Inbox(SYSTEM)
         self._waiting: list[_DeadProcess] = []
         self._closes = threading.Event()
-        self._look: concurrent.futures.Future[_Paused] = concurrent.futures.Future()
-        self._look.set_result(())
+        self._look: concurrent.futures.Future[_Figures] = concurrent.futures.Future()
+        self._look.set_result({})
         self._looked = -_LOOKS_ANEW
         # A client of an event loop belongs to that loop. It is made while there are descriptors.
         self._loop = asyncio.new_event_loop() if inspect.iscoroutinefunction(worker.return_leases) else None
@@ -68,8 +70,8 @@ class Recovery:
         now = time.monotonic()
         self._came.put(_DeadProcess(owner, queues, next=now, until=now + _PATIENCE))
 
-    def paused(self) -> concurrent.futures.Future[_Paused]:
-        """The names of the worker's queues that are paused, from a look at Redis within the last second.
+    def figures(self) -> concurrent.futures.Future[_Figures]:
+        """The figures of the worker's queues, from a look at Redis within the last second.
 
         Only one thread may ask. It is the last look's result while Redis is away.
         """
@@ -89,7 +91,7 @@ class Recovery:
         self._thread.join(timeout)
 
     def _run(self) -> None:
-        known: _Paused = ()
+        known: _Figures = {}
         try:
             while self._waiting or not self._closes.is_set():
                 first = min(self._waiting, key=lambda each: each.next, default=None)
@@ -97,7 +99,7 @@ class Recovery:
                 if isinstance(came, _DeadProcess):
                     self._waiting.append(came)
                 elif came == _LOOK:
-                    known = self._paused(known)
+                    known = self._figures(known)
                     self._look.set_result(known)
                 elif came is None and first is not None and self._is_over(first):
                     self._waiting.remove(first)
@@ -135,11 +137,12 @@ class Recovery:
         dead.next = time.monotonic() + _SECOND_LOOK
         return not dead.looks
 
-    def _paused(self, known: _Paused) -> _Paused:
+    def _figures(self, known: _Figures) -> _Figures:
         try:
-            return tuple(self._result_of(self._worker.paused_queues()))
+            found: _Figures = self._result_of(self._worker.stats())
+            return found
         except Exception as error:
-            logger.debug("supervisor: cannot ask which queues are paused: %s", error)
+            logger.debug("supervisor: cannot ask for the figures of the queues: %s", error)
             return known
 
     def _result_of(self, called: Any) -> Any:

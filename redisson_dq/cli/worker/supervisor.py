@@ -12,7 +12,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
@@ -25,6 +25,7 @@ from redisson_dq.cli.worker.recovery import Recovery
 from redisson_dq.cli.worker.restarts import RestartBackoff, Shortage
 from redisson_dq.cli.worker.service_manager import ServiceManager
 from redisson_dq.errors import ArgumentError, RedissonDQError
+from redisson_dq.stats import QueueStats
 
 if TYPE_CHECKING:
     from prometheus_client.metrics_core import Metric
@@ -40,7 +41,7 @@ _EVERY = 1.0
 _LOOK_AT_FILES = 0.5
 # How long the end waits for Redis to take back the values of killed processes.
 _LAST_HAND_BACK = 5.0
-# How long a probe waits for Redis to tell which queues are paused.
+# How long a probe waits for Redis to tell the figures of the queues.
 _LOOK_AT_REDIS = 0.5
 _STOPPED, _KILLED = 0, 3
 
@@ -366,7 +367,7 @@ def supervise(arguments: argparse.Namespace) -> int:
             logger.info("supervisor: metrics at port %d", metrics.port)
         if arguments.health_port is not None:
             health = HealthServer(
-                arguments.health_host, arguments.health_port, lambda: supervisor.health, lambda: _paused(recovery)
+                arguments.health_host, arguments.health_port, lambda: supervisor.health, lambda: _figures(recovery)
             )
             ends.callback(health.close)
             logger.info("supervisor: health at port %d", health.port)
@@ -392,13 +393,12 @@ def _loaded(target: str, url: str | None, redisson_config: str | None) -> AnyWor
     return worker
 
 
-async def _paused(recovery: Recovery) -> list[str]:
-    """A warning for each paused queue. Redis has a moment to answer: a probe does not wait for more."""
+async def _figures(recovery: Recovery) -> Mapping[str, QueueStats]:
+    """The figures of the queues. Redis has a moment to answer: a probe does not wait for more."""
     try:
-        names = await asyncio.wait_for(asyncio.wrap_future(recovery.paused()), _LOOK_AT_REDIS)
+        return await asyncio.wait_for(asyncio.wrap_future(recovery.figures()), _LOOK_AT_REDIS)
     except asyncio.TimeoutError:
-        return []
-    return [f"queue {name!r} is paused" for name in names]
+        return {}
 
 
 def _start_anew() -> NoReturn:
