@@ -31,13 +31,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--most", metavar="N", type=int, default=1000, help="show so many queues at most (1000)")
     parser.add_argument("--print-alerts", action="store_true", help="print the alerts for Prometheus, and exit")
+    parser.add_argument("--print-dashboard", action="store_true", help="print the dashboard for Grafana, and exit")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Carry out ``exporter``: 0 after SIGTERM or Ctrl-C."""
-    if arguments.print_alerts:
-        print((_FOLDER / "alerts.yml").read_text("utf-8"), end="")
-        return 0
+    for is_wanted, name in ((arguments.print_alerts, "alerts.yml"), (arguments.print_dashboard, "dashboard.json")):
+        if is_wanted:
+            print((_FOLDER / name).read_text("utf-8"), end="")
+            return 0
     if not arguments.queues:
         raise ArgumentError("exporter: name a queue, or a pattern such as '*' in quotes")
     return _serve(arguments)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -133,10 +134,11 @@ def test_the_exporter_outlasts_redis(flavour: Flavour) -> None:
         assert process.wait(PATIENCE) == 0
 
 
-def test_the_exporter_prints_the_alerts(flavour: Flavour) -> None:
-    told = subprocess.run(
-        [sys.executable, "-m", "redisson_dq", "exporter", "--print-alerts"], capture_output=True, text=True, check=True
-    )
-    assert yaml.safe_load(told.stdout)["groups"][0]["rules"][0]["alert"] == "RedissonDQOverdue"
-    nothing = subprocess.run([sys.executable, "-m", "redisson_dq", "exporter"], capture_output=True, text=True)
+def test_the_exporter_prints_the_files_for_others(flavour: Flavour) -> None:
+    def told(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([sys.executable, "-m", "redisson_dq", "exporter", *words], capture_output=True, text=True)
+
+    assert yaml.safe_load(told("--print-alerts").stdout)["groups"][0]["rules"][0]["alert"] == "RedissonDQOverdue"
+    assert json.loads(told("--print-dashboard").stdout)["title"] == "redisson-dq"
+    nothing = told()
     assert (nothing.returncode, "name a queue" in nothing.stderr) == (1, True)
