@@ -91,9 +91,11 @@ class Handler:
     within: float
     shape: Shape
 
-    @property
-    def name(self) -> str:
-        """The function's name, for logs and hooks."""
+    #: The function's name, for logs and hooks.
+    name: str = attrs.field(init=False)
+
+    @name.default
+    def _name_of_function(self) -> str:
         return name_of(self.function)
 
 

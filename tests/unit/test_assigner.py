@@ -66,10 +66,21 @@ class Place:
             chance=None,  # type: ignore[arg-type]
             clock=SYSTEM,
         )
-        self.assigner = Assigner(total, setting, lambda name, fewer: self.asked.put((name, fewer)))
+        self.assigner = Assigner(total, setting)
         settings = WorkerOptions(transfer=False).of_queues()
         self.intake = Intake(self.client.runtime, "orders", settings, self.assigner.is_passed, b"")
+        self.intake.fetcher = self
         self._count = 0
+
+    # -- the fetcher -------------------------------------------------------------------------------------------------
+
+    def freed(self, queue: str) -> None:
+        self.asked.put((queue, False))
+
+    def recount(self) -> None:
+        self.asked.put(("", True))
+
+    # -- the crew and the handlers -----------------------------------------------------------------------------------
 
     def employ(self, *handlers: Handler) -> None:
         self.intake.employ(handlers)

@@ -32,13 +32,9 @@ logger = logging.getLogger("redisson_dq")
 class Assigner:
     """Knows each value from its receipt to the end of its handling."""
 
-    def __init__(self, total: int | None, setting: Callable[..., Setting], ask: Callable[[str, bool], object]) -> None:
-        """``ask`` is called with a queue when values of it are wanted again, and with True when fewer are wanted.
-
-        ``setting`` makes the parts that handlings share. It gets ``report=``.
-        """
+    def __init__(self, total: int | None, setting: Callable[..., Setting]) -> None:
+        """``setting`` makes the parts that handlings share. It gets ``report=``."""
         self._roster = Roster(total)
-        self._ask = ask
         self._setting = setting(report=self._report)
         self._hooks = self._setting.hooks
         self._clock = self._setting.clock
@@ -181,7 +177,7 @@ class Assigner:
         with self._mutex:
             post = self._roster.post(handler)
         # A slot that is freed from here on is for another value.
-        is_admitted = intake.admitting.admits(delivery.id) and post.has_room
+        is_admitted = (not intake.sees_first or intake.admitting.admits(delivery.id)) and post.has_room
         if is_admitted:
             self._tell_received(intake, delivery, handler)
             error = _fault_of(handler, delivery, error)
@@ -247,12 +243,18 @@ class Assigner:
             elif action.do is Do.ARM:
                 self._watch.added(action.moment)
             elif action.do in (Do.ASK, Do.RECOUNT):
-                self._ask(action.post.handler.queue, action.do is Do.RECOUNT)
+                self._ask(self._intakes[action.post.handler.queue], action.do)
             elif action.do is Do.RETURN:
                 self._return(action.values, 0)
             elif action.do is Do.EXPIRE:
                 action.handling.expire()
         return {action.do for action in actions}
+
+    def _ask(self, intake: Intake, do: Do) -> None:
+        """Values of a queue are wanted again, or fewer are."""
+        # A fetcher that has not begun asks by itself.
+        if intake.fetcher is not None:
+            intake.fetcher.freed(intake.name) if do is Do.ASK else intake.fetcher.recount()
 
     def _made(self, action: Action, error: BaseException | None) -> Handling:
         kept = [delivery for delivery in action.values if not delivery.lost]

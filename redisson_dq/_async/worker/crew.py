@@ -85,7 +85,7 @@ class Crew:
             chance=chance,
             clock=self._clock,
         )
-        self._assigner = Assigner(total, setting, self._ask)
+        self._assigner = Assigner(total, setting)
 
     # -- queues and handlers -----------------------------------------------------------------------------------------
 
@@ -156,14 +156,6 @@ class Crew:
         attachments = [attachment for intake in intakes for attachment in intake.attachments]
         # It goes on to its end. Otherwise a cancelled caller would leave waits that nobody can end any more.
         await async_finish(self._client.runtime.detach(*attachments))
-
-    def _ask(self, queue: str, fewer: bool) -> None:
-        """Values of a queue are wanted again, or ``fewer`` of any queue."""
-        with self._mutex:
-            own = self._fetchers.get(queue) or self._fetchers.get(_MANY)
-            fetchers = list(self._fetchers.values()) if fewer else [own] if own else []
-        for fetcher in fetchers:
-            fetcher.recount() if fewer else fetcher.freed(queue)
 
     @property
     def is_consuming(self) -> bool:

@@ -134,7 +134,7 @@ class ManyFetcher:
         """Receives from these queues from now on."""
         self._intakes = tuple(intakes)
         for intake in self._intakes:
-            intake.acked = None
+            intake.fetcher, intake.acked = self, None
         self._bell.put(_All())
 
     def recount(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import attrs
 
@@ -22,7 +22,7 @@ from redisson_dq.working.admission import Admitting
 from redisson_dq.working.handlers import Handler
 from redisson_dq.working.settings import QueueSettings
 
-__all__ = ["Intake", "sides_of", "timeout_of"]
+__all__ = ["Fetching", "Intake", "sides_of", "timeout_of"]
 
 
 def sides_of(name: str, settings: QueueSettings, options: Options) -> list[ReadySide[Any]]:
@@ -45,6 +45,16 @@ def timeout_of(settings: QueueSettings) -> Delay:
     return settings.visibility_timeout or 30
 
 
+class Fetching(Protocol):
+    """A fetcher, as the rest of a worker knows it."""
+
+    def freed(self, queue: str, /) -> None:
+        """Values of a queue are wanted again."""
+
+    def recount(self) -> None:
+        """Fewer values may be wanted than before."""
+
+
 class Intake:
     """One queue as the worker has it: the sources of its values, and their takers."""
 
@@ -57,12 +67,17 @@ class Intake:
         self._visibility_timeout = timeout_of(settings)
         self._owner = owner
         self.handlers: Sequence[Handler] = ()
+        #: Receives its values.
+        self.fetcher: Fetching | None = None
         #: Takes the acks that the next receive may carry.
         self.acked: Callable[[Settlement], object] | None = None
         #: Which of the values that are seen first may be leased.
         self.admitting = Admitting(is_passed)
         #: By the key of the list that it receives from. Where a handler has limits or keys, values are seen first.
         self.sources: dict[str, tuple[LeasedSide[Any], LeaseSource]] = {}
+        self.sees_first = False
+        #: The place to wait for its values: its list, or those of its partitions.
+        self.waitable: Waitable
         for side in self.leaser.sides:
             # A receiver may become a handler, and receives for others.
             side.decodes_apart = True
@@ -78,17 +93,6 @@ class Intake:
         ((side, source),) = self.sources.values()
         return source.acks_along and side.options.durable is None
 
-    @property
-    def waitable(self) -> Waitable:
-        """The place to wait for its values: its list, or those of its partitions."""
-        sources = [source for _, source in self.sources.values()]
-        return sources[0] if len(sources) == 1 else RoundRobin(tuple(sources))
-
-    @property
-    def sees_first(self) -> bool:
-        """Whether values are seen before they are leased."""
-        return any(source.sees_first for _, source in self.sources.values())
-
     def employ(self, handlers: Sequence[Handler]) -> None:
         """Sets the takers of its values, from now on."""
         limited = any(handler.admission is not None for handler in handlers)
@@ -96,7 +100,9 @@ class Intake:
         for side in self.leaser.sides:
             source = side.lease_source(self._visibility_timeout)
             made[side.keys.ready] = side, attrs.evolve(source, owner=self._owner, sees_first=limited)
-        self.handlers, self.sources = handlers, made
+        self.handlers, self.sources, self.sees_first = handlers, made, limited
+        sources = [source for _, source in made.values()]
+        self.waitable = sources[0] if len(sources) == 1 else RoundRobin(tuple(sources))
 
     def admission_of(self, data: Sequence[bytes], side: LeasedSide[Any]) -> tuple[list[LimitWords], list[Seen]]:
         """The arguments of ``admit.lua`` for the values that were seen, each of them once."""

@@ -73,7 +73,7 @@ class Fetcher:
     def set_intakes(self, intakes: Iterable[Intake]) -> None:
         """Receives from this queue from now on, the only one."""
         (self._intake,) = intakes
-        self._intake.acked = self._acked
+        self._intake.fetcher, self._intake.acked = self, self._acked
         self._decide(lambda: self._plan.changed(can_join=self._intake.acks_along))
 
     def recount(self) -> None:
