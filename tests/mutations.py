@@ -310,7 +310,7 @@ MUTATIONS = [
     ),
     Mutation(
         "receiving: a look of its own makes a connection, and a server that stands still holds it up",
-        f"{_RECEIVING}/receiver.py",
+        f"{_RECEIVING}/looks.py",
         "within=within, at_hand=True",
         "within=within",
         "tests/faults/test_hung_server.py::test_a_receive_that_expects_more_waits_for_no_connection",

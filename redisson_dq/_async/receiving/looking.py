@@ -29,22 +29,22 @@ async def look_at_all(
     lifelines += [Lifeline() for _ in wanted]
     mine = lifelines[len(lifelines) - len(wanted) :]
     sent = [
-        receiver.begin_look(count, lifeline) for receiver, (_, count), lifeline in zip(of, wanted, mine, strict=True)
+        receiver.looks.begin(count, lifeline) for receiver, (_, count), lifeline in zip(of, wanted, mine, strict=True)
     ]
     try:
         outcomes = await receivers.connections.run_many(list(sent), transaction=False)
     except BaseException as error:
         for receiver, lifeline in zip(of, mine, strict=True):
-            receiver.miss_look(lifeline, error, again=True)
+            receiver.looks.miss(lifeline, error, again=True)
         raise
     taken: list[Taken] = []
     refusal: RedissonDQError | None = None
     for receiver, lifeline, outcome in zip(of, mine, outcomes, strict=True):
         if isinstance(outcome, RedissonDQError):
-            receiver.miss_look(lifeline, outcome, again=True)
+            receiver.looks.miss(lifeline, outcome, again=True)
             refusal = refusal or (None if passes(outcome) else outcome)
         else:
-            taken += receiver.end_look(lifeline, outcome)
+            taken += receiver.looks.end(lifeline, outcome)
     if refusal is not None:
         raise refusal
     return taken

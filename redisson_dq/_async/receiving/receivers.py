@@ -162,7 +162,7 @@ class Receivers:
         deadline = self._clock.monotonic() + _LAST_REPLY
         receivers = self._receivers.values()
         while self._clock.monotonic() < deadline and any(
-            each.has_open_looks or not each.is_at_rest for each in receivers
+            each.looks.are_open or not each.is_at_rest for each in receivers
         ):
             last = await self._notices.next(_PAUSE)
             if last is not None and last != self._stop:

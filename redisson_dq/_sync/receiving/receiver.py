@@ -5,18 +5,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import math
-from collections import deque
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Union
 
 from redisson_dq._clock import Clock
 from redisson_dq._concurrency import BackgroundTask, Inbox, Mutex, Promise, Work
-from redisson_dq._redis import passes
 from redisson_dq._sync.connecting.connections import Connections
+from redisson_dq._sync.receiving.looks import PATIENCE, Looks
 from redisson_dq._sync.receiving.pump import Pump
 from redisson_dq._sync.receiving.taker import Taker
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
@@ -31,8 +29,6 @@ logger = logging.getLogger("redisson_dq")
 
 # How much later than its timeout a call returns, when Redis has not answered by then.
 _GRACE = 0.15
-# For so much of that it lets the server end a pop by itself.
-_PATIENCE = 0.03
 # How long a caller waits until its bytes are set aside.
 _ASIDE_TIMEOUT = 30.0
 
@@ -49,8 +45,8 @@ class Receiver:
     """Takes from one source for all local callers, over one connection.
 
     The methods of the first section are for callers. They hand their work to background tasks by notices, so an
-    interruption at any point does no harm. Two of them also send commands: ``look``, and ``receive`` for a caller that
-    stands in. Background tasks run all other methods.
+    interruption at any point does no harm. ``receive`` also sends commands for a caller that stands in. Background
+    tasks run all other methods.
     """
 
     def __init__(self, connections: Connections, notices: Inbox[Notice], sources: Sequence[Source]) -> None:
@@ -60,13 +56,11 @@ class Receiver:
         self._notices = notices
         self._inbox: Inbox[Waiter | str] = Inbox(self._clock)
         self.line = Line(sources[0].key, self._inbox, Mutex())
-        #: Whether the last look found something at once. The next look may then do so too.
-        self.has_backlog = False
         self._asides: dict[object, BackgroundTask] = {}
-        # Callers with a look of their own that may not have kept its values yet.
-        self._looks: deque[Waiter] = deque()
         # By the key of their source.
         self._pumps = self._make_pumps(sources)
+        #: The looks of callers, each in a round trip of its own. For one source with a look.
+        self.looks = Looks(connections, self.line, lambda: self._pump, notices.put, self, self._attend)
 
     # -- for callers -------------------------------------------------------------------------------------------------
 
@@ -99,10 +93,10 @@ class Receiver:
             answer.wait(timeout)
             if not waiter.answer.filled:
                 self._notices.put(partial(self._expire, waiter))
-                answer.wait(_PATIENCE)
+                answer.wait(PATIENCE)
             if not waiter.answer.filled:
                 self._notices.put(partial(self._insist, waiter))
-                answer.wait(_GRACE - _PATIENCE)
+                answer.wait(_GRACE - PATIENCE)
             if not waiter.answer.filled:
                 if self.trouble is not None:
                     raise self.trouble
@@ -134,96 +128,6 @@ class Receiver:
             raise ClosedError(f"queue {self.line.name!r}: the handle is closed")
         if not self._is_attended:
             self._notices.put(self._attend)
-
-    def look(self, limit: int, lifeline: Lifeline, timeout: float | None) -> list[Taken]:
-        """Up to ``limit`` values that are ready, in one round trip of the caller's own. For one source with a look.
-
-        The lifeline is as with :meth:`receive`. A request whose reply was lost is sent again, and gives the same
-        values. With a ``timeout`` of 0 this call sends it again, and raises when no answer comes. Otherwise the
-        receiver sends it again, and the values are for the first caller in line then. The look finds nothing when no
-        connection is idle, or when Redis cannot be reached, refuses for a while, or has not answered in time.
-        """
-        waits = timeout != 0
-        if waits and timeout is not None:
-            limit = int(min(limit, self.line.affordable(timeout)))
-        request = self.begin_look(limit, lifeline)
-        try:
-            taken = self._in_time(request, timeout) if waits else self._insisted(request)
-        except BaseException as error:
-            self.miss_look(lifeline, error, again=waits)
-            if waits and isinstance(error, RedissonDQError) and passes(error):
-                return []
-            raise
-        return self.end_look(lifeline, taken)
-
-    def begin_look(self, limit: int, lifeline: Lifeline) -> Request[list[Taken]]:
-        """The request of a caller that looks itself. Its outcome goes to :meth:`end_look` or :meth:`miss_look`."""
-        request = self._pump.source.look(limit)
-        assert request is not None
-        waiter = Waiter(limit, 0.0, Promise(self._clock), self._notices.put, self)
-        waiter.farewell = Farewell(lifeline, waiter)
-        waiter.request = request
-        self._forget_settled_looks()
-        self._looks.append(waiter)
-        lifeline.waiter = waiter
-        return request
-
-    def end_look(self, lifeline: Lifeline, taken: list[Taken]) -> list[Taken]:
-        """The values that came. They are the caller's once it has called ``keep()``."""
-        waiter = lifeline.waiter
-        assert waiter is not None
-        waiter.answer.fill(taken)
-        if not taken:
-            waiter.farewell = None
-        self.has_backlog = bool(taken)
-        return taken
-
-    def miss_look(self, lifeline: Lifeline, error: BaseException, *, again: bool) -> None:
-        """No reply came. With ``again`` the receiver sends the request again, as the caller does not.
-
-        The values are for the first caller in line then.
-        """
-        waiter = lifeline.waiter
-        assert waiter is not None
-        self.has_backlog = False
-        if not isinstance(error, RedissonDQError):
-            waiter.is_leaving = True
-            self._notices.put(waiter)
-        elif not (isinstance(error, RedisConnectionError) and error.maybe_done):
-            # It has taken nothing. Waking the background task for that would let the next look find others first.
-            waiter.farewell = None
-        elif again and (request := waiter.request) is not None:
-            # Only one of the two may send the request again, or two callers would have the values.
-            waiter.farewell = waiter.request = None
-            self._pump.owe(request)
-            self._notices.put(self._attend)
-        else:
-            waiter.is_leaving = True
-            self._notices.put(waiter)
-
-    def _forget_settled_looks(self) -> None:
-        # Another thread may remove the same caller.
-        with contextlib.suppress(IndexError, ValueError):
-            while self._looks and (first := self._looks[0]).is_settled:
-                self._looks.remove(first)
-
-    def _in_time(self, request: Request[list[Taken]], timeout: float | None) -> list[Taken]:
-        # Making a connection would hold up the caller for as long as the server stands still.
-        within = None if timeout is None else timeout + _PATIENCE
-        return self._connections.run(request, within=within, at_hand=True)
-
-    def _insisted(self, request: Request[list[Taken]]) -> list[Taken]:
-        try:
-            return self._connections.run(request)
-        except RedisConnectionError as error:
-            if not error.maybe_done:
-                raise
-        try:
-            return self._connections.run(request)
-        except RedisConnectionError as error:
-            # The first try may have been carried out, also when the next one finds no server.
-            error.maybe_done = True
-            raise
 
     def recover(self, request: Request[list[Taken]]) -> None:
         """Sends a repeatable request of its source again, whose reply a caller has lost.
@@ -388,16 +292,9 @@ class Receiver:
     @property
     def is_quiet(self) -> bool:
         """Whether every value on its way has a caller that waits for it. May be read without the mutex."""
-        left = any(waiter.is_leaving and not waiter.is_gone for waiter in list(self._looks))
-        return not left and not self._inbox.count and all(pump.is_quiet for pump in self._pumps.values())
-
-    @property
-    def has_open_looks(self) -> bool:
-        """Whether a caller may still leave without keeping the values of its own look.
-
-        May be read without the mutex.
-        """
-        return not all(waiter.is_settled for waiter in list(self._looks))
+        return (
+            not self.looks.are_leaving and not self._inbox.count and all(pump.is_quiet for pump in self._pumps.values())
+        )
 
     @property
     def is_at_rest(self) -> bool:

@@ -1,0 +1,152 @@
+"""The looks of callers at the values that are ready, each in a round trip of the caller's own."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from redisson_dq._async.connecting.connections import Connections
+from redisson_dq._async.receiving.taker import Taker
+from redisson_dq._concurrency import AsyncPromise, AsyncWork
+from redisson_dq._redis import passes
+from redisson_dq.errors import RedisConnectionError, RedissonDQError
+from redisson_dq.waiting.line import Farewell, Lifeline, Line, Waiter
+from redisson_dq.wire.request import Request
+from redisson_dq.wire.taken import Taken
+
+__all__ = ["PATIENCE", "Looks"]
+
+#: How much later than a caller's timeout Redis may still answer by itself, in seconds.
+PATIENCE = 0.03
+
+
+class Looks:
+    """The callers of one receiver that look themselves, until they have kept their values."""
+
+    def __init__(
+        self,
+        connections: Connections,
+        line: Line,
+        taker: Callable[[], Taker],
+        tell: Callable[[Any], None],
+        owner: object,
+        attend: AsyncWork,
+    ) -> None:
+        """``tell`` puts a notice into the inbox of the background task that sees to the callers of ``owner``, the
+        receiver. The notice ``attend`` wakes the pump. ``taker`` gives the pump of that moment.
+        """
+        self._connections = connections
+        self._clock = connections.clock
+        self._line = line
+        self._taker = taker
+        self._tell = tell
+        self._owner = owner
+        self._attend = attend
+        #: Whether the last look found something at once. The next look may then do so too.
+        self.has_backlog = False
+        # Callers that may not have kept the values of their look yet.
+        self._callers: deque[Waiter] = deque()
+
+    async def look(self, limit: int, lifeline: Lifeline, timeout: float | None) -> list[Taken]:
+        """Up to ``limit`` values that are ready, in one round trip of the caller's own.
+
+        The lifeline is as with ``Receiver.receive``. A request whose reply was lost is sent again, and gives the same
+        values. With a ``timeout`` of 0 this call sends it again, and raises when no answer comes. Otherwise the
+        receiver sends it again, and the values are for the first caller in line then. The look finds nothing when no
+        connection is idle, or when Redis cannot be reached, refuses for a while, or has not answered in time.
+        """
+        waits = timeout != 0
+        if waits and timeout is not None:
+            limit = int(min(limit, self._line.affordable(timeout)))
+        request = self.begin(limit, lifeline)
+        try:
+            taken = await (self._in_time(request, timeout) if waits else self._insisted(request))
+        except BaseException as error:
+            self.miss(lifeline, error, again=waits)
+            if waits and isinstance(error, RedissonDQError) and passes(error):
+                return []
+            raise
+        return self.end(lifeline, taken)
+
+    def begin(self, limit: int, lifeline: Lifeline) -> Request[list[Taken]]:
+        """The request of a caller that looks itself. Its outcome goes to :meth:`end` or :meth:`miss`."""
+        request = self._taker().source.look(limit)
+        assert request is not None
+        waiter = Waiter(limit, 0.0, AsyncPromise(self._clock), self._tell, self._owner)
+        waiter.farewell = Farewell(lifeline, waiter)
+        waiter.request = request
+        self._forget_settled()
+        self._callers.append(waiter)
+        lifeline.waiter = waiter
+        return request
+
+    def end(self, lifeline: Lifeline, taken: list[Taken]) -> list[Taken]:
+        """The values that came. They are the caller's once it has called ``keep()``."""
+        waiter = lifeline.waiter
+        assert waiter is not None
+        waiter.answer.fill(taken)
+        if not taken:
+            waiter.farewell = None
+        self.has_backlog = bool(taken)
+        return taken
+
+    def miss(self, lifeline: Lifeline, error: BaseException, *, again: bool) -> None:
+        """No reply came. With ``again`` the receiver sends the request again, as the caller does not.
+
+        The values are for the first caller in line then.
+        """
+        waiter = lifeline.waiter
+        assert waiter is not None
+        self.has_backlog = False
+        if not isinstance(error, RedissonDQError):
+            waiter.is_leaving = True
+            self._tell(waiter)
+        elif not (isinstance(error, RedisConnectionError) and error.maybe_done):
+            # It has taken nothing. Waking the background task for that would let the next look find others first.
+            waiter.farewell = None
+        elif again and (request := waiter.request) is not None:
+            # Only one of the two may send the request again, or two callers would have the values.
+            waiter.farewell = waiter.request = None
+            self._taker().owe(request)
+            self._tell(self._attend)
+        else:
+            waiter.is_leaving = True
+            self._tell(waiter)
+
+    def _forget_settled(self) -> None:
+        # Another thread may remove the same caller.
+        with contextlib.suppress(IndexError, ValueError):
+            while self._callers and (first := self._callers[0]).is_settled:
+                self._callers.remove(first)
+
+    async def _in_time(self, request: Request[list[Taken]], timeout: float | None) -> list[Taken]:
+        # Making a connection would hold up the caller for as long as the server stands still.
+        within = None if timeout is None else timeout + PATIENCE
+        return await self._connections.run(request, within=within, at_hand=True)
+
+    async def _insisted(self, request: Request[list[Taken]]) -> list[Taken]:
+        try:
+            return await self._connections.run(request)
+        except RedisConnectionError as error:
+            if not error.maybe_done:
+                raise
+        try:
+            return await self._connections.run(request)
+        except RedisConnectionError as error:
+            # The first try may have been carried out, also when the next one finds no server.
+            error.maybe_done = True
+            raise
+
+    # -- for others, also without the mutex --------------------------------------------------------------------------
+
+    @property
+    def are_leaving(self) -> bool:
+        """Whether the values of a caller that leaves are still to be seen to."""
+        return any(waiter.is_leaving and not waiter.is_gone for waiter in list(self._callers))
+
+    @property
+    def are_open(self) -> bool:
+        """Whether a caller may still leave without keeping the values of its look."""
+        return not all(waiter.is_settled for waiter in list(self._callers))
