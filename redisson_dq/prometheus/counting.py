@@ -146,14 +146,17 @@ class Counts(Tally):
 
     def settled(self, queue: str, outcome: SettleOutcome) -> None:
         with self._lock:
+            found = self._of.get(queue) or self._queue(queue)
             # The hash of a member itself takes a call.
-            self._queue(queue).settled[outcome._value_] += 1
+            found.settled[outcome._value_] += 1
 
     def handled(self, queue: str, handler: str, seconds: float, failed: bool) -> None:
         with self._lock:
-            found = self._queue(queue)
-            found.handling.observe(seconds)
-            of_handler = found.handler(handler)
+            found = self._of.get(queue) or self._queue(queue)
+            # This is done for each value of a worker, so it calls as little as can be.
+            found.handling.buckets[bisect_left(HANDLING, seconds)] += 1
+            found.handling.sum += seconds
+            of_handler = found.handlers.get(handler) or found.handler(handler)
             of_handler[failed] += 1
             of_handler[2] += seconds
 

@@ -15,7 +15,7 @@ import redisson_dq.aio
 from redisson_dq.codecs import LongCodec, StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import ArgumentError
-from redisson_dq.observing import Happening, OfRequest, Sent
+from redisson_dq.observing import Happening, OfRequest, Role, Sent
 from redisson_dq.prometheus import Collector, instrument
 from redisson_dq.worker import Retry, fixed
 from tests.conftest import eventually, moving
@@ -318,3 +318,53 @@ def test_wrong_arguments(client: Any, flavour: Flavour) -> None:
     if isinstance(flavour, AsyncioFlavour):
         with pytest.raises(ArgumentError, match="in a coroutine"):
             Collector(client.inner, ["orders"])
+
+
+def test_one_target_is_counted_once(client: Any, registry: CollectorRegistry, page: Page) -> None:
+    """A program may say it twice: in the module of a worker, which the command then counts too."""
+    handle = instrument(client, registry=registry)
+    assert instrument(client, registry=registry) is handle
+    client.blocking_queue("orders").add("a")
+    assert page("offers_total") == 1
+    handle.remove()
+    assert instrument(client, registry=registry) is not handle
+
+
+def test_the_roles_of_a_client(client: Any, flavour: Flavour, url: str) -> None:
+    assert client.roles == {}
+    delayed = moving(client.delayed_queue("orders"))
+    eventually(lambda: client.roles == {"orders": Role.ALONE})
+    with flavour.connect(url) as other:
+        moving(other.delayed_queue("orders"))
+
+        def roles() -> set[Any]:
+            # A client learns its role by a transfer.
+            delayed.offer("a", 0.01)
+            return {each.roles.get("orders") for each in (client, other)}
+
+        eventually(lambda: roles() == {Role.MOVER, Role.RESERVE})
+        delayed.destroy()
+        assert eventually(lambda: client.roles == {})
+
+
+def test_a_batch_is_one_call(flavour: Flavour, url: str, client: Any, registry: CollectorRegistry, page: Page) -> None:
+    worker, ledger = flavour.worker_of(url, codec=StringCodec()), Ledger()
+    worker.batch_handler("orders", 10, within=0.05)(handled := _noting(ledger))
+    instrument(worker, registry=registry)
+    client.blocking_queue("orders", transfer=False).add_all([str(i) for i in range(30)])
+    with running(worker):
+        ledger.some(30)
+        page.until(30, "settlements_total", outcome="acked")
+    calls = page("handled_total", handler=handled.__qualname__, outcome="succeeded")
+
+    assert page("deliveries_total") == 30
+    assert calls is not None
+    assert 3 <= calls < 30
+
+
+def _noting(ledger: Ledger) -> Any:
+    def handle(values: list[str]) -> None:
+        for value in values:
+            ledger.note(value)
+
+    return handle

@@ -22,6 +22,7 @@ EXCEPTIONS = {
     "_concurrency/handler_pools.py": "the end of cancelled tasks, which takes real time",
     "_redis/sending.py": "the reply of a server, which takes real time",
     "otel/": "the beginning of a span, which is a moment of the calendar",
+    "prometheus/collector.py": "a scrape, which a monitor waits for in real time",
     "embedded/": "the start and the end of a server process",
     "cli/": "the processes of a worker, the sessions of its pages, the figures of the demo",
 }

@@ -221,8 +221,7 @@ class Handling:
         """Settles each value, or finds that it is settled."""
         seconds = self._setting.clock.monotonic() - self._began
         for tally in self._setting.hooks.observers.tallies:
-            failed = any(error is not None for error in outcomes)
-            tally.handled(self.intake.name, self.handler.name, seconds, failed)
+            tally.handled(self.intake.name, self.handler.name, seconds, outcomes.count(None) < len(outcomes))
         duration = timedelta(seconds=seconds)
         try:
             # Values that are done come first: they wait for no on_failed.
