@@ -234,6 +234,25 @@ def test_a_repeatable_look_is_sent_again_first_when_its_reply_is_lost(
         assert {name: count for name, count in admin.hgetall("looks").items() if count != b"1"} == {b"%d" % lost: b"2"}
 
 
+@attrs.frozen
+class Followed(Pop):
+    """A source whose second request fails while its values are handed out."""
+
+    def after(self, taken: Sequence[Taken], known: Mapping[str, bytes]) -> None:
+        raise redis.ConnectionError("cut")
+
+
+def test_a_value_that_is_handed_out_while_something_fails_is_handed_out_once(
+    flavour: Flavour, server: EmbeddedServer, admin: Any
+) -> None:
+    """The next caller waits on, and gets the next value."""
+    with flavour.connect(server.url, codec=StringCodec()) as client:
+        receiver = flavour.receiver(client, Followed(("orders",), "first"))
+        admin.rpush("orders", "a", "b")
+        assert [receiver.receive(PATIENCE)[0].data for _ in range(2)] == [b"a", b"b"]
+        assert admin.llen("orders") == 0
+
+
 def test_a_wait_that_never_reached_redis_says_that_nothing_was_done(
     flavour: Flavour, own_server: EmbeddedServer
 ) -> None:

@@ -270,15 +270,15 @@ class Actions:
             while engine.replies:
                 self._connection.read()
                 engine.was_read()
+            if held.is_refused and isinstance(held.refusal, ResponseError):
+                if self._source.sets_aside and is_out_of_memory(held.refusal):
+                    return Trigger.FULL, held
+                raise held.refusal
+            trigger = engine.settled(held)
+            if engine.trouble is not None:
+                self.trouble_is_over()
         except (Exception, Cancelled) as error:
             return self.failed(held, error)
-        if held.is_refused and isinstance(held.refusal, ResponseError):
-            if self._source.sets_aside and is_out_of_memory(held.refusal):
-                return Trigger.FULL, held
-            raise held.refusal
-        trigger = engine.settled(held)
-        if engine.trouble is not None:
-            self.trouble_is_over()
         return trigger, held
 
     def _taken_behind(self, request: Request[list[Taken]]) -> list[Taken]:
@@ -314,7 +314,14 @@ class Actions:
 
     def _give(self, held: InHand) -> Told:
         """Hands out the values that came. Those that nobody waits for go back."""
-        taken = held.taken
+        try:
+            self._hand_out(held.taken)
+        except (Exception, Cancelled) as error:
+            # They were handed out all the same.
+            return self.failed(EMPTY, error)
+        return Trigger.DONE, EMPTY
+
+    def _hand_out(self, taken: list[Taken]) -> None:
         self._engine.was_left(taken[-1].left, self._clock.monotonic())
         try:
             after = self._source.after(taken, self._backs.answered)
@@ -330,7 +337,6 @@ class Actions:
         if not self._engine.callers_pump:
             # The caller that was given a value goes on first. It may be back in line already.
             give_way()
-        return Trigger.DONE, EMPTY
 
     # -- failures ----------------------------------------------------------------------------------------------------
 

@@ -95,6 +95,7 @@ _HARMLESS: dict[Row, set[str]] = {
     # The values are handed out before anybody looks at the state.
     (_S.SETTLING, _T.SAVED): {"to PAUSING"},
     (_S.GATHERING, _T.SAVED): {"to PAUSING"},
+    (_S.REPEATING, _T.CAME): {"to PAUSING"},
     # Nothing is left to disconnect.
     (_S.CHOOSING, _T.ABANDONED): {"without DISCONNECT"},
     (_S.REPEATING, _T.FAILED): {"without DISCONNECT"},
