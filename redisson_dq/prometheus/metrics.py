@@ -41,7 +41,13 @@ def _add(table: dict[str, Metric], key: str, type: _Type, labels: tuple[str, ...
     table[key] = Metric(f"redisson_dq_{key}", type, labels, meaning)
 
 
-_add(OF_QUEUES, "up", "gauge", (), "1 when Redis has answered this scrape in time, else 0 and no other figures")
+_add(
+    OF_QUEUES,
+    "up",
+    "gauge",
+    (),
+    "1 when Redis has answered all of this scrape in time, else 0, with the figures that came",
+)
 _add(
     OF_QUEUES,
     "items",

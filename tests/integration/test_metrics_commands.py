@@ -142,3 +142,17 @@ def test_the_exporter_prints_the_files_for_others(flavour: Flavour) -> None:
     assert json.loads(told("--print-dashboard").stdout)["title"] == "redisson-dq"
     nothing = told()
     assert (nothing.returncode, "name a queue" in nothing.stderr) == (1, True)
+
+
+def test_metrics_of_the_program_itself(url: str, queue: Any) -> None:
+    """They are on the page too, and the worker is of asyncio."""
+    port = free_port()
+    options = ("--processes", "2", "--metrics-port", str(port), "--metrics-host", "127.0.0.1")
+    with command(url, "tests.workers.with_metrics:worker", *options) as made:
+        queue.add_all([str(i) for i in range(30)])
+        eventually(lambda: 'shop_sold_total{shop="a"} 30.0' in page(port)[0])
+        eventually(lambda: "shop_open 2.0" in page(port)[0])
+        assert sample(port, 'handled_total{handler="sell",outcome="succeeded",queue="orders"}') == 30
+        assert "shop_sold_created" not in page(port)[0]
+        made.send(signal.SIGTERM)
+        assert made.ends() == 0
