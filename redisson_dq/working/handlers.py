@@ -92,11 +92,7 @@ class Handler:
     shape: Shape
 
     #: The function's name, for logs and hooks.
-    name: str = attrs.field(init=False)
-
-    @name.default
-    def _name_of_function(self) -> str:
-        return name_of(self.function)
+    name: str = attrs.field(init=False, default=attrs.Factory(lambda self: name_of(self.function), takes_self=True))
 
 
 _DEFAULT_RETRY = Retry()

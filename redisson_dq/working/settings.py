@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from typing import Any
+from typing import Any, TypedDict
 
 import attrs
 
@@ -14,7 +14,7 @@ from redisson_dq.errors import ArgumentError
 from redisson_dq.working.handlers import positive
 from redisson_dq.working.order import AnyOrder, Order, order_of
 
-__all__ = ["QueueSettings", "WorkerOptions"]
+__all__ = ["QueueSettings", "WorkerOptionNames", "WorkerOptions"]
 
 
 @attrs.frozen(kw_only=True)
@@ -49,6 +49,17 @@ class QueueSettings:
         """These settings, with those of ``defaults`` where this one has None."""
         given = attrs.asdict(self, recurse=False)
         return attrs.evolve(defaults, **{name: value for name, value in given.items() if value is not None})
+
+
+class WorkerOptionNames(TypedDict, total=False):
+    """The options of a worker, for type checkers. Their defaults stand in :class:`WorkerOptions`."""
+
+    concurrency: int | None
+    order: AnyOrder | None
+    visibility_timeout: Delay
+    transfer: bool
+    grace: Delay
+    chance: random.Random | None
 
 
 @attrs.frozen(kw_only=True)

@@ -19,7 +19,7 @@ from redisson_dq.aio import worker as aio_worker
 from redisson_dq.requests.delayed import DelayedRequests, OfferOptions
 from redisson_dq.requests.inner.leased_side import LeasedSide, LeaseTerms
 from redisson_dq.requests.partitioned import PartitionedDelayedRequests
-from redisson_dq.working.settings import WorkerOptions
+from redisson_dq.working.settings import WorkerOptionNames, WorkerOptions
 
 
 def options(function: Callable[..., Any]) -> dict[str, Any]:
@@ -38,6 +38,7 @@ def test_what_type_checkers_know_is_what_is_taken(typed: Any, function: Callable
 @pytest.mark.parametrize("kind", [worker.Worker, aio_worker.Worker])
 def test_a_worker_with_a_client_of_its_own_has_the_defaults_of_every_worker(kind: Any) -> None:
     assert options(kind) == options(kind.connect) == options(WorkerOptions)
+    assert list(WorkerOptionNames.__annotations__) == list(options(WorkerOptions))
 
 
 @pytest.mark.parametrize("flavour", [redisson_dq, aio])

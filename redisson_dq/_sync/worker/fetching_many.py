@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import itertools
 import logging
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Union
+from collections.abc import Iterable, Sequence
+from typing import Union
 
 from redisson_dq._concurrency import Failure, Inbox, Switch, give_way
 from redisson_dq._concurrency.handler_pools import HandlerPool
@@ -26,15 +26,15 @@ from redisson_dq._sync.runtime import Runtime
 from redisson_dq._sync.worker.assigning import Assigner
 from redisson_dq._sync.worker.handing_over import Came, HandOver, page
 from redisson_dq._sync.worker.intake import Intake
+from redisson_dq._sync.worker.seat import Seat, SeatAnswer
 from redisson_dq._sync.worker.starting import Starter
 from redisson_dq.errors import ClosedError, RedissonDQError
-from redisson_dq.waiting.line import Answer, Lifeline
-from redisson_dq.wire.blocking import Waitable
+from redisson_dq.waiting.line import Lifeline
 from redisson_dq.wire.lease_source import MOST_AT_ONCE
 from redisson_dq.wire.leases import Leased
 from redisson_dq.working.fetch_plan import PAUSE
 from redisson_dq.working.order import Order
-from redisson_dq.working.place_table import Do, QueuePlace, State, Trigger
+from redisson_dq.working.place_table import Do, State, Trigger
 
 __all__ = ["ManyFetcher"]
 
@@ -42,43 +42,6 @@ logger = logging.getLogger("redisson_dq")
 
 # So many queues are asked in the first round trip of a look. Each one more asks some times as many.
 _FIRST, _TIMES = 1, 8
-
-
-class _WaiterAnswer:
-    """The answer to one waiter. It may come in any thread."""
-
-    def __init__(self, seat: _Seat, tell: Callable[[_WaiterAnswer], None]) -> None:
-        self.seat = seat
-        self.filled = False
-        self.value: Answer = []
-        self._tell = tell
-
-    def fill(self, value: Answer) -> None:
-        self.value, self.filled = value, True
-        self._tell(self)
-
-
-class _Seat:
-    """One queue, and the waiter that stands in its line."""
-
-    def __init__(self, intake: Intake, *, holds: bool) -> None:
-        self.intake = intake
-        self.place = QueuePlace(holds=holds)
-        self.source: Waitable | None = None
-        self.receiver: Receiver | None = None
-        self.lifeline = Lifeline()
-        #: How many values the waiter takes.
-        self.limit = 0
-        self.entered = 0.0
-        self.is_refused = False
-
-    def has_waited(self, now: float) -> bool:
-        """Whether it has waited for so long that Redis has not refused the wait."""
-        return self.place.state is State.WAITING and now - self.entered > PAUSE
-
-    def is_well(self, now: float) -> bool:
-        """Whether Redis does not refuse it."""
-        return not self.is_refused or self.has_waited(now)
 
 
 class _All:
@@ -90,7 +53,7 @@ class _LastEvent:
 
 
 #: The answer to a waiter; the name of a queue that values are wanted of again; or one of these two.
-_Event = Union[_WaiterAnswer, str, _All, _LastEvent]
+_Event = Union[SeatAnswer, str, _All, _LastEvent]
 
 
 class ManyFetcher:
@@ -106,15 +69,15 @@ class ManyFetcher:
         self._bell: Inbox[_Event] = Inbox(self._clock)
         # The queues that it was told to receive from last.
         self._intakes: Sequence[Intake] = ()
-        self._seats: dict[str, _Seat] = {}
+        self._seats: dict[str, Seat] = {}
         # Seats whose queue was taken off, until their waiters are out of the line.
-        self._leaving: set[_Seat] = set()
+        self._leaving: set[Seat] = set()
         # The queues that are reviewed before the next wait.
         self._dirty: dict[str, None] = {}
         # Those that wanted nothing when they were reviewed last, where slots are limited over all queues.
         self._unmet: dict[str, None] = {}
-        self._holding: dict[str, _Seat] = {}
-        self._pauses: dict[_Seat, float] = {}
+        self._holding: dict[str, Seat] = {}
+        self._pauses: dict[Seat, float] = {}
         self._ends = False
         self._ended = Switch(self._clock)
         self._receivers: set[Receiver] = set()
@@ -124,8 +87,7 @@ class ManyFetcher:
     @property
     def is_well(self) -> bool:
         """Whether it receives, and Redis does not refuse that."""
-        now = self._clock.monotonic()
-        return not self._ends and all(seat.is_well(now) for seat in list(self._seats.values()))
+        return not self._ends and all(seat.is_well for seat in list(self._seats.values()))
 
     def start(self) -> None:
         """Begins to receive."""
@@ -183,7 +145,7 @@ class ManyFetcher:
                 self._ends = True
                 self._hand_over.renew()
                 for seat in (*self._seats.values(), *self._leaving):
-                    self._runtime.connections.refusals.ended(seat)
+                    seat.forget()
                 self._ended.on()
             else:
                 # This thread becomes a handler, and another one receives.
@@ -205,9 +167,9 @@ class ManyFetcher:
 
     def _take_in(self, event: _Event | None, starter: Starter) -> bool:
         """Sees to this event, and to all that came behind it. Whether values came."""
-        answers: list[_WaiterAnswer] = []
+        answers: list[SeatAnswer] = []
         while event is not None:
-            if isinstance(event, _WaiterAnswer):
+            if isinstance(event, SeatAnswer):
                 answers.append(event)
             else:
                 self._note(event)
@@ -244,10 +206,10 @@ class ManyFetcher:
                 self._give_up(seat)
         for name, intake in intakes.items():
             if name not in self._seats:
-                self._seats[name] = _Seat(intake, holds=self._assigner.is_limited)
+                self._seats[name] = Seat(self._runtime, intake, holds=self._assigner.is_limited)
             self._dirty[name] = None
 
-    def _give_up(self, seat: _Seat) -> None:
+    def _give_up(self, seat: Seat) -> None:
         del self._seats[seat.intake.name]
         self._leaving.add(seat)
         self._happened(seat, Trigger.END)
@@ -266,17 +228,19 @@ class ManyFetcher:
             if seat.place.state is State.WAITING:
                 # Where slots are limited over all queues, one value more is turned round sooner than all waiters are.
                 is_less = wanted < seat.limit and not self._assigner.is_limited
-                if is_less or seat.source != seat.intake.waitable:
+                if is_less or seat.waits_elsewhere:
                     self._happened(seat, Trigger.FEWER)
             elif wanted > 0:
                 self._happened(seat, Trigger.WANTED, wanted)
             elif self._assigner.is_limited:
                 self._unmet[name] = None
 
-    def _happened(self, seat: _Seat, trigger: Trigger, wanted: int = 0) -> None:
+    def _happened(self, seat: Seat, trigger: Trigger, wanted: int = 0) -> None:
         for do in seat.place.happened(trigger):
             if do is Do.ENTER:
-                self._enter(seat, 1 if self._assigner.is_limited else wanted)
+                seat.enter(1 if self._assigner.is_limited else wanted, self._bell.put)
+                if seat.receiver is not None:
+                    self._receivers.add(seat.receiver)
             elif do is Do.WITHDRAW:
                 assert seat.receiver is not None
                 seat.receiver.withdraw(seat.lifeline)
@@ -285,7 +249,7 @@ class ManyFetcher:
             elif do is Do.FORGET:
                 self._pauses.pop(seat, None)
                 self._leaving.discard(seat)
-                self._runtime.connections.refusals.ended(seat)
+                seat.forget()
         name = seat.intake.name
         if seat.place.state is State.HOLDING:
             self._holding[name] = seat
@@ -294,26 +258,15 @@ class ManyFetcher:
         if seat.place.state is State.RESTING:
             self._dirty[name] = None
 
-    def _enter(self, seat: _Seat, wanted: int) -> None:
-        seat.limit, seat.entered, seat.lifeline = wanted, self._clock.monotonic(), Lifeline()
-        answer = _WaiterAnswer(seat, self._bell.put)
-        seat.source = seat.intake.waitable
-        try:
-            seat.receiver = self._runtime.receivers.of(seat.source)
-            self._receivers.add(seat.receiver)
-            seat.receiver.enter(page(wanted) if seat.intake.sees_first else wanted, seat.lifeline, answer)
-        except RedissonDQError as error:
-            answer.fill(error)
-
     # -- values ------------------------------------------------------------------------------------------------------
 
-    def _answered(self, answers: Sequence[_WaiterAnswer], starter: Starter) -> bool:
+    def _answered(self, answers: Sequence[SeatAnswer], starter: Starter) -> bool:
         """Hands over the values that came to waiters, as far as slots are free. Whether any came."""
         places = {
             name: place for place, name in enumerate(self._order.sorted([each.seat.intake.name for each in answers]))
         }
         free = self._assigner.free
-        came: list[tuple[_WaiterAnswer, list[Came]]] = []
+        came: list[tuple[SeatAnswer, list[Came]]] = []
         for answer in sorted(answers, key=lambda each: places[each.seat.intake.name]):
             opened = self._opened(answer, has_slot=free is None or len(came) < free)
             if opened:
@@ -324,10 +277,10 @@ class ManyFetcher:
             seat.lifeline.keep()
             self._hand_over.accept(each, starter)
             self._order.took(seat.intake.name, sum(len(one.deliveries) for one in each))
-            self._happened(seat, Trigger.MORE if free is not None and _more(answer.value) else Trigger.TOOK)
+            self._happened(seat, Trigger.MORE if free is not None and answer.more else Trigger.TOOK)
         return bool(came)
 
-    def _opened(self, answer: _WaiterAnswer, *, has_slot: bool) -> list[Came]:
+    def _opened(self, answer: SeatAnswer, *, has_slot: bool) -> list[Came]:
         """The deliveries of an answer. None, where it has no values for the worker."""
         seat, value = answer.seat, answer.value
         try:
@@ -341,7 +294,7 @@ class ManyFetcher:
                 self._happened(seat, Trigger.MORE)
                 return []
             opened = self._hand_over.opened(seat.intake, self._hand_over.leased(seat.intake, value, seat.limit))
-            self._is_well_now(seat)
+            seat.is_well_now()
             if not opened:
                 seat.lifeline.keep()
                 self._happened(seat, Trigger.MISSED)
@@ -351,28 +304,19 @@ class ManyFetcher:
             if seat.lifeline.is_withdrawn:
                 self._happened(seat, Trigger.MISSED)
             else:
-                self._refused(seat, error)
+                self._refused(seat, error, is_told=False)
         except RedissonDQError as error:
-            if not (seat.is_refused or seat.place.ends):
-                logger.error("worker: cannot receive from %s: %s", [seat.intake.name], error)
             self._refused(seat, error)
         except Failure as error:
             # A defect, or in a thread a class of the user's that wants to end the program when it is made.
             logger.exception("worker: receiving from %s failed", [seat.intake.name])
             seat.lifeline.let_go()
-            self._refused(seat, error)
+            self._refused(seat, error, is_told=False)
         return []
 
-    def _refused(self, seat: _Seat, error: BaseException) -> None:
-        seat.is_refused = True
-        key = next(iter(seat.intake.sources), "")
-        refusals = self._runtime.connections.refusals
-        refusals.began(seat, key, "values are not received", error, lambda: seat.has_waited(self._clock.monotonic()))
+    def _refused(self, seat: Seat, error: BaseException, *, is_told: bool = True) -> None:
+        seat.refused(error, is_told=is_told)
         self._happened(seat, Trigger.REFUSED)
-
-    def _is_well_now(self, seat: _Seat) -> None:
-        seat.is_refused = False
-        self._runtime.connections.refusals.ended(seat)
 
     # -- looks -------------------------------------------------------------------------------------------------------
 
@@ -409,7 +353,7 @@ class ManyFetcher:
             return names
         return [name for (name, _), length in zip(asked, lengths, strict=True) if length != 0]
 
-    def _look_at(self, seat: _Seat, idle: Sequence[str], starter: Starter) -> bool:
+    def _look_at(self, seat: Seat, idle: Sequence[str], starter: Starter) -> bool:
         intake, wanted = seat.intake, self._wanted(seat.intake.name)
         found: list[Leased] = []
         lifelines: list[Lifeline] = []
@@ -426,11 +370,9 @@ class ManyFetcher:
         except RedissonDQError as error:
             for lifeline in lifelines:
                 lifeline.let_go()
-            if not seat.is_refused:
-                logger.error("worker: cannot receive from %s: %s", [intake.name], error)
             self._refused(seat, error)
             return False
-        self._is_well_now(seat)
+        seat.is_well_now()
         if not found:
             self._happened(seat, Trigger.MISSED)
             return False
@@ -440,10 +382,3 @@ class ManyFetcher:
         self._order.took(intake.name, len(found), idle)
         self._happened(seat, Trigger.MORE if found[-1].left else Trigger.TOOK)
         return True
-
-
-def _more(answer: Answer) -> bool:
-    """Whether more values stood behind those that came."""
-    last: Any = answer[-1] if isinstance(answer, list) and answer else None
-    # Values that were only seen may all have to wait. Others may stand behind them.
-    return last is not None and (not isinstance(last, Leased) or bool(last.left))

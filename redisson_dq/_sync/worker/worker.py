@@ -41,17 +41,9 @@ Self = TypeVar("Self", bound="Worker")
 
 if TYPE_CHECKING:
     # Type checkers know this module even when it is not installed.
-    from typing_extensions import TypedDict, Unpack
+    from typing_extensions import Unpack
 
-    class WorkerOptionNames(TypedDict, total=False):
-        """The options of a worker. Their defaults stand in :class:`WorkerOptions`."""
-
-        concurrency: int | None
-        order: AnyOrder | None
-        visibility_timeout: Delay
-        transfer: bool
-        grace: Delay
-        chance: random.Random | None
+    from redisson_dq.working.settings import WorkerOptionNames
 
 
 class Worker(Declarations):

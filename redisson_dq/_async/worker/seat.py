@@ -1,0 +1,109 @@
+"""One queue of many, and the waiter that a fetcher has in its line."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from redisson_dq._async.receiving.receiver import Receiver
+from redisson_dq._async.runtime import Runtime
+from redisson_dq._async.worker.handing_over import page
+from redisson_dq._async.worker.intake import Intake
+from redisson_dq.errors import RedissonDQError
+from redisson_dq.waiting.line import Answer, Lifeline
+from redisson_dq.wire.blocking import Waitable
+from redisson_dq.wire.leases import Leased
+from redisson_dq.working.fetch_plan import PAUSE
+from redisson_dq.working.place_table import QueuePlace, State
+
+__all__ = ["Seat", "SeatAnswer"]
+
+logger = logging.getLogger("redisson_dq")
+
+
+class SeatAnswer:
+    """The answer to one waiter. It may come in any thread."""
+
+    def __init__(self, seat: Seat, tell: Callable[[SeatAnswer], object]) -> None:
+        self.seat = seat
+        self.filled = False
+        self.value: Answer = []
+        self._tell = tell
+
+    def fill(self, value: Answer) -> None:
+        self.value, self.filled = value, True
+        self._tell(self)
+
+    @property
+    def more(self) -> bool:
+        """Whether more values stood behind those that came."""
+        last: Any = self.value[-1] if isinstance(self.value, list) and self.value else None
+        # Values that were only seen may all have to wait. Others may stand behind them.
+        return last is not None and (not isinstance(last, Leased) or bool(last.left))
+
+
+class Seat:
+    """The fetcher alone calls it, but for :attr:`is_well`."""
+
+    def __init__(self, runtime: Runtime, intake: Intake, *, holds: bool) -> None:
+        """``holds`` is as with :class:`QueuePlace`."""
+        self.intake = intake
+        self.place = QueuePlace(holds=holds)
+        self.receiver: Receiver | None = None
+        #: The waiter's.
+        self.lifeline = Lifeline()
+        #: How many values the waiter takes.
+        self.limit = 0
+        self.is_refused = False
+        self._runtime = runtime
+        self._waitable: Waitable | None = None
+        self._entered = 0.0
+
+    # -- the waiter --------------------------------------------------------------------------------------------------
+
+    def enter(self, wanted: int, tell: Callable[[SeatAnswer], object]) -> None:
+        """Sends a waiter into the line. ``tell`` is called with its answer."""
+        answer = SeatAnswer(self, tell)
+        self.limit, self.lifeline = wanted, Lifeline()
+        self._waitable, self._entered = self.intake.waitable, self._runtime.clock.monotonic()
+        try:
+            self.receiver = self._runtime.receivers.of(self._waitable)
+            self.receiver.enter(page(wanted) if self.intake.sees_first else wanted, self.lifeline, answer)
+        except RedissonDQError as error:
+            answer.fill(error)
+
+    @property
+    def waits_elsewhere(self) -> bool:
+        """Whether the handlers have changed, so that values come in another way than the waiter waits for."""
+        return self._waitable != self.intake.waitable
+
+    # -- refusals ----------------------------------------------------------------------------------------------------
+
+    def refused(self, error: BaseException, *, is_told: bool) -> None:
+        """Redis has refused. The log is told of the first of several times, where ``is_told``."""
+        if is_told and not (self.is_refused or self.place.ends):
+            logger.error("worker: cannot receive from %s: %s", [self.intake.name], error)
+        self.is_refused = True
+        key = next(iter(self.intake.sources), "")
+        what = "values are not received"
+        self._runtime.connections.refusals.began(self, key, what, error, lambda: self._has_waited)
+
+    def is_well_now(self) -> None:
+        """Redis has not refused."""
+        self.is_refused = False
+        self._runtime.connections.refusals.ended(self)
+
+    def forget(self) -> None:
+        """It takes no further values."""
+        self._runtime.connections.refusals.ended(self)
+
+    @property
+    def is_well(self) -> bool:
+        """Whether Redis does not refuse."""
+        return not self.is_refused or self._has_waited
+
+    @property
+    def _has_waited(self) -> bool:
+        """Whether it has waited for so long that Redis has not refused the wait."""
+        return self.place.state is State.WAITING and self._runtime.clock.monotonic() - self._entered > PAUSE
