@@ -96,10 +96,9 @@ class Watching(Opening):
             for name, figures in (client.stats("orders", "bills")).items():
                 print(name, figures.ready, figures.overdue, figures.late_by)
 
-        One round trip for each node; O(log n) for each queue, and the size of the first entry that waits. Each queue is
-        seen at one moment. A user needs rights to look alone, as for :meth:`inspect`. Raises ArgumentError,
-        RedisConnectionError, RedisReplyError, ClosedError, and on a cluster CrossSlotError for keys without a common
-        slot.
+        One round trip for each node; O(log n) for each queue, and the size of two entries at most. A user needs rights
+        to look alone, as for :meth:`inspect`. Raises ArgumentError, RedisConnectionError, RedisReplyError, ClosedError,
+        and on a cluster CrossSlotError for keys without a common slot.
         """
         asked = {_name_of(queue): self._figures_of(queue, partitions, dead_letter) for queue in queues}
         connections = self.runtime.connections

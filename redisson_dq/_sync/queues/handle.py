@@ -183,7 +183,7 @@ class Handle(Generic[T]):
     def stats(self) -> QueueStats:
         """The figures of the queue, both its sides: how much is where, how late it is, who moves it.
 
-        They are those of :meth:`inspect` that are fast whatever is in the queue. So they may be asked for each second.
+        They are those of :meth:`inspect` that are fast, however much is in the queue. Ask for them each second.
         ``client.stats(*names)`` asks for many queues at once.
 
         >>> queue.add("order-42")
@@ -192,7 +192,7 @@ class Handle(Generic[T]):
         >>> figures.ready, figures.overdue
         (1, 0)
 
-        :Cost: O(log n), and the size of the first entry that waits. One round trip
+        :Cost: O(log n), and the size of two entries at most. One round trip
         :Guarantee: reads only, all keys at one moment
         """
         return without_subscribers(self._run(self.requests.stats()), self._runtime.connections)

@@ -7,13 +7,13 @@
 local GONE = 1000
 
 -- How many of so many leases have no entry, from one end on. The argument look: gives leases from a place on.
-local function count_gone(look, count)
+local function count_gone(look, count, found)
   local gone = 0
   while gone < count do
     -- The first one tells, as a rule.
     local some = look(gone, gone == 0 and 1 or 100)
     for i = 1, #some, 2 do
-      if find(some[i], some[i + 1]) then
+      if (found or find)(some[i], some[i + 1]) then
         return gone
       end
       gone = gone + 1
@@ -22,16 +22,16 @@ local function count_gone(look, count)
   return gone
 end
 
--- Also gives how many leases without an entry end before those that are held. The argument most stands for GONE.
-local function count_held(most)
+-- Also gives how many leases without an entry end before those that are held. The arguments stand for GONE and find.
+local function count_held(most, found)
   local _, now_ms = server_time()
   local now = string.format('(%.0f', now_ms)
   local count = redis.call('ZCOUNT', keys.leases, now, '+inf')
   local before = count_gone(function(at, most)
     return redis.call('ZRANGEBYSCORE', keys.leases, now, '+inf', 'WITHSCORES', 'LIMIT', at, most)
-  end, math.min(count, most or GONE))
+  end, math.min(count, most or GONE), found)
   count = count - before
   return count - count_gone(function(at, most)
     return redis.call('ZREVRANGEBYSCORE', keys.leases, '+inf', now, 'WITHSCORES', 'LIMIT', at, most)
-  end, math.min(count, most or GONE)), before
+  end, math.min(count, most or GONE), found), before
 end

@@ -42,15 +42,22 @@ local function stand(...)
   return true
 end
 
--- How much waits and is held, and when the first is due. Looks for at most so many leases without an entry at each end.
--- Gives how many are held, how many leases without an entry end before, and the first member.
+-- Whether as many entries as leases are due at this time. It reads no entry. So another entry that is due at that very
+-- time is taken for the one of a lease.
+local function some_at(_, due)
+  return redis.call('ZCOUNT', keys.timeout, due, due) >= redis.call('ZCOUNT', keys.leases, due, due)
+end
+
+-- How much waits and is held, and when the first is due. With the argument most it looks for at most so many leases
+-- without an entry at each end, and reads no entry for that. Gives how many are held, how many leases without an entry
+-- end before, and the first member.
 local function tell_waiting(now_ms, most)
   local held, gone = 0, 0
   if not stand(keys.timeout) then
     return held, gone, nil
   end
   if stand(keys.leases) then
-    held, gone = count_held(most)
+    held, gone = count_held(most, most and some_at)
   end
   local head = redis.call('ZRANGE', keys.timeout, 0, 0, 'WITHSCORES')
   tell('held', held)

@@ -2,11 +2,9 @@
 -- KEYS: timeout, leases
 -- INCLUDE: int
 
--- Epoch ms that no score is beyond, but infinity.
-local LATEST_MS = 2 ^ 53
-
 -- The due time, or nil. The argument head: the score of the first entry. The argument held: how many leases are held.
--- The argument gone: how many leases before these have no entry any more. Counting by scores reads no entry.
+-- The argument gone: how many leases before these have no entry any more. Counting by scores reads no entry. The search
+-- ends with the last lease: behind it the first entry is one that waits.
 local function next_waiting(head, held, gone, now_ms)
   if not head or held == 0 or tonumber(head) <= now_ms then
     return head
@@ -17,9 +15,10 @@ local function next_waiting(head, held, gone, now_ms)
     local leases = redis.call('ZCOUNT', keys.leases, from, till) - gone
     return redis.call('ZCOUNT', keys.timeout, from, till) > math.max(0, math.min(held, leases))
   end
-  local early, late = now_ms, LATEST_MS
+  local last = redis.call('ZREVRANGEBYSCORE', keys.leases, '+inf', from, 'WITHSCORES', 'LIMIT', 0, 1)[2]
+  local early, late = now_ms, tonumber(last)
   if not is_due_by(late) then
-    return nil
+    return redis.call('ZRANGEBYSCORE', keys.timeout, '(' .. last, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
   end
   while late - early > 1 do
     local middle = math.floor((early + late) / 2)
