@@ -8,6 +8,7 @@ from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.connecting.server_settings import check_durability, check_keyspace_events
 from redisson_dq._async.connecting.servers import Servers
 from redisson_dq._async.leases.renewal import Renewal
+from redisson_dq._async.moving.server_checks import ServerChecks
 from redisson_dq._async.moving.transfer_driver import TransferDriver
 from redisson_dq._async.receiving.capacity_waiters import CapacityWaiters
 from redisson_dq._async.receiving.listeners import Listener, end_listeners
@@ -21,6 +22,9 @@ from redisson_dq.wire import commands
 from redisson_dq.wire.keys import QueueKeys
 
 __all__ = ["Attachment", "Runtime"]
+
+# So soon after the first call that moves a queue, the client looks at the settings of its servers.
+_LOOK_AT_SERVERS_US = 1_000_000
 
 
 class Attachment:
@@ -66,6 +70,7 @@ class Runtime:
         self.listeners: set[Listener] = set()
         #: Moves due items, from the first call on that offers, takes or listens.
         self.transfer_driver: TransferDriver | None = None
+        self._server_checks: ServerChecks | None = None
         self.transfer_counts = TransferCounts()
         #: Handles and workers that have a queue open, by the key of its ready list.
         self.attachments: dict[str, list[Attachment]] = {}
@@ -101,9 +106,12 @@ class Runtime:
             if self._is_closed or not attachment.may_start:
                 return
             if self.transfer_driver is None:
-                self.transfer_driver = TransferDriver(
+                driver = self.transfer_driver = TransferDriver(
                     self.connections, self.options, self.receivers.leases, self.transfer_counts
                 )
+                checks = ServerChecks(self.connections, self.options.observers, lambda: list(driver.tasks.values()))
+                driver.later("server checks", _LOOK_AT_SERVERS_US, checks.start)
+                self._server_checks = checks
             self.transfer_driver.attach(attachment.keys, attachment.name, attachment)
             attachment.moves = True
             attachment.may_start = False
@@ -189,4 +197,6 @@ class Runtime:
         await self.capacity_waiters.aclose()
         if driver is not None:
             await driver.aclose()
+        if self._server_checks is not None:
+            await self._server_checks.aclose()
         await self.connections.aclose()

@@ -25,6 +25,7 @@ __all__ = [
     "LeaseLost",
     "LeaseBegan",
     "Moved",
+    "Noticed",
     "OfLease",
     "OfQueue",
     "OfRequest",
@@ -62,6 +63,21 @@ class BackAgain(Happening):
     """Redis can be reached again. ``after`` is how long it could not."""
 
     after: timedelta
+
+
+@attrs.frozen(kw_only=True)
+class Noticed(Happening):
+    """A look at the server's settings, soon after the client's first call, has found something.
+
+    ``check`` is ``"eviction"``, ``"append-only file"``, ``"version"``, ``"rights"`` or ``"clock"``. ``found`` tells the
+    state, and ``advice`` the command that helps. With ``needs_a_hand`` the log has a warning, else an information.
+    """
+
+    check: str
+    server: str
+    found: str
+    advice: str
+    needs_a_hand: bool
 
 
 @attrs.frozen(kw_only=True)

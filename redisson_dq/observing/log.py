@@ -29,6 +29,7 @@ from redisson_dq.observing.happenings import (
     LeaseBegan,
     LeaseLost,
     Moved,
+    Noticed,
     Paused,
     Resumed,
     RoleChanged,
@@ -141,6 +142,12 @@ def _away(away: Away) -> Words:
 @line(logging.WARNING)
 def _back_again(back: BackAgain) -> Words:
     return Words("Redis is back again after %.1f s", back.after.total_seconds())
+
+
+@line(logging.INFO)
+def _noticed(noticed: Noticed) -> Words:
+    level = logging.WARNING if noticed.needs_a_hand else logging.INFO
+    return Words("Redis at %s: %s: %s", noticed.server, noticed.found, noticed.advice, level=level)
 
 
 # -- moving due items ------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""What the server shows a test: its clock, and what is announced on a queue's channel."""
+"""The server as a test sees it: its clock, the messages on a queue's channel, a client's look at it."""
 
 from __future__ import annotations
 

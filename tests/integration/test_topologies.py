@@ -22,6 +22,7 @@ from redisson_dq._redis import client_at
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import RedisConnectionError, RedissonDQError, WrongTypeError
+from redisson_dq.observing import Happening, Noticed
 from redisson_dq.wire.blocking import Pop
 from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.request import Request
@@ -85,6 +86,30 @@ def test_a_worker_of_a_cluster_by_its_url(flavour: Flavour, cluster: Cluster) ->
     cluster.admins[cluster.owner(NAMES[0])].rpush(NAMES[0], "a")
     with running(worker):
         assert ledger.next() == "a"
+
+
+@pytest.fixture
+def looks() -> list[Happening]:
+    """All that an observer hears."""
+    return []
+
+
+def test_each_node_of_a_cluster_is_looked_at_once(flavour: Flavour, cluster: Cluster, looks: list[Happening]) -> None:
+    for admin in cluster.admins:
+        admin.config_set("maxmemory-policy", "volatile-ttl")
+    try:
+        with flavour.cluster(cluster.url, codec=StringCodec(), observer=looks.append) as client:
+            for name in NAMES:
+                client.blocking_queue(name).poll()
+            nodes = sorted(each.url.removeprefix("redis://").partition("/")[0] for each in cluster.servers)
+            eventually(lambda: _evicting(looks) == nodes)
+    finally:
+        for admin in cluster.admins:
+            admin.config_set("maxmemory-policy", "noeviction")
+
+
+def _evicting(heard: list[Happening]) -> list[str]:
+    return sorted(each.server for each in heard if isinstance(each, Noticed) and each.check == "eviction")
 
 
 def test_a_cluster_that_is_away(flavour: Flavour) -> None:

@@ -47,7 +47,7 @@ def _value(hint: Any) -> Any:
         return DecodeError("unreadable", codec="StringCodec", data=b"secret")
     if isinstance(of[0], type) and issubclass(of[0], BaseException):
         return ValueError("no")
-    known = {str: "some text", int: 7, bytes: b"secret", timedelta: timedelta(seconds=1.5)}
+    known = {bool: True, str: "some text", int: 7, bytes: b"secret", timedelta: timedelta(seconds=1.5)}
     # The event of a worker's happening, and the context of an offer.
     return known.get(of[0], types.SimpleNamespace(offer_id="o-1", secret="secret"))
 
@@ -143,6 +143,7 @@ LEVELS = {
     "LeaseBegan": ("DEBUG", "leases"),
     "LeaseLost": ("INFO", "leases"),
     "Moved": ("DEBUG", "transfers"),
+    "Noticed": ("WARNING", ""),
     "Paused": ("INFO", "transfers"),
     "Resumed": ("INFO", "transfers"),
     "RoleChanged": ("INFO", "transfers"),

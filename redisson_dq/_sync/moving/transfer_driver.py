@@ -102,6 +102,10 @@ class TransferDriver:
         """Lets a holder go, if it is one. The last one ends the queue's transfer task."""
         self._steps.put(lambda: self._detached(keys, holder))
 
+    def later(self, name: str, delay_us: int, work: Work) -> None:
+        """Does something short once, between two transfers. Nothing happens after :meth:`close`."""
+        self._timer.arm(name, delay_us, lambda: self._steps.put(work))
+
     def close(self) -> None:
         """Ends the subscription, the timer and the background task. The data stays as it is."""
         self._closing = True

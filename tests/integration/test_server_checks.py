@@ -1,0 +1,142 @@
+"""Findings about a server soon after the first call: each told once, with the command that helps."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+
+from redisson_dq import _times
+from redisson_dq.codecs import StringCodec
+from redisson_dq.observing import Answered, Noticed
+from tests.conftest import eventually
+from tests.flavours import Flavour
+
+PAGE = Path(__file__).resolve().parents[2] / "docs/operate.md"
+
+
+class Looks:
+    """An observer of what a client asks for, and of what it notices when it looks at its server."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.noticed: list[Noticed] = []
+
+    def __call__(self, happening: Any) -> None:
+        if isinstance(happening, Answered):
+            self.asked.append(happening.request)
+        elif isinstance(happening, Noticed):
+            self.noticed.append(happening)
+
+    def until_looked(self) -> list[str]:
+        eventually(lambda: "missing_rights" in self.asked)
+        return sorted(each.check for each in self.noticed)
+
+
+@pytest.fixture
+def looks() -> Looks:
+    return Looks()
+
+
+@pytest.fixture
+def well(admin: redis.Redis) -> Iterator[redis.Redis]:
+    """A server that has nothing to notice."""
+    before: dict[str, Any] = {name: admin.config_get(name)[name] for name in ("appendonly", "maxmemory-policy")}
+    admin.config_set("appendonly", "yes")
+    yield admin
+    for name, value in before.items():
+        admin.config_set(name, value)
+
+
+def test_nothing_is_noticed_where_all_is_well(flavour: Flavour, url: str, looks: Looks, well: Any) -> None:
+    with flavour.connect(url, codec=StringCodec(), observer=looks) as client:
+        client.delayed_queue("orders").offer("a", delay=60)
+        assert looks.until_looked() == []
+        # In one pipeline, behind the first call.
+        first, *others = [each for each in looks.asked if each in ("offer", "INFO", "missing_rights")]
+        assert (first, others) == ("offer", ["INFO", "INFO", "INFO", "missing_rights"])
+
+
+def test_nothing_is_asked_before_the_first_call(flavour: Flavour, url: str, looks: Looks, admin: Any) -> None:
+    with flavour.connect(url, codec=StringCodec(), observer=looks) as client:
+        client.blocking_queue("orders").size()
+        assert looks.asked == ["PING", "LLEN"]
+
+
+def test_what_may_lose_items_is_told_with_the_command_that_helps(
+    flavour: Flavour, url: str, looks: Looks, well: redis.Redis, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "redisson_dq")
+    well.config_set("appendonly", "no")
+    well.config_set("maxmemory-policy", "allkeys-lru")
+    with flavour.connect(url, codec=StringCodec(), observer=looks) as client:
+        for name in ("orders", "bills"):
+            client.delayed_queue(name).offer("a", delay=60)
+        assert looks.until_looked() == ["append-only file", "eviction"]
+        lines = {record.levelname: record for record in caplog.records if "check" in vars(record)}
+        assert lines["WARNING"].getMessage().endswith(": CONFIG SET maxmemory-policy noeviction")
+        assert lines["INFO"].getMessage().endswith(": CONFIG SET appendonly yes")
+        assert vars(lines["WARNING"])["server"] in url
+        shown = re.search(r"```text\nWARNING redisson_dq: (Redis at .*)\n```", PAGE.read_text("utf-8"))
+        assert shown
+        address = vars(lines["WARNING"])["server"]
+        assert lines["WARNING"].getMessage() == shown[1].replace("127.0.0.1:6379", address)
+        # The commands of the advice help.
+        for line in lines.values():
+            well.execute_command(*line.getMessage().rpartition(": ")[2].split())
+    with flavour.connect(url, codec=StringCodec(), observer=(again := Looks())) as client:
+        client.delayed_queue("orders").offer("a", delay=60)
+        assert again.until_looked() == []
+
+
+@pytest.mark.parametrize(("ahead", "way"), [(3, "behind"), (-3, "ahead of")])
+def test_a_clock_that_differs(
+    flavour: Flavour, url: str, looks: Looks, well: Any, ahead: int, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine_us = _times.machine_us
+    for module in ("redisson_dq._sync", "redisson_dq._async"):
+        monkeypatch.setattr(f"{module}.moving.server_checks.machine_us", lambda: machine_us() + ahead * 1_000_000)
+    with flavour.connect(url, codec=StringCodec(), observer=looks) as client:
+        client.delayed_queue("orders").offer("a", delay=60)
+        assert looks.until_looked() == ["clock"]
+    assert f"3.0 s {way} that of this machine" in looks.noticed[0].found
+    assert not looks.noticed[0].needs_a_hand
+
+
+@pytest.mark.parametrize(
+    ("rules", "missing"),
+    [
+        (("-subscribe",), "SUBSCRIBE redisson_delay_queue_channel:{orders}"),
+        (
+            ("resetchannels",),
+            "PUBLISH redisson_delay_queue_channel:{orders}, SUBSCRIBE redisson_delay_queue_channel:{orders}",
+        ),
+        (("-lrem", "-zrem"), "LREM, ZREM"),
+    ],
+)
+def test_a_missing_right_is_named(
+    flavour: Flavour, url: str, looks: Looks, well: redis.Redis, rules: tuple[str, ...], missing: str
+) -> None:
+    well.execute_command("ACL", "SETUSER", "some", "reset", "on", ">pw", "~*", "&*", "+@all", *rules)
+    with flavour.connect(url.replace("//", "//some:pw@"), codec=StringCodec(), observer=looks) as client:
+        client.blocking_queue("orders").poll(timeout=0.01)
+        assert looks.until_looked() == ["rights"]
+    assert looks.noticed[0].found == f"queue 'orders': the user may not run {missing}"
+    well.execute_command("ACL", "DELUSER", "some")
+
+
+def test_a_user_who_may_not_ask_learns_nothing(
+    flavour: Flavour, url: str, looks: Looks, well: redis.Redis, caplog: pytest.LogCaptureFixture
+) -> None:
+    well.config_set("maxmemory-policy", "allkeys-lru")
+    well.execute_command("ACL", "SETUSER", "some", "reset", "on", ">pw", "~*", "&*", "+@all", "-info", "-config")
+    with flavour.connect(url.replace("//", "//some:pw@"), codec=StringCodec(), observer=looks) as client:
+        client.delayed_queue("orders").offer("a", delay=60)
+        assert looks.until_looked() == []
+    assert [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING] == []
+    well.execute_command("ACL", "DELUSER", "some")
