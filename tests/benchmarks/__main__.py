@@ -16,7 +16,7 @@ import attrs
 from redisson_dq.embedded import EmbeddedServer
 from tests.benchmarks import codecs, lateness, offers, report
 from tests.benchmarks.machine import Machine, load
-from tests.benchmarks.measures import ASYNCIO, DEFAULT, QUICK, SYNC, Run, Settings
+from tests.benchmarks.measures import ASYNCIO, DEFAULT, LONG_GROWTH, QUICK, SYNC, Run, Settings
 from tests.benchmarks.peers import command as peers
 from tests.benchmarks.subjects import JavaConsumers, PythonConsumer, Subject
 from tests.peer import JavaPeer
@@ -50,7 +50,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     sizes = QUICK if arguments.quick else DEFAULT
     if arguments.full:
         sizes = attrs.evolve(
-            sizes, redisson_drains=max(sizes.drains), backlogs=(*sizes.backlogs, 10 * max(sizes.backlogs))
+            sizes,
+            redisson_drains=max(sizes.drains),
+            backlogs=(*sizes.backlogs, 10 * max(sizes.backlogs)),
+            growth=LONG_GROWTH,
         )
     settings = Settings(
         items=arguments.items,
@@ -153,7 +156,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--only", choices=parts, action="append", help="measure this part; may be given more than once")
     parser.add_argument("--quick", action="store_true", help="everything, too small to mean anything: does it run?")
     parser.add_argument(
-        "--full", action="store_true", help="also the largest drain of Redisson and the largest backlog"
+        "--full",
+        action="store_true",
+        help="also the largest drain of Redisson, the largest backlog, and the far ends of growth",
     )
     peers.add_options(parser)
     parser.add_argument("--server", help="the server program, a path or a name (default: redis-server on PATH first)")

@@ -18,6 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from tests.benchmarks.drain import ORDERS
+from tests.benchmarks.growth_report import FIGURES, SAID
 from tests.benchmarks.measures import ASYNCIO, JAVA_ENTRIES, LEAN, REDISSON, SYNC, percentile
 from tests.benchmarks.watching import FROM_CLIENTS
 
@@ -78,9 +79,10 @@ def draw(figures: Figures, target: Path) -> list[Path]:
     with matplotlib.rc_context(_STYLE):
         for name, (part, make) in CHARTS.items():
             if figures.get(part):
-                path = target / f"{name}.svg"
-                make(figures[part]).savefig(path, metadata={"Date": None})
-                drawn.append(path)
+                figure, path = make(figures[part]), target / f"{name}.svg"
+                if figure is not None:
+                    figure.savefig(path, metadata={"Date": None})
+                    drawn.append(path)
     return drawn
 
 
@@ -233,14 +235,42 @@ def _peers(found: Sequence[Any]) -> Figure:
     return figure
 
 
+def _growth(curve: str) -> Callable[[Sequence[Any]], Figure | None]:
+    """Draws one curve of growth.py, where it was measured."""
+
+    def draw_curve(found: Sequence[Any]) -> Figure | None:
+        points = [one for one in found if one["curve"] == curve and one["lateness_us"]]
+        if not points:
+            return None
+        figures = [figure for figure in FIGURES if figure[0] in _GROWING.get(curve, _GROWING["backlog"])]
+        made, panels = _panels(f"Growth by {SAID[curve]}", len(figures))
+        for axes, (name, value, _, _) in zip(panels, figures, strict=True):
+            _lines(axes, [{**one, name: value(one)} for one in points], "size", name)
+            axes.set_xscale("log")
+            axes.xaxis.set_major_formatter(_PLAIN)
+            axes.yaxis.set_major_formatter(_PLAIN)
+            axes.set(xlabel=curve, ylabel=name)
+            axes.set_ylim(bottom=0)
+        _legend(made, panels[0], 4)
+        return made
+
+    return draw_curve
+
+
+_OF_ITEMS = ("p50, ms", "p99, ms", "commands an item", "server us an item")
+_OF_QUEUES = ("p99, ms", "idle commands a second", "connections", "threads")
+#: The figures that a curve shows.
+_GROWING = {"backlog": _OF_ITEMS, "queues": _OF_QUEUES, "worker": _OF_QUEUES}
+
 #: By the name of the file: the part of the JSON, and what draws it.
-CHARTS: dict[str, tuple[str, Callable[[Sequence[Any]], Figure]]] = {
+CHARTS: dict[str, tuple[str, Callable[[Sequence[Any]], Figure | None]]] = {
     "lateness": ("passes", _lateness),
     "drain": ("drain", _drain),
     "few-due": ("few-due", _few_due),
     "herd": ("herd", _herd),
     "memory": ("memory", _memory),
     "partitions": ("partitions", _partitions),
+    **{f"growth-{curve.replace(' ', '-')}": ("growth", _growth(curve)) for curve in SAID},
     "peers": ("peers", _peers),
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import attrs
 
@@ -16,6 +16,7 @@ __all__ = [
     "DEFAULT",
     "JAVA_ENTRIES",
     "LEAN",
+    "LONG_GROWTH",
     "QUICK",
     "REDISSON",
     "SYNC",
@@ -66,6 +67,8 @@ class Sizes:
     #: Partitions of a queue, items offered and drained there.
     partitions: tuple[int, ...]
     partitioned: int
+    #: By the name of a curve of growth.py: its sizes.
+    growth: Mapping[str, tuple[int, ...]]
     #: How long an idle client is watched, in seconds: one look at its subscription falls into half a minute.
     idle: float
 
@@ -90,8 +93,28 @@ DEFAULT = Sizes(
     tasks=5_000,
     partitions=(1, 2, 4, 8),
     partitioned=50_000,
+    growth={
+        "backlog": (1_000, 10_000, 100_000),
+        "queues": (1, 10, 100),
+        "worker": (1, 10, 100),
+        "processes": (1, 4, 16),
+        "value size": (10, 1_000, 100_000),
+        "rate": (10, 100, 1_000),
+        "partitions": (1, 4, 16),
+    },
     idle=30.0,
 )
+
+#: The curves of ``--full``, which take an hour and some 20 GB.
+LONG_GROWTH = {
+    "backlog": (1_000, 10_000, 100_000, 1_000_000, 10_000_000),
+    "queues": (1, 10, 100, 500, 1_000),
+    "worker": (1, 10, 100, 300),
+    "processes": (1, 4, 16, 64),
+    "value size": (10, 1_000, 100_000, 1_000_000, 10_000_000),
+    "rate": (10, 100, 1_000, 5_000, 20_000),
+    "partitions": (1, 4, 16, 64),
+}
 
 QUICK = Sizes(
     drains=(300,),
@@ -113,6 +136,15 @@ QUICK = Sizes(
     tasks=50,
     partitions=(1, 2),
     partitioned=500,
+    growth={
+        "backlog": (100, 1_000),
+        "queues": (1, 3),
+        "worker": (1, 3),
+        "processes": (1, 2),
+        "value size": (10, 1_000),
+        "rate": (20, 40),
+        "partitions": (1, 2),
+    },
     idle=1.0,
 )
 

@@ -16,6 +16,7 @@ from tests.benchmarks import (
     codecs,
     drain,
     few_due,
+    growth,
     herd,
     idle,
     lateness,
@@ -58,6 +59,7 @@ PARTS: Mapping[str, Part] = {
     "idle": idle,
     "leases": leases,
     "partitions": partitions,
+    "growth": growth,
 }
 
 _LEGEND = "Medians; in brackets the least and the greatest repetition."

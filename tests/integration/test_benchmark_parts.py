@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.benchmarks.__main__ import main
-from tests.benchmarks.measures import ASYNCIO, JAVA_ENTRIES, LEAN, REDISSON, SYNC
+from tests.benchmarks.measures import ASYNCIO, JAVA_ENTRIES, LEAN, QUICK, REDISSON, SYNC
 from tests.benchmarks.report import PARTS
 
 
@@ -86,6 +86,22 @@ def test_a_queue_over_a_cluster(tmp_path: Path) -> None:
     for one in figures["partitions"]:
         assert 1 <= one["masters"] <= one["partitions"]
         assert (one["items"], one["lost"], one["twice"]) == (500, 0, 0)
+
+
+@pytest.mark.nightly
+def test_curves(tmp_path: Path) -> None:
+    figures = _measured(tmp_path, "growth")
+    points = figures["growth"]
+    assert {one["curve"] for one in points} == set(QUICK.growth)
+    for one in points:
+        assert (len(one["lateness_us"]), one["lost"], one["twice"]) == (one["items"], 0, 0)
+        assert one["commands"] > 0
+        assert one["server_bytes"] > 0
+    sizes = {(one["curve"], one["size"]) for one in points}
+    assert sizes == {(curve, size) for curve, sizes in QUICK.growth.items() for size in sizes}
+    verdicts = {goal["text"]: goal["verdict"] for goal in figures["goals"]}
+    assert verdicts["growth: no item lost or twice"] == "met"
+    assert verdicts["Worker() over 3 queues: at most 3 commands a second, idle"] == "met"
 
 
 def test_every_part_tells_its_goals_though_it_was_not_measured() -> None:

@@ -27,6 +27,7 @@ from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import ClosedError
 from redisson_dq.wire.envelope import Envelope, wrap
 from redisson_dq.wire.keys import QueueKeys
+from redisson_dq.worker import Worker
 
 __all__ = ["main"]
 
@@ -158,6 +159,78 @@ async def _hold_asyncio(url: str, queues: list[str], tasks: int, before: int) ->
         await asyncio.gather(*waiting, return_exceptions=True)
 
 
+def serve(url: str, queues: list[str], how: str, partitions: int | None = None) -> None:
+    """Takes what comes to the queues until told: by how many us each value was late, threads, and resident memory.
+
+    A value is ``number due_ms`` and what else it needs for its size. ``how``: a thread (``take``) or a task
+    (``asyncio``) in ``take()`` on each queue, a worker with 16 slots for all (``worker``) or with one for each queue
+    (``handlers``).
+    """
+    late: list[tuple[int, int]] = []
+
+    def note(value: str) -> None:
+        now_us = _now_us()
+        number, due_ms = value[:40].split()[:2]
+        late.append((int(number), now_us - int(due_ms) * 1000))
+
+    if how == "asyncio":
+        asyncio.run(_serve_asyncio(url, queues, note))
+    elif how == "take":
+        _serve_threads(url, queues, note, partitions)
+    else:
+        _serve_worker(url, queues, note, how == "worker")
+    _say({"late": late, **_held})
+
+
+_held: dict[str, int] = {}
+
+
+def _until_told() -> None:
+    _told()
+    # While all still wait.
+    _held.update(threads=threading.active_count(), resident=_resident())
+
+
+def _serve_threads(url: str, queues: list[str], note: Callable[[str], None], partitions: int | None) -> None:
+    def take_all(handle: Any) -> None:
+        with contextlib.suppress(ClosedError):
+            while True:
+                note(handle.take())
+
+    with _client(url, partitions) as client:
+        handles = [client.blocking_queue(name, **_partitioned(partitions)) for name in queues]
+        threads = [threading.Thread(target=take_all, args=(handle,)) for handle in handles]
+        for thread in threads:
+            thread.start()
+        _until_told()
+    for thread in threads:
+        thread.join()
+
+
+async def _serve_asyncio(url: str, queues: list[str], note: Callable[[str], None]) -> None:
+    async def take_all(handle: Any) -> None:
+        while True:
+            note(await handle.take())
+
+    async with redisson_dq.aio.connect(url, codec=StringCodec()) as client:
+        taking = [asyncio.create_task(take_all(client.blocking_queue(name))) for name in queues]
+        await asyncio.to_thread(_until_told)
+        for task in taking:
+            task.cancel()
+        await asyncio.gather(*taking, return_exceptions=True)
+
+
+def _serve_worker(url: str, queues: list[str], note: Callable[[str], None], has_limit: bool) -> None:
+    worker = Worker.connect(url, codec=StringCodec(), concurrency=16 if has_limit else None)
+    for name in queues:
+        worker.handler(name)(note)
+    worker.start()
+    try:
+        _until_told()
+    finally:
+        worker.stop()
+
+
 def load(url: str, queue: str, per_second: int) -> None:
     """Writes entries due in an hour at a steady pace until told, as offers do: how many, and the seconds it took."""
     keys, chance = QueueKeys.of(queue), random.Random(per_second)
@@ -220,7 +293,7 @@ def _told() -> None:
 
 
 _OPERATIONS: dict[str, Callable[..., None]] = {
-    operation.__name__: operation for operation in (take, consume, drain, offer, hold, load)
+    operation.__name__: operation for operation in (take, consume, drain, offer, hold, serve, load)
 }
 
 

@@ -1,7 +1,7 @@
 """Where the programs of a peer are: in Python's, Node's or Go's own kind of environment, or beside the driver.
 
-An environment is made once, below ``build/``, with the versions that a file in ``requirements`` asks for. pip, npm and
-go take their registry from their own configuration. Nothing is downloaded while anything is measured.
+An environment is made once, below ``build/``, with the versions that a file in ``requirements`` asks for. Its registry
+comes from the configuration of pip, npm or go. Nothing is downloaded while anything is measured.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Environment:
         return _ENVIRONMENTS / self.name
 
     def prepare(self) -> None:
-        """Makes it, unless it is there already. Raises RuntimeError with the end of what an installer printed."""
+        """Makes it, unless it is there already. Raises RuntimeError with the end of the installer's output."""
         sources = [_REQUIREMENTS / f"{self.name}{ending}" for ending in self.requirements]
         if not sources:
             return
@@ -68,7 +68,7 @@ class Environment:
         return str(self.folder / "bin" / name)
 
     def variables(self) -> dict[str, str]:
-        """What its programs are started with."""
+        """The environment variables of its programs."""
         return {"PYTHONPATH": str(INSIDE)}
 
     def calling(self, module: str, function: str) -> list[str]:
@@ -76,11 +76,11 @@ class Environment:
         return [self.program("python"), "-c", f"import {module}; {module}.{function}()"]
 
     def importing(self, module: str) -> list[str]:
-        """The command line that imports what a script imports, and ends."""
+        """The command line that does the imports of a script, and ends."""
         return [self.program("python"), "-c", f"import {module}"]
 
     def bare(self) -> list[str]:
-        """The same without the import of anything but what all scripts have."""
+        """The command line of a program that imports nothing of the peer."""
         return self.importing("serving")
 
 
