@@ -24,7 +24,7 @@ sys.path.insert(0, str(ROOT))
 from redisson_dq.prometheus import metrics  # noqa: E402 - from this tree, installed or not
 from redisson_dq.scheduling import engine  # noqa: E402
 from redisson_dq.scripts import script  # noqa: E402
-from redisson_dq.waiting import pop_table  # noqa: E402
+from redisson_dq.waiting import pop_table, watch_table  # noqa: E402
 from redisson_dq.working import fetch_plan, handling_table, place_table, roster  # noqa: E402
 
 #: (state, trigger) -> the next state, the actions, and perhaps more.
@@ -91,6 +91,7 @@ SECTIONS: dict[str, dict[str, Callable[[], str]]] = {
     "docs/how-it-works.md": {
         "engine": partial(decisions, engine.TRANSITIONS),
         "pop": partial(decisions, pop_table.TRANSITIONS),
+        "watch": partial(decisions, watch_table.TRANSITIONS),
         "handling": partial(decisions, handling_table.TRANSITIONS),
         "roster": partial(decisions, roster.TRANSITIONS),
         "fetching": partial(decisions, fetch_plan.TRANSITIONS),

@@ -16,7 +16,7 @@ from redis.backoff import NoBackoff
 from redis.sentinel import SentinelConnectionPool
 
 from redisson_dq._redis.introducing import COMMANDS, Introduction, async_introduce, introduce
-from redisson_dq._redis.sending import async_send
+from redisson_dq._redis.sending import async_send, is_open
 from redisson_dq._redis.settings import own_settings
 
 __all__ = ["async_cluster_ready", "async_node_pool", "async_pool_from", "cluster_ready", "node_pool", "pool_from"]
@@ -95,7 +95,7 @@ class _Lending:
         connection = _last_of(self._idle) or self.make_connection()
         try:
             connection.connect()
-            if not _is_fresh(connection):
+            if not is_open(connection):
                 connection.disconnect()
                 connection.connect()
         except BaseException:
@@ -106,7 +106,7 @@ class _Lending:
     def open_connection(self: Any) -> Any:
         """A connection that needs no answer of the server's before it is used, or None."""
         connection = _last_of(self._idle)
-        if connection is None or (connection.is_clean and connection._sock is not None and _is_fresh(connection)):
+        if connection is None or (connection.is_clean and is_open(connection)):
             return connection
         self.release(connection)
         return None
@@ -169,14 +169,6 @@ def _last_of(idle: list[Any]) -> Any:
         return idle.pop()
     except IndexError:
         return None
-
-
-def _is_fresh(connection: Any) -> bool:
-    """Whether a connection is open, and nothing is left to be read on it."""
-    try:
-        return not connection.can_read()
-    except (redis.exceptions.ConnectionError, redis.exceptions.TimeoutError, OSError):
-        return False
 
 
 def pool_from(pool: redis.ConnectionPool, client: str) -> redis.ConnectionPool:

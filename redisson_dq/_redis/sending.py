@@ -15,11 +15,13 @@ from redis.asyncio.connection import async_timeout  # type: ignore[attr-defined]
 
 __all__ = [
     "async_hang_up",
+    "async_is_open",
     "async_may_send_aside",
     "async_read",
     "async_send",
     "async_send_aside",
     "hang_up",
+    "is_open",
     "mark_clean",
     "may_send_aside",
     "pack",
@@ -137,3 +139,16 @@ async def async_hang_up(connection: Any) -> None:
     """Ends a blocking read of another task. That task does everything else."""
     if connection._writer is not None:
         connection._writer.transport.abort()
+
+
+def is_open(connection: Any) -> bool:
+    """Whether a connection is open, and nothing is left to be read on it. Sends nothing."""
+    try:
+        return connection._sock is not None and not connection.can_read()
+    except (redis.exceptions.ConnectionError, redis.exceptions.TimeoutError, OSError):
+        return False
+
+
+async def async_is_open(connection: Any) -> bool:
+    """Whether a connection is open. Sends nothing."""
+    return bool(connection.is_connected and not connection._reader.at_eof())

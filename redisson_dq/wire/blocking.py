@@ -137,6 +137,10 @@ class Source(Waitable, Protocol):
         """Takes up to so many more values, if there are any. None where only the blocking command may take."""
         ...
 
+    def at_once(self, count: int) -> Request[list[Taken]] | None:
+        """Takes up to so many values that are ready, and never blocks. None where only the blocking command takes."""
+        ...
+
     def after(self, taken: Sequence[Taken], known: Mapping[str, bytes]) -> PutBack | None:
         """The request that has to follow before these values are handed out. When it fails, they are handed out all the
         same.
@@ -191,6 +195,12 @@ class PlainSource:
 
     def behind(self) -> Request[list[Taken]] | None:
         return None
+
+    def more(self, count: int) -> Request[list[Taken]] | None:
+        raise NotImplementedError
+
+    def at_once(self, count: int) -> Request[list[Taken]] | None:
+        return self.more(count)
 
     def after(self, taken: Sequence[Taken], known: Mapping[str, bytes]) -> PutBack | None:
         return None
@@ -270,6 +280,10 @@ class Move(PlainSource):
 
     def more(self, count: int) -> Request[list[Taken]] | None:
         return None
+
+    def at_once(self, count: int) -> Request[list[Taken]]:
+        request = commands.move(self.source, self.destination, self.from_end, self.to_end)
+        return request.then(lambda found: [] if found is None else self.taken(found))
 
     def put_back(self, surplus: Sequence[Taken], known: Mapping[str, bytes], bounded: str = "") -> list[PutBack]:
         return []

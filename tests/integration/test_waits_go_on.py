@@ -140,6 +140,9 @@ class Counted:
     def sets_aside(self) -> bool:
         return False
 
+    def at_once(self, count: int) -> Request[list[Taken]] | None:
+        return self.look(count)
+
     def look(self, count: int) -> Request[list[Taken]] | None:
         if not count:
             return None

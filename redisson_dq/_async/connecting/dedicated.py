@@ -12,6 +12,7 @@ from redis.exceptions import NoScriptError, RedisError, ResponseError
 from redisson_dq._clock import Clock
 from redisson_dq._redis import (
     async_hang_up,
+    async_is_open,
     async_may_send_aside,
     async_send,
     async_send_aside,
@@ -48,7 +49,8 @@ class Dedicated:
         self._observers = observers
         self._pool = pool
         self._lender = lender
-        self._client_id = 0
+        #: The server's id of this connection, once :meth:`learn_id` has asked for it.
+        self.client_id = 0
         self._closed = False
 
     async def connect(self) -> None:
@@ -57,9 +59,10 @@ class Dedicated:
 
     async def send(self, *words: Any) -> None:
         """Sends one command. Raises redis-py's errors."""
-        await self._write(pack(words))
+        await self.send_packed(pack(words))
 
-    async def _write(self, packed: bytes) -> None:
+    async def send_packed(self, packed: bytes) -> None:
+        """Sends commands that are bytes already. Raises redis-py's errors."""
         if self._closed:
             # redis-py would connect anew, to a session that knows neither subscriptions nor our client id.
             raise ConnectionError("the connection was closed")
@@ -108,7 +111,7 @@ class Dedicated:
         if behind is not None:
             script = behind.script
             packed += pack(behind.words if script is None else ("EVALSHA", script.sha, *behind.words))
-        await self._write(packed)
+        await self.send_packed(packed)
         sent()
         return await self.read()
 
@@ -132,7 +135,7 @@ class Dedicated:
     async def learn_id(self) -> None:
         """Asks for the server's id of this connection, which :meth:`unblock` needs. One round trip."""
         await self.send("CLIENT", "ID")
-        self._client_id = await self.read()
+        self.client_id = await self.read()
 
     async def unblock(self) -> bool:
         """Makes a blocked command of this connection answer nil. False when none was blocked. One round trip.
@@ -142,7 +145,7 @@ class Dedicated:
         """
         connection = await self._pool.get_connection()
         try:
-            unblock = ("CLIENT", "UNBLOCK", self._client_id)
+            unblock = ("CLIENT", "UNBLOCK", self.client_id)
             unblocked = bool(await _transact(connection, [("PUBLISH", NOBODYS_CHANNEL, ""), unblock]))
             mark_clean(connection)
             return unblocked
@@ -151,6 +154,10 @@ class Dedicated:
             raise
         finally:
             await self._lender.give_back(self._pool, connection)
+
+    async def is_open(self) -> bool:
+        """Whether the connection is open and nothing is left to be read on it. Sends nothing. Never raises."""
+        return await async_is_open(self.connection)
 
     @property
     def may_send_aside(self) -> bool:

@@ -68,6 +68,11 @@ class Pools:
         return self._process == os.getpid()
 
     @property
+    def observers(self) -> Observers:
+        """Those who hear of all that happens in the client."""
+        return self._observers
+
+    @property
     def client(self) -> str:
         """The name by which the server and the scripts tell this client from others."""
         return self._servers.client
@@ -170,7 +175,10 @@ class Pools:
         It tells the server its ``role``, and the ``queue`` that it is for.
         """
         self.check()
-        pool = await self.pool_of(key)
+        return self.dedicated_at(await self.pool_of(key), role, queue)
+
+    def dedicated_at(self, pool: ConnectionPool, role: str, queue: str) -> Dedicated:
+        """Like :meth:`dedicated`, to the node of a pool."""
         return Dedicated(dedicated_connection(pool, role, queue), pool, self, self.clock, self._observers)
 
     async def connected(self, key: str, role: str, queue: str) -> Dedicated:

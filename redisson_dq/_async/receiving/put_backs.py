@@ -80,12 +80,19 @@ class PutBacks:
 
     async def pause(self, closing: AsyncSwitch, seconds: float = _LAST_PAUSE) -> None:
         """Waits before the next try, shortly once the receiver is closed."""
+        within = self.pause_of(seconds)
+        if self._line.closed:
+            await self._clock.async_sleep(within)
+        else:
+            await closing.wait(within)
+
+    def pause_of(self, seconds: float) -> float:
+        """How long to wait before the next try: shortly once the receiver is closed, and not for ever from then on."""
         if not self._line.closed:
-            await closing.wait(seconds)
-            return
+            return seconds
         if self._give_up_at is None:
             self._give_up_at = self._clock.monotonic() + _LAST_TRIES
-        await self._clock.async_sleep(min(seconds, _LAST_PAUSE))
+        return min(seconds, _LAST_PAUSE)
 
     @property
     def gives_up(self) -> bool:

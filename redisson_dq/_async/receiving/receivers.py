@@ -8,6 +8,7 @@ from functools import partial
 from typing import TypeVar
 
 from redisson_dq._async.connecting.connections import Connections
+from redisson_dq._async.receiving.lookouts import Lookouts
 from redisson_dq._async.receiving.receiver import Notice, Receiver
 from redisson_dq._clock import Clock
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncInbox, AsyncPromise, AsyncWork
@@ -40,6 +41,7 @@ class Receivers:
         self._clock = connections.clock
         self._receivers: dict[Waitable, Receiver] = {}
         self._notices: AsyncInbox[Notice] = AsyncInbox(self._clock)
+        self._lookouts = Lookouts(connections)
         self._task: AsyncBackgroundTask | None = None
         self._closed = False
 
@@ -48,7 +50,10 @@ class Receivers:
         self.connections.check()
         receiver = self._receivers.get(source)
         if receiver is None:
-            receiver = self._receivers.setdefault(source, source.receiver(self))
+            made = source.receiver(self)
+            receiver = self._receivers.setdefault(source, made)
+            if receiver is not made:
+                self._lookouts.leave_seats(made.seats)
         # First it is put into the table, then ``closed`` is read. So either the closing call finds it there, or this
         # call sees the closing.
         if self._closed:
@@ -114,24 +119,38 @@ class Receivers:
 
     def single(self, source: Source) -> Receiver:
         """Makes the receiver of one source."""
-        return Receiver(self.connections, self._notices, [source])
+        lookouts, seats = self._seats_for([source])
+        receiver = Receiver(self.connections, self._notices, [source], lookouts)
+        receiver.seats = seats
+        return receiver
 
     def round_robin(self, sources: Sequence[Source]) -> Receiver:
         """Makes the receiver of several sources."""
         from redisson_dq._async.receiving.round_robin import RoundRobinReceiver
 
-        return RoundRobinReceiver(self.connections, self._notices, sources)
+        lookouts, seats = self._seats_for(sources)
+        receiver = RoundRobinReceiver(self.connections, self._notices, sources, lookouts)
+        receiver.seats = seats
+        return receiver
+
+    def _seats_for(self, sources: Sequence[Source]) -> tuple[Lookouts | None, int]:
+        """The lookouts, where these sources have to share connections with others, and how many seats they take."""
+        if self._lookouts.takes_seats(len(sources)):
+            return None, len(sources)
+        return (None, 0) if any(source.at_once(1) is None for source in sources) else (self._lookouts, 0)
 
     async def end(self, *keys: str) -> None:
         """Ends every wait that needs an open handle of one of these keys with ClosedError. No item is lost."""
         ends = [source for source in list(self._receivers) if any(source.ends_with(key) for key in keys)]
         ending = [self._receivers.pop(source) for source in ends]
         await self._end(ending)
+        self._lookouts.leave_seats(sum(receiver.seats for receiver in ending))
 
     async def aclose(self) -> None:
         """Ends every wait with ClosedError, then the background tasks and their connections. No item is lost."""
         self._closed = True
         await self._end(list(self._receivers.values()))
+        await self._lookouts.aclose()
         self._notices.put(self._stop)
 
     async def _end(self, receivers: list[Receiver]) -> None:
@@ -167,6 +186,7 @@ class Receivers:
             last = await self._notices.next(_PAUSE)
             if last is not None and last != self._stop:
                 await self._handle(last)
+        await self._lookouts.aclose()
         self._notices.put(self._stop)
 
     async def _handle(self, notice: Notice) -> None:

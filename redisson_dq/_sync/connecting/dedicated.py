@@ -15,6 +15,7 @@ from redis.exceptions import NoScriptError, RedisError, ResponseError
 from redisson_dq._clock import Clock
 from redisson_dq._redis import (
     hang_up,
+    is_open,
     is_out_of_memory,
     mark_clean,
     may_send_aside,
@@ -51,7 +52,8 @@ class Dedicated:
         self._observers = observers
         self._pool = pool
         self._lender = lender
-        self._client_id = 0
+        #: The server's id of this connection, once :meth:`learn_id` has asked for it.
+        self.client_id = 0
         self._closed = False
 
     def connect(self) -> None:
@@ -60,9 +62,10 @@ class Dedicated:
 
     def send(self, *words: Any) -> None:
         """Sends one command. Raises redis-py's errors."""
-        self._write(pack(words))
+        self.send_packed(pack(words))
 
-    def _write(self, packed: bytes) -> None:
+    def send_packed(self, packed: bytes) -> None:
+        """Sends commands that are bytes already. Raises redis-py's errors."""
         if self._closed:
             # redis-py would connect anew, to a session that knows neither subscriptions nor our client id.
             raise ConnectionError("the connection was closed")
@@ -111,7 +114,7 @@ class Dedicated:
         if behind is not None:
             script = behind.script
             packed += pack(behind.words if script is None else ("EVALSHA", script.sha, *behind.words))
-        self._write(packed)
+        self.send_packed(packed)
         sent()
         return self.read()
 
@@ -135,7 +138,7 @@ class Dedicated:
     def learn_id(self) -> None:
         """Asks for the server's id of this connection, which :meth:`unblock` needs. One round trip."""
         self.send("CLIENT", "ID")
-        self._client_id = self.read()
+        self.client_id = self.read()
 
     def unblock(self) -> bool:
         """Makes a blocked command of this connection answer nil. False when none was blocked. One round trip.
@@ -145,7 +148,7 @@ class Dedicated:
         """
         connection = self._pool.get_connection()
         try:
-            unblock = ("CLIENT", "UNBLOCK", self._client_id)
+            unblock = ("CLIENT", "UNBLOCK", self.client_id)
             unblocked = bool(_transact(connection, [("PUBLISH", NOBODYS_CHANNEL, ""), unblock]))
             mark_clean(connection)
             return unblocked
@@ -154,6 +157,10 @@ class Dedicated:
             raise
         finally:
             self._lender.give_back(self._pool, connection)
+
+    def is_open(self) -> bool:
+        """Whether the connection is open and nothing is left to be read on it. Sends nothing. Never raises."""
+        return is_open(self.connection)
 
     @property
     def may_send_aside(self) -> bool:

@@ -20,9 +20,9 @@ __all__ = ["look_at_all"]
 def look_at_all(receivers: Receivers, wanted: Sequence[tuple[Source, int]], lifelines: list[Lifeline]) -> list[Taken]:
     """Takes up to so many values of each source, in the order of the sources. It waits for nothing but the replies.
 
-    For sources with a look. The values of each source are the caller's once it has called ``keep()`` on its lifeline,
-    which comes into ``lifelines`` in the order of the sources, before anything is sent. A request whose reply was lost
-    is sent again by the receiver of its source, whose callers get the values; without one they go back. A source that
+    For sources with a look. The values of each source are the caller's once it has called ``keep()`` on its lifeline.
+    The lifelines come into ``lifelines`` in the order of the sources, before anything is sent. The receiver of a source
+    sends a request again whose reply was lost. Its callers get the values then; without one they go back. A source that
     Redis refuses for a while gives nothing. Any other refusal raises when all replies have been handled. The caller
     lets go of the other sources' values then.
     """

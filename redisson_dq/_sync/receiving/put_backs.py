@@ -83,12 +83,19 @@ class PutBacks:
 
     def pause(self, closing: Switch, seconds: float = _LAST_PAUSE) -> None:
         """Waits before the next try, shortly once the receiver is closed."""
+        within = self.pause_of(seconds)
+        if self._line.closed:
+            self._clock.sleep(within)
+        else:
+            closing.wait(within)
+
+    def pause_of(self, seconds: float) -> float:
+        """How long to wait before the next try: shortly once the receiver is closed, and not for ever from then on."""
         if not self._line.closed:
-            closing.wait(seconds)
-            return
+            return seconds
         if self._give_up_at is None:
             self._give_up_at = self._clock.monotonic() + _LAST_TRIES
-        self._clock.sleep(min(seconds, _LAST_PAUSE))
+        return min(seconds, _LAST_PAUSE)
 
     @property
     def gives_up(self) -> bool:

@@ -14,8 +14,10 @@ from typing import Union
 from redisson_dq._clock import Clock
 from redisson_dq._concurrency import BackgroundTask, Inbox, Mutex, Promise, Work
 from redisson_dq._sync.connecting.connections import Connections
+from redisson_dq._sync.receiving.lookouts import Lookouts
 from redisson_dq._sync.receiving.looks import PATIENCE, Looks
 from redisson_dq._sync.receiving.pump import Pump
+from redisson_dq._sync.receiving.shared_pump import SharedPump, Turns
 from redisson_dq._sync.receiving.taker import Taker
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.waiting.line import Answer, Answering, Farewell, Lifeline, Line, Waiter
@@ -49,16 +51,26 @@ class Receiver:
     tasks run all other methods.
     """
 
-    def __init__(self, connections: Connections, notices: Inbox[Notice], sources: Sequence[Source]) -> None:
-        """``notices`` is the inbox of the background task that sees to the callers of all receivers."""
+    def __init__(
+        self,
+        connections: Connections,
+        notices: Inbox[Notice],
+        sources: Sequence[Source],
+        lookouts: Lookouts | None = None,
+    ) -> None:
+        """``notices`` is the inbox of the background task that sees to the callers of all receivers. With ``lookouts``
+        its sources share connections with others.
+        """
         self._connections = connections
         self._clock = connections.clock
         self._notices = notices
         self._inbox: Inbox[Waiter | str] = Inbox(self._clock)
         self.line = Line(sources[0].key, self._inbox, Mutex())
         self._asides: dict[object, BackgroundTask] = {}
+        #: How many seats its pumps have taken (:class:`Lookouts`).
+        self.seats = 0
         # By the key of their source.
-        self._pumps = self._make_pumps(sources)
+        self._pumps = self._shared_pumps(sources, lookouts) if lookouts else self._make_pumps(sources)
         #: The looks of callers, each in a round trip of its own. For one source with a look.
         self.looks = Looks(connections, self.line, lambda: self._pump, notices.put, self, self._attend)
 
@@ -180,6 +192,27 @@ class Receiver:
 
     def _make_pumps(self, sources: Sequence[Source]) -> Mapping[str, Taker]:
         return {each.key: Pump(self._connections, each, self.line, self._inbox) for each in sources}
+
+    def _shared_pumps(self, sources: Sequence[Source], lookouts: Lookouts) -> Mapping[str, Taker]:
+        turns = Turns(self.line)
+        shared = [SharedPump(self._connections, each, turns, lookouts, self._stop_sharing) for each in sources]
+        return {each.source.key: each for each in shared}
+
+    def _stop_sharing(self, _: SharedPump) -> None:
+        """Redis does not let a client watch many keys. Each source has a pump of its own from here on."""
+        shared = [pump for pump in self._pumps.values() if isinstance(pump, SharedPump)]
+        if not shared:
+            return
+        self._pumps = self._make_pumps([each.source for each in shared])
+        for each in shared:
+            for request in each.stop():
+                self._pumps[each.source.key].recover(request)
+        self._serve()
+
+    @property
+    def _shares(self) -> bool:
+        """Whether its sources share connections with others."""
+        return isinstance(self._pump, SharedPump)
 
     @property
     def _pump(self) -> Taker:

@@ -13,6 +13,7 @@ from typing import TypeVar
 from redisson_dq._clock import Clock
 from redisson_dq._concurrency import BackgroundTask, Inbox, Promise, Work
 from redisson_dq._sync.connecting.connections import Connections
+from redisson_dq._sync.receiving.lookouts import Lookouts
 from redisson_dq._sync.receiving.receiver import Notice, Receiver
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.requests.inner.confirming import subject
@@ -43,6 +44,7 @@ class Receivers:
         self._clock = connections.clock
         self._receivers: dict[Waitable, Receiver] = {}
         self._notices: Inbox[Notice] = Inbox(self._clock)
+        self._lookouts = Lookouts(connections)
         self._task: BackgroundTask | None = None
         self._closed = False
 
@@ -51,7 +53,10 @@ class Receivers:
         self.connections.check()
         receiver = self._receivers.get(source)
         if receiver is None:
-            receiver = self._receivers.setdefault(source, source.receiver(self))
+            made = source.receiver(self)
+            receiver = self._receivers.setdefault(source, made)
+            if receiver is not made:
+                self._lookouts.leave_seats(made.seats)
         # First it is put into the table, then ``closed`` is read. So either the closing call finds it there, or this
         # call sees the closing.
         if self._closed:
@@ -113,24 +118,38 @@ class Receivers:
 
     def single(self, source: Source) -> Receiver:
         """Makes the receiver of one source."""
-        return Receiver(self.connections, self._notices, [source])
+        lookouts, seats = self._seats_for([source])
+        receiver = Receiver(self.connections, self._notices, [source], lookouts)
+        receiver.seats = seats
+        return receiver
 
     def round_robin(self, sources: Sequence[Source]) -> Receiver:
         """Makes the receiver of several sources."""
         from redisson_dq._sync.receiving.round_robin import RoundRobinReceiver
 
-        return RoundRobinReceiver(self.connections, self._notices, sources)
+        lookouts, seats = self._seats_for(sources)
+        receiver = RoundRobinReceiver(self.connections, self._notices, sources, lookouts)
+        receiver.seats = seats
+        return receiver
+
+    def _seats_for(self, sources: Sequence[Source]) -> tuple[Lookouts | None, int]:
+        """The lookouts, where these sources have to share connections with others, and how many seats they take."""
+        if self._lookouts.takes_seats(len(sources)):
+            return None, len(sources)
+        return (None, 0) if any(source.at_once(1) is None for source in sources) else (self._lookouts, 0)
 
     def end(self, *keys: str) -> None:
         """Ends every wait that needs an open handle of one of these keys with ClosedError. No item is lost."""
         ends = [source for source in list(self._receivers) if any(source.ends_with(key) for key in keys)]
         ending = [self._receivers.pop(source) for source in ends]
         self._end(ending)
+        self._lookouts.leave_seats(sum(receiver.seats for receiver in ending))
 
     def close(self) -> None:
         """Ends every wait with ClosedError, then the background tasks and their connections. No item is lost."""
         self._closed = True
         self._end(list(self._receivers.values()))
+        self._lookouts.close()
         self._notices.put(self._stop)
 
     def _end(self, receivers: list[Receiver]) -> None:
@@ -166,6 +185,7 @@ class Receivers:
             last = self._notices.next(_PAUSE)
             if last is not None and last != self._stop:
                 self._handle(last)
+        self._lookouts.close()
         self._notices.put(self._stop)
 
     def _handle(self, notice: Notice) -> None:

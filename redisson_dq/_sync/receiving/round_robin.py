@@ -20,8 +20,10 @@ from collections.abc import Mapping, Sequence
 
 from redisson_dq._concurrency import BackgroundTask, Cancelled, Inbox
 from redisson_dq._sync.connecting.connections import Connections
+from redisson_dq._sync.receiving.lookouts import Lookouts
 from redisson_dq._sync.receiving.pump import Pump
 from redisson_dq._sync.receiving.receiver import Notice, Receiver
+from redisson_dq._sync.receiving.shared_pump import SharedPump
 from redisson_dq._sync.receiving.taker import Taker
 from redisson_dq.waiting.line import WAKE
 from redisson_dq.wire.blocking import Source
@@ -38,8 +40,14 @@ STAY = 1.0
 class RoundRobinReceiver(Receiver):
     """Takes from several sources for all local callers, over one connection for each source."""
 
-    def __init__(self, connections: Connections, notices: Inbox[Notice], sources: Sequence[Source]) -> None:
-        super().__init__(connections, notices, sources)
+    def __init__(
+        self,
+        connections: Connections,
+        notices: Inbox[Notice],
+        sources: Sequence[Source],
+        lookouts: Lookouts | None = None,
+    ) -> None:
+        super().__init__(connections, notices, sources, lookouts)
         self._sources = {source.key: source for source in sources}
         # The source whose turn it is comes first.
         self._order = list(self._sources)
@@ -50,8 +58,13 @@ class RoundRobinReceiver(Receiver):
         self._is_looking = False
 
     def may_hold(self, key: str) -> bool:
-        """Whether the list with this key may hold values, as far as is known without a command."""
-        return key in self._pumps
+        """Whether the list with this key may hold values, as far as is known without a command.
+
+        It may not while Redis watches it and has told of no change since it was empty. Redis watches it once somebody
+        has waited here. Read without the mutex.
+        """
+        pump = self._pumps[key]
+        return pump.engine.may_hold if isinstance(pump, SharedPump) else True
 
     # -- where it differs --------------------------------------------------------------------------------------------
 
@@ -63,9 +76,13 @@ class RoundRobinReceiver(Receiver):
 
     @property
     def _is_attended(self) -> bool:
-        return self._is_running
+        return all(pump.is_attended for pump in self._pumps.values()) if self._shares else self._is_running
 
     def _serve(self) -> None:
+        if self._shares:
+            for pump in self._pumps.values():
+                pump.wake()
+            return
         if not self._is_running:
             self._is_running = True
             self._task = BackgroundTask(self._run, f"redisson_dq-round-robin-{self.line.name}", shielded=True)
@@ -74,6 +91,11 @@ class RoundRobinReceiver(Receiver):
     def _answer_expired(self) -> Taker | None:
         if self.trouble is not None:
             self.line.answer_expired(self.trouble)
+        elif self._shares:
+            # A source that is not watched is asked, which answers them.
+            if all(pump.is_blocked for pump in self._pumps.values()):
+                self.line.asked()
+                self.line.answer_expired()
         elif not self._is_looking:
             self.line.answer_expired()
         return None
@@ -87,7 +109,8 @@ class RoundRobinReceiver(Receiver):
 
     def shut(self) -> None:
         super().shut()
-        self._inbox.put(WAKE)
+        if not self._shares:
+            self._inbox.put(WAKE)
 
     # -- the background task -----------------------------------------------------------------------------------------
 

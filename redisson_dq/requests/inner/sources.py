@@ -43,6 +43,9 @@ class BoundedSource(PlainSource):
     def more(self, count: int) -> Request[list[Taken]] | None:
         return self.of.more(count)
 
+    def at_once(self, count: int) -> Request[list[Taken]] | None:
+        return self.of.at_once(count)
+
     def after(self, taken: Sequence[Taken], known: Mapping[str, bytes]) -> PutBack | None:
         count, nonce = self.of.left(self.queue.ready, taken), secrets.token_bytes(8)
         if not count:

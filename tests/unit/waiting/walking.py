@@ -9,12 +9,13 @@ from typing import Any
 import attrs
 
 from redisson_dq.waiting import pop_table
-from redisson_dq.waiting.pop_table import Do, State, Trigger
+from redisson_dq.waiting.pop_table import Do
 from tests.unit.waiting.pumped import AWAY, Broken, Event, Kind, World
 
 __all__ = ["STARTS", "Row", "Walk", "walk"]
 
-Row = tuple[State, Trigger]
+#: A state and a trigger.
+Row = tuple[Any, Any]
 
 
 @attrs.define
@@ -23,7 +24,7 @@ class Walk:
 
     worlds: int = 0
     #: The first world in which each row was looked up, and the event that did so.
-    reached: dict[Row, tuple[World, Event]] = attrs.field(factory=dict)
+    reached: dict[Row, tuple[Any, Event]] = attrs.field(factory=dict)
     #: What went wrong, and the events that led there.
     problem: str = ""
     path: tuple[Event, ...] = ()
@@ -94,19 +95,19 @@ STARTS = {
 }
 
 
-def walk(first: World, depth: int, table: Mapping[Row, Any] | None = None) -> Walk:
+def walk(first: Any, depth: int, table: Mapping[Row, Any] | None = None, of: Any = pop_table) -> Walk:
     """Walks from a world until something is wrong, at most so many events deep.
 
-    ``table`` stands in for the real one.
+    ``table`` stands in for the real one, which is that of the module ``of``.
     """
     seen = Walk()
-    whole = pop_table.TRANSITIONS
+    whole = of.TRANSITIONS
     noted: set[Row] = set()
     try:
-        pop_table.TRANSITIONS = _Noted(whole if table is None else table, noted)  # type: ignore[misc]
+        of.TRANSITIONS = _Noted(whole if table is None else table, noted)
         _walk(first, depth, seen, noted)
     finally:
-        pop_table.TRANSITIONS = whole  # type: ignore[misc]
+        of.TRANSITIONS = whole
     return seen
 
 
@@ -126,11 +127,11 @@ class _Noted(dict[Row, Any]):
 _Path = tuple[Any, ...]
 
 
-def _walk(first: World, depth: int, seen: Walk, noted: set[Row]) -> None:
+def _walk(first: Any, depth: int, seen: Walk, noted: set[Row]) -> None:
     known = {first.key()}
-    edge: list[tuple[World, _Path]] = [(first, ())]
+    edge: list[tuple[Any, _Path]] = [(first, ())]
     for _ in range(depth):
-        further: list[tuple[World, _Path]] = []
+        further: list[tuple[Any, _Path]] = []
         for world, path in edge:
             for event in world.events():
                 after = world.clone()

@@ -1,0 +1,121 @@
+"""Two connections to one node by which Redis tells of changes of keys: ``CLIENT TRACKING`` with ``REDIRECT``.
+
+One carries commands. A key that is read behind ``CLIENT CACHING YES`` is watched from then on. Redis tells of its next
+change by any client, and then forgets it. The other connection hears that, as messages on a channel. So it works
+with RESP2, and a reader never waits for a writer.
+
+Redis also tells of a key when it has no room to remember it (``tracking-table-max-keys``), and of all keys when the
+database was emptied.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from redis.asyncio import ConnectionPool
+from redis.exceptions import RedisError, ResponseError
+
+from redisson_dq._async.connecting.connections import Connections
+from redisson_dq._concurrency import AsyncBackgroundTask
+from redisson_dq._redis import is_passing
+
+__all__ = ["WATCH", "Tracking", "TrackingRefusedError", "watch"]
+
+logger = logging.getLogger("redisson_dq")
+
+_CHANNEL = "__redis__:invalidate"
+#: How many replies the commands of :func:`watch` have.
+WATCH = 2
+
+
+def watch(key: str) -> tuple[tuple[str, ...], ...]:
+    """The commands by which Redis watches a list. The last reply is the list's length."""
+    return ("CLIENT", "CACHING", "YES"), ("LLEN", key)
+
+
+class TrackingRefusedError(Exception):
+    """Redis, or something between, does not let this user watch keys."""
+
+
+class Tracking:
+    """The two connections. One caller sends and reads commands; a background task hears of changes."""
+
+    def __init__(
+        self,
+        connections: Connections,
+        pool: ConnectionPool,
+        changed: Callable[[bytes | None], object],
+        broke: Callable[[Tracking], object],
+    ) -> None:
+        """``changed`` is called with a key, or with None for all of them. ``broke`` is called at the end of hearing."""
+        self._commands = connections.dedicated_at(pool, "lookout", "")
+        self._hearing = connections.dedicated_at(pool, "lookout", "")
+        self._changed = changed
+        self._broke = broke
+        self._task: AsyncBackgroundTask | None = None
+
+    async def connect(self) -> None:
+        """Connects both. Raises redis-py's errors, and TrackingRefusedError."""
+        await self._hearing.connect()
+        await self._hearing.learn_id()
+        try:
+            await self._hearing.send("SUBSCRIBE", _CHANNEL)
+            await self._hearing.read()
+            await self._commands.connect()
+            on = "CLIENT", "TRACKING", "ON", "REDIRECT", self._hearing.client_id, "OPTIN"
+            # The last one shows the right to the second one, which holds for one command.
+            for words in (on, ("CLIENT", "CACHING", "YES"), ("PING",)):
+                await self._commands.send(*words)
+                await self._commands.read()
+        except ResponseError as error:
+            if is_passing(error):
+                raise
+            raise TrackingRefusedError(str(error)) from error
+        self._task = AsyncBackgroundTask(self._hear, "redisson_dq-lookout-hears", shielded=True)
+
+    async def send(self, commands: Sequence[bytes]) -> None:
+        """Sends packed commands together. Raises redis-py's errors."""
+        await self._commands.send_packed(b"".join(commands))
+
+    async def read(self) -> Any:
+        """The next reply, or Redis's error in its place. Raises redis-py's other errors."""
+        try:
+            return await self._commands.read()
+        except ResponseError as error:
+            return error
+
+    async def is_cut(self) -> bool:
+        """Whether Redis has closed the connection for commands. Sends nothing.
+
+        Nobody reads there between two exchanges, and Redis forgets all keys then.
+        """
+        return not await self._commands.is_open()
+
+    async def hang_up(self) -> None:
+        """Cuts both connections."""
+        await self._commands.hang_up()
+        await self._hearing.hang_up()
+
+    async def aclose(self) -> None:
+        """Closes both connections. Never raises."""
+        if self._task is None:
+            await self._hearing.aclose()
+        else:
+            # Its reader closes it.
+            await self._hearing.hang_up()
+        await self._commands.aclose()
+
+    async def _hear(self) -> None:
+        try:
+            while True:
+                kind, _, keys = await self._hearing.read()
+                if kind == b"message":
+                    for key in keys or (None,):
+                        self._changed(key)
+        except (RedisError, OSError, ValueError) as error:
+            logger.debug("a lookout hears nothing any more: %s", error)
+        finally:
+            await self._hearing.aclose()
+            self._broke(self)

@@ -1,0 +1,96 @@
+"""The lookouts of one client, one for each node, and the choice between pumps of their own and shared ones."""
+
+from __future__ import annotations
+
+import logging
+from functools import partial
+
+from redis.asyncio import ConnectionPool
+
+from redisson_dq._async.connecting.connections import Connections
+from redisson_dq._async.receiving.clerk import Clerk
+from redisson_dq._async.receiving.lookout import Lookout
+from redisson_dq._async.receiving.shared_pump import SharedPump
+from redisson_dq._concurrency import AsyncMutex, AsyncWork
+from redisson_dq.errors import RedissonDQError
+
+__all__ = ["Lookouts"]
+
+logger = logging.getLogger("redisson_dq")
+
+# So many sources of a client have a pump of their own, which is a round trip faster.
+_SEATS = 8
+# Before the node of a key is asked for again.
+_PAUSE = 0.2
+
+
+class Lookouts:
+    """Finds the lookout of a source, and keeps work that takes time away from the lookouts."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+        self._clerk = Clerk(connections.clock, "lookout-clerk")
+        self._mutex = AsyncMutex()
+        self._seats = _SEATS
+        self._by_pool: dict[int, tuple[ConnectionPool, Lookout]] = {}
+        self._is_refused = False
+
+    def takes_seats(self, count: int) -> bool:
+        """Whether so many sources may have pumps of their own. They have until :meth:`leave_seats`."""
+        with self._mutex:
+            if self._seats < count and not self._is_refused:
+                return False
+            self._seats -= count
+            return True
+
+    def leave_seats(self, count: int) -> None:
+        """So many sources have no pumps any more."""
+        with self._mutex:
+            self._seats += count
+
+    def call(self, pump: SharedPump, /) -> None:
+        """Lets the lookout of its node come to it."""
+        lookout = pump.lookout
+        if isinstance(lookout, Lookout) and not self._is_refused:
+            lookout.call(pump)
+        else:
+            self._clerk.add(partial(self._find, pump))
+
+    def later(self, work: AsyncWork, after: float = 0.0) -> None:
+        """Does something beside the lookouts, in so many seconds at the earliest."""
+        self._clerk.add(work, after)
+
+    async def aclose(self) -> None:
+        """Ends them all. Their sources are closed already."""
+        for _, lookout in list(self._by_pool.values()):
+            await lookout.aclose()
+        await self._clerk.aclose()
+
+    async def _find(self, pump: SharedPump) -> None:
+        if self._is_refused:
+            with pump.line.mutex:
+                pump.give_up()
+            return
+        try:
+            pool = await self._connections.pool_of(pump.source.key)
+        except RedissonDQError as error:
+            with pump.line.mutex:
+                pump.suffer(error)
+            self._clerk.add(partial(self._find, pump), _PAUSE)
+            return
+        _, lookout = self._by_pool.get(id(pool), (pool, None))
+        if lookout is None:
+            lookout = Lookout(self._connections, pool, self._refused)
+            self._by_pool[id(pool)] = (pool, lookout)
+        with pump.line.mutex:
+            pump.lookout = lookout
+        lookout.call(pump)
+
+    def _refused(self, error: Exception) -> None:
+        if not self._is_refused:
+            logger.info(
+                "Redis does not tell this client of changes (%s); each queue that is waited on has a connection and a "
+                "background task of its own; docs/deploy.md names the rights to wait for many queues on one",
+                error,
+            )
+        self._is_refused = True

@@ -1,0 +1,48 @@
+"""Slows a lookout down where Redis tells of changes again and again, and nothing is ever ready.
+
+Redis tells of a key also when it has no room to remember it (``tracking-table-max-keys``). A lookout that asks and
+watches the key again then drives out another key, of which Redis tells. So the two would go on for ever, as fast as
+they can. Many processes that wait for one queue look alike: each value is told to all of them, and one gets it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+__all__ = ["Brake"]
+
+# It counts in spans of so many seconds.
+_SPAN: Final = 1.0
+# So many changes for each value that came are no storm, and so many beside for each source that is waited for.
+_EACH_VALUE: Final = 100
+_EACH_SOURCE: Final = 2
+_ALWAYS: Final = 500
+# The pause before each round of a storm.
+_PAUSE: Final = 0.5
+
+
+class Brake:
+    """Counts the changes that Redis tells of, and the values that come. Time is an argument, in seconds."""
+
+    def __init__(self) -> None:
+        self._since = 0.0
+        self._told = self._came = 0
+
+    def told(self, count: int, now: float) -> None:
+        """Redis told of changes of so many sources."""
+        self._go_on(now)
+        self._told += count
+
+    def came(self, count: int) -> None:
+        """So many values came."""
+        self._came += count
+
+    def pause(self, sources: int, now: float) -> float:
+        """For how many seconds to pause before the next round, with so many sources."""
+        self._go_on(now)
+        is_storm = self._told > _EACH_VALUE * self._came + _EACH_SOURCE * sources + _ALWAYS
+        return _PAUSE if is_storm else 0.0
+
+    def _go_on(self, now: float) -> None:
+        if now - self._since >= _SPAN:
+            self._since, self._told, self._came = now, 0, 0

@@ -1,0 +1,197 @@
+"""The wait for one source over connections that many sources share: the decisions, without any I/O.
+
+Theory of operation. A lookout (``_async/receiving/lookout.py``) takes for many sources of one node over one connection.
+Redis tells it of changes of the keys that it watches (``CLIENT TRACKING``). Each source has a :class:`WatchEngine`. The
+lookout feeds triggers into it under the mutex of the source's line, and carries out the actions that it returns.
+
+* The lookout goes in rounds. In a round it comes to each source that was called (``CALLED``), and chooses.
+* It asks the source: a command takes ready values for those who wait, and one behind it tells how many values are left.
+  With that one Redis begins to watch the key.
+* When nothing is left, the source is watched (``WATCHED``). No command is sent then, though callers come and go. At the
+  next change Redis tells once, and the source is asked again.
+* Redis may tell while the commands are under way (``TOLD``). Nobody knows whether that change came before the reply,
+  so the source is asked again.
+* A source whose callers are being served from other sources waits for its turn (``YIELDED``).
+* Put-backs, repeated requests and the cause of a refusal belong to others (``RETURNING``, ``FAILING``), so they hold up
+  no other source. After a failure the source pauses.
+
+Three promises hold in each state. Each value is given, on its way back, or owed (:mod:`redisson_dq.waiting.debts`).
+While somebody waits, the source is watched, or a step is under way that ends with a call. A caller whose time is over
+is answered after a command that was sent later.
+
+A trigger is first classified by its meaning now (:meth:`WatchEngine.choice`, :meth:`WatchEngine.replied`). Then it is
+looked up in :data:`TRANSITIONS`, which is the whole behaviour.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import Final
+
+from redisson_dq.waiting.debts import Debts
+from redisson_dq.waiting.line import Line
+
+__all__ = ["TRANSITIONS", "Do", "State", "Trigger", "WatchEngine"]
+
+
+class State(enum.Enum):
+    """The wait for one source."""
+
+    RESTING = "nobody waits, and Redis does not watch"
+    CALLED = "the lookout comes to it in its next round"
+    YIELDED = "callers are being served from other sources, it waits for its turn"
+    ASKED = "its commands are under way"
+    TOLD = "its commands are under way, and Redis has told of a change"
+    WATCHED = "nothing is ready, and Redis tells of the next change"
+    RETURNING = "values or requests go back"
+    FAILING = "Redis has refused, the cause is looked for"
+    PAUSING = "it pauses before it tries again"
+
+
+class Trigger(enum.Enum):
+    """An event, as the engine reads it."""
+
+    # From others.
+    WORK = "somebody may wait"
+    OWED = "values have to go back, or a request has to be sent again"
+    LAST = "a caller's time is over"
+    CLOSED = "nobody comes any more"
+    TOLD = "Redis tells of a change"
+    LOST = "the connection broke"
+    FREED = "callers are not served from other sources any more"
+    # Chosen by the lookout in a round.
+    ASKS = "chosen: somebody waits, or a debt is left"
+    YIELDS = "chosen: others take for all that wait"
+    RETURNS = "chosen: values go back, or a request after the close"
+    RESTS = "chosen: nothing to do"
+    # The outcome of an action.
+    EMPTY = "nothing is left, and Redis watches"
+    LEFT = "more may be ready"
+    REFUSED = "Redis refused"
+    DONE = "done"
+    STUCK = "Redis did not take values or requests back"
+    AWAY = "Redis is away, or refuses for a while"
+    TELLS = "Redis refuses for good"
+
+
+class Do(enum.Enum):
+    """An action for one source."""
+
+    CALL = "call the lookout"
+    ASK = "ask"
+    RETURN = "put back"
+    DIAGNOSE = "find out what is wrong"
+    PAUSE = "pause longer each time"
+    TELL = "tell the callers"
+
+
+_Row = tuple[State, tuple[Do, ...]]
+
+_CALL: Final[_Row] = (State.CALLED, (Do.CALL,))
+# Somebody else does something for it, and the lookout is called when that is done.
+_BUSY: Final = (State.RETURNING, State.FAILING, State.PAUSING)
+_FROM_OTHERS: Final = (Trigger.WORK, Trigger.OWED, Trigger.LAST, Trigger.CLOSED, Trigger.TOLD, Trigger.LOST)
+
+
+def _stay(state: State, *triggers: Trigger) -> dict[tuple[State, Trigger], _Row]:
+    return {(state, trigger): (state, ()) for trigger in triggers}
+
+
+#: (state, trigger) -> (next state, actions). A pair that is not listed cannot happen.
+TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
+    **_stay(State.RESTING, Trigger.TOLD, Trigger.LOST, Trigger.CLOSED),
+    (State.RESTING, Trigger.WORK): _CALL,
+    (State.RESTING, Trigger.OWED): _CALL,
+    (State.RESTING, Trigger.LAST): _CALL,
+    # A round sees all that has happened before it.
+    **_stay(State.CALLED, *_FROM_OTHERS),
+    (State.CALLED, Trigger.ASKS): (State.ASKED, (Do.ASK,)),
+    (State.CALLED, Trigger.YIELDS): (State.YIELDED, ()),
+    (State.CALLED, Trigger.RETURNS): (State.RETURNING, (Do.RETURN,)),
+    (State.CALLED, Trigger.RESTS): (State.RESTING, ()),
+    **{(State.YIELDED, trigger): _CALL for trigger in (*_FROM_OTHERS, Trigger.FREED)},
+    # The reply tells of all but that Redis has told meanwhile, and that somebody's time is over.
+    **_stay(State.ASKED, Trigger.WORK, Trigger.OWED, Trigger.CLOSED),
+    (State.ASKED, Trigger.TOLD): (State.TOLD, ()),
+    (State.ASKED, Trigger.LAST): (State.TOLD, ()),
+    (State.ASKED, Trigger.LOST): _CALL,
+    (State.ASKED, Trigger.EMPTY): (State.WATCHED, ()),
+    (State.ASKED, Trigger.LEFT): _CALL,
+    (State.ASKED, Trigger.REFUSED): (State.FAILING, (Do.DIAGNOSE,)),
+    **_stay(State.TOLD, Trigger.WORK, Trigger.OWED, Trigger.CLOSED, Trigger.TOLD, Trigger.LAST),
+    (State.TOLD, Trigger.LOST): _CALL,
+    (State.TOLD, Trigger.LEFT): _CALL,
+    (State.TOLD, Trigger.REFUSED): (State.FAILING, (Do.DIAGNOSE,)),
+    # Callers who come while nothing is ready need no command.
+    **_stay(State.WATCHED, Trigger.WORK),
+    (State.WATCHED, Trigger.OWED): _CALL,
+    (State.WATCHED, Trigger.LAST): _CALL,
+    (State.WATCHED, Trigger.CLOSED): _CALL,
+    (State.WATCHED, Trigger.TOLD): _CALL,
+    (State.WATCHED, Trigger.LOST): _CALL,
+    # Others carry these out.
+    **{pair: row for state in _BUSY for pair, row in _stay(state, *_FROM_OTHERS).items()},
+    (State.RETURNING, Trigger.DONE): _CALL,
+    (State.RETURNING, Trigger.STUCK): (State.PAUSING, (Do.PAUSE,)),
+    (State.FAILING, Trigger.AWAY): (State.PAUSING, (Do.PAUSE,)),
+    (State.FAILING, Trigger.TELLS): (State.CALLED, (Do.TELL, Do.CALL)),
+    (State.PAUSING, Trigger.DONE): _CALL,
+}
+
+
+class WatchEngine:
+    """Decides for one source. Not thread-safe: its callers hold the mutex of the line."""
+
+    def __init__(self, line: Line) -> None:
+        self.state = State.RESTING
+        self.debts = Debts()
+        self.line = line
+        #: Whether Redis tells of the next change of the key.
+        self.is_watched = False
+        #: How many values stood there at the last reply; None where Redis has told of a change since.
+        self.left: int | None = None
+
+    def step(self, trigger: Trigger) -> tuple[Do, ...]:
+        """Gives the actions for a trigger. All triggers come under the mutex."""
+        if trigger in (Trigger.TOLD, Trigger.LOST):
+            self.is_watched, self.left = False, None
+        self.state, to_do = TRANSITIONS[self.state, trigger]
+        return to_do
+
+    def choice(self, *, has_returns: bool) -> Trigger:
+        """Classifies the work that is left. ``has_returns``: values have to go back."""
+        if has_returns or (self.line.closed and self.debts.has_request):
+            return Trigger.RETURNS
+        if not self.line.closed and (self.debts or self.line.count):
+            return Trigger.ASKS
+        return Trigger.RESTS
+
+    def replied(self, left: int | None, *, watches: bool, has_returns: bool) -> Trigger:
+        """Classifies a reply.
+
+        ``left`` is how many values it has told are left. ``watches``: Redis watches since these commands.
+        """
+        if self.state is State.TOLD:
+            # The change may be older than the reply, or newer.
+            self.is_watched = False
+            self.left = left or None
+            return Trigger.LEFT
+        self.is_watched = self.is_watched or watches
+        self.left = left
+        is_done = self.is_watched and left == 0 and not (self.debts or has_returns or self.line.closed)
+        return Trigger.EMPTY if is_done else Trigger.LEFT
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether its commands are on their way, or the replies."""
+        return self.state in (State.ASKED, State.TOLD)
+
+    @property
+    def is_attended(self) -> bool:
+        """Whether callers that enter the inbox of the line are seen: a round, or the next change, leads to them."""
+        return self.state is not State.RESTING
+
+    @property
+    def may_hold(self) -> bool:
+        """Whether values may be ready, as far as is known without a command."""
+        return not (self.is_watched and self.left == 0)
