@@ -43,6 +43,41 @@ class Mutation:
 
 MUTATIONS = [
     Mutation(
+        "metrics: the counts of a dead process stay",
+        "redisson_dq/prometheus/merging.py",
+        "self._ended.add(self._pages.pop(process, []), lasting_alone=True)",
+        "self._pages.pop(process, [])",
+        "tests/unit/prometheus/test_merging.py::test_the_counts_of_a_dead_process_stay_and_its_gauges_go",
+    ),
+    Mutation(
+        "metrics: the names of handlers have an end",
+        "redisson_dq/prometheus/counting.py",
+        "if len(self.handlers) >= MOST_HANDLERS:",
+        "if False:",
+        "tests/unit/prometheus/test_counting.py::test_a_queue_has_at_most_60_time_series",
+    ),
+    Mutation(
+        "metrics: a round trip is for a hundred queues",
+        "redisson_dq/prometheus/collector.py",
+        "_AT_ONCE = 100\n",
+        "_AT_ONCE = 1000\n",
+        "tests/integration/test_prometheus.py::test_a_scrape_is_one_round_trip_for_a_hundred_queues",
+    ),
+    Mutation(
+        "metrics: an item that was kept out is no offer",
+        "redisson_dq/requests/inner/delayed_side.py",
+        "if outcome is not OfferOutcome.KEPT:",
+        "if outcome:",
+        "tests/integration/test_prometheus.py::test_a_client_that_offers_and_takes",
+    ),
+    Mutation(
+        "metrics: what somebody has paused is not overdue",
+        "redisson_dq/prometheus/alerts.yml",
+        "redisson_dq_overdue_oldest_seconds > 30 unless redisson_dq_paused == 1",
+        "redisson_dq_overdue_oldest_seconds > 30",
+        "tests/unit/prometheus/test_alerts.py::test_each_fires_in_its_case_alone",
+    ),
+    Mutation(
         "traces: a trace of the user's own in context= wins",
         "redisson_dq/otel/interceptor.py",
         "carries = operation.carries and not self._carrier.is_taken(operation.context)",
