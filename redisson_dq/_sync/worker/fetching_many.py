@@ -26,7 +26,7 @@ from redisson_dq._sync.runtime import Runtime
 from redisson_dq._sync.worker.assigning import Assigner
 from redisson_dq._sync.worker.handing_over import Came, HandOver, page
 from redisson_dq._sync.worker.intake import Intake
-from redisson_dq._sync.worker.seat import Seat, SeatAnswer
+from redisson_dq._sync.worker.outpost import Outpost, OutpostAnswer
 from redisson_dq._sync.worker.starting import Starter
 from redisson_dq.errors import ClosedError, RedissonDQError
 from redisson_dq.waiting.line import Lifeline
@@ -53,7 +53,7 @@ class _LastEvent:
 
 
 #: The answer to a waiter; the name of a queue that values are wanted of again; or one of these two.
-_Event = Union[SeatAnswer, str, _All, _LastEvent]
+_Event = Union[OutpostAnswer, str, _All, _LastEvent]
 
 
 class ManyFetcher:
@@ -69,15 +69,15 @@ class ManyFetcher:
         self._bell: Inbox[_Event] = Inbox(self._clock)
         # The queues that it was told to receive from last.
         self._intakes: Sequence[Intake] = ()
-        self._seats: dict[str, Seat] = {}
-        # Seats whose queue was taken off, until their waiters are out of the line.
-        self._leaving: set[Seat] = set()
+        self._outposts: dict[str, Outpost] = {}
+        # Outposts whose queue was taken off, until their waiters are out of the line.
+        self._leaving: set[Outpost] = set()
         # The queues that are reviewed before the next wait.
         self._dirty: dict[str, None] = {}
         # Those that wanted nothing when they were reviewed last, where slots are limited over all queues.
         self._unmet: dict[str, None] = {}
-        self._holding: dict[str, Seat] = {}
-        self._pauses: dict[Seat, float] = {}
+        self._holding: dict[str, Outpost] = {}
+        self._pauses: dict[Outpost, float] = {}
         self._ends = False
         self._ended = Switch(self._clock)
         self._receivers: set[Receiver] = set()
@@ -87,7 +87,7 @@ class ManyFetcher:
     @property
     def is_well(self) -> bool:
         """Whether it receives, and Redis does not refuse that."""
-        return not self._ends and all(seat.is_well for seat in list(self._seats.values()))
+        return not self._ends and all(outpost.is_well for outpost in list(self._outposts.values()))
 
     def start(self) -> None:
         """Begins to receive."""
@@ -133,7 +133,7 @@ class ManyFetcher:
                     self._round(starter)
                 except Failure:
                     # A defect. Values that were received already come again at their deadlines.
-                    logger.exception("worker: receiving from %d queues failed", len(self._seats))
+                    logger.exception("worker: receiving from %d queues failed", len(self._outposts))
                     if starter.first is None:
                         self._clock.sleep(PAUSE)
                 first = starter.first
@@ -144,8 +144,8 @@ class ManyFetcher:
             if first is None:
                 self._ends = True
                 self._hand_over.renew()
-                for seat in (*self._seats.values(), *self._leaving):
-                    seat.forget()
+                for outpost in (*self._outposts.values(), *self._leaving):
+                    outpost.forget()
                 self._ended.on()
             else:
                 # This thread becomes a handler, and another one receives.
@@ -155,7 +155,7 @@ class ManyFetcher:
 
     @property
     def _has_left(self) -> bool:
-        return self._ends and not self._seats and not self._leaving
+        return self._ends and not self._outposts and not self._leaving
 
     def _round(self, starter: Starter) -> None:
         if self._take_in(self._bell.poll(), starter):
@@ -167,17 +167,17 @@ class ManyFetcher:
 
     def _take_in(self, event: _Event | None, starter: Starter) -> bool:
         """Sees to this event, and to all that came behind it. Whether values came."""
-        answers: list[SeatAnswer] = []
+        answers: list[OutpostAnswer] = []
         while event is not None:
-            if isinstance(event, SeatAnswer):
+            if isinstance(event, OutpostAnswer):
                 answers.append(event)
             else:
                 self._note(event)
             event = self._bell.poll()
-        for seat, until in list(self._pauses.items()):
+        for outpost, until in list(self._pauses.items()):
             if until <= self._clock.monotonic():
-                del self._pauses[seat]
-                self._happened(seat, Trigger.OVER)
+                del self._pauses[outpost]
+                self._happened(outpost, Trigger.OVER)
         return self._answered(answers, starter)
 
     def _patience(self) -> float | None:
@@ -193,26 +193,26 @@ class ManyFetcher:
             self._dirty[event] = None
             self._dirty.update(self._unmet)
         elif isinstance(event, _All):
-            self._take_seats()
+            self._take_queues()
         elif not self._ends:
             self._ends = True
-            for seat in list(self._seats.values()):
-                self._give_up(seat)
+            for outpost in list(self._outposts.values()):
+                self._give_up(outpost)
 
-    def _take_seats(self) -> None:
+    def _take_queues(self) -> None:
         intakes = {} if self._ends else {intake.name: intake for intake in self._intakes}
-        for name, seat in list(self._seats.items()):
-            if intakes.get(name) is not seat.intake:
-                self._give_up(seat)
+        for name, outpost in list(self._outposts.items()):
+            if intakes.get(name) is not outpost.intake:
+                self._give_up(outpost)
         for name, intake in intakes.items():
-            if name not in self._seats:
-                self._seats[name] = Seat(self._runtime, intake, holds=self._assigner.is_limited)
+            if name not in self._outposts:
+                self._outposts[name] = Outpost(self._runtime, intake, holds=self._assigner.is_limited)
             self._dirty[name] = None
 
-    def _give_up(self, seat: Seat) -> None:
-        del self._seats[seat.intake.name]
-        self._leaving.add(seat)
-        self._happened(seat, Trigger.END)
+    def _give_up(self, outpost: Outpost) -> None:
+        del self._outposts[outpost.intake.name]
+        self._leaving.add(outpost)
+        self._happened(outpost, Trigger.END)
 
     # -- decisions ---------------------------------------------------------------------------------------------------
 
@@ -221,102 +221,104 @@ class ManyFetcher:
         dirty, self._dirty = self._dirty, {}
         for name in dirty:
             self._unmet.pop(name, None)
-            seat = self._seats.get(name)
-            if seat is None:
+            outpost = self._outposts.get(name)
+            if outpost is None:
                 continue
-            wanted = min(self._assigner.wanted(seat.intake), MOST_AT_ONCE)
-            if seat.place.state is State.WAITING:
+            wanted = min(self._assigner.wanted(outpost.intake), MOST_AT_ONCE)
+            if outpost.place.state is State.WAITING:
                 # Where slots are limited over all queues, one value more is turned round sooner than all waiters are.
-                is_less = wanted < seat.limit and not self._assigner.is_limited
-                if is_less or seat.waits_elsewhere:
-                    self._happened(seat, Trigger.FEWER)
+                is_less = wanted < outpost.limit and not self._assigner.is_limited
+                if is_less or outpost.waits_elsewhere:
+                    self._happened(outpost, Trigger.FEWER)
             elif wanted > 0:
-                self._happened(seat, Trigger.WANTED, wanted)
+                self._happened(outpost, Trigger.WANTED, wanted)
             elif self._assigner.is_limited:
                 self._unmet[name] = None
 
-    def _happened(self, seat: Seat, trigger: Trigger, wanted: int = 0) -> None:
-        for do in seat.place.happened(trigger):
+    def _happened(self, outpost: Outpost, trigger: Trigger, wanted: int = 0) -> None:
+        for do in outpost.place.happened(trigger):
             if do is Do.ENTER:
-                seat.enter(1 if self._assigner.is_limited else wanted, self._bell.put)
-                if seat.receiver is not None:
-                    self._receivers.add(seat.receiver)
+                outpost.enter(1 if self._assigner.is_limited else wanted, self._bell.put)
+                if outpost.receiver is not None:
+                    self._receivers.add(outpost.receiver)
             elif do is Do.WITHDRAW:
-                assert seat.receiver is not None
-                seat.receiver.withdraw(seat.lifeline)
+                assert outpost.receiver is not None
+                outpost.receiver.withdraw(outpost.lifeline)
             elif do is Do.PAUSE:
-                self._pauses[seat] = self._clock.monotonic() + PAUSE
+                self._pauses[outpost] = self._clock.monotonic() + PAUSE
             elif do is Do.FORGET:
-                self._pauses.pop(seat, None)
-                self._leaving.discard(seat)
-                seat.forget()
-        name = seat.intake.name
-        if seat.place.state is State.HOLDING:
-            self._holding[name] = seat
-        elif self._holding.get(name) is seat:
+                self._pauses.pop(outpost, None)
+                self._leaving.discard(outpost)
+                outpost.forget()
+        name = outpost.intake.name
+        if outpost.place.state is State.HOLDING:
+            self._holding[name] = outpost
+        elif self._holding.get(name) is outpost:
             del self._holding[name]
-        if seat.place.state is State.RESTING:
+        if outpost.place.state is State.RESTING:
             self._dirty[name] = None
 
     # -- values ------------------------------------------------------------------------------------------------------
 
-    def _answered(self, answers: Sequence[SeatAnswer], starter: Starter) -> bool:
+    def _answered(self, answers: Sequence[OutpostAnswer], starter: Starter) -> bool:
         """Hands over the values that came to waiters, as far as slots are free. Whether any came."""
         places = {
-            name: place for place, name in enumerate(self._order.sorted([each.seat.intake.name for each in answers]))
+            name: place for place, name in enumerate(self._order.sorted([each.outpost.intake.name for each in answers]))
         }
         free = self._assigner.free
-        came: list[tuple[SeatAnswer, list[Came]]] = []
-        for answer in sorted(answers, key=lambda each: places[each.seat.intake.name]):
+        came: list[tuple[OutpostAnswer, list[Came]]] = []
+        for answer in sorted(answers, key=lambda each: places[each.outpost.intake.name]):
             opened = self._opened(answer, has_slot=free is None or len(came) < free)
             if opened:
                 came.append((answer, opened))
         # Nothing is awaited from here on.
         for answer, each in came:
-            seat = answer.seat
-            seat.lifeline.keep()
+            outpost = answer.outpost
+            outpost.lifeline.keep()
             self._hand_over.accept(each, starter)
-            self._order.took(seat.intake.name, sum(len(one.deliveries) for one in each))
-            self._happened(seat, Trigger.MORE if free is not None and answer.more else Trigger.TOOK)
+            self._order.took(outpost.intake.name, sum(len(one.deliveries) for one in each))
+            self._happened(outpost, Trigger.MORE if free is not None and answer.more else Trigger.TOOK)
         return bool(came)
 
-    def _opened(self, answer: SeatAnswer, *, has_slot: bool) -> list[Came]:
+    def _opened(self, answer: OutpostAnswer, *, has_slot: bool) -> list[Came]:
         """The deliveries of an answer. None, where it has no values for the worker."""
-        seat, value = answer.seat, answer.value
+        outpost, value = answer.outpost, answer.value
         try:
             if isinstance(value, RedissonDQError):
-                seat.lifeline.keep()
+                outpost.lifeline.keep()
                 raise value
-            is_wanted = not self._assigner.is_limited or (has_slot and self._assigner.wanted(seat.intake) > 0)
-            if seat.place.ends or not is_wanted:
+            is_wanted = not self._assigner.is_limited or (has_slot and self._assigner.wanted(outpost.intake) > 0)
+            if outpost.place.ends or not is_wanted:
                 # The values go back. A look finds them when a slot is free.
-                seat.lifeline.let_go()
-                self._happened(seat, Trigger.MORE)
+                outpost.lifeline.let_go()
+                self._happened(outpost, Trigger.MORE)
                 return []
-            opened = self._hand_over.opened(seat.intake, self._hand_over.leased(seat.intake, value, seat.limit))
-            seat.is_well_now()
+            opened = self._hand_over.opened(
+                outpost.intake, self._hand_over.leased(outpost.intake, value, outpost.limit)
+            )
+            outpost.is_well_now()
             if not opened:
-                seat.lifeline.keep()
-                self._happened(seat, Trigger.MISSED)
+                outpost.lifeline.keep()
+                self._happened(outpost, Trigger.MISSED)
             return opened
         except ClosedError as error:
             # It was withdrawn, or somebody has closed the client.
-            if seat.lifeline.is_withdrawn:
-                self._happened(seat, Trigger.MISSED)
+            if outpost.lifeline.is_withdrawn:
+                self._happened(outpost, Trigger.MISSED)
             else:
-                self._refused(seat, error, is_told=False)
+                self._refused(outpost, error, is_told=False)
         except RedissonDQError as error:
-            self._refused(seat, error)
+            self._refused(outpost, error)
         except Failure as error:
             # A defect, or in a thread a class of the user's that wants to end the program when it is made.
-            logger.exception("worker: receiving from %s failed", [seat.intake.name])
-            seat.lifeline.let_go()
-            self._refused(seat, error, is_told=False)
+            logger.exception("worker: receiving from %s failed", [outpost.intake.name])
+            outpost.lifeline.let_go()
+            self._refused(outpost, error, is_told=False)
         return []
 
-    def _refused(self, seat: Seat, error: BaseException, *, is_told: bool = True) -> None:
-        seat.refused(error, is_told=is_told)
-        self._happened(seat, Trigger.REFUSED)
+    def _refused(self, outpost: Outpost, error: BaseException, *, is_told: bool = True) -> None:
+        outpost.refused(error, is_told=is_told)
+        self._happened(outpost, Trigger.REFUSED)
 
     # -- looks -------------------------------------------------------------------------------------------------------
 
@@ -338,8 +340,8 @@ class ManyFetcher:
         return False
 
     def _wanted(self, name: str) -> int:
-        seat = self._holding.get(name)
-        return 0 if seat is None else min(self._assigner.wanted(seat.intake), MOST_AT_ONCE)
+        outpost = self._holding.get(name)
+        return 0 if outpost is None else min(self._assigner.wanted(outpost.intake), MOST_AT_ONCE)
 
     def _ready(self, names: Sequence[str]) -> Sequence[str]:
         """Those of these queues whose lists are not empty."""
@@ -353,8 +355,8 @@ class ManyFetcher:
             return names
         return [name for (name, _), length in zip(asked, lengths, strict=True) if length != 0]
 
-    def _look_at(self, seat: Seat, idle: Sequence[str], starter: Starter) -> bool:
-        intake, wanted = seat.intake, self._wanted(seat.intake.name)
+    def _look_at(self, outpost: Outpost, idle: Sequence[str], starter: Starter) -> bool:
+        intake, wanted = outpost.intake, self._wanted(outpost.intake.name)
         found: list[Leased] = []
         lifelines: list[Lifeline] = []
         try:
@@ -370,15 +372,15 @@ class ManyFetcher:
         except RedissonDQError as error:
             for lifeline in lifelines:
                 lifeline.let_go()
-            self._refused(seat, error)
+            self._refused(outpost, error)
             return False
-        seat.is_well_now()
+        outpost.is_well_now()
         if not found:
-            self._happened(seat, Trigger.MISSED)
+            self._happened(outpost, Trigger.MISSED)
             return False
         for lifeline in lifelines:
             lifeline.keep()
         self._hand_over.accept(came, starter)
         self._order.took(intake.name, len(found), idle)
-        self._happened(seat, Trigger.MORE if found[-1].left else Trigger.TOOK)
+        self._happened(outpost, Trigger.MORE if found[-1].left else Trigger.TOOK)
         return True

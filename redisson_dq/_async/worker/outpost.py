@@ -17,16 +17,16 @@ from redisson_dq.wire.leases import Leased
 from redisson_dq.working.fetch_plan import PAUSE
 from redisson_dq.working.place_table import QueuePlace, State
 
-__all__ = ["Seat", "SeatAnswer"]
+__all__ = ["Outpost", "OutpostAnswer"]
 
 logger = logging.getLogger("redisson_dq")
 
 
-class SeatAnswer:
+class OutpostAnswer:
     """The answer to one waiter. It may come in any thread."""
 
-    def __init__(self, seat: Seat, tell: Callable[[SeatAnswer], object]) -> None:
-        self.seat = seat
+    def __init__(self, outpost: Outpost, tell: Callable[[OutpostAnswer], object]) -> None:
+        self.outpost = outpost
         self.filled = False
         self.value: Answer = []
         self._tell = tell
@@ -43,8 +43,8 @@ class SeatAnswer:
         return last is not None and (not isinstance(last, Leased) or bool(last.left))
 
 
-class Seat:
-    """The fetcher alone calls it, but for :attr:`is_well`."""
+class Outpost:
+    """One queue of many. The fetcher alone calls it, but for :attr:`is_well`."""
 
     def __init__(self, runtime: Runtime, intake: Intake, *, holds: bool) -> None:
         """``holds`` is as with :class:`QueuePlace`."""
@@ -62,9 +62,9 @@ class Seat:
 
     # -- the waiter --------------------------------------------------------------------------------------------------
 
-    def enter(self, wanted: int, tell: Callable[[SeatAnswer], object]) -> None:
+    def enter(self, wanted: int, tell: Callable[[OutpostAnswer], object]) -> None:
         """Sends a waiter into the line. ``tell`` is called with its answer."""
-        answer = SeatAnswer(self, tell)
+        answer = OutpostAnswer(self, tell)
         self.limit, self.lifeline = wanted, Lifeline()
         self._waitable, self._entered = self.intake.waitable, self._runtime.clock.monotonic()
         try:
