@@ -17,6 +17,7 @@ import redis
 import redisson_dq
 from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import ClosedError
+from redisson_dq.worker import Worker
 from tests.benchmarks.curves import FLAT, LINEAR, LOG, shape
 from tests.benchmarks.watching import FROM_CLIENTS, command_stats, grown
 from tests.conftest import eventually
@@ -113,6 +114,39 @@ def test_an_item_costs_as_many_commands_among_any_number_of_queues(admin: Any, u
             told[count] = sum(calls_of(admin, one_after_another).values()) / ITEMS
             eventually(lambda: sum(_sent(calls_of(admin, lambda: time.sleep(0.1))).values()) == 0)
             idle[count] = sum(_sent(calls_of(admin, lambda: time.sleep(0.5))).values())
+    assert shape(told) == FLAT, told
+    assert shape(idle, slack=2) == FLAT, idle
+
+
+@pytest.mark.parametrize("concurrency", [None, 4], ids=["each handler's limit", "one limit"])
+def test_a_job_costs_as_many_commands_in_a_worker_of_any_number_of_queues(
+    admin: Any, url: str, concurrency: int | None
+) -> None:
+    told: dict[float, float] = {}
+    idle: dict[float, float] = {}
+    for count in QUEUES:
+        admin.flushall()
+        handled = threading.Semaphore(0)
+        with redisson_dq.connect(url, codec=StringCodec()) as client:
+            worker = Worker(client, concurrency=concurrency)
+            names = [f"queue-{number}" for number in range(count)]
+            for name in names:
+                worker.handler(name)(lambda _value, handled=handled: handled.release())
+            delayed = [client.delayed_queue(name) for name in names]
+            with worker:
+
+                def one_after_another(delayed: Any = delayed, handled: threading.Semaphore = handled) -> None:
+                    for number in range(ITEMS):
+                        delayed[number % len(delayed)].offer(f"item {number}", 0.01)
+                        assert handled.acquire(timeout=30)
+
+                # Each queue has had a job, so that nothing is opened any more.
+                for each in delayed:
+                    each.offer("first", 0.01)
+                    assert handled.acquire(timeout=30)
+                told[count] = sum(calls_of(admin, one_after_another).values()) / ITEMS
+                eventually(lambda: sum(_sent(calls_of(admin, lambda: time.sleep(0.1))).values()) == 0)
+                idle[count] = sum(_sent(calls_of(admin, lambda: time.sleep(0.5))).values())
     assert shape(told) == FLAT, told
     assert shape(idle, slack=2) == FLAT, idle
 
