@@ -420,6 +420,41 @@ MUTATIONS = [
         "",
         "tests/integration/test_observing.py::test_a_lease_that_is_not_renewed_any_more",
     ),
+    Mutation(
+        "log: a happening is made for a line that nobody wants",
+        "redisson_dq/observing/log.py",
+        "return found is not None and found.logger.isEnabledFor(found.level)",
+        "return found is not None",
+        "tests/integration/test_logging.py::test_nothing_is_made_for_a_line_that_nobody_wants",
+    ),
+    Mutation(
+        "log: a mask that fails shows its error",
+        "redisson_dq/observing/observers.py",
+        'return f"({type(error).__name__} in log_values=)"',
+        'return f"({error} in log_values=)"',
+        "tests/unit/test_log.py::test_values_are_shown_on_demand",
+    ),
+    Mutation(
+        "settings: a setting of Redisson that cannot be taken over is left out",
+        "redisson_dq/_redisson_config/taking.py",
+        "        raise self._wrong(name, refused.why)",
+        "        return",
+        "tests/unit/test_redisson_config.py::test_a_setting_that_cannot_be_taken_over_is_named",
+    ),
+    Mutation(
+        "settings: a Sentinel is asked with the password of its master",
+        "redisson_dq/_redis/urls.py",
+        'if name.startswith(("socket_", "ssl"))}',
+        'if name != "db"}',
+        "tests/unit/test_urls.py::test_a_sentinel_is_asked_without_the_masters_password",
+    ),
+    Mutation(
+        "server check: the clock of a server that is behind is not told",
+        "redisson_dq/observing/server_advice.py",
+        "if abs(ahead_us) > _DIFFERENCE_US:",
+        "if ahead_us > _DIFFERENCE_US:",
+        "tests/unit/test_server_advice.py::test_the_clock",
+    ),
 ]
 
 

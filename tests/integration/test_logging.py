@@ -16,6 +16,7 @@ from redisson_dq.observing import Happening
 from tests.conftest import eventually
 from tests.flavours import Flavour
 from tests.integration.test_observing import _count, _kinds
+from tests.workers.handlers import Ledger, running
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/operate.md"
 
@@ -97,6 +98,21 @@ def test_values_are_in_the_log_on_demand(flavour: Flavour, url: str, caplog: pyt
         assert values == shown
         lines = [record.getMessage() for record in caplog.records if "values" in vars(record)]
         assert all(line.endswith(f": {value}") for line, value in zip(lines, shown, strict=True))
+
+
+def test_a_workers_leases_are_in_the_log(
+    flavour: Flavour, url: str, admin: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG, "redisson_dq")
+    admin.rpush("orders", "secret")
+    ledger, worker = Ledger(), flavour.worker_of(url, codec=StringCodec(), log_values=lambda value: len(value))
+    worker.handler("orders")(ledger.handle)
+    with running(worker):
+        assert ledger.next() == "secret"
+        eventually(lambda: "DEBUG Settled" in told(caplog))
+    (began,) = [vars(record) for record in caplog.records if vars(record).get("happening") == "LeaseBegan"]
+    assert (began["queue"], began["values"]) == ("orders", ["6"])
+    assert "secret" not in caplog.text
 
 
 def test_the_page_shows_what_its_sample_writes(server: EmbeddedServer, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,6 +10,7 @@ import redis.asyncio
 
 import redisson_dq
 from redisson_dq._redis import async_client_at, client_at
+from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError, UnknownOptionError
 from redisson_dq.worker import Worker
 
@@ -106,6 +107,12 @@ def test_a_url_that_cannot_be_used_says_why_without_the_password(flavour: Any, u
 def test_an_unknown_option_is_named(flavour: Any, url: str) -> None:
     with pytest.raises(UnknownOptionError, match=r"socket_timeouts.*did you mean 'socket_timeout'"):
         flavour.connect(url, socket_timeouts=3)
+
+
+def test_no_text_shows_a_password_of_a_url() -> None:
+    text = shown("rediss+sentinel://u:secret@h/main?sentinel_password=secret&ssl_password=secret&db=1")
+    assert "secret" not in text
+    assert text.startswith("'rediss+sentinel://***h/main?")
 
 
 # -- without a URL ---------------------------------------------------------------------------------------------------
