@@ -274,6 +274,27 @@ MUTATIONS = [
         "tests/integration/test_stats.py::test_a_user_who_may_only_look",
     ),
     Mutation(
+        "health: each call sends a look of its own while Redis stands still",
+        "redisson_dq/_async/checkup.py",
+        "if self._current is None or self._current[0].is_answered:",
+        "if True:",
+        "tests/integration/test_health.py::test_a_server_that_stands_still",
+    ),
+    Mutation(
+        "health: a node that is down hides the queues of the others",
+        "redisson_dq/_async/checkup.py",
+        "if self.connections.is_cluster or not isinstance(self.error, RedisConnectionError):",
+        "if not isinstance(self.error, RedisConnectionError):",
+        "tests/integration/test_health.py::test_a_cluster",
+    ),
+    Mutation(
+        "queue_names: a name that begins and ends with a hash tag loses both",
+        "redisson_dq/wire/names.py",
+        'if rest.startswith("{") and rest.endswith("}") and "{" not in rest[1:]:',
+        'if rest.startswith("{") and rest.endswith("}"):',
+        "tests/integration/test_queue_names.py::test_the_way_back_from_each_key",
+    ),
+    Mutation(
         "looks: a user who may only read the keys is refused",
         "redisson_dq/_async/connecting/connections.py",
         'ways = ("_RO", "") if self._only_looks else ("", "_RO")',

@@ -11,6 +11,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from datetime import datetime, timedelta, timezone
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,6 +30,7 @@ from tests.conftest import environment, eventually, moving
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
 from tests.integration.test_inspect import sent_by
+from tests.integration.test_topologies import Watched
 
 # Offers and moves until it is killed.
 MOVER = """
@@ -211,6 +213,21 @@ def test_redis_is_away_and_back(flavour: Flavour, own_server: EmbeddedServer) ->
         eventually(lambda: any(isinstance(each, BackAgain) for each in seen))
         # Why it was away is told until the next time.
         assert (str(again.last_error), again.last_error_since) == (str(health.last_error), health.last_error_since)
+
+
+def test_a_failover_under_a_sentinel(flavour: Flavour, tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        watched = Watched(stack, tmp_path)
+        client = stack.enter_context(flavour.sentinel(watched.port or 0, "main", codec=StringCodec()))
+        assert repr(client).startswith(f"Client('redis+sentinel://127.0.0.1:{watched.port}/main?db=0'")
+        moving(client.delayed_queue("orders")).offer("a", 60)
+        eventually(lambda: (health := client.health()).is_well and health.queues["orders"].is_moving)
+        assert client.ping() > timedelta(0)
+        assert list(client.queue_names()) == ["orders"]
+        watched.master.kill()
+        assert not client.health().connected
+        health = eventually(lambda: (health := client.health()).is_well and health)
+        assert (health.queues["orders"].overdue, health.last_error is None) == (0, False)
 
 
 def test_a_client_that_only_offers_knows_since_when(flavour: Flavour, own_server: EmbeddedServer) -> None:

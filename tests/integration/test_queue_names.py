@@ -21,7 +21,22 @@ from tests.conftest import eventually, moving
 from tests.flavours import Flavour
 from tests.integration.test_inspect import sent_by
 
-ODD = ["a b", "x" * 10_000, "{tag}rest", "a{b", "a}b", "{}x", "é\n😀", "0", "*", "a:b", "redisson_dq_dead", ":", "[a]"]
+ODD = [
+    "a b",
+    "{a}:{b}",
+    "x" * 10_000,
+    "{tag}rest",
+    "a{b",
+    "a}b",
+    "{}x",
+    "é\n😀",
+    "0",
+    "*",
+    "a:b",
+    "redisson_dq_dead",
+    ":",
+    "[a]",
+]
 
 
 def names(client: Any, *match: Any) -> list[str]:
