@@ -156,3 +156,11 @@ def test_metrics_of_the_program_itself(url: str, queue: Any) -> None:
         assert "shop_sold_created" not in page(port)[0]
         made.send(signal.SIGTERM)
         assert made.ends() == 0
+
+
+def test_prometheus_client_is_missing(flavour: Flavour) -> None:
+    program = "import sys; sys.modules['prometheus_client'] = None; from redisson_dq.cli import main; sys.exit(main())"
+    for words in (["exporter", "orders"], ["worker", "shop:worker", "--metrics-port", "0"]):
+        told = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True)
+        assert told.returncode == 1
+        assert "needs prometheus_client: pip install 'prometheus_client>=0.21'" in told.stderr

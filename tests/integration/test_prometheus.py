@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import os
 import signal
+from contextlib import ExitStack
 from typing import Any, cast
 
 import pytest
@@ -17,7 +18,9 @@ from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import ArgumentError
 from redisson_dq.observing import Happening, OfRequest, Role, Sent
 from redisson_dq.prometheus import Collector, instrument
+from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.worker import Retry, fixed
+from tests.cluster import Cluster
 from tests.conftest import eventually, moving
 from tests.flavours import AsyncioFlavour, Bridged, Flavour
 from tests.integration.conftest import KEYS
@@ -368,3 +371,27 @@ def _noting(ledger: Ledger) -> Any:
             ledger.note(value)
 
     return handle
+
+
+def test_queues_of_a_cluster(flavour: Flavour, registry: CollectorRegistry, page: Page) -> None:
+    """The figures of the nodes that answer are shown while another one is down."""
+    names = ["orders", "bills", "letters", "parcels"]
+    with ExitStack() as stack:
+        cluster = Cluster(stack, 3)
+        client = stack.enter_context(flavour.cluster(cluster.url, codec=StringCodec()))
+        for name in names:
+            client.delayed_queue(name, transfer=False).offer("a", 3600)
+        registry.register(collector(flavour, client, names, timeout=3))
+        assert registry.get_sample_value("redisson_dq_up") == 1
+        assert [page("items", queue=name, state="waiting") for name in names] == [1] * 4
+        # A node knows its own subscribers alone.
+        assert page("subscribers") is None
+        owners = {name: cluster.owner(QueueKeys.of(name).timeout) for name in names}
+        for admin in cluster.admins:
+            admin.config_set("cluster-require-full-coverage", "no")
+        cluster.servers[owners["orders"]].kill()
+        eventually(lambda: registry.get_sample_value("redisson_dq_up") == 0)
+        left = [name for name in names if owners[name] != owners["orders"]]
+        assert left
+        eventually(lambda: [page("items", queue=name, state="waiting") for name in left] == [1] * len(left))
+        assert page("paused") is None
