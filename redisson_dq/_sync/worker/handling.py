@@ -41,6 +41,9 @@ __all__ = ["Crashed", "Handling", "Outcomes", "Setting"]
 
 logger = logging.getLogger("redisson_dq")
 
+# Where no interceptor asks, which is in most programs.
+_NOT_TOLD = nullcontext()
+
 #: An error of each value, None for those that are done.
 Outcomes = Sequence["BaseException | None"]
 
@@ -204,7 +207,7 @@ class Handling:
     def _operation(self) -> Under | nullcontext[None]:
         operations = self._setting.hooks.observers.operations
         if not operations:
-            return nullcontext()
+            return _NOT_TOLD
         return operations.begin(
             OperationKind.PROCESS,
             "process",
