@@ -37,14 +37,16 @@ class World:
     admins: list[Any]
 
     def __init__(self, *, program: str = "redis", config: Mapping[str, str] | None = None, clock: bool = False) -> None:
+        # First, as its error leaves nothing behind.
+        library = _faketime() if clock else None
         self._stack = ExitStack()
         self.skews: list[tuple[float, float]] = []
         self._dir = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="faults-")))
         self._config = {"enable-debug-command": "local", **(config or {})}
         self._program = PROGRAMS[program]()
-        if clock:
+        if library is not None:
             # Debian's Redis does not start with it: libfaketime and jemalloc each need the other to begin.
-            self._program = self._with_a_clock_that_can_be_set(PROGRAMS["valkey"]())
+            self._program = self._with_a_clock_that_can_be_set(PROGRAMS["valkey"](), library)
 
     def __enter__(self) -> World:
         try:
@@ -190,10 +192,7 @@ class World:
             if client["id"] != str(admin.client_id()) and not _is_servers_own(client)
         )
 
-    def _with_a_clock_that_can_be_set(self, program: ServerProgram) -> ServerProgram:
-        library = next((path for pattern in _FAKETIME for path in Path("/").glob(pattern[1:])), None)
-        if library is None:
-            raise RuntimeError("libfaketime is missing, which steps the server's clock: apt-get install libfaketime")
+    def _with_a_clock_that_can_be_set(self, program: ServerProgram, library: Path) -> ServerProgram:
         self._clock_file = self._dir / "clock"
         self._clock_file.write_text("+0\n")
         script = self._dir / "redis-server"
@@ -208,6 +207,13 @@ class World:
         script.write_text(f'#!/bin/sh\nexec {words} "$@"\n')
         script.chmod(0o755)
         return ServerProgram(path=script, source="clock")
+
+
+def _faketime() -> Path:
+    library = next((path for pattern in _FAKETIME for path in Path("/").glob(pattern[1:])), None)
+    if library is None:
+        raise RuntimeError("libfaketime is missing, which steps the server's clock: apt-get install libfaketime")
+    return library
 
 
 def _server_time(admin: redis.Redis) -> float:
