@@ -16,7 +16,7 @@ from redis.exceptions import NoScriptError, RedisError, ResponseError
 
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.connecting.tracking import Tracking, TrackingRefusedError, watch
-from redisson_dq._async.receiving.shared_pump import SharedPump, Turns
+from redisson_dq._async.receiving.shared_pump import InTurns, SharedPump
 from redisson_dq._concurrency import (
     AsyncBackgroundTask,
     AsyncCancelled,
@@ -208,7 +208,7 @@ class Lookout:
             await self._closing.wait(seconds)
         called, self._todo = self._todo, {}
         lines = list(dict.fromkeys(pump.turns for pump in called))
-        asked: dict[Turns, Sequence[SharedPump]] = {}
+        asked: dict[InTurns, Sequence[SharedPump]] = {}
         now = self._clock.monotonic()
         try:
             for turns in lines:
@@ -226,7 +226,7 @@ class Lookout:
         # The callers that were given values go on first. They may be back in line already.
         await async_give_way()
 
-    async def _exchange(self, asked: Mapping[Turns, Sequence[SharedPump]]) -> None:
+    async def _exchange(self, asked: Mapping[InTurns, Sequence[SharedPump]]) -> None:
         tracking = self._tracking or await self._connect()
         observers = self._connections.observers
         if not observers.hear(Sent):
@@ -238,7 +238,7 @@ class Lookout:
             await self._ask(tracking, asked, errors)
 
     async def _ask(
-        self, tracking: Tracking, asked: Mapping[Turns, Sequence[SharedPump]], errors: list[BaseException | None]
+        self, tracking: Tracking, asked: Mapping[InTurns, Sequence[SharedPump]], errors: list[BaseException | None]
     ) -> None:
         """Sends the commands of all sources, and handles the replies. ``errors`` has a place for each request."""
         await tracking.send([command for pumps in asked.values() for pump in pumps for command in self._commands(pump)])

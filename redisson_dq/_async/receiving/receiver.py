@@ -12,8 +12,9 @@ from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.receiving.lookouts import Lookouts
 from redisson_dq._async.receiving.looks import PATIENCE, Looks
 from redisson_dq._async.receiving.pump import Pump
-from redisson_dq._async.receiving.shared_pump import SharedPump, Turns
+from redisson_dq._async.receiving.shared_pump import SharedPump
 from redisson_dq._async.receiving.taker import Taker
+from redisson_dq._async.receiving.turns import Turns
 from redisson_dq._clock import Clock
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncInbox, AsyncMutex, AsyncPromise, AsyncWork
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError

@@ -28,7 +28,7 @@ from redisson_dq._concurrency import (
 from redisson_dq._redis import is_passing, pack, translate
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.connecting.tracking import Tracking, TrackingRefusedError, watch
-from redisson_dq._sync.receiving.shared_pump import SharedPump, Turns
+from redisson_dq._sync.receiving.shared_pump import InTurns, SharedPump
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.observing import Sent
 from redisson_dq.waiting.brake import Brake
@@ -211,7 +211,7 @@ class Lookout:
             self._closing.wait(seconds)
         called, self._todo = self._todo, {}
         lines = list(dict.fromkeys(pump.turns for pump in called))
-        asked: dict[Turns, Sequence[SharedPump]] = {}
+        asked: dict[InTurns, Sequence[SharedPump]] = {}
         now = self._clock.monotonic()
         try:
             for turns in lines:
@@ -229,7 +229,7 @@ class Lookout:
         # The callers that were given values go on first. They may be back in line already.
         give_way()
 
-    def _exchange(self, asked: Mapping[Turns, Sequence[SharedPump]]) -> None:
+    def _exchange(self, asked: Mapping[InTurns, Sequence[SharedPump]]) -> None:
         tracking = self._tracking or self._connect()
         observers = self._connections.observers
         if not observers.hear(Sent):
@@ -241,7 +241,7 @@ class Lookout:
             self._ask(tracking, asked, errors)
 
     def _ask(
-        self, tracking: Tracking, asked: Mapping[Turns, Sequence[SharedPump]], errors: list[BaseException | None]
+        self, tracking: Tracking, asked: Mapping[InTurns, Sequence[SharedPump]], errors: list[BaseException | None]
     ) -> None:
         """Sends the commands of all sources, and handles the replies. ``errors`` has a place for each request."""
         tracking.send([command for pumps in asked.values() for pump in pumps for command in self._commands(pump)])

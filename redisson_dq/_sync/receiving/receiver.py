@@ -17,8 +17,9 @@ from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.receiving.lookouts import Lookouts
 from redisson_dq._sync.receiving.looks import PATIENCE, Looks
 from redisson_dq._sync.receiving.pump import Pump
-from redisson_dq._sync.receiving.shared_pump import SharedPump, Turns
+from redisson_dq._sync.receiving.shared_pump import SharedPump
 from redisson_dq._sync.receiving.taker import Taker
+from redisson_dq._sync.receiving.turns import Turns
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.waiting.line import Answer, Answering, Farewell, Lifeline, Line, Waiter
 from redisson_dq.wire.blocking import Source

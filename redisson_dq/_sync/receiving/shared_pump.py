@@ -28,14 +28,14 @@ from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken
 
-__all__ = ["Calling", "Round", "SharedPump", "Turns"]
+__all__ = ["LATE", "Calling", "InTurns", "Round", "SharedPump"]
 
 logger = logging.getLogger("redisson_dq")
 
 _FIRST_PAUSE = 0.05
 _LONGEST_PAUSE = 2.0
-# After so many seconds without a reply, others may take for the same callers.
-_LATE = 0.5
+#: After so many seconds without a reply, others may take for the same callers.
+LATE = 0.5
 
 
 class Round(Protocol):
@@ -43,6 +43,35 @@ class Round(Protocol):
 
     def hang_up(self) -> None:
         """Cuts its connections."""
+
+
+class InTurns(Protocol):
+    """The sources of one line."""
+
+    line: Line
+    #: Whether callers whose time is over have had a command sent for them.
+    answers: bool
+
+    @property
+    def are_many(self) -> bool:
+        """Whether there are several."""
+
+    def add(self, pump: SharedPump, /) -> None:
+        """One source more."""
+
+    def pass_on(self, pump: SharedPump, /) -> None:
+        """This source gave values. All others come before it now."""
+
+    def ask(self, called: Collection[SharedPump], now: float) -> Sequence[SharedPump]:
+        """Shares out how many values each of them is asked for. Gives those that are asked."""
+        ...
+
+    def settle(self, asked: Sequence[SharedPump]) -> int:
+        """All replies have come that were asked for in a round: hands out the values. Gives how many came."""
+        ...
+
+    def free(self) -> None:
+        """A round is over that had claimed for the line: sources that waited for their turn may have it."""
 
 
 class Calling(Protocol):
@@ -81,7 +110,7 @@ class SharedPump:
         self,
         connections: Connections,
         source: Source,
-        turns: Turns,
+        turns: InTurns,
         calling: Calling,
         give_up: Callable[[SharedPump], None],
     ) -> None:
@@ -107,7 +136,7 @@ class SharedPump:
         # Why Redis refuses for good, until the callers are told.
         self._reason: RedissonDQError | None = None
         self._pause_seconds = _FIRST_PAUSE
-        turns.order.append(self)
+        turns.add(self)
 
     # -- for a receiver (Taker) --------------------------------------------------------------------------------------
 
@@ -155,7 +184,7 @@ class SharedPump:
         """Answers the callers whose time is over, as far as no command has to be sent before."""
         if self.trouble is not None:
             self.line.answer_expired(self.trouble)
-        elif self.engine.state is State.WATCHED and (self.line.anyone or len(self.turns.order) > 1):
+        elif self.engine.state is State.WATCHED and (self.line.anyone or self.turns.are_many):
             # No command is needed for callers who have come since. A value that comes is for those who wait longer.
             self.line.asked()
             self.line.answer_expired()
@@ -303,7 +332,7 @@ class SharedPump:
 
     def forgo_late_claim(self) -> None:
         """Gives up a claim whose reply has not come for a while."""
-        if self.engine.is_under_way and self._connections.clock.monotonic() - self.asked.at >= _LATE:
+        if self.engine.is_under_way and self._connections.clock.monotonic() - self.asked.at >= LATE:
             self.line.unclaim(self.asked.share)
             self.asked.share = 0
 
@@ -432,78 +461,3 @@ class SharedPump:
         self.trouble = None
         self._pause_seconds = _FIRST_PAUSE
         self._connections.outage.ended(self._place)
-
-
-class Turns:
-    """The sources from which the callers of one line are served, in turns. One line often has one source alone."""
-
-    def __init__(self, line: Line) -> None:
-        self.line = line
-        #: The one whose turn it is comes first.
-        self.order: list[SharedPump] = []
-        #: Whether callers whose time is over have had a command sent for them.
-        self.answers = False
-
-    def ask(self, called: Collection[SharedPump], now: float) -> Sequence[SharedPump]:
-        """Shares out how many values each of them is asked for. Gives those that are asked."""
-        self.line.admit()
-        # One that was called twice may have been asked since.
-        here = [pump for pump in self.order if pump in called and pump.engine.state is State.CALLED]
-        wanting = [pump for pump in here if pump.wants()]
-        if not wanting:
-            return ()
-        # Where several may give values, each is asked how many it has before it is asked for its share.
-        sizing = len(wanting) > 1 and any(pump.engine.left is None for pump in wanting)
-        wanted = 0 if sizing else self.line.claim(now)
-        giving = wanting if len(wanting) == 1 else [pump for pump in wanting if pump.engine.left][:wanted]
-        shares = {pump: wanted // len(giving) + (place < wanted % len(giving)) for place, pump in enumerate(giving)}
-        self.line.unclaim(wanted - sum(shares.values()))
-        self.line.asked()
-        asked = []
-        for pump in wanting:
-            share = shares.get(pump, 0)
-            if share or pump.engine.debts or not pump.engine.left:
-                pump.ask(share)
-                asked.append(pump)
-            else:
-                pump.tell(Trigger.YIELDS)
-        if not asked:
-            # The lookout of another node takes for all that wait. Its node may stand still.
-            wanting[0].later(self._stop_waiting, _LATE)
-        return asked
-
-    def _stop_waiting(self) -> None:
-        """Others may take for callers whose values have been asked for a while ago. A value too many goes back."""
-        with self.line.mutex:
-            for pump in self.order:
-                pump.forgo_late_claim()
-        self.free()
-
-    def settle(self, asked: Sequence[SharedPump]) -> int:
-        """All replies have come that were asked for in a round: hands out the values. Gives how many came."""
-        with self.line.mutex:
-            self.line.admit()
-            self.answers = False
-            taken = [each for pump in asked for each in pump.settle()]
-            left = self.line.give(taken)
-            for pump in asked if left else ():
-                pump.put_away([each for each in left if each.key in pump.source.keys])
-            if self.answers:
-                self.line.answer_expired()
-        for pump in asked:
-            pump.is_well()
-        return len(taken)
-
-    def pass_on(self, pump: SharedPump) -> None:
-        """This source gave values. All others come before it now."""
-        if len(self.order) > 1:
-            behind = self.order.index(pump) + 1
-            self.order = self.order[behind:] + self.order[:behind]
-
-    def free(self) -> None:
-        """A round is over that had claimed for the line: sources that waited for their turn may have it."""
-        if len(self.order) > 1:
-            with self.line.mutex:
-                for pump in self.order:
-                    if pump.engine.state is State.YIELDED:
-                        pump.tell(Trigger.FREED)
