@@ -393,6 +393,27 @@ MUTATIONS = [
         "tests/faults/test_surplus_of_a_round.py::test_what_stands_behind_such_a_value_comes_after_it",
     ),
     Mutation(
+        "receiving: a request that a caller has noted waits behind a blocking command",
+        "redisson_dq/waiting/pop_engine.py",
+        "each.owed is Owed.REPEAT and each.request is not self._behind",
+        "False and each.request is not self._behind",
+        "tests/unit/waiting/test_pop_table.py::test_a_request_that_is_noted_beside_a_blocking_command_is_another_one",
+    ),
+    Mutation(
+        "receiving: the pumper ends when something fails while it hands out values",
+        f"{_RECEIVING}/actions.py",
+        "return self.failed(EMPTY, error)",
+        "return self.failed(held, error)",
+        "tests/integration/test_waits_go_on.py::test_a_value_that_is_handed_out_while_something_fails_is_handed_out_once",
+    ),
+    Mutation(
+        "observers: a command that waits is told like any other",
+        "redisson_dq/_async/connecting/dedicated.py",
+        "self._clock, waits=True):",
+        "self._clock):",
+        "tests/integration/test_observing.py::test_a_command_that_waits",
+    ),
+    Mutation(
         "receiving: a full server ends a wait by a transaction alone",
         "redisson_dq/_async/connecting/dedicated.py",
         "elif refusal is not None and is_out_of_memory(refusal):",

@@ -179,10 +179,11 @@ def test_a_command_that_waits(client: Any, watch: Watch, admin: redis.Redis) -> 
         with ThreadPoolExecutor(1) as thread:
             waiting = thread.submit(call)
             eventually(lambda: admin.info("clients")["blocked_clients"] == 1)
-            assert watch.of(Sent)[-1].waits
-            assert len(watch.of(Sent)) == len(watch.of(Answered)) + 1
+            under_way = watch.of(Sent), watch.of(Answered)
             admin.rpush("orders", "a")
             waiting.result()
+        assert under_way[0][-1].waits
+        assert len(under_way[0]) == len(under_way[1]) + 1
         sent, answered = watch.of(Sent), watch.of(Answered)
         assert [each.number for each in sent] == [each.number for each in answered]
         assert [(each.request, each.waits) for each in sent] == expected
