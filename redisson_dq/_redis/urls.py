@@ -146,6 +146,8 @@ def _of_sentinel(nodes: list[tuple[str, int]], path: list[str], settings: dict[s
         raise ValueError("it has to name the service of the Sentinels, as in redis+sentinel://host:26379/service")
     service, *database = path
     if database and "db" not in settings:
+        if not database[0].isdecimal():
+            raise ValueError("behind the service stands the number of the database, or nothing")
         settings["db"] = int(database[0])
     # A Sentinel has a user and a password of its own, or none.
     own = {

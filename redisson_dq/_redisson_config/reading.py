@@ -70,8 +70,9 @@ def _json(text: str, where: str) -> Any:
     try:
         return _plain(json.loads(text, parse_int=str, parse_float=str))
     except json.JSONDecodeError as error:
-        # Without the line itself, which may hold a password.
-        raise ArgumentError(f"{where}: line {error.lineno}, column {error.colno}: {error.msg}") from None
+        problem = f"line {error.lineno}, column {error.colno}: {error.msg}"
+    # Neither this error nor its context has the text, which may hold a password.
+    raise ArgumentError(f"{where}: {problem}")
 
 
 def _plain(value: Any) -> Any:
@@ -92,13 +93,13 @@ def _yaml(text: str, where: str) -> Any:
         raise ArgumentError(f"{where}: YAML needs PyYAML: pip install 'pyyaml>=6'") from error
     try:
         # Composing makes a tree of texts. No constructor runs, so no tag makes anything.
-        node = yaml.compose(text, Loader=yaml.BaseLoader)
+        return _tree(yaml.compose(text, Loader=yaml.BaseLoader), {})
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
-        problem = getattr(error, "problem", None) or "it is no YAML"
-        raise ArgumentError(f"{where}: {place}{problem}") from None
-    return _tree(node, {})
+        problem = f"{place}{getattr(error, 'problem', None) or 'it is no YAML'}"
+    # As for JSON.
+    raise ArgumentError(f"{where}: {problem}")
 
 
 def _tree(node: Any, seen: dict[int, Any]) -> Any:

@@ -19,6 +19,7 @@ import redisson_dq
 import redisson_dq.aio
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
+from redisson_dq.errors import RedissonDQError
 from tests.conftest import PATIENCE, PROGRAMS, eventually
 from tests.faults.world import World
 from tests.flavours import Flavour
@@ -84,7 +85,39 @@ _URLS = [
     "redis://user:{secret}@@127.0.0.1:1/0",
     "redis://user:{secret}@127.0.0.1:1/0\n",
     "redis:/user:{secret}@127.0.0.1:1/0",
+    "redis+sentinel://user:{secret}@127.0.0.1:1/main",
+    "redis+sentinel://127.0.0.1:1/main?password={secret}&sentinel_password={secret}",
+    "redis+sentinel://user:{secret}@127.0.0.1:1",
+    "redis+sentinel://user:{secret}@127.0.0.1:1/main/other",
+    "rediss+sentinel://user:{secret}@127.0.0.1:1/main?no_such_option=1",
+    "redis+cluster://user:{secret}@127.0.0.1:1,127.0.0.1:2",
+    "redis+cluster://127.0.0.1:1?password={secret}",
+    "redis+cluster://user:{secret}@127.0.0.1:port",
+    "redis+nonsense://user:{secret}@127.0.0.1:1",
 ]
+
+_FILES = [
+    'singleServerConfig: {{address: "redis://127.0.0.1:1", password: "{secret}"}}',
+    'singleServerConfig: {{address: "redis://user:{secret}@127.0.0.1:1"}}',
+    'singleServerConfig: {{address: "redis://127.0.0.1:1", password: "{secret}", nonsense: 1}}',
+    'singleServerConfig: {{address: "redis://127.0.0.1:1", password: "{secret}", timeout: soon}}',
+    'singleServerConfig: {{address: "redis://127.0.0.1:1", password: [{secret}]}}',
+    'singleServerConfig: {{address: "nonsense://:{secret}@127.0.0.1:1"}}',
+    'singleServerConfig: {{address: "redis://127.0.0.1:1", password: {secret}',
+    'password: {secret}\nsingleServerConfig: {{address: "redis://127.0.0.1:1", password: other}}',
+    'clusterServersConfig: {{nodeAddresses: ["redis://127.0.0.1:1"], password: "{secret}"}}',
+    "sentinelServersConfig: "
+    '{{sentinelAddresses: ["redis://127.0.0.1:1"], masterName: m, sentinelPassword: "{secret}"}}',
+]
+
+
+@pytest.mark.parametrize("file", _FILES)
+def test_a_file_of_settings_that_leads_nowhere(flavour: Flavour, file: str, logged: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "redisson.yaml"
+    path.write_text(file.format(secret=_SECRET), "utf-8")
+    with pytest.raises(RedissonDQError) as caught, flavour.connect(None, redisson_config=path):
+        raise AssertionError("there is nobody")
+    _assert_kept([*_told(caught.value), *logged])
 
 
 @pytest.mark.parametrize("url", _URLS)

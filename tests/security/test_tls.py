@@ -43,6 +43,24 @@ def test_a_client_with_a_certificate(
         assert queue.poll(5, timeout=0.1) == []
 
 
+def test_a_file_of_redissons_settings(
+    flavour: Flavour, tls_server: tuple[EmbeddedServer, int], certificates: Certificates
+) -> None:
+    _, port = tls_server
+    config = {
+        "singleServerConfig": {
+            "address": f"rediss://localhost:{port}",
+            "sslTruststore": f"file:{certificates.ca}",
+            "sslProtocols": ["TLSv1.3", "TLSv1.2"],
+        }
+    }
+    options = {name: value for name, value in _options(certificates).items() if name != "ssl_ca_certs"}
+    with flavour.connect(None, redisson_config=config, **options) as client:
+        queue = client.blocking_queue("settings")
+        client.delayed_queue(queue).offer("order-42", delay=0.05)
+        assert queue.take() == "order-42"
+
+
 @pytest.mark.parametrize("who", ["nobody", "stranger"])
 def test_whoever_cannot_show_a_certificate_is_kept_out(
     flavour: Flavour, tls_server: tuple[EmbeddedServer, int], certificates: Certificates, who: str

@@ -84,7 +84,7 @@ def test_a_cluster_with_asyncio() -> None:
     ("url", "why"),
     [
         ("redis+sentinel://secret@h", "it has to name the service"),
-        ("redis+sentinel://:secret@h/main/x", "invalid literal"),
+        ("redis+sentinel://:secret@h/main/x", "number of the database"),
         ("redis+sentinel://:secret@/main", "names no host"),
         ("redis+cluster://:secret@h:port", "host:port"),
         ("redis+cluster://:secret@h:70000", "host:port"),
