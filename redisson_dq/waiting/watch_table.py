@@ -190,8 +190,3 @@ class WatchEngine:
     def is_attended(self) -> bool:
         """Whether callers that enter the inbox of the line are seen: a round, or the next change, leads to them."""
         return self.state is not State.RESTING
-
-    @property
-    def may_hold(self) -> bool:
-        """Whether values may be ready, as far as is known without a command."""
-        return not (self.is_watched and self.left == 0)

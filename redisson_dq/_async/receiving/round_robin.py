@@ -19,7 +19,6 @@ from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.receiving.lookouts import Lookouts
 from redisson_dq._async.receiving.pump import Pump
 from redisson_dq._async.receiving.receiver import Notice, Receiver
-from redisson_dq._async.receiving.shared_pump import SharedPump
 from redisson_dq._async.receiving.taker import Taker
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncCancelled, AsyncInbox
 from redisson_dq.waiting.line import WAKE
@@ -53,15 +52,6 @@ class RoundRobinReceiver(Receiver):
         self._task: AsyncBackgroundTask | None = None
         self._is_running = False
         self._is_looking = False
-
-    def may_hold(self, key: str) -> bool:
-        """Whether the list with this key may hold values, as far as is known without a command.
-
-        It may not while Redis watches it and has told of no change since it was empty. Redis watches it once somebody
-        has waited here. Read without the mutex.
-        """
-        pump = self._pumps[key]
-        return pump.engine.may_hold if isinstance(pump, SharedPump) else True
 
     # -- where it differs --------------------------------------------------------------------------------------------
 

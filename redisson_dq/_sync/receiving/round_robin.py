@@ -23,7 +23,6 @@ from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.receiving.lookouts import Lookouts
 from redisson_dq._sync.receiving.pump import Pump
 from redisson_dq._sync.receiving.receiver import Notice, Receiver
-from redisson_dq._sync.receiving.shared_pump import SharedPump
 from redisson_dq._sync.receiving.taker import Taker
 from redisson_dq.waiting.line import WAKE
 from redisson_dq.wire.blocking import Source
@@ -56,15 +55,6 @@ class RoundRobinReceiver(Receiver):
         self._task: BackgroundTask | None = None
         self._is_running = False
         self._is_looking = False
-
-    def may_hold(self, key: str) -> bool:
-        """Whether the list with this key may hold values, as far as is known without a command.
-
-        It may not while Redis watches it and has told of no change since it was empty. Redis watches it once somebody
-        has waited here. Read without the mutex.
-        """
-        pump = self._pumps[key]
-        return pump.engine.may_hold if isinstance(pump, SharedPump) else True
 
     # -- where it differs --------------------------------------------------------------------------------------------
 
