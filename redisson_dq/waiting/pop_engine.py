@@ -117,8 +117,9 @@ class PopEngine:
 
     def answer_expired(self, now: float) -> None:
         """Answers the callers whose time is over, as far as no command has to end before."""
-        if self.trouble is not None:
-            self.line.answer_expired(self.trouble)
+        # Read once: the pumper ends it without the mutex.
+        if (trouble := self.trouble) is not None:
+            self.line.answer_expired(trouble)
         elif self.is_idle or (self.is_blocked and self.line.anyone):
             if self.is_blocked and now - self._began >= _LONG:
                 # There was nothing. No command is needed for callers who have come since.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import threading
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -145,6 +146,42 @@ def test_a_value_is_handled_and_its_slot_asks_for_the_next(place: Place) -> None
     assert place.endings.next() == ("a", Ack())
     assert place.asked.get(timeout=PATIENCE) == ("orders", False)
     assert place.assigner.wanted(place.intake) == 1
+
+
+class Held(Delivery[Any]):
+    """A delivery that holds up the thread which begins its handling, while that has the assigner's mutex."""
+
+    def __init__(self, place: Place) -> None:
+        (plain,) = place.deliveries("held")
+        super().__init__(place.client.runtime.connections, lease_of(plain), plain.value)
+        self.asked: queue.SimpleQueue[None] = queue.SimpleQueue()
+        self.goes_on: queue.SimpleQueue[None] = queue.SimpleQueue()
+
+    @property
+    def lost(self) -> bool:
+        self.asked.put(None)
+        self.goes_on.get(timeout=PATIENCE)
+        return super().lost
+
+
+def test_nobody_is_told_whether_a_handler_is_passed_while_others_change_the_roster(place: Place) -> None:
+    """The question makes the post of a new handler. Another thread may be walking over all posts."""
+    place.employ(handler(place))
+    held, new = Held(place), handler(place)
+    answers: queue.SimpleQueue[bool] = queue.SimpleQueue()
+    accepting = threading.Thread(target=lambda: place.assigner.accept(place.intake, [held], place.pool))
+    asking = threading.Thread(target=lambda: answers.put(place.assigner.is_passed(new)))
+    accepting.start()
+    held.asked.get(timeout=PATIENCE)
+    asking.start()
+    asking.join(0.1)
+    was_told = not answers.empty()
+    # Its handling asks again at its end.
+    for _ in range(2):
+        held.goes_on.put(None)
+    assert (was_told, answers.get(timeout=PATIENCE)) == (False, False)
+    accepting.join()
+    assert place.called() == "held"
 
 
 def test_a_value_that_finds_no_slot_goes_back_to_the_head(place: Place) -> None:

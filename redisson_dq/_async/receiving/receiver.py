@@ -108,8 +108,9 @@ class Receiver:
                 self._notices.put(partial(self._insist, waiter))
                 await answer.wait(_GRACE - PATIENCE)
             if not waiter.answer.filled:
-                if self.trouble is not None:
-                    raise self.trouble
+                # Read once: a background task may find meanwhile that Redis is back.
+                if (trouble := self.trouble) is not None:
+                    raise trouble
                 # Redis has not answered. Values that come later go back, also those that come before the caller keeps.
                 self._notices.put(waiter)
                 return []
@@ -184,7 +185,7 @@ class Receiver:
     @property
     def trouble(self) -> RedisConnectionError | None:
         """Why nothing can be taken just now."""
-        return next((pump.trouble for pump in self._pumps.values() if pump.is_open and pump.trouble), None)
+        return next(filter(None, (pump.trouble for pump in self._pumps.values() if pump.is_open)), None)
 
     # -- differences between the kinds of receiver, under the mutex --------------------------------------------------
 

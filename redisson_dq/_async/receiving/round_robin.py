@@ -76,8 +76,8 @@ class RoundRobinReceiver(Receiver):
         self._inbox.put(WAKE)
 
     def _answer_expired(self) -> Taker | None:
-        if self.trouble is not None:
-            self.line.answer_expired(self.trouble)
+        if (trouble := self.trouble) is not None:
+            self.line.answer_expired(trouble)
         elif self._shares:
             # A source that is not watched is asked, which answers them.
             if all(pump.is_blocked for pump in self._pumps.values()):

@@ -62,7 +62,9 @@ class Assigner:
 
     def is_passed(self, handler: Handler) -> bool:
         """Whether a handler has been full for a while, so that the others of its queue go on."""
-        return self._roster.post(handler).is_passed
+        with self._mutex:
+            # A handler that is declared just now has no post yet, and gets it here.
+            return self._roster.post(handler).is_passed
 
     @property
     def running(self) -> int:
@@ -175,9 +177,9 @@ class Assigner:
             self._bury(intake, delivery)
             return
         with self._mutex:
-            post = self._roster.post(handler)
+            has_room = self._roster.post(handler).has_room
         # A slot that is freed from here on is for another value.
-        is_admitted = (not intake.sees_first or intake.admitting.admits(delivery.id)) and post.has_room
+        is_admitted = (not intake.sees_first or intake.admitting.admits(delivery.id)) and has_room
         if is_admitted:
             self._tell_received(intake, delivery, handler)
             error = _fault_of(handler, delivery, error)

@@ -182,8 +182,9 @@ class SharedPump:
 
     def answer_expired(self) -> None:
         """Answers the callers whose time is over, as far as no command has to be sent before."""
-        if self.trouble is not None:
-            self.line.answer_expired(self.trouble)
+        # Read once: the lookout ends it without the mutex.
+        if (trouble := self.trouble) is not None:
+            self.line.answer_expired(trouble)
         elif self.engine.state is State.WATCHED and (self.line.anyone or self.turns.are_many):
             # No command is needed for callers who have come since. A value that comes is for those who wait longer.
             self.line.asked()
