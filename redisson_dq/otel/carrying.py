@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from typing import Union
 
 from opentelemetry import propagate
 from opentelemetry.context import Context
-from opentelemetry.propagators.textmap import TextMapPropagator
+from opentelemetry.propagators.textmap import Setter, TextMapPropagator
 from opentelemetry.trace import Link, SpanContext, get_current_span
 
 from redisson_dq.observing.operations import TracedLease
@@ -23,6 +23,13 @@ _LOOKED_AT = LARGEST_CONTEXT // 8
 
 #: The context of a message, or none.
 _Given = Union[Mapping[str, str], None]
+
+
+class _Setter(Setter[MutableMapping[str, str]]):
+    """Sets a field of a context. The propagators' own setter has no exact type."""
+
+    def set(self, carrier: MutableMapping[str, str], key: str, value: str) -> None:
+        carrier[key] = value
 
 
 class Carrier:
@@ -49,8 +56,8 @@ class Carrier:
         """
         if not _is_usable(given):
             return given
-        fields: dict[str, str] = {}
-        self._propagator.inject(fields, context)
+        fields: MutableMapping[str, str] = {}
+        self._propagator.inject(fields, context, _Setter())
         if not fields:
             return given
         both = {**fields, **(given or {})}

@@ -6,7 +6,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from prometheus_client import REGISTRY, CollectorRegistry
 from prometheus_client.metrics_core import Metric
@@ -33,6 +33,7 @@ class _Watchable(Protocol):
     def roles(self) -> Mapping[str, Role]: ...
 
 
+@runtime_checkable
 class _Employer(Protocol):
     """A worker, for threads or for asyncio."""
 
@@ -49,7 +50,7 @@ class Instrument:
         self._counts = Counts()
         #: A worker makes a client at each start, and lets it go at its stop.
         self._clients: weakref.WeakSet[Any] = weakref.WeakSet()
-        if hasattr(target, "each_client"):
+        if isinstance(target, _Employer):
             target.each_client(self._watch)
         else:
             self._watch(target)
@@ -65,7 +66,7 @@ class Instrument:
 
         The counts so far stay on the page of that one, as counters never fall. May be called twice.
         """
-        if hasattr(self.target, "no_more_clients"):
+        if isinstance(self.target, _Employer):
             self.target.no_more_clients(self._watch)
         for client in list(self._clients):
             client.stop_observing(self._counts)

@@ -281,14 +281,16 @@ class Lookout:
 
     def _commands(self, pump: SharedPump) -> Iterator[bytes]:
         request = pump.asked.request
-        if request is not None and (script := request.script) is None:
+        script = None if request is None else request.script
+        if request is None:
+            pass
+        elif script is None:
             yield pack(request.words)
-        elif request is not None and script is not None:
-            if script.sha in self._unknown:
-                self._unknown.discard(script.sha)
-                yield pack(("EVAL", script.source, *request.words))
-            else:
-                yield pack(("EVALSHA", script.sha, *request.words))
+        elif script.sha in self._unknown:
+            self._unknown.discard(script.sha)
+            yield pack(("EVAL", script.source, *request.words))
+        else:
+            yield pack(("EVALSHA", script.sha, *request.words))
         if pump.asked.watches:
             for words in watch(pump.source.key):
                 yield pack(words)

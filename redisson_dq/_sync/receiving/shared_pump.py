@@ -55,6 +55,7 @@ class InTurns(Protocol):
     @property
     def are_many(self) -> bool:
         """Whether there are several."""
+        ...
 
     def add(self, pump: SharedPump, /) -> None:
         """One source more."""
