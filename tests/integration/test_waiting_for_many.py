@@ -527,6 +527,30 @@ def test_an_empty_queue_whose_slot_moves(flavour: Flavour, cluster: Cluster, thr
         assert [each.result(PATIENCE) for each in others] == ["over"] * 8
 
 
+def test_a_slot_moves_while_others_are_busy(flavour: Flavour, cluster: Cluster, threads: ThreadPoolExecutor) -> None:
+    for admin in cluster.admins:
+        admin.flushall()
+    with flavour.cluster(cluster.url, codec=StringCodec()) as client, redis.RedisCluster.from_url(cluster.url) as admin:
+        others = [threads.submit(client.blocking_queue(f"other{number}").take) for number in range(8)]
+        eventually(lambda: sum(roles(each)["receiver"] for each in cluster.admins) == 8)
+        here = cluster.owner("orders")
+        busy = next(name for name in (f"busy{n}" for n in range(100)) if cluster.owner(name) == here)
+        waiting = threads.submit(client.blocking_queue("orders", transfer=False).take)
+        beside = client.blocking_queue(busy, transfer=False)
+        eventually(lambda: watching(cluster.admins[here]) == 1)
+        cluster.move("orders", (here + 1) % 3)
+        admin.rpush("orders", "a")
+        deadline = time.monotonic() + PATIENCE
+        while not waiting.done() and time.monotonic() < deadline:
+            # The lookout of the old node is never idle for a second.
+            admin.rpush(busy, "b")
+            assert beside.poll(timeout=PATIENCE) == "b"
+        assert waiting.result(0) == "a"
+        for number in range(8):
+            admin.rpush(f"other{number}", "over")
+        assert [each.result(PATIENCE) for each in others] == ["over"] * 8
+
+
 # -- observers -------------------------------------------------------------------------------------------------------
 
 

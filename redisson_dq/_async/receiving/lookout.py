@@ -39,7 +39,7 @@ _FIRST_PAUSE = 0.05
 _LONGEST_PAUSE = 2.0
 # How long it stays when nobody waits, so that a take() in a loop finds it.
 _LINGER = 10.0
-# How often it looks, without a command, whether its connection is still open.
+# How often it looks, without a command, whether its connection is open and sources are over.
 _TICK = 1.0
 # How often it asks a node of a cluster for the slots. Redis does not tell of an empty list whose slot has moved.
 _SLOTS = 5.0
@@ -83,7 +83,7 @@ class Lookout:
         self._unknown: set[str] = set()
         self._brake = Brake()
         self._has_braked = False
-        self._waited_at = self._slots_at = 0.0
+        self._waited_at = self._slots_at = self._ticked_at = 0.0
         self._slots: object = None
         self._pause_seconds = _FIRST_PAUSE
 
@@ -135,8 +135,10 @@ class Lookout:
             while event is not None:
                 self._note(event)
                 event = self._bell.poll()
-            if not self._todo:
+            # Other sources may be busy all the time.
+            if not self._todo or self._clock.monotonic() - self._ticked_at >= _TICK:
                 await self._tick()
+            if not self._todo:
                 with self._mutex:
                     if self._tracking is None and not self._bell.count and self._may_end():
                         self._is_running = False
@@ -164,8 +166,8 @@ class Lookout:
         return [pump for pumps in self._pumps.values() for pump in pumps]
 
     async def _tick(self) -> None:
-        """Nothing has happened for a moment."""
-        now = self._clock.monotonic()
+        """Looks for all that Redis tells nothing of."""
+        self._ticked_at = now = self._clock.monotonic()
         for pump in self._each():
             if (pump.line.closed or pump.is_over) and pump.is_at_rest:
                 del self._pumps[pump.source.key.encode()][pump]
@@ -174,7 +176,7 @@ class Lookout:
         tracking = self._tracking
         if tracking is None:
             return
-        if self._may_end():
+        if not self._todo and self._may_end():
             # Redis watches nothing from here on, and nobody waits.
             self._tracking = None
             await tracking.aclose()
