@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from redis.asyncio import Redis
+from redis.exceptions import RedisError
 
 from redisson_dq._async.client import Client
 from redisson_dq._options import OnUndecodable, Wakeups, Written
@@ -108,8 +109,10 @@ def unopened(url: str | None, options: Mapping[str, Any], call: str = "connect",
         of_client["codec"] = taken.codec
     try:
         redis = async_client_at(taken.url, of_redis)
-    except (ValueError, TypeError, AttributeError) as error:
+    except (ValueError, TypeError, AttributeError, RedisError) as error:
         unknown = unexpected_option(error, of_redis)
+        if unknown == "ssl":
+            raise ArgumentError(f"{call}() has no option 'ssl'; a URL that begins with rediss:// means TLS") from error
         if unknown is not None:
             known = {*options_of(connect), *options_of(Redis), *more}
             raise unknown_option(call, [unknown], known) from error

@@ -10,9 +10,10 @@
 from __future__ import annotations
 
 import inspect
+import re
 import threading
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 import attrs
 import redis
@@ -28,6 +29,8 @@ from redisson_dq._redis.settings import connection_factory
 __all__ = ["async_client_at", "async_close_client", "client_at", "close_client", "startup_nodes"]
 
 _PORTS = {"sentinel": 26379, "cluster": 6379}
+
+_ENCODED = "in a user or a password @ is written %40, / %2F, # %23, ? %3F, [ %5B and ] %5D"
 
 
 class _LateCluster(redis.RedisCluster):
@@ -105,6 +108,7 @@ async def async_close_client(client: redis.asyncio.Redis | redis.asyncio.RedisCl
 def _client_at(url: str, options: dict[str, Any], of: _Flavour) -> Any:
     scheme, _, rest = url.partition("://")
     protocol, _, kind = scheme.partition("+")
+    _check(url)
     if kind not in _PORTS or protocol not in ("redis", "rediss"):
         client = of.redis.from_url(url, **options)
         # redis-py looks at an option when it makes its first connection, and not before.
@@ -116,6 +120,32 @@ def _client_at(url: str, options: dict[str, Any], of: _Flavour) -> Any:
     if kind == "sentinel":
         return _of_sentinel(nodes, path, settings, of)
     return _of_cluster(nodes, path, settings, of)
+
+
+def _check(url: str) -> None:
+    """Raises ValueError for a URL that redis-py would read as another place, or whose error would show a part of it."""
+    place, _, query = url.partition("?")
+    scheme, _, rest = place.partition("://")
+    hosts, _, path = rest.partition("/")
+    login = hosts.rpartition("@")[0]
+    if "#" in place or "[" in login or "]" in login or "@" in query.partition("=")[0]:
+        raise ValueError(_ENCODED)
+    if scheme != "unix" and "@" in path:
+        raise ValueError(_ENCODED)
+    if scheme in ("redis", "rediss"):
+        if re.fullmatch(r"(?:\d{1,9}/?)?", path) is None:
+            raise ValueError("behind the host stands the number of the database, or nothing")
+    elif scheme == "unix" and (hosts.rpartition("@")[2] or not path):
+        raise ValueError("it has to name the socket's file, as in unix:///run/redis.sock")
+    try:
+        # Several hosts have no port of their own.
+        urlsplit(url).port if scheme in ("redis", "rediss") else urlsplit(url)
+        is_read = True
+    except ValueError:
+        is_read = False
+    # Neither this error nor its context has the words of urllib, which show what stands in the place of the password.
+    if not is_read:
+        raise ValueError(f"its host or its port cannot be read; {_ENCODED}")
 
 
 def _parts(rest: str, port: int) -> tuple[list[tuple[str, int]], list[str], dict[str, Any]]:
@@ -136,7 +166,8 @@ def _node(text: str, default: int) -> tuple[str, int]:
     host, colon, port = text.rpartition(":") if not text.endswith("]") else (text, "", "")
     if not colon:
         host, port = text, str(default)
-    if not host or not port.isdecimal() or not 0 < int(port) < 65536:
+    is_split = ":" in host and not (host.startswith("[") and host.endswith("]"))
+    if not host or is_split or not port.isdecimal() or not 0 < int(port) < 65536:
         raise ValueError("each of its nodes is host or host:port, with a comma between two")
     return host.strip("[]"), int(port)
 

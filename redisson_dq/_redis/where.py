@@ -23,12 +23,11 @@ def where(pool: Any) -> str:
     if isinstance(pool, (SentinelConnectionPool, AsyncSentinelConnectionPool)):
         sentinels = [each.connection_pool.connection_kwargs for each in pool.sentinel_manager.sentinels]
         hosts = ",".join(_host(each.get("host"), each.get("port")) for each in sentinels)
-        return f"redis+sentinel://{hosts}/{pool.service_name}?db={database}"
+        return f"{_protocol(pool.connection_class)}+sentinel://{hosts}/{pool.service_name}?db={database}"
     if settings.get("path"):
         return f"unix://{settings['path']}?db={database}"
-    is_tls = issubclass(pool.connection_class, (redis.SSLConnection, redis.asyncio.SSLConnection))
     host = _host(settings.get("host") or "localhost", settings.get("port") or 6379)
-    return f"{'rediss' if is_tls else 'redis'}://{host}/{database}"
+    return f"{_protocol(pool.connection_class)}://{host}/{database}"
 
 
 def where_nodes(nodes: Iterable[Any]) -> str:
@@ -36,6 +35,11 @@ def where_nodes(nodes: Iterable[Any]) -> str:
     hosts = [_host(node.host, node.port) for node in nodes]
     more = f" and {len(hosts) - _SHOWN} more" if len(hosts) > _SHOWN else ""
     return f"redis+cluster://{','.join(hosts[:_SHOWN])}{more}"
+
+
+def _protocol(connection_class: type) -> str:
+    is_tls = issubclass(connection_class, (redis.SSLConnection, redis.asyncio.SSLConnection))
+    return "rediss" if is_tls else "redis"
 
 
 def _host(host: object, port: object) -> str:

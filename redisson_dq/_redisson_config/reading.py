@@ -11,7 +11,6 @@ from typing import Any, Union
 
 import attrs
 
-from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError
 
 __all__ = ["NamedObject", "RedissonConfig", "read"]
@@ -22,6 +21,10 @@ RedissonConfig = Union[str, "os.PathLike[str]", Mapping[str, Any]]
 # As Redisson finds variables. A default must not be empty.
 _VARIABLE = re.compile(r"\$\{([\w.]+(?::-.+?)?)\}", re.ASCII)
 _NOTHING = ("", "~", "null", "Null", "NULL")
+# A text that holds one of these is the content of a file, or a URL, and may hold a password.
+_NO_PATH = re.compile(r"[\n{}@]|: |://")
+# The words of PyYAML show an alias or a tag, which a password without quotes may look like.
+_QUOTED = re.compile(r" '(?!<)\w[^']+'| '![^']+'")
 _NO_TAG = ("tag:yaml.org,2002:", "!")
 
 
@@ -35,18 +38,30 @@ class NamedObject:
 
 def read(source: RedissonConfig) -> tuple[Mapping[str, Any], str]:
     """The settings, and the name of the source for errors. Raises ArgumentError."""
+    try:
+        return _read(source)
+    except RecursionError:
+        name = "redisson_config=" if isinstance(source, Mapping) else str(source)
+    raise ArgumentError(f"{name}: these settings are nested too deeply")
+
+
+def _read(source: RedissonConfig) -> tuple[Mapping[str, Any], str]:
     if isinstance(source, Mapping):
         return {str(name): _plain(value) for name, value in source.items()}, "redisson_config="
     if not isinstance(source, (str, os.PathLike)):
-        raise ArgumentError(f"redisson_config= is the path of a YAML or JSON file, or a mapping, not {shown(source)}")
-    path = Path(source)
+        kind = type(source).__name__
+        raise ArgumentError(f"redisson_config= is the path of a YAML or JSON file, or a mapping, and not a {kind}")
+    path, text = Path(source), None
     try:
-        text = path.read_text("utf-8")
+        # Java skips a byte order mark, too.
+        text = path.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError, ValueError) as error:
-        # A text of settings in place of a path may hold a password.
         reason = error.strerror if isinstance(error, OSError) else type(error).__name__
-        name = f"the file {str(path)!r}" if "\n" not in str(path) else "a text where the path of a file is wanted"
-        raise ArgumentError(f"redisson_config=: {name} cannot be read: {reason}") from None
+    if text is None:
+        is_path = _NO_PATH.search(str(source)) is None
+        name = f"the file {str(path)!r}" if is_path else "a text where the path of a file is wanted"
+        # Neither this error nor its context has the text, which may hold a password.
+        raise ArgumentError(f"redisson_config=: {name} cannot be read: {reason}")
     text = _resolved(text, str(path))
     found = _json(text, str(path)) if path.suffix == ".json" else _yaml(text, str(path))
     if not isinstance(found, Mapping):
@@ -83,7 +98,8 @@ def _plain(value: Any) -> Any:
         return [_plain(each) for each in value]
     if isinstance(value, bool):
         return str(value).lower()
-    return None if value is None else value if isinstance(value, NamedObject) else str(value)
+    # A text of anything else, as of bytes, would be another word than the one that is meant.
+    return str(value) if isinstance(value, (int, float, os.PathLike)) else value
 
 
 def _yaml(text: str, where: str) -> Any:
@@ -97,7 +113,7 @@ def _yaml(text: str, where: str) -> Any:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
-        problem = f"{place}{getattr(error, 'problem', None) or 'it is no YAML'}"
+        problem = f"{place}{_QUOTED.sub('', getattr(error, 'problem', None) or 'it is no YAML')}"
     # As for JSON.
     raise ArgumentError(f"{where}: {problem}")
 

@@ -23,6 +23,8 @@ logger = logging.getLogger("redisson_dq")
 
 _SCHEMES = {"redis": "redis", "valkey": "redis", "rediss": "rediss", "valkeys": "rediss"}
 _CODEC = re.compile(r"org\.redisson\.(?:client\.)?codec\.(\w+)")
+# Java has no larger int.
+_LARGEST = 2**31 - 1
 _TLS = {"TLSv1.2": 0x0303, "TLSv1.3": 0x0304}
 
 
@@ -233,8 +235,8 @@ class _SettingsFile:
 
     def _whole(self, name: str) -> int:
         text = self._text(name) or "0"
-        if not text.isdecimal():
-            raise self._wrong(name, "a whole number is wanted")
+        if not (text.isascii() and text.isdecimal() and len(text) <= 10 and int(text) <= _LARGEST):
+            raise self._wrong(name, f"a whole number is wanted, at most {_LARGEST}")
         return int(text)
 
     def _flag(self, name: str, default: bool) -> bool:

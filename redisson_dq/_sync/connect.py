@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from redis import Redis
+from redis.exceptions import RedisError
 
 from redisson_dq._options import OnUndecodable, Wakeups, Written
 from redisson_dq._redis import client_at, unexpected_option, without_password
@@ -111,8 +112,10 @@ def unopened(url: str | None, options: Mapping[str, Any], call: str = "connect",
         of_client["codec"] = taken.codec
     try:
         redis = client_at(taken.url, of_redis)
-    except (ValueError, TypeError, AttributeError) as error:
+    except (ValueError, TypeError, AttributeError, RedisError) as error:
         unknown = unexpected_option(error, of_redis)
+        if unknown == "ssl":
+            raise ArgumentError(f"{call}() has no option 'ssl'; a URL that begins with rediss:// means TLS") from error
         if unknown is not None:
             known = {*options_of(connect), *options_of(Redis), *more}
             raise unknown_option(call, [unknown], known) from error

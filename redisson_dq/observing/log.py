@@ -9,10 +9,13 @@ A line for another kind of happening is registered beside its class::
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import logging
+import sys
+import traceback
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -42,7 +45,7 @@ from redisson_dq.observing.happenings import (
 )
 from redisson_dq.scheduling.engine import Role
 
-__all__ = ["Words", "fields_of", "is_logged", "line", "log"]
+__all__ = ["Words", "fields_of", "harmless", "is_logged", "line", "log"]
 
 _MAIN = "redisson_dq"
 #: The lines of these two come at the pace of the queues. A program may want one of them alone.
@@ -95,7 +98,21 @@ def log(happening: Happening) -> None:
         return
     words = found.words(happening)
     level = found.level if words.level is None else words.level
-    found.logger.log(level, words.text, *words.arguments, exc_info=words.traceback_of, extra=fields_of(happening))
+    with harmless():
+        found.logger.log(level, words.text, *words.arguments, exc_info=words.traceback_of, extra=fields_of(happening))
+
+
+@contextlib.contextmanager
+def harmless() -> Iterator[None]:
+    """Keeps an error of the program's own handlers and filters out of a call, which may hold values that it has taken.
+
+    The error is shown as logging shows those of its own handlers.
+    """
+    try:
+        yield
+    except Exception:
+        if logging.raiseExceptions and sys.stderr is not None:
+            traceback.print_exc()
 
 
 def fields_of(happening: Happening) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from redisson_dq._clock import Clock
 from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError
 from redisson_dq.observing.happenings import Answered, Happening, Sent
-from redisson_dq.observing.log import is_logged, log
+from redisson_dq.observing.log import harmless, is_logged, log
 from redisson_dq.observing.operations import Operations, may_be_of_a_signal
 from redisson_dq.observing.tally import Tally
 
@@ -149,11 +149,12 @@ class Observers(list[Observer]):
     def _note_failure(self, observer: Observer, happening: Happening) -> None:
         if observer not in self._failed:
             self._failed.append(observer)
-            logger.exception(
-                "observer %r failed at %r; it is called again, and further errors of it are not logged",
-                observer,
-                happening,
-            )
+            with harmless():
+                logger.exception(
+                    "observer %r failed at %r; it is called again, and further errors of it are not logged",
+                    observer,
+                    happening,
+                )
 
     @contextmanager
     def exchange(self, requests: Iterable[_Named], clock: Clock, *, waits: bool = False) -> Iterator[_Errors]:

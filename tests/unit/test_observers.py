@@ -71,6 +71,30 @@ def test_the_first_error_of_each_is_logged(caplog: pytest.LogCaptureFixture) -> 
     assert len(caplog.records) == 2
 
 
+def test_an_error_of_the_programs_logging_comes_out_of_no_call(
+    caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def unwilling(record: logging.LogRecord) -> bool:
+        raise ValueError("unwilling")
+
+    def failing(happening: Happening) -> None:
+        heard.append(happening)
+        raise ValueError("failing")
+
+    heard: list[Happening] = []
+    caplog.set_level(logging.DEBUG, "redisson_dq")
+    for name in ("redisson_dq", "redisson_dq.transfers"):
+        logging.getLogger(name).addFilter(unwilling)
+    try:
+        Observers(failing).tell(MOVED)
+    finally:
+        for name in ("redisson_dq", "redisson_dq.transfers"):
+            logging.getLogger(name).removeFilter(unwilling)
+    assert heard == [MOVED]
+    # It is shown as logging shows the errors of its own handlers: of the happening's line, and of the observer's.
+    assert capsys.readouterr().err.count("ValueError: unwilling") == 2
+
+
 @pytest.mark.parametrize("interruption", [KeyboardInterrupt, SystemExit])
 def test_an_interruption_is_no_error_of_an_observer(interruption: type[BaseException]) -> None:
     """A signal may strike while an observer runs."""

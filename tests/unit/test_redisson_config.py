@@ -239,6 +239,10 @@ def test_json_and_a_mapping(tmp_path: Path) -> None:
         ("a.yaml", SINGLE + "  password: secret\n  nonsense: secret\n"),
         ("a.yaml", "singleServerConfig: {address: 'http://:secret@h:1'}"),
         ("a.yaml", "singleServerConfig: {address: 'redis://:secret@h:1', password: secret, timeout: x}"),
+        # Passwords that want quotes: YAML takes them for an alias, a tag and an anchor.
+        ("a.yaml", SINGLE + "  password: *secret\n"),
+        ("a.yaml", SINGLE + "  password: !secret!x\n"),
+        ("a.yaml", SINGLE + "  username: &secret a\n  password: &secret b\n"),
     ],
 )
 def test_no_error_shows_a_password(tmp_path: Path, name: str, text: str) -> None:
@@ -251,10 +255,39 @@ def test_no_error_shows_a_password(tmp_path: Path, name: str, text: str) -> None
 
 
 def test_a_text_in_place_of_a_path_shows_no_password() -> None:
-    for source in (SINGLE + "  password: secret\n", "x" * 5000, "/no/such/file", 5):
+    texts = ['{"password": "secret"}', "password: secret", "redis://:secret@h:1", "secret@h"]
+    for source in (SINGLE + "  password: secret\n", *texts, "x" * 5000, "/no/such/file", 5, {"secret"}, b"secret"):
         with pytest.raises(ArgumentError, match="redisson_config=") as refused:
             taken_from(source)  # type: ignore[arg-type]
-        assert "secret" not in str(refused.value)
+        assert "secret" not in str(refused.value) + str(refused.value.__context__)
+
+
+def test_settings_without_an_end_are_refused(tmp_path: Path) -> None:
+    own: dict[str, Any] = {}
+    own["singleServerConfig"] = own
+    with pytest.raises(ArgumentError, match="nested too deeply"):
+        taken_from(own)
+    for name in ("a.yaml", "a.json"):
+        with pytest.raises(ArgumentError, match=f"{name}: these settings are nested too deeply"):
+            taken(tmp_path, "[" * 20_000, name)
+
+
+@pytest.mark.parametrize("number", ["-1", "1.0", "\u0661", "2147483648", "9" * 400, "9" * 5000])
+def test_a_number_is_one_that_java_can_have(tmp_path: Path, number: str) -> None:
+    with pytest.raises(ArgumentError, match="timeout cannot be taken over: a whole number"):
+        taken(tmp_path, SINGLE + f"  timeout: {number}\n")
+
+
+def test_a_password_in_bytes_is_refused_and_a_path_is_taken() -> None:
+    with pytest.raises(ArgumentError, match="password cannot be taken over: a text is wanted"):
+        taken_from({"singleServerConfig": {"address": "redis://h:1", "password": b"secret"}})
+    found = taken_from({"singleServerConfig": {"address": "rediss://h:1", "sslTruststore": Path("/ca.pem")}})
+    assert found.redis_options["ssl_ca_certs"] == "/ca.pem"
+
+
+def test_a_byte_order_mark_is_no_text(tmp_path: Path) -> None:
+    for name in ("a.yaml", "a.json"):
+        assert taken(tmp_path, '\ufeff{"singleServerConfig": {"address": "redis://h:1"}}', name).url == "redis://h:1"
 
 
 def test_neither_a_repr_shows_a_password(tmp_path: Path) -> None:

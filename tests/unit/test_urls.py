@@ -15,6 +15,9 @@ from redisson_dq.errors import ArgumentError, UnknownOptionError
 from redisson_dq.worker import Worker
 
 FLAVOURS: list[Any] = [client_at, async_client_at]
+PLACES = [("redis", "/0"), ("rediss", ""), ("redis+sentinel", "/main"), ("redis+cluster", "")]
+#: Passwords that are not written as a URL wants them.
+MISWRITTEN = ["secret/x", "secret#x", "secret?x", "[secret]", "secret]", "12/secret", "12?secret"]
 
 
 def settings(client: Any) -> dict[str, Any]:
@@ -93,12 +96,28 @@ def test_a_cluster_with_asyncio() -> None:
         ("redis+cluster://h?socket_timeout=x&password=secret", "socket_timeout"),
         ("redis+other://:secret@h", "schemes"),
         ("http+cluster://:secret@h", "schemes"),
+        *((f"{of}://u:{word}@h:1{path}", "is written %40") for of, path in PLACES for word in MISWRITTEN),
+        ("redis://:secret@h/orders", "number of the database"),
+        ("redis://:secret@h/1/2", "number of the database"),
+        ("redis://:secret@h/-1", "number of the database"),
+        ("redis:////h", "number of the database"),
+        ("redis://:secret@h:70000", "port cannot be read"),
+        ("redis://:secret@[h", "port cannot be read"),
+        ("redis://:secret@h\u2100", "port cannot be read"),
+        ("redis+cluster://:secret@::1", "host:port"),
+        ("unix://run/redis.sock", "the socket's file"),
+        ("unix://", "the socket's file"),
+        ("redis://h?protocol=9", "protocol"),
+        ("rediss://h?ssl_cert_reqs=some", "Requirements"),
     ],
 )
 def test_a_url_that_cannot_be_used_says_why_without_the_password(flavour: Any, url: str, why: str) -> None:
     with pytest.raises(ArgumentError, match=why) as refused:
         flavour.connect(url)
-    assert "secret" not in str(refused.value)
+    error: BaseException | None = refused.value
+    while error is not None:
+        assert "secret" not in str(error)
+        error = error.__context__
     assert "redis://localhost:6379/0" in str(refused.value)
 
 
@@ -107,6 +126,21 @@ def test_a_url_that_cannot_be_used_says_why_without_the_password(flavour: Any, u
 def test_an_unknown_option_is_named(flavour: Any, url: str) -> None:
     with pytest.raises(UnknownOptionError, match=r"socket_timeouts.*did you mean 'socket_timeout'"):
         flavour.connect(url, socket_timeouts=3)
+
+
+@pytest.mark.parametrize("flavour", [redisson_dq, redisson_dq.aio])
+def test_tls_is_said_by_the_url(flavour: Any) -> None:
+    with pytest.raises(ArgumentError, match="rediss://"):
+        flavour.connect("redis://h", ssl=True)
+
+
+def test_an_at_sign_behind_the_hosts_is_of_no_password() -> None:
+    assert settings(client_at("redis://h?client_name=a@b", {}))["client_name"] == "a@b"
+    assert settings(client_at("unix:///run/a@b.sock", {}))["path"] == "/run/a@b.sock"
+
+
+def test_a_client_of_sentinels_says_that_it_speaks_tls() -> None:
+    assert "rediss+sentinel://h:26379/main" in repr(redisson_dq.aio.connect("rediss+sentinel://h/main"))
 
 
 def test_no_text_shows_a_password_of_a_url() -> None:
