@@ -52,7 +52,10 @@ def repeat(request: Request[list[Taken]]) -> Debt:
 
 
 class Debts:
-    """All debts of one blocking pop, in the order in which they are paid."""
+    """All debts of one source, in the order in which they are paid.
+
+    A caller adds the debt of its own request without a mutex. Only the task that sends the commands pays.
+    """
 
     def __init__(self) -> None:
         self.all: list[Debt] = []

@@ -37,7 +37,7 @@ _RATE = 20_000_000
 _GRACE = 0.1
 #: Wakes a background task that waits for callers.
 WAKE = "wake"
-#: In the last seconds of a caller's time, no blocking command is sent for it after a look.
+#: In the last so many seconds of a caller's time, no blocking command is sent for it after a look.
 SOON = 0.002
 
 

@@ -98,7 +98,7 @@ class PopEngine:
         return to_do
 
     def stand_in(self, *, is_connected: bool) -> bool:
-        """Whether a caller pumps from now on. It does not where somebody else pumps, or no connection is there."""
+        """Lets a caller pump from now on. False where somebody else pumps, or no connection is there."""
         self.callers_pump = True
         if self.is_running or not is_connected:
             return False

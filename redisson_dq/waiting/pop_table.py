@@ -48,7 +48,7 @@ class State(enum.Enum):
     LOOKING = "a command that does not block is under way, where the source has one"
     PROBING = "the blocking command is under way in a transaction, where it does not block"
     BLOCKED = "the blocking command is under way"
-    TIMED = "so is the PING that ends it in time"
+    TIMED = "the blocking command is under way, and behind it the PING that ends it in time"
     ENDING = "nobody waits any more, another connection ends the blocking command"
     STOPPING = "another connection ends the blocking command, whoever waits"
     SETTLING = "the blocking command was answered, the replies behind it are read"
@@ -162,16 +162,17 @@ def _stay(state: State) -> Row:
 
 # The pumper does something, and chooses again after it. It sees the triggers of others then.
 _BUSY: Final = [state for state in State if state not in IN_REDIS | {State.RESTING, State.IDLE, State.CHOOSING}]
-_TOLD: Final = (Trigger.WORK, Trigger.OWED, Trigger.NOBODY)
-# Commands are under way on the connection. In the next ones something else is that may fail, and in the last ones only
-# a caller that pumps may be gone.
+_FROM_OTHERS: Final = (Trigger.WORK, Trigger.OWED, Trigger.NOBODY)
+# Commands are under way on the connection, and may fail.
 _EXCHANGING: Final = IN_REDIS | {State.LOOKING, State.PROBING, State.SETTLING, State.FETCHING}
+# Something else is under way that may fail.
 _HELPING: Final = frozenset({State.CONNECTING, State.RETURNING, State.REPEATING, State.GIVING})
+# A caller that pumps may be cancelled here too.
 _ALONE: Final = frozenset({State.CHOOSING, State.GIVING, State.PAUSING})
 
 #: (state, trigger) -> (next state, actions). A pair that is not listed cannot happen.
 TRANSITIONS: Final[dict[tuple[State, Trigger], Row]] = {
-    **{(state, trigger): _stay(state) for state in _BUSY for trigger in _TOLD},
+    **{(state, trigger): _stay(state) for state in _BUSY for trigger in _FROM_OTHERS},
     (State.RESTING, Trigger.WORK): Row(State.CHOOSING, (Do.START,), Pumper.BACKGROUND),
     (State.RESTING, Trigger.OWED): Row(State.CHOOSING, (Do.START,), Pumper.BACKGROUND),
     (State.RESTING, Trigger.STANDS_IN): Row(State.CHOOSING, (), Pumper.CALLER),
@@ -218,9 +219,9 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], Row]] = {
     (State.TIMED, Trigger.NOBODY): _STOP,
     (State.TIMED, Trigger.ANSWERED): _SETTLE,
     (State.ENDING, Trigger.WORK): _stay(State.ENDING),
-    (State.ENDING, Trigger.OWED): _stay(State.STOPPING),
+    (State.ENDING, Trigger.OWED): Row(State.STOPPING),
     (State.ENDING, Trigger.NOBODY): _stay(State.ENDING),
-    (State.ENDING, Trigger.JOINED): _stay(State.BLOCKED),
+    (State.ENDING, Trigger.JOINED): Row(State.BLOCKED),
     (State.ENDING, Trigger.ANSWERED): _SETTLE,
     (State.STOPPING, Trigger.WORK): _stay(State.STOPPING),
     (State.STOPPING, Trigger.OWED): _stay(State.STOPPING),

@@ -105,6 +105,8 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     (State.RESTING, Trigger.LAST): _CALL,
     # A round sees all that has happened before it.
     **_stay(State.CALLED, *_FROM_OTHERS),
+    # A lookout whose connections broke forgets its calls.
+    (State.CALLED, Trigger.LOST): _CALL,
     (State.CALLED, Trigger.ASKS): (State.ASKED, (Do.ASK,)),
     (State.CALLED, Trigger.YIELDS): (State.YIELDED, ()),
     (State.CALLED, Trigger.RETURNS): (State.RETURNING, (Do.RETURN,)),

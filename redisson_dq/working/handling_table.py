@@ -99,7 +99,7 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     (State.CONCLUDING, Trigger.EXPIRED): _stay(State.CONCLUDING),
     (State.CONCLUDING, Trigger.VOIDED): _stay(State.CONCLUDING),
     (State.CONCLUDING, Trigger.LOST): _stay(State.CONCLUDING),
-    (State.CONCLUDING, Trigger.STOPPED): _stay(State.LEAVING),
+    (State.CONCLUDING, Trigger.STOPPED): (State.LEAVING, ()),
     (State.CONCLUDING, Trigger.GIVEN_UP): (State.PERSISTING, (Do.CALL,)),
     (State.CONCLUDING, Trigger.CONCLUDED): (State.SETTLED, (Do.FREE, Do.FORGET)),
     (State.CONCLUDING, Trigger.BROKEN_OFF): (State.SETTLED, (Do.FREE, Do.FORGET)),

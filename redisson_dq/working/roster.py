@@ -102,7 +102,7 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     (State.FREE, Trigger.FILLED): _stay(State.FREE, Do.GATHER, Do.BEGIN),
     (State.FREE, Trigger.UNADMITTED): _stay(State.FREE, Do.TURN_AWAY),
     (State.FREE, Trigger.TAKEN): (State.FULL, (Do.ARM,)),
-    (State.FREE, Trigger.TAKEN_ALONE): _stay(State.FULL),
+    (State.FREE, Trigger.TAKEN_ALONE): (State.FULL, ()),
     (State.FREE, Trigger.FREED): _stay(State.FREE, Do.ASK),
     (State.FREE, Trigger.SHARED): _stay(State.FREE),
     (State.FREE, Trigger.DROPPED): _stay(State.FREE),

@@ -35,9 +35,10 @@ class Lookouts:
         self._by_pool: dict[int, tuple[ConnectionPool, Lookout]] = {}
         self._is_refused = False
 
-    def takes_seats(self, count: int) -> bool:
-        """Whether so many sources may have pumps of their own. They have until :meth:`leave_seats`."""
+    def take_seats(self, count: int) -> bool:
+        """Takes seats for so many sources, until :meth:`leave_seats`. False where fewer are free."""
         with self._mutex:
+            # Where Redis tells of no changes, every source has a pump of its own. The count of seats may fall below 0.
             if self._seats < count and not self._is_refused:
                 return False
             self._seats -= count

@@ -135,7 +135,7 @@ class Receivers:
 
     def _seats_for(self, sources: Sequence[Source]) -> tuple[Lookouts | None, int]:
         """The lookouts, where these sources have to share connections with others, and how many seats they take."""
-        if self._lookouts.takes_seats(len(sources)):
+        if self._lookouts.take_seats(len(sources)):
             return None, len(sources)
         return (None, 0) if any(source.at_once(1) is None for source in sources) else (self._lookouts, 0)
 

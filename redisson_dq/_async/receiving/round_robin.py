@@ -56,10 +56,11 @@ class RoundRobinReceiver(Receiver):
     # -- where it differs --------------------------------------------------------------------------------------------
 
     def _make_pumps(self, sources: Sequence[Source]) -> Mapping[str, Taker]:
-        return {source.key: self._make_pump(source) for source in sources}
-
-    def _make_pump(self, source: Source) -> Taker:
-        return Pump(self._connections, source, self.line, AsyncInbox(self._clock), stay=STAY, shuts=True)
+        # The receiver's background task reads the inbox of the line, so each pump has a bell of its own.
+        return {
+            source.key: Pump(self._connections, source, self.line, AsyncInbox(self._clock), stay=STAY, shuts=True)
+            for source in sources
+        }
 
     @property
     def _is_attended(self) -> bool:

@@ -25,7 +25,7 @@ from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken
 
-__all__ = ["LATE", "Calling", "InTurns", "Round", "SharedPump"]
+__all__ = ["LATE", "Calling", "HangsUp", "InTurns", "SharedPump"]
 
 logger = logging.getLogger("redisson_dq")
 
@@ -35,7 +35,7 @@ _LONGEST_PAUSE = 2.0
 LATE = 0.5
 
 
-class Round(Protocol):
+class HangsUp(Protocol):
     """The lookout that a shared pump belongs to."""
 
     async def hang_up(self) -> None:
@@ -110,7 +110,7 @@ class SharedPump:
         source: Source,
         turns: InTurns,
         calling: Calling,
-        give_up: Callable[[SharedPump], None],
+        give_up: Callable[[], None],
     ) -> None:
         """``give_up`` lets pumps of their own take the place of shared ones, as Redis refuses to tell of changes."""
         self._connections = connections
@@ -121,7 +121,7 @@ class SharedPump:
         self.backs = PutBacks(connections, source, turns.line, self.put_away)
         self.asked = _Asked()
         #: The lookout of the node that the key lives on, once that is known.
-        self.lookout: Round | None = None
+        self.lookout: HangsUp | None = None
         #: Why nothing can be taken just now.
         self.trouble: RedisConnectionError | None = None
         #: Whether a pump of its own has taken its place.
@@ -343,10 +343,7 @@ class SharedPump:
         if lost.taken:
             # The connection broke behind the reply that had them.
             self.put_away(self.line.give(lost.taken))
-        is_called = self.engine.state is State.CALLED
         self.tell(Trigger.LOST)
-        if is_called:
-            self._calling.call(self)
 
     @property
     def may_have_taken(self) -> bool:
@@ -366,7 +363,7 @@ class SharedPump:
     def give_up(self) -> None:
         """Redis does not tell of changes: pumps of their own take over. Under the mutex."""
         if self.engine.state is State.CALLED and self.wants():
-            self._give_up(self)
+            self._give_up()
 
     def stop(self) -> list[Request[list[Taken]]]:
         """Another pump takes its place. Gives the requests that have to be sent again, which that one does."""
@@ -410,7 +407,7 @@ class SharedPump:
         if isinstance(error, ResponseError) and is_denied(error):
             # The user may have the rights of a blocking command all the same.
             with self.line.mutex:
-                self._give_up(self)
+                self._give_up()
                 self._reason = None
                 self.tell(Trigger.TELLS)
             return

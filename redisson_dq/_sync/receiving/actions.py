@@ -51,7 +51,10 @@ _PAUSE_WHEN_FULL = 0.05
 
 
 class Actions:
-    """Carries out the actions of one pump. Only its pumper calls them."""
+    """Carries out the actions of one pump. Only its pumper calls them.
+
+    The pump calls the methods of the first section, from other threads and tasks too.
+    """
 
     def __init__(self, connections: Connections, engine: PopEngine, backs: PutBacks, bell: Inbox[Waiter | str]) -> None:
         """``bell`` wakes the background task. ``backs`` sends values back."""

@@ -113,6 +113,7 @@ class Lookout:
             task = self._task if self._is_running else None
         if task is None:
             return
+        # A change of no key wakes it.
         self._bell.put(_Changed(b""))
         if not task.join(_LAST_REPLY):
             self.hang_up()

@@ -27,7 +27,11 @@ _LAST_PAUSE = 0.1
 
 
 class PutBacks:
-    """Values and requests that one pump sends until Redis has them; the mutex of the line guards its fields."""
+    """Values and requests that one pump sends until Redis has them.
+
+    The mutex of the line guards ``surplus`` and ``unsure``. The other fields belong to the task that sends for the
+    source: its pumper, or its lookout and the clerk in turn.
+    """
 
     def __init__(
         self, connections: Connections, source: Source, line: Line, again: Callable[[list[Taken]], None]

@@ -200,7 +200,7 @@ class Receiver:
         shared = [SharedPump(self._connections, each, turns, lookouts, self._stop_sharing) for each in sources]
         return {each.source.key: each for each in shared}
 
-    def _stop_sharing(self, _: SharedPump) -> None:
+    def _stop_sharing(self) -> None:
         """Redis does not let a client watch many keys. Each source has a pump of its own from here on."""
         shared = [pump for pump in self._pumps.values() if isinstance(pump, SharedPump)]
         if not shared:

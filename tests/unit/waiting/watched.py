@@ -411,9 +411,9 @@ class World:
         if self.sent is not None and not self.leases and self.sent.reply is not None:
             self.lost += self.sent.reply[0]
         self.sent = None
-        is_called = self.engine.state is State.CALLED
+        # The lookout forgets its calls.
+        self.is_called = False
         self._tell(Trigger.LOST)
-        self.is_called = self.is_called or is_called
 
     # -- the promises ------------------------------------------------------------------------------------------------
 
