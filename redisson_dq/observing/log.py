@@ -279,7 +279,8 @@ def _lease_lost(lost: LeaseLost) -> Words:
 @line(logging.WARNING)
 def _buried(buried: Buried) -> Words:
     return Words(
-        "queue %r: %d values were delivered %d times and are in the list %r now",
+        "queue %r: %d values were delivered %d times and are in the list %r now; dead_letters() of the queue shows "
+        "them, and redrive() brings them back",
         buried.queue,
         buried.count,
         buried.limit,
@@ -289,7 +290,11 @@ def _buried(buried: Buried) -> Words:
 
 @line(logging.WARNING)
 def _acked_too_late(late: AckedTooLate) -> Words:
-    return Words("queue %r: the lease of %s had ended before its ack", late.queue, late.told_as)
+    return Words(
+        "queue %r: the lease of %s had ended before its ack; a longer visibility_timeout= gives more time",
+        late.queue,
+        late.told_as,
+    )
 
 
 def _ms(duration: timedelta) -> float:

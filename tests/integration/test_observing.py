@@ -554,8 +554,10 @@ def test_an_ack_that_comes_too_late_and_a_value_that_nobody_acks(
     assert (buried.queue, buried.count, buried.limit) == ("orders", 1, 1)
     assert [letter.value for letter in queue.dead_letters()] == ["a"]
     assert [record.getMessage() for record in caplog.records if record.name == "redisson_dq"] == [
-        f"queue 'orders': 1 values were delivered 1 times and are in the list {buried.kept_in!r} now",
-        f"queue 'orders': the lease of {delivery.id} had ended before its ack",
+        f"queue 'orders': 1 values were delivered 1 times and are in the list {buried.kept_in!r} now; "
+        "dead_letters() of the queue shows them, and redrive() brings them back",
+        f"queue 'orders': the lease of {delivery.id} had ended before its ack; "
+        "a longer visibility_timeout= gives more time",
     ]
 
 

@@ -169,12 +169,14 @@ UNREAD = DecodeError("no such class", codec="Kryo5Codec", data=b"a")
         (
             observing.Buried(queue="orders", count=3, limit=10, kept_in="dead"),
             logging.WARNING,
-            "queue 'orders': 3 values were delivered 10 times and are in the list 'dead' now",
+            "queue 'orders': 3 values were delivered 10 times and are in the list 'dead' now; dead_letters() of the "
+            "queue shows them, and redrive() brings them back",
         ),
         (
             observing.AckedTooLate(**OF_LEASE),
             logging.WARNING,
-            "queue 'orders': the lease of ab12 (offered as '71') had ended before its ack",
+            "queue 'orders': the lease of ab12 (offered as '71') had ended before its ack; a longer "
+            "visibility_timeout= gives more time",
         ),
         (
             happenings.Failed(**OF_VALUE, error=KeyError("a"), duration=timedelta(0), delay=timedelta(seconds=5)),
