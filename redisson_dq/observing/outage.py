@@ -22,7 +22,7 @@ class Outage:
         self._clock = clock
         self._observers = observers
         self._mutex = threading.RLock()
-        self._places: set[str] = set()
+        self._parts: set[str] = set()
         self._since = 0.0
         #: The hooks of the client's workers, which are called with Away and BackAgain too.
         self.hooks: list[Callable[[Happening], object]] = []
@@ -31,10 +31,10 @@ class Outage:
         #: Whether some part cannot reach Redis, or the last one that could not tries no more.
         self.is_going_on = False
 
-    def began(self, place: str, error: BaseException) -> None:
+    def began(self, part: str, error: BaseException) -> None:
         """One part cannot reach Redis."""
         with self._mutex:
-            self._places.add(place)
+            self._parts.add(part)
             first, self.is_going_on = not self.is_going_on, True
             if first:
                 self._since = self._clock.monotonic()
@@ -42,22 +42,23 @@ class Outage:
         if first:
             self._tell(Away(error=error))
 
-    def ended(self, place: str) -> None:
+    def ended(self, part: str) -> None:
         """One part can reach Redis."""
+        # Nearly always true, and called after each reply. So the mutex is not taken for it.
         if not self.is_going_on:
             return
         with self._mutex:
-            self._places.discard(place)
-            last = self.is_going_on and not self._places
-            self.is_going_on = bool(self._places)
+            self._parts.discard(part)
+            last = self.is_going_on and not self._parts
+            self.is_going_on = bool(self._parts)
             after = timedelta(seconds=self._clock.monotonic() - self._since)
         if last:
             self._tell(BackAgain(after=after))
 
-    def gave_up(self, place: str) -> None:
+    def gave_up(self, part: str) -> None:
         """One part tries no more. The outage goes on until another one reaches Redis."""
         with self._mutex:
-            self._places.discard(place)
+            self._parts.discard(part)
 
     def _tell(self, happening: Happening) -> None:
         self._observers.tell(happening)

@@ -1,16 +1,17 @@
 """How a worker receives next: which command follows, and which acks it carries, decided without any I/O.
 
-Theory of operation. One thread or task receives for one queue of a worker. It goes in rounds. At the beginning of a
-round the driver tells the :class:`FetchPlan` whether values are wanted. The plan says what to do: sleep, wait, or ack
-and receive in one call. When that is over the driver tells the outcome. So one command is under way at a time.
+Theory of operation. A fetcher receives for one queue of a worker, in one thread or task. It goes in rounds. At the
+beginning of a round the driver tells the :class:`FetchPlan` whether values are wanted. The plan says what to do: sleep,
+wait, or ack and receive in one call. When that is over the driver tells the outcome. So one command is under way at a
+time.
 
 * Nothing is wanted, as no slot is free. Sleep until one is freed.
 * Values are wanted. Wait for them.
 * Redis refuses. Pause before the next round.
 
-Handlers ack meanwhile. Where more values stood ready, the next round follows at once. Acks are then
-kept for it: one call ends leases and takes the next values. A plan that keeps acks either carries them in that call, or
-passes them on. It keeps none while it waits, so an ack never depends on a value that may not come.
+Handlers ack meanwhile. Where more values stood ready, the next round follows at once. Acks are then kept for it: one
+call ends leases and takes the next values. A plan that keeps acks either carries them in that call, or passes them on.
+It keeps none while it waits, so an ack never depends on a value that may not come.
 
 The wanted values may change at any time: a batch lacks fewer values, a handler with a limit is added. A change in the
 middle of a round ends its wait, or keeps the wait from beginning.
@@ -30,7 +31,7 @@ __all__ = ["PAUSE", "TRANSITIONS", "Action", "Do", "FetchPlan", "State", "Trigge
 
 
 class State(enum.Enum):
-    """A state of the receiver."""
+    """A state of the fetcher."""
 
     TURNING = "between two rounds"
     CARRYING = "between two rounds, and the next one carries acks"
@@ -44,7 +45,7 @@ class State(enum.Enum):
 
 
 class Trigger(enum.Enum):
-    """An event of the receiver."""
+    """An event of the fetcher."""
 
     NOTHING = "round: nothing is wanted"
     JOINS = "round: more is ready"
@@ -70,7 +71,7 @@ class Do(enum.Enum):
     JOIN = "ack and receive"
     WAIT = "wait"
     PAUSE = "pause"
-    WAKE = "wake the receiver"
+    WAKE = "wake the fetcher"
     WITHDRAW = "end the wait"
     KEEP = "keep the ack"
     SEND = "send the ack"
@@ -104,7 +105,7 @@ _HAVING_ACKS: Final = (State.CARRYING, State.JOINING, State.LEAVING)
 
 #: (state, trigger) -> (next state, actions). A pair that is not listed cannot occur.
 TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
-    # A change wakes the receiver that is about to sleep.
+    # A change wakes the fetcher that is about to sleep.
     (State.TURNING, Trigger.NOTHING): _to(State.IDLE, Do.SLEEP),
     (State.TURNING, Trigger.WANTED): _to(State.WAITING, Do.WAIT),
     (State.TURNING, Trigger.REFUSED): _to(State.PAUSING, Do.PAUSE),
@@ -179,7 +180,7 @@ PAUSE: Final = 1.0
 
 
 class FetchPlan:
-    """Decides for one receiver of a worker. Not thread-safe: its driver calls it under a mutex."""
+    """Decides for the fetcher of one queue. Not thread-safe: its driver calls it under a mutex."""
 
     def __init__(self) -> None:
         self.state = State.TURNING

@@ -10,6 +10,8 @@ It carries out the actions that the table returns. So the first trigger decides,
 * Every lease was lost. Other workers have the values, so nothing is settled here.
 * The worker stops, and waits no longer. The values of a handler that still runs are handed back.
 
+The end of an event loop is no such end: it cancels the handler's task, and the leases end by their deadlines.
+
 A value that is given up needs ``on_failed`` first, which is a function of the user's and may take long. Meanwhile a
 stop hands back all values that are not settled yet. A stop that comes between two values finds no function to
 interrupt. The next value that is given up is then handed back, and ``on_failed`` is not called any more.

@@ -1,6 +1,6 @@
 """The wait of a worker for one queue of many: in line or not, and when it is looked at, decided without any I/O.
 
-Theory of operation. One receiver fetches for all queues of a worker. For each queue it has a :class:`QueuePlace`. It
+Theory of operation. One fetcher receives for all queues of a worker. For each queue it has a :class:`QueuePlace`. It
 feeds triggers into it, and carries out the actions that it returns.
 
 * Values are wanted. A waiter enters the line of the queue, and stands there for as long as nothing comes. So a queue
@@ -90,7 +90,7 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     **_stay(State.PAUSING, Trigger.WANTED),
     (State.PAUSING, Trigger.OVER): (State.RESTING, ()),
     (State.PAUSING, Trigger.END): (State.GONE, (Do.FORGET,)),
-    # The end of a receiver waits for each answer, as values may come with it.
+    # The end of a fetcher waits for each answer, as values may come with it.
     **_stay(State.PARTING, Trigger.WANTED, Trigger.END),
     **{
         (State.PARTING, trigger): (State.GONE, (Do.FORGET,))

@@ -111,7 +111,7 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     (State.GATHERING, Trigger.JOINED): _stay(State.GATHERING, Do.GATHER),
     (State.GATHERING, Trigger.FILLED): (State.FREE, (Do.GATHER, Do.BEGIN)),
     (State.GATHERING, Trigger.UNADMITTED): _stay(State.GATHERING, Do.TURN_AWAY),
-    # The receiver may wait for as many values as the batch lacked.
+    # The fetcher may wait for as many values as the batch lacked.
     (State.GATHERING, Trigger.DUE): (State.FREE, (Do.BEGIN, Do.RECOUNT)),
     (State.GATHERING, Trigger.FREED): _stay(State.GATHERING, Do.ASK),
     (State.GATHERING, Trigger.EASED): _stay(State.GATHERING, Do.ASK),

@@ -1,4 +1,4 @@
-"""One queue as a worker has it open: the sources of its values, and their takers."""
+"""One queue as a worker has it open: the sources of its values, and the handlers that get them."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Fetching(Protocol):
 
 
 class Intake:
-    """One queue as the worker has it: the sources of its values, and their takers."""
+    """One queue as the worker has it: the sources of its values, and the handlers that get them."""
 
     def __init__(
         self, runtime: Runtime, name: str, settings: QueueSettings, is_passed: Callable[[Handler], bool], owner: bytes
@@ -79,7 +79,7 @@ class Intake:
         #: The place to wait for its values: its list, or those of its partitions.
         self.waitable: Waitable
         for side in self.leaser.sides:
-            # A receiver may become a handler, and receives for others.
+            # The thread of a fetcher may become a handler's, and receives for others.
             side.decodes_apart = True
         self.attachments = [runtime.attach(side.keys, side.name, bool(settings.transfer)) for side in self.leaser.sides]
         for attachment in self.attachments:
@@ -94,7 +94,7 @@ class Intake:
         return source.acks_along and side.options.durable is None
 
     def employ(self, handlers: Sequence[Handler]) -> None:
-        """Sets the takers of its values, from now on."""
+        """These handlers get its values from now on."""
         limited = any(handler.admission is not None for handler in handlers)
         made: dict[str, tuple[LeasedSide[Any], LeaseSource]] = {}
         for side in self.leaser.sides:

@@ -51,7 +51,7 @@ class Fetcher:
         self._plan = FetchPlan()
         # Guards the plan.
         self._mutex = Mutex()
-        # On when the receiver is not to sleep.
+        # On when the fetcher is not to sleep.
         self._changed = Switch(self._clock)
         self._ended = Switch(self._clock)
         self._wait: tuple[Receiver, Lifeline] | None = None
@@ -91,7 +91,7 @@ class Fetcher:
     def has_ended(self) -> bool:
         """Waits until nothing more comes, after :meth:`end`. False while Redis has not answered."""
         if not self._ended.wait(_PATIENCE) and (wait := self._wait) is not None:
-            # Redis stands still, and so does who reads from it.
+            # Redis stands still, and so does the thread or task that reads from it.
             wait[0].hang_up()
         self._ended.wait(None)
         # A wait that was ended may have received values. They go back before the process may exit.
@@ -107,7 +107,7 @@ class Fetcher:
         self._decide(lambda: self._plan.acked(settlement))
 
     def _decide(self, decide: Callable[[], Iterable[Action]]) -> Do | None:
-        """Carries out the actions that the plan decides on. Gives the one that takes time, for the receiver."""
+        """Carries out the actions that the plan decides on. Gives the one that takes time, for its round."""
         with self._mutex:
             actions = decide()
         step = None
@@ -127,7 +127,7 @@ class Fetcher:
                 step = action.do
         return step
 
-    # -- the receiver ------------------------------------------------------------------------------------------------
+    # -- the fetcher's thread or task --------------------------------------------------------------------------------
 
     def _run(self) -> None:
         first = None
@@ -274,5 +274,5 @@ class Fetcher:
             lifeline.let_go()
             raise
         lifeline.keep()
-        # The end of the receiver may not wait for a handler. So its thread becomes none any more.
+        # The end of the fetcher may not wait for a handler. So its thread does not become one any more.
         self._hand_over.accept(came, self._pool if self._plan.ends else starter)

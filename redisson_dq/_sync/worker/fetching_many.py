@@ -121,7 +121,7 @@ class ManyFetcher:
         # Values that came for waiters in leaving go back before the process may exit.
         return self._runtime.receivers.quiet(list(self._receivers))
 
-    # -- the receiver ------------------------------------------------------------------------------------------------
+    # -- the fetcher's thread or task --------------------------------------------------------------------------------
 
     def _run(self) -> None:
         first = None

@@ -16,13 +16,13 @@ __all__ = ["Starter", "Starts"]
 class Starter:
     """Begins the handlings of values that were received at a time.
 
-    The first one is for the receiver itself, and begins without another thread or task being woken. The handling that
+    The first one is for the fetcher itself, and begins without another thread or task being woken. The handling that
     ends first in the pool receives from then on.
     """
 
     def __init__(self, pool: HandlerPool) -> None:
         self._pool = pool
-        #: The handling that the receiver is to run. Until it does, nothing may be awaited, as the handling may be
+        #: The handling that the fetcher is to run. Until it does, nothing may be awaited, as the handling may be
         #: cancelled.
         self.first: Work | None = None
 
@@ -34,5 +34,5 @@ class Starter:
         return self._pool.adopt()
 
 
-#: The place where a handling begins: in the receiver itself, or in the pool.
+#: The place where a handling begins: in the fetcher itself, or in the pool.
 Starts = Union[Starter, HandlerPool]
