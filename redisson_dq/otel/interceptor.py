@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import traceback
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,6 +14,7 @@ from opentelemetry.metrics import Meter
 from opentelemetry.trace import Link, NonRecordingSpan, Span, SpanKind, StatusCode, Tracer
 
 from redisson_dq._clock import Clock
+from redisson_dq._texts import described
 from redisson_dq.observing.operations import Ended, Operation, OperationKind
 from redisson_dq.otel import names
 from redisson_dq.otel.carrying import Carrier, sender
@@ -22,6 +24,8 @@ __all__ = ["Spans"]
 
 # The SDK keeps so many links of a span unless it is told otherwise.
 _MOST_LINKS = 128
+# So many characters of an error's text and of its traceback are kept.
+_LONGEST_TEXT = 16_384
 
 
 class Spans:
@@ -184,10 +188,26 @@ class Spans:
             kind = type(error).__qualname__
             told = {**told, names.ERROR_TYPE: kind}
             span.set_attribute(names.ERROR_TYPE, kind)
-            span.record_exception(error)
-            span.set_status(StatusCode.ERROR, str(error))
+            self._record(span, error)
         span.end()
         return told
+
+    def _record(self, span: Span, error: BaseException) -> None:
+        # The text of an error may be as large as the value that it is about, and exporters refuse large spans.
+        try:
+            message = _shortened(str(error))
+            stack = _shortened("".join(traceback.format_exception(type(error), error, error.__traceback__)))
+            span.record_exception(error, {"exception.message": message, "exception.stacktrace": stack})
+        except Exception:
+            # A class of the program's own may fail to give a text.
+            message = described(error)
+        span.set_status(StatusCode.ERROR, message)
+
+
+def _shortened(text: str) -> str:
+    """The beginning and the end of a long text. The end of a traceback names the error."""
+    half = _LONGEST_TEXT // 2
+    return text if len(text) <= _LONGEST_TEXT else f"{text[:half]} ... {text[-half:]}"
 
 
 def _nothing(error: BaseException | None) -> None:

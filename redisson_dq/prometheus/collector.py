@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
+import math
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Generator, Iterable, Mapping, Sequence
@@ -76,9 +77,15 @@ class Collector:
         if not callable(getattr(client, "stats", None)):
             raise ArgumentError(f"Collector() takes a client of this library, not {shown(client)}")
         if not callable(queues):
+            if not isinstance(queues, Iterable):
+                raise ArgumentError(f"Collector(): queues= are names of queues, or their handles, not {shown(queues)}")
             queues = [queues] if isinstance(queues, str) else list(queues)
-            if not queues:
+            if not queues or "" in queues:
                 raise ArgumentError("Collector(): queues= names no queue")
+        if not isinstance(timeout, (int, float)) or not 0 < timeout < math.inf:
+            raise ArgumentError(f"Collector(): timeout= is a number of seconds above 0, not {shown(timeout)}")
+        if not isinstance(most, int) or most < 1:
+            raise ArgumentError(f"Collector(): most= is a whole number from 1 on, not {shown(most)}")
         self._client: Any = client
         self._queues = queues
         self._timeout, self._most = timeout, most
@@ -158,7 +165,12 @@ class Collector:
                 # A daemon: the end of the program does not wait for Redis.
                 threading.Thread(target=self._run, args=(look,), name="redisson_dq-metrics", daemon=True).start()
             else:
-                asyncio.run_coroutine_threadsafe(self._run_in_loop(look), loop)
+                run = self._run_in_loop(look)
+                try:
+                    asyncio.run_coroutine_threadsafe(run, loop)
+                except RuntimeError:
+                    run.close()
+                    raise
         except RuntimeError as error:
             # No thread is to be had, or the loop is closed.
             logger.warning("metrics: Redis cannot be asked: %s", error)

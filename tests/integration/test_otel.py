@@ -567,6 +567,36 @@ def test_a_handler_whose_time_is_over_has_an_error(worker: Any, queue: Any, tele
     assert attributes(processed)["error.type"] == "TimeoutError"
 
 
+class Speechless(Exception):
+    """Its text cannot be had."""
+
+    def __str__(self) -> str:
+        raise ValueError("no text")
+
+
+@pytest.mark.parametrize("error", [ValueError("a" * 1_000_000 + "the end"), Speechless()])
+def test_a_span_holds_no_more_of_an_error_than_exporters_take(
+    error: Exception, worker: Any, queue: Any, telemetry: Telemetry
+) -> None:
+    log = Log(worker)
+
+    @worker.handler("orders", retry=None)
+    def handle(value: str) -> None:
+        raise error
+
+    queue.add("a")
+    with running(worker):
+        log.until(DeadLettered)
+        (processed,) = telemetry.until("process orders")
+    assert attributes(processed)["error.type"] == type(error).__name__
+    texts = [
+        processed.status.description,
+        *(text for event in processed.events for text in (event.attributes or {}).values()),
+    ]
+    assert all(len(str(text)) < 20_000 for text in texts)
+    assert str(texts[0]).endswith("the end" if isinstance(error, ValueError) else "(ValueError)")
+
+
 def test_partitions_count_as_their_queue(client: Any, flavour: Flavour, telemetry: Telemetry) -> None:
     worker = flavour.worker(client)
     worker.queue("orders", partitions=4)

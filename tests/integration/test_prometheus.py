@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import itertools
 import os
 import signal
@@ -296,6 +297,19 @@ def test_redis_takes_connections_and_answers_nothing(
         assert eventually(lambda: registry.get_sample_value("redisson_dq_up"))
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_scrape_after_the_end_of_the_clients_loop(url: str) -> None:
+    registry = CollectorRegistry()
+    asyncio.run(_registered(registry, url))
+    assert registry.get_sample_value("redisson_dq_up") == 0
+    gc.collect()
+
+
+async def _registered(registry: CollectorRegistry, url: str) -> None:
+    async with redisson_dq.aio.connect(url) as client:
+        registry.register(Collector(client, ["orders"]))
+
+
 def test_a_page_that_is_made_in_the_loop_of_its_client(url: str) -> None:
     asyncio.run(_made_in_the_loop(url))
 
@@ -316,6 +330,17 @@ async def _made_in_the_loop(url: str) -> None:
 def test_wrong_arguments(client: Any, flavour: Flavour) -> None:
     with pytest.raises(ArgumentError, match="names no queue"):
         collector(flavour, client, [])
+    for queues in ("", ["orders", ""]):
+        with pytest.raises(ArgumentError, match="names no queue"):
+            collector(flavour, client, queues)
+    with pytest.raises(ArgumentError, match="names of queues, or their handles, not 5"):
+        collector(flavour, client, 5)
+    for most in (0, -1, "many", 1.5):
+        with pytest.raises(ArgumentError, match="most= is a whole number from 1 on"):
+            collector(flavour, client, ["orders"], most=most)
+    for timeout in (0, -1, "long", float("nan"), float("inf")):
+        with pytest.raises(ArgumentError, match="timeout= is a number of seconds above 0"):
+            collector(flavour, client, ["orders"], timeout=timeout)
     with pytest.raises(ArgumentError, match="takes a client"):
         Collector("redis://localhost", ["orders"])  # type: ignore[arg-type]
     if isinstance(flavour, AsyncioFlavour):
