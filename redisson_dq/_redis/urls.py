@@ -12,6 +12,7 @@ from __future__ import annotations
 import inspect
 import re
 import threading
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -111,12 +112,14 @@ def _client_at(url: str, options: dict[str, Any], of: _Flavour) -> Any:
     _check(url)
     if kind not in _PORTS or protocol not in ("redis", "rediss"):
         client = of.redis.from_url(url, **options)
+        _check_timeouts(client.connection_pool.connection_kwargs)
         # redis-py looks at an option when it makes its first connection, and not before.
         connection_factory(client.connection_pool)
         return client
     nodes, path, settings = _parts(rest, _PORTS[kind])
     # The URL wins over options, as with redis-py's own URLs.
     settings = {**options, **settings, **({"ssl": True} if protocol == "rediss" else {})}
+    _check_timeouts(settings)
     if kind == "sentinel":
         return _of_sentinel(nodes, path, settings, of)
     return _of_cluster(nodes, path, settings, of)
@@ -146,6 +149,14 @@ def _check(url: str) -> None:
     # Neither this error nor its context has the words of urllib, which show what stands in the place of the password.
     if not is_read:
         raise ValueError(f"its host or its port cannot be read; {_ENCODED}")
+
+
+def _check_timeouts(settings: Mapping[str, Any]) -> None:
+    """Raises ValueError for a timeout that a socket would refuse at its first connection."""
+    for name in ("socket_timeout", "socket_connect_timeout"):
+        seconds = settings.get(name)
+        if seconds is not None and not (isinstance(seconds, (int, float)) and 0 < seconds < threading.TIMEOUT_MAX):
+            raise ValueError(f"{name}= is a number of seconds above 0, or None")
 
 
 def _parts(rest: str, port: int) -> tuple[list[tuple[str, int]], list[str], dict[str, Any]]:

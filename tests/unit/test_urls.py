@@ -11,7 +11,7 @@ import redis.asyncio
 import redisson_dq
 from redisson_dq._redis import async_client_at, client_at
 from redisson_dq._texts import shown
-from redisson_dq.errors import ArgumentError, UnknownOptionError
+from redisson_dq.errors import ArgumentError, RedisConnectionError, UnknownOptionError
 from redisson_dq.worker import Worker
 
 FLAVOURS: list[Any] = [client_at, async_client_at]
@@ -108,6 +108,12 @@ def test_a_cluster_with_asyncio() -> None:
         ("unix://run/redis.sock", "the socket's file"),
         ("unix://", "the socket's file"),
         ("redis://h?protocol=9", "protocol"),
+        *(
+            (f"{url}?{name}={seconds}", f"{name}= is a number of seconds above 0")
+            for url in ("redis://h", "redis+sentinel://h/main", "redis+cluster://h", "unix:///redis.sock")
+            for name in ("socket_timeout", "socket_connect_timeout")
+            for seconds in ("-1", "0", "nan", "inf")
+        ),
         ("rediss://h?ssl_cert_reqs=some", "Requirements"),
     ],
 )
@@ -132,6 +138,17 @@ def test_an_unknown_option_is_named(flavour: Any, url: str) -> None:
 def test_tls_is_said_by_the_url(flavour: Any) -> None:
     with pytest.raises(ArgumentError, match="rediss://"):
         flavour.connect("redis://h", ssl=True)
+
+
+@pytest.mark.parametrize("flavour", [redisson_dq, redisson_dq.aio])
+def test_a_timeout_of_another_type_is_refused_at_once(flavour: Any) -> None:
+    with pytest.raises(ArgumentError, match="socket_timeout= is a number of seconds above 0, or None"):
+        flavour.connect("redis://h", socket_timeout="2")
+
+
+def test_a_cluster_that_is_away_is_named_without_a_key() -> None:
+    with pytest.raises(RedisConnectionError, match=r"^the server: "):
+        redisson_dq.connect("redis+cluster://127.0.0.1:1")
 
 
 def test_an_at_sign_behind_the_hosts_is_of_no_password() -> None:

@@ -106,7 +106,7 @@ class Pools:
         try:
             return await self._servers.pool_of(key)
         except Exception as error:
-            raise await self.broken(error, f"key {key!r}") from error
+            raise await self.broken(error, f"key {key!r}" if key else "the server") from error
 
     async def masters(self) -> list[ConnectionPool]:
         """The pools to all nodes that have keys."""

@@ -109,7 +109,7 @@ class Pools:
         try:
             return self._servers.pool_of(key)
         except Exception as error:
-            raise self.broken(error, f"key {key!r}") from error
+            raise self.broken(error, f"key {key!r}" if key else "the server") from error
 
     def masters(self) -> list[ConnectionPool]:
         """The pools to all nodes that have keys."""
