@@ -168,8 +168,8 @@ async def handle_all(tracer: Tracer, client: aio.Client) -> None:
         acked.clear()
 
     async with worker:
-        # The first values find tasks that begin, the others find tasks that wait.
-        for _ in range(3):
+        # The first values find tasks that begin, the others find tasks that wait. Some files are entered now and then.
+        for _ in range(8):
             await tracer.walk("handling", one(), alone=False)
 
 
