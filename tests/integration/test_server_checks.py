@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import redis
 
+import redisson_dq
 from redisson_dq import _times
 from redisson_dq.codecs import StringCodec
 from redisson_dq.observing import Answered, Noticed
+from redisson_dq.scheduling.timer import Timer
 from tests.conftest import eventually
 from tests.flavours import Flavour
 
@@ -140,3 +143,21 @@ def test_a_user_who_may_not_ask_learns_nothing(
         assert looks.until_looked() == []
     assert [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING] == []
     well.execute_command("ACL", "DELUSER", "some")
+
+
+def test_no_caller_takes_the_lock_of_the_timer(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A signal handler that closes the client takes that lock too, in the thread of the caller that it interrupts."""
+    by: list[str] = []
+    arm = Timer.arm
+
+    def noted(timer: Timer, name: str, delay_us: int, signal: Callable[[], None]) -> None:
+        by.append(threading.current_thread().name)
+        arm(timer, name, delay_us, signal)
+
+    monkeypatch.setattr(Timer, "arm", noted)
+    with redisson_dq.connect(url, codec=StringCodec()) as client:
+        queue = client.blocking_queue("orders")
+        client.delayed_queue(queue).offer("a", delay=0.01)
+        assert queue.take() == "a"
+    assert len(by) >= 2
+    assert set(by) == {"redisson_dq-mover"}

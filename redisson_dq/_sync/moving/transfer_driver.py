@@ -104,7 +104,9 @@ class TransferDriver:
 
     def later(self, name: str, delay_us: int, work: Work) -> None:
         """Does something short once, between two transfers. Nothing happens after :meth:`close`."""
-        self._timer.arm(name, delay_us, lambda: self._steps.put(work))
+        # The mover arms the timer. A signal handler may close the client in the middle of a call, and the close takes
+        # the timer's lock.
+        self._steps.put(lambda: self._armed(name, delay_us, work))
 
     def close(self) -> None:
         """Ends the subscription, the timer and the background task. The data stays as it is."""
@@ -160,6 +162,9 @@ class TransferDriver:
         tidying = Tidying(keys, self._connections, self._timer, self._tidy_us, ring)
         task = Task(keys, name, Engine(self._reserve_us, clock), self._connections, tidying)
         return task
+
+    def _armed(self, name: str, delay_us: int, work: Work) -> None:
+        self._timer.arm(name, delay_us, lambda: self._steps.put(work))
 
     def _detached(self, keys: QueueKeys, holder: object) -> None:
         task = self.tasks.get(keys.channel)
