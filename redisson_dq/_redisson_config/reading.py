@@ -51,12 +51,12 @@ def _read(source: RedissonConfig) -> tuple[Mapping[str, Any], str]:
     if not isinstance(source, (str, os.PathLike)):
         kind = type(source).__name__
         raise ArgumentError(f"redisson_config= is the path of a YAML or JSON file, or a mapping, and not a {kind}")
-    path, text = Path(source), None
+    path, text, reason = Path(source), None, ""
     try:
         # Java skips a byte order mark, too.
         text = path.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else type(error).__name__
+        reason = str(error.strerror) if isinstance(error, OSError) else type(error).__name__
     if text is None:
         is_path = _NO_PATH.search(str(source)) is None
         name = f"the file {str(path)!r}" if is_path else "a text where the path of a file is wanted"

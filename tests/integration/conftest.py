@@ -65,4 +65,4 @@ def _look_at_servers_late(request: pytest.FixtureRequest, monkeypatch: pytest.Mo
     """Many tests count commands. A client's one look at its servers would fall among them or not, as time goes by."""
     if "looks" not in request.fixturenames:
         for flavour in ("_sync", "_async"):
-            monkeypatch.setattr(f"redisson_dq.{flavour}.runtime._LOOK_AT_SERVERS_US", 3_600_000_000)
+            monkeypatch.setattr(f"redisson_dq.{flavour}.runtime._LOOK_AT_SERVERS_US", 3_600_000_000 * 24 * 365)

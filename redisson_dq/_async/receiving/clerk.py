@@ -38,7 +38,9 @@ class Clerk:
     async def aclose(self) -> None:
         """Waits for nothing any more. It ends when all is done."""
         self._is_closing = True
-        self.add(_nothing)
+        with self._mutex:
+            if self._is_running:
+                self._inbox.put((self._clock.monotonic(), next(self._numbers), _nothing))
 
     async def _run(self) -> None:
         works: list[tuple[float, int, AsyncWork]] = []

@@ -177,9 +177,9 @@ class Assigner:
             self._bury(intake, delivery)
             return
         with self._mutex:
-            has_room = self._roster.post(handler).has_room
-        # A slot that is freed from here on is for another value.
-        is_admitted = (not intake.sees_first or intake.admitting.admits(delivery.id)) and has_room
+            post = self._roster.post(handler)
+        # A slot that is freed from here on is for another value. The roster decides again, under the mutex.
+        is_admitted = (not intake.sees_first or intake.admitting.admits(delivery.id)) and post.has_room
         if is_admitted:
             self._tell_received(intake, delivery, handler)
             error = _fault_of(handler, delivery, error)

@@ -41,7 +41,9 @@ class Clerk:
     def close(self) -> None:
         """Waits for nothing any more. It ends when all is done."""
         self._is_closing = True
-        self.add(_nothing)
+        with self._mutex:
+            if self._is_running:
+                self._inbox.put((self._clock.monotonic(), next(self._numbers), _nothing))
 
     def _run(self) -> None:
         works: list[tuple[float, int, Work]] = []
