@@ -1,5 +1,5 @@
 """Writes the sections of the pages that are made from the code: diagrams of decision tables, headers of
-scripts, the table of metrics.
+scripts, the table of metrics, the usage of commands.
 
     python docs/make_diagram.py            rewrites the sections
     python docs/make_diagram.py --check    changes nothing, fails when one is not up to date
@@ -18,9 +18,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import click
+
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from redisson_dq.cli._main import COMMANDS, PROGRAM, program  # noqa: E402 - from this tree, installed or not
 from redisson_dq.prometheus import metrics  # noqa: E402 - from this tree, installed or not
 from redisson_dq.scheduling import engine  # noqa: E402
 from redisson_dq.scripts import script  # noqa: E402
@@ -82,6 +85,20 @@ def scripts_section(name: str) -> str:
     return "\n".join((f"### `{name}.lua`", "", loaded.summary, "", "| | |", "|---|---|", *rows))
 
 
+def usage(name: str) -> str:
+    """The help of a command, and of the commands below it."""
+    helps = []
+    pending = [(f"{PROGRAM} {name}", program.get_command(click.Context(program), name))]
+    while pending:
+        path, command = pending.pop(0)
+        assert command is not None
+        ctx = click.Context(command, info_name=path, terminal_width=100, **program.context_settings)
+        helps.append(command.get_help(ctx))
+        if isinstance(command, click.Group):
+            pending += [(f"{path} {each}", command.get_command(ctx, each)) for each in command.list_commands(ctx)]
+    return "\n\n".join(f"```text\n{each}\n```" for each in helps)
+
+
 def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
@@ -97,6 +114,8 @@ SECTIONS: dict[str, dict[str, Callable[[], str]]] = {
         "fetching": partial(decisions, fetch_plan.TRANSITIONS),
         "place": partial(decisions, place_table.TRANSITIONS),
     },
+    # A command has its section where it is described: in this page, unless it has a page of its own.
+    "docs/command-line.md": {f"usage of {name}": partial(usage, name) for name in COMMANDS},
     "docs/operate.md": {"metrics": metrics.as_table},
     "docs/scripts.md": {"index": scripts_index, "scripts": scripts},
 }

@@ -1,10 +1,13 @@
-"""Commands, their errors and their exit codes.
+"""Lists the commands, runs one, and turns its errors into exit codes.
 
 ====== ===========================================================
-0      success
-1      an error of ours: one line on standard error (a server that was not found: the ways to get one, too)
-2      a usage error
+0      success, also with warnings
+1      a problem was found, or an error that has no code of its own
+64     a usage error: the arguments cannot be used
+65     data: a key of another type, or a value that no codec reads
+69     Redis cannot be reached
 70     of ``worker``: the user's module raised an exception
+77     Redis refused the login, or the user lacks a right
 130    Ctrl-C, after cleaning up
 143    SIGTERM, after cleaning up
 ====== ===========================================================
@@ -12,22 +15,25 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
-import re
+import os
 import signal
 import sys
 import threading
 from collections.abc import Iterator, Sequence
 from importlib import import_module
-from typing import NoReturn, Protocol, cast
+from typing import NoReturn
 
-from redisson_dq._texts import nearest
+import click
+
+from redisson_dq.cli.frame import PROBLEM, USAGE, NoSuchCommand, code_of, usage_error
 from redisson_dq.errors import RedissonDQError
 
-__all__ = ["COMMANDS", "Command", "main"]
+__all__ = ["COMMANDS", "PROGRAM", "main", "program"]
 
-#: Every command and the module that carries it out.
+PROGRAM = "redisson-dq"
+
+#: Every command and the module whose ``command`` it is, in the order of the help.
 COMMANDS = {
     "demo": "redisson_dq.cli.demo",
     "exporter": "redisson_dq.cli.exporter",
@@ -36,19 +42,50 @@ COMMANDS = {
     "worker": "redisson_dq.cli.worker",
 }
 
+# click's scripts for shells set it to the name of a request.
+_COMPLETE = "_REDISSON_DQ_COMPLETE"
 
-class Command(Protocol):
-    """The functions of a command's module. It imports heavy modules inside ``run``."""
 
-    #: One line for ``--help``.
-    HELP: str
+class _Program(click.Group):
+    """All commands. The module of a command is imported when the command is asked for."""
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Declare the command's options."""
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
 
-    def run(self, arguments: argparse.Namespace) -> int:
-        """Carry it out; the exit code. May raise RedissonDQError, and cleans up on KeyboardInterrupt."""
-        ...
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command: click.Command = import_module(COMMANDS[name]).command
+        command.name = name
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            raise NoSuchCommand(args[0], list(COMMANDS), ctx)
+        return super().resolve_command(ctx, args)
+
+
+def _print_version(ctx: click.Context, option: click.Parameter, is_wanted: bool) -> None:
+    if is_wanted and not ctx.resilient_parsing:
+        from redisson_dq import __version__
+
+        click.echo(f"{PROGRAM} {__version__}")
+        ctx.exit()
+
+
+@click.group(
+    cls=_Program,
+    no_args_is_help=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    help="Delayed queues that Python and Java services share, on Redis.",
+)
+@click.option(
+    "--version", is_flag=True, expose_value=False, is_eager=True, callback=_print_version, help="Show the version."
+)
+def program() -> None:
+    """The program."""
 
 
 class _Terminated(KeyboardInterrupt):
@@ -57,61 +94,33 @@ class _Terminated(KeyboardInterrupt):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run ``redisson-dq`` with these arguments (default: the process's own); the exit code."""
-    parser, parsers = _parser()
-    arguments, unknown = parser.parse_known_args(argv)
-    if unknown:
-        _refuse(parsers[arguments.command], unknown)
-    command = cast(Command, import_module(COMMANDS[arguments.command]))
+    if os.environ.get(_COMPLETE):
+        from click.shell_completion import shell_complete
+
+        return shell_complete(program, {}, PROGRAM, _COMPLETE, os.environ[_COMPLETE])
     try:
         with _sigterm_raises():
-            return command.run(arguments)
+            arguments = list(sys.argv[1:] if argv is None else argv)
+            with program.make_context(PROGRAM, arguments) as ctx:
+                code = program.invoke(ctx)
+            # The reader of our output may have left, which its last part would tell too late.
+            sys.stdout.flush()
+            return code if isinstance(code, int) else 0
+    except click.exceptions.Exit as error:
+        return error.exit_code
+    except click.ClickException as error:
+        print(usage_error(error, PROGRAM), file=sys.stderr)
+        return USAGE
     except _Terminated:
         return 128 + signal.SIGTERM
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
     except BrokenPipeError:  # the reader of our output has left, as `head` does
         _abandon_output()
-        return 1
+        return PROBLEM
     except RedissonDQError as error:
-        print(f"redisson-dq: error: {error}", file=sys.stderr)
-        return getattr(error, "exit_code", 1)
-
-
-def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
-    """The parser of the program, and those of its commands."""
-    parser = argparse.ArgumentParser(
-        prog="redisson-dq", description="Delayed queues that Python and Java services share, on Redis."
-    )
-    parser.add_argument("--version", action=_Version, help="print the version and exit")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    parsers = {}
-    for name, module in COMMANDS.items():
-        command = cast(Command, import_module(module))
-        parsers[name] = commands.add_parser(name, help=command.HELP, description=command.HELP)
-        command.add_arguments(parsers[name])
-    return parser, parsers
-
-
-def _refuse(command: argparse.ArgumentParser, unknown: Sequence[str]) -> NoReturn:
-    """Ends with a usage error that names the nearest option of the command."""
-    options = re.findall(r"--([a-z][a-z-]+)", command.format_help())
-    first = next((each for each in unknown if each.startswith("--")), "")
-    meant = nearest(first.removeprefix("--").partition("=")[0].replace("-", "_"), options)
-    question = f"; did you mean --{meant}?" if meant else ""
-    command.error(f"unrecognized arguments: {' '.join(unknown)}{question}")
-
-
-class _Version(argparse.Action):
-    """``--version``; the library is imported only when asked for it."""
-
-    def __init__(self, option_strings: Sequence[str], dest: str, help: str) -> None:
-        super().__init__(option_strings, dest, nargs=0, help=help)
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
-        from redisson_dq import __version__
-
-        print(f"redisson-dq {__version__}")
-        parser.exit()
+        print(f"{PROGRAM}: error: {error}", file=sys.stderr)
+        return code_of(error)
 
 
 @contextlib.contextmanager
@@ -130,7 +139,5 @@ def _sigterm_raises() -> Iterator[None]:
 
 
 def _abandon_output() -> None:
-    import os
-
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

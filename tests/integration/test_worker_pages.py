@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import configparser
 import json
 import re
@@ -13,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -41,11 +41,9 @@ def program(page: str, containing: str) -> str:
     return found
 
 
-def arguments(words: list[str]) -> argparse.Namespace:
+def arguments(words: list[str]) -> SimpleNamespace:
     """The command's own parser takes what stands in a page."""
-    parser = argparse.ArgumentParser(exit_on_error=False)
-    worker.add_arguments(parser)
-    return parser.parse_args(words)
+    return SimpleNamespace(**worker.command.make_context("worker", words).params)
 
 
 @contextmanager
@@ -129,7 +127,5 @@ def test_the_manifest() -> None:
 
 
 def test_every_option_has_a_row() -> None:
-    parser = argparse.ArgumentParser(add_help=False)
-    worker.add_arguments(parser)
-    options = [string for action in parser._actions for string in action.option_strings]
+    options = [name for each in worker.command.params for name in each.opts if name.startswith("--")]
     assert [each for each in options if f"`{each}" not in DEPLOY] == []

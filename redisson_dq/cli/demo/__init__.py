@@ -2,64 +2,48 @@
 
 from __future__ import annotations
 
-import argparse
-import math
+from typing import Any
 
-import attrs
+import click
 
-__all__ = ["HELP", "add_arguments", "run"]
+from redisson_dq.cli.frame import BoundedNumber
 
-HELP = "Offer items with mixed delays, take them as they fall due, and show how late each one was."
+__all__ = ["command"]
 
 _MOST_ITEMS, _MOST_BULK, _MOST_SECONDS = 1_000, 100_000, 3_600
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of ``demo``."""
-    parser.add_argument(
-        "--url",
-        help="run on this Redis (redis://, rediss:// or unix://) instead of starting one; "
-        "all keys have a name of their own and are deleted at the end",
-    )
-    numbers = (
-        ("--items", "N", _NumberWithin(int, 1, _MOST_ITEMS), 12, "items shown one by one (default 12)"),
-        (
-            "--bulk",
-            "N",
-            _NumberWithin(int, 0, _MOST_BULK),
-            300,
-            "more items, offered in one call (default 300; 0 for none)",
-        ),
-        ("--seconds", "S", _NumberWithin(float, 0.001, _MOST_SECONDS), 6.0, "the longest delay (default 6)"),
-    )
-    for option, letter, kind, default, text in numbers:
-        parser.add_argument(option, type=kind, default=default, metavar=letter, help=text)
-    parser.add_argument("--async", dest="use_async", action="store_true", help="use redisson_dq.aio")
-    parser.add_argument("--plain", action="store_true", help="plain lines, as when not on a terminal")
-
-
-def run(arguments: argparse.Namespace) -> int:
+@click.command(help="Offer items with mixed delays, take them as they fall due, and show how late each one was.")
+@click.option(
+    "--url",
+    help="Run on this Redis (redis://, rediss:// or unix://) instead of starting one. All keys have a name of their "
+    "own and are deleted at the end.",
+)
+@click.option(
+    "--items",
+    metavar="N",
+    type=BoundedNumber(int, 1, _MOST_ITEMS),
+    default=12,
+    help="Items shown one by one (default 12).",
+)
+@click.option(
+    "--bulk",
+    metavar="N",
+    type=BoundedNumber(int, 0, _MOST_BULK),
+    default=300,
+    help="More items, offered in one call (default 300; 0 for none).",
+)
+@click.option(
+    "--seconds",
+    metavar="S",
+    type=BoundedNumber(float, 0.001, _MOST_SECONDS, "a number of seconds"),
+    default=6.0,
+    help="The longest delay (default 6).",
+)
+@click.option("--async", "use_async", is_flag=True, help="Use redisson_dq.aio.")
+@click.option("--plain", is_flag=True, help="Plain lines, as when not on a terminal.")
+def command(**options: Any) -> int:
     """Carry out ``demo``: 0 when every item came exactly once and none early."""
     from redisson_dq.cli.demo._run import run_demo
 
-    options = vars(arguments)
-    return run_demo(**{name: options[name] for name in ("url", "items", "bulk", "seconds", "use_async", "plain")})
-
-
-@attrs.frozen
-class _NumberWithin:
-    """A number within bounds, as argparse's ``type=``."""
-
-    kind: type[int] | type[float]
-    least: float
-    most: float
-
-    def __call__(self, text: str) -> float:
-        try:
-            number = self.kind(text)
-        except ValueError:
-            number = math.nan
-        if not self.least <= number <= self.most:
-            what = "a whole number" if self.kind is int else "a number of seconds"
-            raise argparse.ArgumentTypeError(f"{what} from {self.least} to {self.most}, not {text!r}")
-        return number
+    return run_demo(**options)

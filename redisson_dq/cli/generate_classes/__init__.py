@@ -2,58 +2,62 @@
 
 from __future__ import annotations
 
-import argparse
+from typing import Literal
 
-__all__ = ["HELP", "add_arguments", "run"]
+import click
 
-HELP = "Print a Python module that declares Java classes, read from a jar or a directory of .class files."
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of ``generate-classes``."""
-    parser.add_argument(
-        "path", metavar="PATH", help="a jar (a Spring Boot jar or a war, too), or a directory of .class files"
-    )
-    parser.add_argument(
-        "classes",
-        nargs="*",
-        default=[],
-        metavar="CLASS",
-        help="com.acme.Order; a nested class: com.acme.Outer.Inner; all of a package: 'com.acme.*'; with the packages "
-        "below it: 'com.acme.**'. Superclasses and the classes of fields come with them. Without any CLASS, an error "
-        "lists what there is",
-    )
-    parser.add_argument(
-        "--classpath",
-        action="append",
-        default=[],
-        metavar="PATH",
-        help="another jar or directory to find the classes of fields in; may be repeated",
-    )
-    parser.add_argument("-o", "--output", metavar="FILE", help="write the module to this file instead of printing it")
-    parser.add_argument(
-        "--subclasses",
-        action="store_true",
-        help="include the classes in PATH that extend or implement a class asked for, or the type of a field",
-    )
-    parser.add_argument(
-        "--snake-case", action="store_true", help="name attributes customer_id where Java has customerId"
-    )
-    kind = parser.add_mutually_exclusive_group()
-    kind.add_argument("--dataclasses", action="store_true", help="write dataclasses instead of attrs classes")
-    kind.add_argument("--pydantic", action="store_true", help="write pydantic models instead of attrs classes")
+__all__ = ["command"]
 
 
-def run(arguments: argparse.Namespace) -> int:
+@click.command(
+    help="""Print a Python module that declares Java classes, read from a jar or a directory of .class files.
+
+    PATH is a jar (a Spring Boot jar or a war, too), or a directory of .class files. CLASS is com.acme.Order; a nested
+    class: com.acme.Outer.Inner; all of a package: 'com.acme.*'; with the packages below it: 'com.acme.**'. Superclasses
+    and the classes of fields come with them. Without any CLASS, an error lists what there is.
+    """
+)
+@click.argument("path", metavar="PATH")
+@click.argument("classes", metavar="[CLASS]...", nargs=-1)
+@click.option(
+    "--classpath",
+    multiple=True,
+    metavar="PATH",
+    help="Another jar or directory to find the classes of fields in; may be repeated.",
+)
+@click.option("-o", "--output", metavar="FILE", help="Write the module to this file instead of printing it.")
+@click.option(
+    "--subclasses",
+    is_flag=True,
+    help="Include the classes in PATH that extend or implement a class asked for, or the type of a field.",
+)
+@click.option("--snake-case", is_flag=True, help="Name attributes customer_id where Java has customerId.")
+@click.option("--dataclasses", is_flag=True, help="Write dataclasses instead of attrs classes.")
+@click.option("--pydantic", is_flag=True, help="Write pydantic models instead of attrs classes.")
+def command(
+    path: str,
+    classes: tuple[str, ...],
+    classpath: tuple[str, ...],
+    output: str | None,
+    subclasses: bool,
+    snake_case: bool,
+    dataclasses: bool,
+    pydantic: bool,
+) -> int:
     """Carry out ``generate-classes``: 0 when the module was written."""
+    if dataclasses and pydantic:
+        raise click.UsageError("--dataclasses and --pydantic exclude each other")
     from redisson_dq.cli.generate_classes._run import generate
 
+    style: Literal["attrs", "dataclasses", "pydantic"] = (
+        "dataclasses" if dataclasses else "pydantic" if pydantic else "attrs"
+    )
     return generate(
-        arguments.path,
-        arguments.classes,
-        classpath=arguments.classpath,
-        output=arguments.output,
-        subclasses=arguments.subclasses,
-        snake_case=arguments.snake_case,
-        style="dataclasses" if arguments.dataclasses else "pydantic" if arguments.pydantic else "attrs",
+        path,
+        list(classes),
+        classpath=list(classpath),
+        output=output,
+        subclasses=subclasses,
+        snake_case=snake_case,
+        style=style,
     )

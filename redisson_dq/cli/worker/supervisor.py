@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import contextlib
 import logging
@@ -13,7 +12,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from types import FrameType
+from types import FrameType, SimpleNamespace
 from typing import TYPE_CHECKING, NoReturn
 
 from redisson_dq.cli.metrics import MetricsServer
@@ -322,7 +321,7 @@ def _woken_by_signals(signalled: Callable[[int], None]) -> Iterator[socket.socke
         rings.close()
 
 
-def supervise(arguments: argparse.Namespace) -> int:
+def supervise(arguments: SimpleNamespace) -> int:
     """Runs ``redisson-dq worker``; the exit code."""
     changes = Changes(os.getcwd()) if arguments.reload else None
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import signal
 import subprocess
@@ -11,43 +10,49 @@ import types
 from collections.abc import Callable
 from functools import partial
 
+import click
 import pytest
 
 import redisson_dq
 from redisson_dq.cli import main
 from redisson_dq.cli._main import COMMANDS
-from redisson_dq.cli.demo import add_arguments
+from redisson_dq.cli.demo import command as demo
 from redisson_dq.errors import RedissonDQError
 
 
-def demo_arguments(*argv: str) -> argparse.Namespace:
-    parser = argparse.ArgumentParser()
-    add_arguments(parser)
-    return parser.parse_args(argv)
+def demo_arguments(*argv: str) -> dict[str, object]:
+    return demo.make_context("demo", list(argv)).params
 
 
 @pytest.mark.parametrize(
-    ("argv", "text"),
+    ("argv", "command", "text"),
     [
-        (["worker", "shop", "--procesess", "2"], "unrecognized arguments: --procesess 2; did you mean --processes?"),
-        (["worker", "shop", "--healthport=80"], "unrecognized arguments: --healthport=80; did you mean --health-port?"),
-        (["demo", "--item", "3", "--qqq"], "unrecognized arguments: --qqq"),
-        (["worker", "shop", "extra"], "unrecognized arguments: extra"),
+        (
+            ["worker", "s", "--procesess", "2"],
+            " worker",
+            "there is no option --procesess; did you mean --processes?",
+        ),
+        (
+            ["worker", "s", "--healthport=8"],
+            " worker",
+            "there is no option --healthport; did you mean --health-port?",
+        ),
+        (["demo", "--items", "3", "--qqq"], " demo", "there is no option --qqq"),
+        (["worker", "shop", "extra"], " worker", "got unexpected extra argument (extra)"),
+        (["wroker", "shop"], "", "there is no command wroker; did you mean worker?"),
+        (["qqq"], "", "there is no command qqq"),
     ],
 )
 def test_an_unknown_argument_is_named_with_the_nearest(
-    argv: list[str], text: str, capsys: pytest.CaptureFixture[str]
+    argv: list[str], command: str, text: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(SystemExit) as caught:
-        main(argv)
-    assert caught.value.code == 2
-    last = capsys.readouterr().err.splitlines()[-1]
-    assert last == f"redisson-dq {argv[0]}: error: {text}"
+    assert main(argv) == 64
+    assert capsys.readouterr().err.splitlines()[-1] == f"redisson-dq{command}: error: {text}"
 
 
 class TestArguments:
     def test_the_defaults(self) -> None:
-        assert vars(demo_arguments()) == {
+        assert demo_arguments() == {
             "url": None,
             "items": 12,
             "bulk": 300,
@@ -60,7 +65,7 @@ class TestArguments:
         arguments = demo_arguments(
             *("--url", "redis://h:1/2", "--items", "3", "--bulk", "0", "--seconds", "0.5", "--async", "--plain")
         )
-        assert vars(arguments) == {
+        assert arguments == {
             "url": "redis://h:1/2",
             "items": 3,
             "bulk": 0,
@@ -87,28 +92,20 @@ class TestArguments:
         ],
     )
     def test_what_cannot_be_used_is_a_usage_error(self, argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-        with pytest.raises(SystemExit) as caught:
-            main(["demo", *argv])
-        assert caught.value.code == 2
+        assert main(["demo", *argv]) == 64
         assert argv[-1] in capsys.readouterr().err
 
     def test_no_command(self, capsys: pytest.CaptureFixture[str]) -> None:
-        with pytest.raises(SystemExit) as caught:
-            main([])
-        assert caught.value.code == 2
-        assert "COMMAND" in capsys.readouterr().err
+        assert main([]) == 64
+        assert "missing command" in capsys.readouterr().err
 
     def test_version(self, capsys: pytest.CaptureFixture[str]) -> None:
-        with pytest.raises(SystemExit) as caught:
-            main(["--version"])
-        assert caught.value.code == 0
+        assert main(["--version"]) == 0
         assert capsys.readouterr().out == f"redisson-dq {redisson_dq.__version__}\n"
 
     @pytest.mark.parametrize("argv", [["--help"], ["demo", "--help"]])
     def test_help(self, argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-        with pytest.raises(SystemExit) as caught:
-            main(argv)
-        assert caught.value.code == 0
+        assert main(argv) == 0
         assert "mixed delays" in capsys.readouterr().out
 
 
@@ -118,9 +115,7 @@ def command(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], int]], No
 
     def register(run: Callable[[], int]) -> None:
         module = types.ModuleType("a_command")
-        module.HELP = "tries"  # type: ignore[attr-defined]
-        module.add_arguments = lambda parser: None  # type: ignore[attr-defined]
-        module.run = lambda arguments: run()  # type: ignore[attr-defined]
+        module.command = click.command()(run)  # type: ignore[attr-defined]
         monkeypatch.setitem(sys.modules, "a_command", module)
         monkeypatch.setitem(COMMANDS, "try", "a_command")
 

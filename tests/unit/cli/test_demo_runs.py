@@ -81,24 +81,24 @@ class TestOutcome:
 class TestErrors:
     @MODES
     @pytest.mark.parametrize(
-        ("url", "words"),
+        ("url", "words", "code"),
         [
-            ("redis://127.0.0.1:1", "refused"),
-            ("http://127.0.0.1", "'http://127.0.0.1' cannot be used"),
-            ("nonsense", "'nonsense' cannot be used"),
-            ("redis://127.0.0.1:port", "cannot be used"),
+            ("redis://127.0.0.1:1", "refused", 69),
+            ("http://127.0.0.1", "'http://127.0.0.1' cannot be used", 64),
+            ("nonsense", "'nonsense' cannot be used", 64),
+            ("redis://127.0.0.1:port", "cannot be used", 64),
         ],
     )
-    def test_one_line(self, mode: tuple[str, ...], url: str, words: str) -> None:
+    def test_one_line(self, mode: tuple[str, ...], url: str, words: str, code: int) -> None:
         done = run_demo("--url", url, *QUICK, *mode)
-        assert done.returncode == 1
+        assert done.returncode == code
         assert done.stdout == ""
         assert re.fullmatch(r"redisson-dq: error: [^\n]+\n", done.stderr)
         assert words in done.stderr
 
     def test_a_wrong_password_is_named_and_not_shown(self, own_redis: EmbeddedServer) -> None:
         done = run_demo("--url", own_redis.url.replace("//", "//user:hush-hush@"), *QUICK)
-        assert done.returncode == 1
+        assert done.returncode == 77
         assert re.fullmatch(r"redisson-dq: error: [^\n]+\n", done.stderr)
         assert "password" in done.stderr
         assert "hush-hush" not in done.stderr

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import socket
 import urllib.error
 import urllib.request
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from redisson_dq.aio.worker import Worker as AsyncWorker
 from redisson_dq.cli import main
-from redisson_dq.cli.worker import add_arguments
+from redisson_dq.cli.worker import command
 from redisson_dq.cli.worker.changes import Changes
 from redisson_dq.cli.worker.child import memory
 from redisson_dq.cli.worker.health import Health, HealthServer
@@ -26,10 +26,8 @@ from redisson_dq.errors import ArgumentError, RedissonDQError
 from redisson_dq.worker import Worker
 
 
-def arguments(*argv: str) -> argparse.Namespace:
-    parser = argparse.ArgumentParser()
-    add_arguments(parser)
-    return parser.parse_args(argv)
+def arguments(*argv: str) -> SimpleNamespace:
+    return SimpleNamespace(**command.make_context("worker", list(argv)).params)
 
 
 class TestArguments:
@@ -78,20 +76,15 @@ class TestArguments:
         ],
     )
     def test_what_cannot_be_used_is_a_usage_error(self, argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-        with pytest.raises(SystemExit) as caught:
-            main(["worker", "shop:worker", *argv])
-        assert caught.value.code == 2
+        assert main(["worker", "shop:worker", *argv]) == 64
         assert argv[0] in capsys.readouterr().err
 
     def test_a_target_has_to_be_named(self, capsys: pytest.CaptureFixture[str]) -> None:
-        with pytest.raises(SystemExit) as caught:
-            main(["worker"])
-        assert caught.value.code == 2
+        assert main(["worker"]) == 64
         assert "MODULE:NAME" in capsys.readouterr().err
 
     def test_help_has_the_exit_codes(self, capsys: pytest.CaptureFixture[str]) -> None:
-        with pytest.raises(SystemExit):
-            main(["worker", "--help"])
+        assert main(["worker", "--help"]) == 0
         assert "exit codes:" in capsys.readouterr().out
 
 
@@ -216,9 +209,8 @@ class TestLoading:
             load("load_shop", None, str(path))
 
     def test_a_url_and_a_file_are_one_too_many(self, capsys: pytest.CaptureFixture[str]) -> None:
-        with pytest.raises(SystemExit):
-            arguments("shop:worker", "--url", "redis://h", "--redisson-config", "redisson.yaml")
-        assert "not allowed with argument --url" in capsys.readouterr().err
+        assert main(["worker", "shop:worker", "--url", "redis://h", "--redisson-config", "redisson.yaml"]) == 64
+        assert "--url and --redisson-config both name a server: give one of them" in capsys.readouterr().err
 
     def test_a_client_of_the_users_has_no_url(self) -> None:
         import redis

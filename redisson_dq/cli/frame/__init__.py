@@ -1,0 +1,71 @@
+"""The frame of every command: options that commands share, output, questions, progress, exit codes.
+
+A command is a module or a folder of ``redisson_dq/cli/``. It has one name, ``command``, which is a click command or a
+click group. ``COMMANDS`` in ``redisson_dq/cli/_main.py`` lists it. The module imports click and this package, and
+imports anything else inside its function: ``redisson-dq --help`` loads all commands, and neither redis nor rich. ::
+
+    @click.command(help="Show what waits in queues.")
+    @queues_argument()
+    @server_options
+    @json_option
+    def command(queues: tuple[str, ...], server: Server, output: Output) -> int:
+        from redisson_dq.browsing import overview
+
+        with server.client() as client:
+            found = overview(client, queues)
+        if output.as_json:
+            output.document(queues=[each.as_dict() for each in found])
+        else:
+            output.table(["queue", Column("waiting", right=True)], [(each.name, each.waiting) for each in found])
+        return FINE
+
+A command is thin: it parses, calls a room of the library that knows no click, and shows the result. It raises errors
+of ``redisson_dq.errors``, and ``code_of`` gives each its exit code. It raises ``click.UsageError`` for arguments that
+do not go together. A command that writes takes ``@write_options()`` and asks ``consent.given``. Long work goes on below
+``progress``. Texts that come from Redis go through ``Output``, which shows control characters as escapes.
+
+One definition makes the help, the completion and the usage block in docs/command-line.md (``make generate``).
+"""
+
+from redisson_dq.cli.frame._consent import Consent, write_options
+from redisson_dq.cli.frame._exits import DATA, FINE, NO_RIGHTS, PROBLEM, UNREACHABLE, USAGE, code_of
+from redisson_dq.cli.frame._options import (
+    Server,
+    json_option,
+    queue_argument,
+    queues_argument,
+    server_choice,
+    server_options,
+)
+from redisson_dq.cli.frame._output import Column, Output
+from redisson_dq.cli.frame._progress import Progress, progress
+from redisson_dq.cli.frame._types import PORT, SECONDS, BoundedNumber, Seconds
+from redisson_dq.cli.frame._usage import NoSuchCommand, usage_error
+
+__all__ = [
+    "DATA",
+    "FINE",
+    "NO_RIGHTS",
+    "PORT",
+    "PROBLEM",
+    "SECONDS",
+    "UNREACHABLE",
+    "USAGE",
+    "Column",
+    "Consent",
+    "BoundedNumber",
+    "NoSuchCommand",
+    "Output",
+    "Progress",
+    "Seconds",
+    "Server",
+    "code_of",
+    "json_option",
+    "progress",
+    "queue_argument",
+    "queues_argument",
+    "server_choice",
+    "server_options",
+    "usage_error",
+    "write_options",
+]

@@ -1,0 +1,115 @@
+"""Options and arguments that commands share."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
+
+import attrs
+import click
+
+from redisson_dq.cli.frame._output import Output
+from redisson_dq.cli.frame._types import SECONDS
+
+if TYPE_CHECKING:
+    from redisson_dq import Client
+
+__all__ = ["Server", "json_option", "queue_argument", "queues_argument", "server_choice", "server_options"]
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+class _Decorator(Protocol):
+    def __call__(self, function: _F, /) -> _F: ...
+
+
+_VARIABLE = "REDISSON_DQ_URL"
+
+
+@attrs.frozen(kw_only=True)
+class Server:
+    """The server that a command is about."""
+
+    url: str | None = attrs.field(repr=False)
+    redisson_config: str | None
+    #: How long a reply of Redis may take, in seconds. None leaves it to the URL or the file.
+    timeout: float | None
+
+    @contextlib.contextmanager
+    def client(self, **options: Any) -> Iterator[Client]:
+        """A client, which is closed at the end. Nothing is sent before the first call, and nothing runs beside it.
+
+        ``options`` are those of :func:`redisson_dq.connect`. Raises click.UsageError when no server is named.
+        """
+        client = self.opened(**options)
+        try:
+            yield client
+        finally:
+            client.close()
+
+    def opened(self, **options: Any) -> Client:
+        """A client that the caller closes. Otherwise as :meth:`client`."""
+        if self.url is None and self.redisson_config is None and not os.environ.get(_VARIABLE):
+            raise click.UsageError(
+                "name a server: --url redis://localhost:6379/0, --redisson-config FILE, or the environment variable "
+                f"{_VARIABLE}"
+            )
+        from redisson_dq._sync.connect import unopened
+
+        if self.timeout is not None:
+            options = {"socket_timeout": self.timeout, "socket_connect_timeout": self.timeout, **options}
+        return unopened(self.url, {"redisson_config": self.redisson_config, **options})
+
+
+def server_choice(url_help: str = f"The server; else the one in the environment variable {_VARIABLE}.") -> _Decorator:
+    """``--url`` and ``--redisson-config``, which the function gets as ``url`` and ``redisson_config``."""
+
+    def decorate(function: _F) -> _F:
+        @functools.wraps(function)
+        def checked(*args: Any, url: str | None, redisson_config: str | None, **rest: Any) -> Any:
+            if url is not None and redisson_config is not None:
+                raise click.UsageError("--url and --redisson-config both name a server: give one of them")
+            return function(*args, url=url, redisson_config=redisson_config, **rest)
+
+        config_help = "A YAML or JSON file of Redisson's settings, instead."
+        made = click.option("--redisson-config", metavar="FILE", help=config_help)(checked)
+        return cast(_F, click.option("--url", metavar="URL", help=url_help)(made))
+
+    return decorate
+
+
+def server_options(function: _F) -> _F:
+    """``--url``, ``--redisson-config`` and ``--timeout``, which the function gets as ``server``."""
+
+    @functools.wraps(function)
+    def with_server(
+        *args: Any, url: str | None, redisson_config: str | None, timeout: float | None, **rest: Any
+    ) -> Any:
+        return function(*args, server=Server(url=url, redisson_config=redisson_config, timeout=timeout), **rest)
+
+    timeout = click.option("--timeout", metavar="S", type=SECONDS, help="How long a reply of Redis may take (10).")
+    return cast(_F, server_choice()(timeout(with_server)))
+
+
+def json_option(function: _F) -> _F:
+    """``--json``, which makes the ``output`` that the function gets."""
+
+    @functools.wraps(function)
+    def with_output(*args: Any, as_json: bool, **rest: Any) -> Any:
+        return function(*args, output=Output(as_json), **rest)
+
+    made = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")(with_output)
+    return cast(_F, made)
+
+
+def queue_argument(function: _F) -> _F:
+    """One queue: the function gets its name as ``queue``."""
+    return click.argument("queue", metavar="QUEUE")(function)
+
+
+def queues_argument(*, required: bool = True) -> _Decorator:
+    """Any number of queues: the function gets their names as the tuple ``queues``."""
+    return click.argument("queues", metavar="QUEUE...", nargs=-1, required=required)

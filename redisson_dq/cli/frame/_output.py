@@ -1,0 +1,229 @@
+"""The standard output of a command: tables and trees for people, versioned JSON for programs."""
+
+from __future__ import annotations
+
+import enum
+import json
+import math
+import os
+import re
+import shutil
+import sys
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from importlib.util import find_spec
+from typing import Any
+
+import attrs
+
+__all__ = ["SCHEMA", "Column", "Output"]
+
+#: The version of every JSON document. A field may be added to it; any other change makes the next version.
+SCHEMA = 1
+
+# Control characters of data could move the cursor, or give the terminal commands. Marks of direction reorder text.
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_GAP = "  "
+_LEAST = 8
+
+
+@attrs.frozen
+class Column:
+    """A column of a table. ``right`` aligns numbers; ``cut`` shortens long cells, which are folded otherwise."""
+
+    name: str
+    right: bool = attrs.field(default=False, kw_only=True)
+    cut: bool = attrs.field(default=False, kw_only=True)
+
+
+class Output:
+    """Standard output, as a terminal, a file or a program wants it.
+
+    A terminal with rich gets colours. Anything else gets plain text, at the terminal's width or at 80 columns.
+    """
+
+    def __init__(self, as_json: bool = False) -> None:
+        self.as_json = as_json
+        is_terminal = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+        #: Whether rich draws.
+        self.is_rich = is_terminal and not as_json and find_spec("rich") is not None
+        self.width = shutil.get_terminal_size((80, 24)).columns if is_terminal or "COLUMNS" in os.environ else 80
+
+    def document(self, **fields: Any) -> None:
+        """Prints one JSON document: ``{"schema": 1, ...}``. Times become ISO 8601, spans seconds, bytes hex digits."""
+        self._print(json.dumps(_plain({"schema": SCHEMA, **fields}), indent=2))
+
+    def line(self, **fields: Any) -> None:
+        """Prints a JSON document on one line, for output that goes on, and flushes it."""
+        self._print(json.dumps(_plain({"schema": SCHEMA, **fields})))
+        sys.stdout.flush()
+
+    def text(self, text: str = "", *, style: str = "") -> None:
+        """Prints lines of text. ``style`` is one of rich's, such as ``"bold red"``."""
+        safe = "\n".join(_safe(line) for line in text.split("\n"))
+        if self.is_rich and style:
+            from rich.text import Text
+
+            self._console().print(Text(safe, style=style), soft_wrap=True)
+        else:
+            self._print(safe)
+
+    def table(self, columns: Sequence[str | Column], rows: Iterable[Sequence[object]]) -> None:
+        """Prints a table. None is shown as an empty cell, and an int with commas."""
+        named = [column if isinstance(column, Column) else Column(column) for column in columns]
+        named = [attrs.evolve(column, name=_safe(column.name)) for column in named]
+        cells = [[_cell(value) for value in row] for row in rows]
+        if self.is_rich:
+            from rich.table import Table
+            from rich.text import Text
+
+            table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
+            for column in named:
+                table.add_column(
+                    Text(column.name),
+                    justify="right" if column.right else "left",
+                    overflow="ellipsis" if column.cut else "fold",
+                    no_wrap=column.cut,
+                )
+            for row in cells:
+                table.add_row(*map(Text, row))
+            self._console().print(table)
+        else:
+            self._print("\n".join(_aligned(named, cells, self.width)))
+
+    def fields(self, pairs: Iterable[tuple[str, object]]) -> None:
+        """Prints names and values, one pair a line."""
+        shown = [(name, _cell(value)) for name, value in pairs]
+        widest = max((_width(name) for name, _ in shown), default=0)
+        for name, value in shown:
+            self._print(f"{_safe(name)}{' ' * (widest - _width(name))}{_GAP}{value}".rstrip())
+
+    def tree(self, title: str, value: object) -> None:
+        """Prints nested mappings and lists as a tree."""
+        self._print(_safe(title))
+        for line in _branches(value, 1):
+            self._print(line)
+
+    def _console(self) -> Any:
+        from rich.console import Console
+
+        return Console(highlight=False, markup=False, emoji=False)
+
+    def _print(self, text: str) -> None:
+        encoding = sys.stdout.encoding or "utf-8"
+        print(text.encode(encoding, "backslashreplace").decode(encoding))
+
+
+# -- cells -----------------------------------------------------------------------------------------------------------
+
+
+def _safe(text: str) -> str:
+    return _UNSAFE.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, datetime):
+        return value.isoformat(sep=" ", timespec="milliseconds")
+    return _safe(str(value))
+
+
+def _width(text: str) -> int:
+    """Columns of a terminal. Marks that combine take none, and wide characters two."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(each) else 2 if unicodedata.east_asian_width(each) in "WF" else 1 for each in text
+    )
+
+
+def _aligned(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> list[str]:
+    widths = [max([_width(column.name), *(_width(row[i]) for row in rows)]) for i, column in enumerate(columns)]
+    while sum(widths) + len(_GAP) * (len(widths) - 1) > width:
+        # A column that may be cut gives way first, else the widest one.
+        able = [i for i, column in enumerate(columns) if column.cut and widths[i] > _LEAST] or [
+            i for i in range(len(columns)) if widths[i] > _LEAST
+        ]
+        if not able:
+            break
+        widths[max(able, key=widths.__getitem__)] -= 1
+    lines = []
+    for row in ([column.name for column in columns], *rows):
+        folded = [
+            _cut(cell, wide) if column.cut else _folded(cell, wide)
+            for column, cell, wide in zip(columns, row, widths, strict=True)
+        ]
+        for k in range(max(map(len, folded))):
+            parts = [
+                _padded(cell[k] if k < len(cell) else "", wide, column.right)
+                for column, cell, wide in zip(columns, folded, widths, strict=True)
+            ]
+            lines.append(_GAP.join(parts).rstrip())
+    return lines
+
+
+def _padded(text: str, width: int, right: bool) -> str:
+    space = " " * (width - _width(text))
+    return space + text if right else text + space
+
+
+def _folded(text: str, width: int) -> list[str]:
+    lines, line, used = [], "", 0
+    for each in text:
+        wide = _width(each)
+        if used + wide > width:
+            lines.append(line)
+            line, used = "", 0
+        line, used = line + each, used + wide
+    return [*lines, line]
+
+
+def _cut(text: str, width: int) -> list[str]:
+    return [text] if _width(text) <= width else [f"{_folded(text, width - 3)[0]}..."]
+
+
+def _branches(value: object, depth: int) -> Iterable[str]:
+    indent = "  " * depth
+    if isinstance(value, Mapping):
+        pairs: Iterable[tuple[str, object]] = ((str(name), part) for name, part in value.items())
+    elif isinstance(value, (list, tuple)):
+        pairs = ((f"[{i}]", part) for i, part in enumerate(value))
+    else:
+        yield f"{indent}{_cell(value)}"
+        return
+    for name, part in pairs:
+        if isinstance(part, (Mapping, list, tuple)) and part:
+            yield f"{indent}{_safe(name)}"
+            yield from _branches(part, depth + 1)
+        else:
+            yield f"{indent}{_safe(name)}: {'(empty)' if isinstance(part, (Mapping, list, tuple)) else _cell(part)}"
+
+
+# -- JSON ------------------------------------------------------------------------------------------------------------
+
+
+def _plain(value: Any) -> Any:
+    """The value in JSON's own types. A number that JSON does not have becomes its text."""
+    if isinstance(value, enum.Enum):
+        return _plain(value.value)
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return bytes(value).hex()
+    if isinstance(value, Mapping):
+        return {str(name): _plain(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [_plain(part) for part in value]
+    return str(value)

@@ -1,0 +1,42 @@
+"""The text of a usage error, with the nearest name that there is."""
+
+from __future__ import annotations
+
+import click
+
+from redisson_dq._texts import nearest
+
+__all__ = ["NoSuchCommand", "usage_error"]
+
+
+def usage_error(error: click.ClickException, program: str) -> str:
+    """The lines for standard error: the usage of the command, and the error behind the command's name."""
+    ctx = error.ctx if isinstance(error, click.UsageError) else None
+    usage = f"{ctx.get_usage()}\n" if ctx is not None else ""
+    path = ctx.command_path if ctx is not None else program
+    return f"{usage}{path}: error: {_message(error, ctx)}"
+
+
+def _message(error: click.ClickException, ctx: click.Context | None) -> str:
+    if isinstance(error, click.NoSuchOption) and ctx is not None:
+        options = [name for each in ctx.command.params for name in (*each.opts, *each.secondary_opts)]
+        known = {name.lstrip("-"): name for name in options if name.startswith("--")}
+        return f"there is no option {error.option_name}{_question(error.option_name, known)}"
+    if isinstance(error, NoSuchCommand):
+        known = {name: name for name in error.commands}
+        return f"there is no command {error.name}{_question(error.name, known)}"
+    text = error.format_message()
+    return text[:1].lower() + text[1:].rstrip(".")
+
+
+def _question(name: str, known: dict[str, str]) -> str:
+    meant = nearest(name.lstrip("-").replace("-", "_"), known)
+    return f"; did you mean {known[meant]}?" if meant is not None else ""
+
+
+class NoSuchCommand(click.UsageError):
+    """A command that there is not."""
+
+    def __init__(self, name: str, commands: list[str], ctx: click.Context) -> None:
+        super().__init__(f"there is no command {name}", ctx)
+        self.name, self.commands = name, commands
