@@ -33,6 +33,7 @@ __all__ = [
     "kind_of",
     "leases_held",
     "length_of",
+    "members_of",
     "move",
     "peek",
     "ping",
@@ -155,6 +156,11 @@ def set_aside(key: str, values: list[bytes]) -> Request[int]:
     request = add(key, "last", values)
     script = Request(script=load("push"), words=(1, key, PUSH["last"], *values), types=request.types, parse=int)
     return attrs.evolve(request, when_full=script)
+
+
+def members_of(key: str) -> Request[list[bytes]]:
+    """All members of a zset."""
+    return Request(words=("ZRANGE", key, 0, -1), types={key: "zset"}, parse=list)
 
 
 # -- any number of keys of any type ----------------------------------------------------------------------------------

@@ -18,7 +18,8 @@ from redisson_dq._clock import SYSTEM
 from redisson_dq.scripts import script as script_module
 from redisson_dq.scripts.script import Script, ScriptError, includes, load, names
 from redisson_dq.wire import calls, commands
-from redisson_dq.wire.envelope import Envelope
+from redisson_dq.wire.calls.mending import Aside, Met
+from redisson_dq.wire.envelope import Envelope, wrap
 from redisson_dq.wire.keys import DeadKeys, QueueKeys
 from redisson_dq.wire.request import Request
 
@@ -34,6 +35,8 @@ ONE = {"orders": "list"}
 TWO = {"orders": "list", "bills": "list"}
 LEASES = calls.LeaseKeys(queue=KEYS, dead=DeadKeys.belonging_to("orders"))
 TARGET = calls.Target(given_id="42")
+MET = Met(member=wrap(Envelope.CURRENT, b"12345678", b"value"), score=b"5", place=3)
+ASIDE = Aside(element=b"value", id=b"id")
 DUE = calls.DueRange(since_ms=None, until_ms=5, offset=0, limit=9)
 REQUESTS: dict[str, Request[Any]] = {
     "ack": calls.ack(LEASES, [b"id"], list),
@@ -70,6 +73,11 @@ REQUESTS: dict[str, Request[Any]] = {
     "items": calls.items(KEYS, "due", 0, 9),
     "lease_due": calls.lease_due(LEASES, SYSTEM, Envelope.CURRENT, b"12345678", 1000, 10, DUE, 1000),
     "memory": calls.memory(ONE),
+    "mend": calls.mend(LEASES, b"12345678", "cancel", 0, 1000, [MET]),
+    "mend_aside": calls.mend_aside(LEASES, b"12345678", "dead", "purge", 1000, [ASIDE]),
+    "mend_find": calls.mend_find(LEASES, TARGET, 1000),
+    "mend_letters": calls.mend_letters(LEASES, [("0" * 32, 0)]),
+    "mend_walk": calls.mend_walk(KEYS, b""),
     "missing_rights": calls.missing_rights(["orders"], ["LLEN", "MEMORY USAGE"]),
     "move": when_full(commands.move("orders", "bills", "first", "last")),
     "move_bounded": calls.move_bounded(KEYS, "bills", "last", "first"),
@@ -121,6 +129,8 @@ REQUESTS: dict[str, Request[Any]] = {
     "time_to_live": calls.time_to_live(ONE),
     "waiting_part": calls.waiting_part(KEYS, b""),
     "tidy": calls.tidy(KEYS),
+    "unmend": calls.unmend(KEYS, b"12345678", "cancel", 1000, [(MET, "")]),
+    "unmend_aside": calls.unmend_aside(LEASES, b"12345678", "dead", "purge", [ASIDE]),
     "transfer": calls.transfer(KEYS, 100, 1000, "client", cluster=False),
 }
 
@@ -178,7 +188,8 @@ def test_a_script_and_what_it_includes_use_each_key_it_is_given(name: str) -> No
 
 def test_the_scripts_without_a_command_that_writes() -> None:
     """A user without any right to write may call them."""
-    looks = {"contains", "contains_ready", "dump", "in_flight", "in_flight_size", "inspect", "memory", "missing_rights"}
+    looks = {"contains", "contains_ready", "dump", "in_flight", "in_flight_size", "inspect", "memory"}
+    looks |= {"mend_letters", "missing_rights"}
     looks |= {"next_due", "overdue", "read_waiting", "recurring", "size", "stats", "time_to_live", "waiting_part"}
     assert {name for name in names() if load(name).only_reads} == looks
 
@@ -214,7 +225,13 @@ LARGEST = {
     "reschedule": 38_500,
     "ack": 29_000,
     "ack_and_receive": 18_000,
-    "remove": 26_000,
+    "remove": 26_200,
+    "mend": 60_500,
+    "mend_aside": 29_000,
+    "mend_find": 20_000,
+    "mend_walk": 19_500,
+    "unmend": 22_500,
+    "unmend_aside": 23_500,
     "cancel": 40_500,
     "tidy": 22_000,
     "poll_last_to": 21_500,

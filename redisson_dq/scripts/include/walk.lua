@@ -90,10 +90,11 @@ end
 
 -- Calls visit with each entry and, of the list, its place. Entries of the list come again in the zset, if that is walked.
 -- It gives 'end' for an end, or 'out' for an entry that the script takes out after the walk. Gives the cursor for the next
--- call, or '' if there is none.
-local function walk(text, visit)
+-- call, or '' if there is none. part_us: the time for a call, if not the ordinary one.
+local function walk(text, visit, part_us)
   local cursor, whole = cursor_of(text), text == 'whole'
-  local us, until_us, over, count = 0, server_time() + 2 * PART_US, false, FIRST_READ
+  part_us = part_us or PART_US
+  local us, until_us, over, count = 0, server_time() + 2 * part_us, false, FIRST_READ
   while true do
     local listed, size = redis.call('LLEN', keys.envelopes), redis.call('ZCARD', keys.timeout)
     if cursor.alone and not some_alone(listed, size) then
@@ -124,7 +125,7 @@ local function walk(text, visit)
         end
         -- A visit looks at the bytes again.
         us = us + MET_US + 2 * BYTE_US * #member
-        over = not whole and us > PART_US
+        over = not whole and us > part_us
         if over then
           break
         end

@@ -37,6 +37,15 @@ from redisson_dq.wire.calls.leases import (
     reject,
     return_arrivals,
 )
+from redisson_dq.wire.calls.mending import (
+    mend,
+    mend_aside,
+    mend_find,
+    mend_letters,
+    mend_walk,
+    unmend,
+    unmend_aside,
+)
 from redisson_dq.wire.calls.moving import Transferred, hand_over, next_due, overdue, resume, tidy, transfer
 from redisson_dq.wire.calls.ready import (
     contains_ready,
@@ -104,6 +113,11 @@ __all__ = [
     "items",
     "lease_due",
     "memory",
+    "mend",
+    "mend_aside",
+    "mend_find",
+    "mend_letters",
+    "mend_walk",
     "missing_rights",
     "move_bounded",
     "next_due",
@@ -143,5 +157,7 @@ __all__ = [
     "tidy",
     "time_to_live",
     "transfer",
+    "unmend",
+    "unmend_aside",
     "waiting_part",
 ]

@@ -1,0 +1,47 @@
+"""Actions on one item of a queue or on many, and their undo.
+
+Here belongs how items are chosen, acted on in batches, and put back from an undo file. The commands ``cancel``,
+``reschedule``, ``run-now``, ``pause``, ``resume``, ``dead``, ``quarantine``, ``undecodable`` and ``undo`` use it, and
+so may a web page. Nothing here reads arguments of a command or prints.
+
+One action goes through four steps:
+
+1. A walk meets all items in bounded scripts (``walking.py``). Those that a filter picks are written to a temporary
+   file, so their count is known before anything is changed (``selection.py``).
+2. Each batch is written to the undo file, and fsynced (``undo_file.py``).
+3. One script acts on each batch (``acting.py``). It leaves every entry that is gone, or whose due time is another one.
+   It notes the outcomes in Redis, under a nonce that stands in the undo file. So no batch is acted on twice. After a
+   ``kill -9`` Redis tells the outcomes of the last batch.
+4. ``undoing.py`` puts back every entry that was changed and is not there now, by the file and by Redis's notes.
+"""
+
+from redisson_dq.mending.acting import Acting, MendCounts, mend_aside, mend_waiting
+from redisson_dq.mending.by_id import IdProblem, found_by_id
+from redisson_dq.mending.pausing import pause, resume
+from redisson_dq.mending.queue import MendedQueue, QueuePart
+from redisson_dq.mending.rows import ItemRow
+from redisson_dq.mending.selection import Selection, select_aside, select_waiting
+from redisson_dq.mending.undo_file import UndoFile, UndoFileError, UndoWriter
+from redisson_dq.mending.undoing import Undone, undo
+
+__all__ = [
+    "Acting",
+    "MendCounts",
+    "IdProblem",
+    "MendedQueue",
+    "QueuePart",
+    "ItemRow",
+    "Selection",
+    "UndoFile",
+    "UndoFileError",
+    "UndoWriter",
+    "Undone",
+    "found_by_id",
+    "mend_aside",
+    "mend_waiting",
+    "pause",
+    "resume",
+    "select_aside",
+    "select_waiting",
+    "undo",
+]

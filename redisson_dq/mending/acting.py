@@ -1,0 +1,135 @@
+"""Acts on a selection, batch by batch: each one is noted in the undo file, then one script does it or leaves it."""
+
+from __future__ import annotations
+
+import secrets
+from collections import Counter
+from collections.abc import Callable
+
+import attrs
+
+from redisson_dq.mending.selection import MendBatch, Selection
+from redisson_dq.mending.undo_file import UndoWriter
+from redisson_dq.wire import calls, commands
+from redisson_dq.wire.calls.mending import Aside, AsideAction, Mended, Met, WaitingAction
+
+__all__ = ["Acting", "MendCounts", "mend_aside", "mend_waiting"]
+
+# With a rate, so many batches a second, so that Redis works evenly.
+_BATCHES_A_SECOND = 10
+
+
+@attrs.define(kw_only=True)
+class MendCounts:
+    """The outcome of an action on a selection. ``left`` has how many entries were left for each reason. ``stopped``:
+    the action ended early.
+
+    Reasons: "gone" (moved, taken, cancelled or put off meanwhile), "newer" (a newer version wrote its record),
+    "unreadable" (a quarantined entry in no known format).
+    """
+
+    wanted: int
+    done: int = 0
+    left: Counter[str] = attrs.field(factory=Counter)
+    stopped: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class Acting:
+    """How an action goes on: ``rate`` entries a second, ``told`` is called with how many are dealt with, and with
+    ``stop`` it ends between two batches.
+    """
+
+    undo: UndoWriter | None = None
+    rate: float | None = None
+    told: Callable[[int], None] | None = None
+    stop: Callable[[], bool] | None = None
+
+
+def mend_waiting(selection: Selection, action: WaitingAction, ms: int, acting: Acting | None = None) -> MendCounts:
+    """Cancels the chosen items, gives them the due time ``ms`` ("to"), or one that is ``ms`` later ("by").
+
+    An item that was moved, taken or put off since it was chosen is left. Raises RedisConnectionError, UndoFileError;
+    the undo file has all that was done until then.
+    """
+    queue = selection.queue
+    shifts: Counter[str] = Counter()
+
+    def act(batch: MendBatch, nonce: bytes) -> Mended:
+        entries = [each for each in batch.chosen if isinstance(each, Met)]
+        name = batch.part.name
+        mended = queue.run(
+            calls.mend(batch.part.keys, nonce, action, ms, queue.remember_ms, entries, shift=shifts[name])
+        )
+        shifts[name] = mended.shift
+        return mended
+
+    return _act(selection, action, ms, act, acting or Acting())
+
+
+def mend_aside(selection: Selection, action: AsideAction, acting: Acting | None = None) -> MendCounts:
+    """Purges the chosen elements, gives them to the queue again ("redrive"), or delivers quarantined entries as values
+    ("values").
+    """
+    queue, kind = selection.queue, selection.kind
+    assert kind != "waiting"
+
+    def act(batch: MendBatch, nonce: bytes) -> Mended:
+        elements = [each for each in batch.chosen if isinstance(each, Aside)]
+        return queue.run(calls.mend_aside(batch.part.keys, nonce, kind, action, queue.remember_ms, elements))
+
+    return _act(selection, action, 0, act, acting or Acting())
+
+
+def _act(
+    selection: Selection, action: str, ms: int, act: Callable[[MendBatch, bytes], Mended], acting: Acting
+) -> MendCounts:
+    counts = MendCounts(wanted=selection.count)
+    clock = selection.queue.client.runtime.connections.clock
+    batches = selection.batches() if acting.rate is None else selection.batches(_each(acting.rate))
+    began, dealt, now_ms = clock.monotonic(), 0, 0
+    if acting.undo is not None and selection.count:
+        now_ms = selection.queue.run(commands.server_time_us(selection.queue.parts[0].keys.queue.returned)) // 1000
+    for batch in batches:
+        rest = batch
+        while rest.chosen:
+            if acting.stop is not None and acting.stop():
+                counts.stopped = True
+                return counts
+            if acting.rate is not None:
+                clock.sleep(max(0.0, began + dealt / acting.rate - clock.monotonic()))
+            mended = _noted(selection, rest, action, ms, now_ms, act, acting)
+            now_ms, outcomes = mended.now_us // 1000, mended.outcomes
+            later = tuple(each for each, outcome in zip(rest.chosen, outcomes, strict=True) if outcome == "later")
+            counts.done += outcomes.count("done")
+            counts.left.update(each for each in outcomes if each not in ("done", "later"))
+            dealt += len(rest.chosen) - len(later)
+            if acting.told is not None:
+                acting.told(dealt)
+            rest = attrs.evolve(rest, chosen=later)
+    if acting.undo is not None:
+        acting.undo.ended()
+    return counts
+
+
+def _noted(
+    selection: Selection,
+    batch: MendBatch,
+    action: str,
+    ms: int,
+    at_ms: int,
+    act: Callable[[MendBatch, bytes], Mended],
+    acting: Acting,
+) -> Mended:
+    # Two letters before it keep it apart from the nonces of put-backs.
+    nonce = b"m:" + secrets.token_bytes(12)
+    if acting.undo is None:
+        return act(batch, nonce)
+    number = acting.undo.about_to(batch.part.name, nonce, selection.kind, action, ms, at_ms, batch.chosen)
+    mended = act(batch, nonce)
+    acting.undo.acted(number, mended.outcomes)
+    return mended
+
+
+def _each(rate: float) -> int:
+    return max(1, min(500, int(rate / _BATCHES_A_SECOND)))

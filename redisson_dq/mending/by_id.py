@@ -1,0 +1,118 @@
+"""Items by their ids: the id of an offer, the one that an offer made, or the hex id of an entry."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+import attrs
+
+from redisson_dq._times import from_ms
+from redisson_dq.items import entry_id
+from redisson_dq.mending.queue import MendedQueue, QueuePart
+from redisson_dq.mending.selection import Selection
+from redisson_dq.mending.walking import all_waiting
+from redisson_dq.wire import calls
+from redisson_dq.wire.calls import Target
+from redisson_dq.wire.calls.mending import FoundAnywhere, Met
+
+__all__ = ["IdProblem", "found_by_id"]
+
+# Of a mirrored entry, a lean one, or one that was leased.
+_HEX = re.compile("[0-9a-f]{16}(?:[0-9a-f]{2}){0,2}")
+_COMMANDS = {
+    "dead": "it is a dead letter: redisson-dq dead redrive {queue} {id}, or dead purge",
+    "ready": "it is ready, and the next consumer takes it: a call of the library, cancel({id!r}), takes it out",
+    "leased": "a receiver holds it until {until}: redisson-dq list {queue} --state in-flight shows it, and redisson-dq "
+    "release {queue} gives a stuck one back",
+    "delivered": "it was delivered and is done",
+    "expired": "it was too late to be delivered: redisson-dq list {queue} --state expired shows the last ones",
+    "unknown": "no item with this id waits: redisson-dq list {queue} shows those that do",
+    "twice": "two items have this id: name one by its whole id, as redisson-dq list {queue} shows it, or its partition "
+    "as the queue",
+}
+
+
+@attrs.frozen(kw_only=True)
+class IdProblem:
+    """An id that names no item that waits. ``state`` is where its item is instead. Its text says what helps."""
+
+    id: str
+    state: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.id}: {self.text}"
+
+
+def found_by_id(
+    queue: MendedQueue,
+    ids: Sequence[str],
+    *,
+    told: Callable[[int, int], None] | None = None,
+) -> tuple[Selection, list[IdProblem]]:
+    """The waiting items with these ids, and the problem of each other id. An id that is given twice counts once.
+
+    Costs one round trip for each id. The bare hex ids of entries take one walk through all that waits.
+    """
+    selection, problems = Selection(queue, "waiting"), []
+    bare: set[str] = set()
+    met: set[bytes] = set()
+    for id in dict.fromkeys(ids):
+        found = [(part, each) for part in queue.parts if (each := _find(queue, part, id)).state != "unknown"]
+        waiting = [(part, each.met) for part, each in found if each.met is not None]
+        if len(waiting) == 1:
+            part, entry = waiting[0]
+            if entry.member not in met:
+                met.add(entry.member)
+                selection.add(part, entry)
+                selection.met += 1
+        elif waiting:
+            problems.append(_problem(queue, id, "twice"))
+        elif found:
+            problems.append(_problem(queue, id, found[0][1].state, found[0][1].due_ms))
+        elif _HEX.fullmatch(id):
+            bare.add(id)
+        else:
+            problems.append(_problem(queue, id, "unknown"))
+    if bare:
+        problems += _walked(queue, selection, bare, met, told)
+    return selection, problems
+
+
+def _find(queue: MendedQueue, part: QueuePart, id: str) -> FoundAnywhere:
+    made = entry_id(id)
+    target = Target(given_id=id) if made is None else Target(entry=made[1], due_ms=made[0])
+    return queue.run(calls.mend_find(part.keys, target, queue.remember_ms))
+
+
+def _walked(
+    queue: MendedQueue,
+    selection: Selection,
+    bare: set[str],
+    met: set[bytes],
+    told: Callable[[int, int], None] | None,
+) -> list[IdProblem]:
+    found: dict[str, list[tuple[QueuePart, Met]]] = {id: [] for id in bare}
+    for part in queue.parts:
+        for count, (row, entry) in enumerate(all_waiting(queue, part), 1):
+            if row.entry_id in found:
+                found[row.entry_id].append((part, entry))
+            if told is not None and count % 1000 == 0:
+                told(count, selection.count)
+    problems = []
+    for id, entries in found.items():
+        if len(entries) == 1:
+            part, entry = entries[0]
+            if entry.member not in met:
+                selection.add(part, entry)
+                selection.met += 1
+        else:
+            problems.append(_problem(queue, id, "twice" if entries else "unknown"))
+    return problems
+
+
+def _problem(queue: MendedQueue, id: str, state: str, due_ms: int = 0) -> IdProblem:
+    until = from_ms(due_ms).isoformat(timespec="milliseconds") if due_ms else ""
+    text = _COMMANDS[state].format(queue=queue.name, id=id, until=until)
+    return IdProblem(id=id, state=state, text=text)

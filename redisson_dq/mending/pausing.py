@@ -1,0 +1,46 @@
+"""Pauses and resumes queues; the undo file notes which parts have changed."""
+
+from __future__ import annotations
+
+import secrets
+
+from redisson_dq.mending.queue import MendedQueue
+from redisson_dq.mending.undo_file import UndoWriter
+from redisson_dq.wire import calls, commands
+
+__all__ = ["pause", "resume"]
+
+
+def pause(queue: MendedQueue, undo: UndoWriter | None = None) -> int:
+    """Stops delivery. Gives how many of the queue's parts were not paused before.
+
+    Redisson's own processes know nothing of a pause.
+    """
+    return _each(queue, "pause", undo)
+
+
+def resume(queue: MendedQueue, undo: UndoWriter | None = None) -> int:
+    """Ends a pause. Gives how many of the queue's parts were paused before."""
+    return _each(queue, "resume", undo)
+
+
+def _each(queue: MendedQueue, action: str, undo: UndoWriter | None) -> int:
+    changed = 0
+    for part in queue.parts:
+        keys = part.keys.queue
+        is_changing = (queue.run(commands.get_field(keys.settings, "paused")) is None) == (action == "pause")
+        if not is_changing:
+            continue
+        number = None
+        if undo is not None:
+            number = undo.about_to(part.name, b"m:" + secrets.token_bytes(12), "queue", action, 0, 0, [])
+        if action == "pause":
+            queue.run(commands.set_field(keys.settings, "paused", 1))
+        else:
+            queue.run(calls.resume(keys))
+        if undo is not None and number is not None:
+            undo.acted(number, [])
+        changed += 1
+    if undo is not None:
+        undo.ended()
+    return changed

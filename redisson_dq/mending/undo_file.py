@@ -1,0 +1,281 @@
+"""The undo file: JSON lines that tell of each batch before an action touches it, and of its outcome.
+
+Each line is one JSON object. Its ``sum`` is the CRC32 of the others, dumped with sorted keys and no spaces.
+
+============================================  =========================================================================
+``{"redisson_dq_undo": 1, "queue": ...}``     the first line: the file's version, the queue and its partitions, the
+                                              action, the server, when it began
+``{"batch": 1, "nonce": ..., ...}``           written before the script acts: its entries with everything that is known
+                                              of them, bytes in base64
+``{"acted": 1, "left": {"2": "gone"}}``       written when the script has answered: entries that it left, by their index
+``{"undone": 1, "left": {"2": "again"}}``     written by ``undo``, likewise
+``{"ended": true}``                           the action went through to its end
+============================================  =========================================================================
+
+A batch is acted on when its line is fsynced. So a process that is killed leaves a complete file, but for a last
+line that may be cut. A cut line was never acted on.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+import attrs
+
+from redisson_dq.errors import RedissonDQError
+from redisson_dq.mending.entries import entry_from, entry_line
+from redisson_dq.mending.queue import MendedQueue
+from redisson_dq.mending.selection import Chosen
+
+__all__ = ["VERSION", "DoneBatch", "UndoFile", "UndoFileError", "UndoWriter"]
+
+VERSION = 1
+
+
+class UndoFileError(RedissonDQError):
+    """An undo file cannot be written, is none, is broken, or belongs to another queue or version."""
+
+    exit_code = 65
+
+
+@attrs.define(kw_only=True)
+class DoneBatch:
+    """One batch as an undo file tells of it: ``count`` entries, in the line that begins at the byte ``at``.
+
+    ``left`` has the outcomes of entries that were left, by index; it is None where the action was killed before it
+    knew. ``undone`` has those of the undo, and is None before it.
+    """
+
+    number: int
+    part: str
+    nonce: bytes
+    kind: str
+    action: str
+    ms: int
+    at_ms: int
+    count: int
+    at: int
+    left: Mapping[int, str] | None = None
+    undone: Mapping[int, str] | None = None
+
+
+class UndoWriter:
+    """Appends to an undo file, each line fsynced."""
+
+    def __init__(self, path: Path, file: IO[bytes]) -> None:
+        self.path = path
+        self._file = file
+        self._batches = 0
+
+    @classmethod
+    def new(cls, path: Path, queue: MendedQueue, action: str, at: str, version: str) -> UndoWriter:
+        """Makes a file that does not exist yet. Raises UndoFileError."""
+        try:
+            # Values may be secrets: the file is its owner's alone.
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
+        except FileExistsError:
+            raise UndoFileError(f"undo file {str(path)!r} exists already; name another by --undo-file") from None
+        except OSError as error:
+            raise UndoFileError(
+                f"undo file {str(path)!r} cannot be written: {error.strerror}; nothing was changed"
+            ) from error
+        made = cls(path, os.fdopen(handle, "ab"))
+        _fsync_folder(path)
+        made._write(
+            {
+                "redisson_dq_undo": VERSION,
+                "queue": queue.name,
+                "partitions": queue.partitions,
+                "parts": [part.keys.queue.ready for part in queue.parts],
+                "dead": [part.keys.dead.dead for part in queue.parts],
+                "action": action,
+                "server": queue.where,
+                "at": at,
+                "made_by": f"redisson-dq {version}",
+            }
+        )
+        return made
+
+    @classmethod
+    def appending(cls, found: UndoFile) -> UndoWriter:
+        """Goes on with a file that was read. A last line that was cut is taken off. Raises UndoFileError."""
+        try:
+            handle = os.open(found.path, os.O_RDWR | os.O_APPEND)
+            os.ftruncate(handle, found.whole)
+        except OSError as error:
+            raise UndoFileError(f"undo file {str(found.path)!r} cannot be written: {error.strerror}") from error
+        return cls(found.path, os.fdopen(handle, "ab"))
+
+    def __enter__(self) -> UndoWriter:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._file.close()
+
+    def about_to(
+        self, part: str, nonce: bytes, kind: str, action: str, ms: int, at_ms: int, entries: Sequence[Chosen]
+    ) -> int:
+        """Notes a batch that is about to be acted on, and the server's time. Gives its number."""
+        self._batches += 1
+        self._write(
+            {
+                "batch": self._batches,
+                "part": part,
+                "nonce": nonce.hex(),
+                "kind": kind,
+                "action": action,
+                "ms": ms,
+                "at_ms": at_ms,
+                "entries": [entry_line(each) for each in entries],
+            }
+        )
+        return self._batches
+
+    def acted(self, number: int, outcomes: Sequence[str]) -> None:
+        """Notes the outcomes of a batch."""
+        self._write({"acted": number, "left": _left(outcomes)})
+
+    def undone(self, number: int, left: Mapping[int, str]) -> None:
+        """Notes that a batch was undone, and which of its entries were not put back."""
+        self._write({"undone": number, "left": {str(index): why for index, why in left.items()}})
+
+    def ended(self) -> None:
+        """Notes that the action went through."""
+        self._write({"ended": True})
+
+    def _write(self, line: dict[str, Any]) -> None:
+        try:
+            self._file.write(_dumped({**line, "sum": _sum(line)}) + b"\n")
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise UndoFileError(
+                f"undo file {str(self.path)!r} cannot be written: {error.strerror}; nothing more was changed"
+            ) from error
+
+
+@attrs.define(kw_only=True)
+class UndoFile:
+    """An undo file that was read. ``whole`` is the size of its whole lines. ``is_cut``: its last line was cut."""
+
+    path: Path
+    header: dict[str, Any]
+    batches: list[DoneBatch]
+    whole: int
+    is_cut: bool
+    ended: bool
+
+    @classmethod
+    def read(cls, path: Path) -> UndoFile:
+        """Raises UndoFileError for a file that is none, or is broken before its last line."""
+        lines = _lines(path)
+        first = next(lines, None)
+        header = None if first is None else first[1]
+        if header is None or "redisson_dq_undo" not in header:
+            raise UndoFileError(f"{str(path)!r} is no undo file of redisson-dq")
+        if header["redisson_dq_undo"] != VERSION:
+            raise UndoFileError(
+                f"undo file {str(path)!r} has version {header['redisson_dq_undo']}, and this redisson-dq reads "
+                f"{VERSION}: use the version that made it ({header.get('made_by')})"
+            )
+        found = cls(path=path, header=header, batches=[], whole=0, is_cut=False, ended=False)
+        found.whole = first[0] if first else 0
+        for end, line in lines:
+            if line is None:
+                found.is_cut = True
+                break
+            found._take(line, found.whole)
+            found.whole = end
+        return found
+
+    def entries(self, batch: DoneBatch) -> tuple[Chosen, ...]:
+        """The entries of a batch, read from the file."""
+        with self.path.open("rb") as file:
+            file.seek(batch.at)
+            line = _parsed(file.readline())
+        if line is None:
+            raise UndoFileError(f"undo file {str(self.path)!r} has changed while it was read")
+        return tuple(entry_from(each) for each in line["entries"])
+
+    def _take(self, line: dict[str, Any], at: int) -> None:
+        try:
+            if "batch" in line:
+                self.batches.append(
+                    DoneBatch(
+                        number=line["batch"],
+                        part=line["part"],
+                        nonce=bytes.fromhex(line["nonce"]),
+                        kind=line["kind"],
+                        action=line["action"],
+                        ms=line["ms"],
+                        at_ms=line["at_ms"],
+                        count=len([entry_from(each) for each in line["entries"]]),
+                        at=at,
+                    )
+                )
+            elif "acted" in line:
+                self.batches[line["acted"] - 1].left = {int(key): why for key, why in line["left"].items()}
+            elif "undone" in line:
+                self.batches[line["undone"] - 1].undone = {int(key): why for key, why in line["left"].items()}
+            else:
+                self.ended = self.ended or bool(line.get("ended"))
+        except (KeyError, TypeError, ValueError, IndexError) as error:
+            raise UndoFileError(f"undo file {str(self.path)!r} is broken: {error!r}") from error
+
+
+def _left(outcomes: Sequence[str]) -> dict[str, str]:
+    return {str(index): outcome for index, outcome in enumerate(outcomes) if outcome != "done"}
+
+
+def _dumped(line: dict[str, Any]) -> bytes:
+    return json.dumps(line, sort_keys=True, separators=(",", ":")).encode()
+
+
+def _sum(line: dict[str, Any]) -> int:
+    return zlib.crc32(_dumped(line))
+
+
+def _lines(path: Path) -> Any:
+    """The end of each line and its object. The last one is None if it was cut."""
+    end = 0
+    try:
+        with path.open("rb") as file:
+            for number, raw in enumerate(file, 1):
+                end += len(raw)
+                line = _parsed(raw)
+                if line is None and (raw.endswith(b"\n") and file.peek(1)):
+                    raise UndoFileError(
+                        f"undo file {str(path)!r} is broken at line {number}; the lines before it can be undone when "
+                        f"that line and all behind it are taken off: head -n {number - 1}"
+                    )
+                yield end, line
+    except OSError as error:
+        raise UndoFileError(f"undo file {str(path)!r} cannot be read: {error.strerror}") from error
+
+
+def _parsed(raw: bytes) -> dict[str, Any] | None:
+    if not raw.endswith(b"\n"):
+        return None
+    try:
+        line = json.loads(raw)
+        told = line.pop("sum")
+    except (ValueError, AttributeError, KeyError, TypeError):
+        return None
+    return line if isinstance(line, dict) and told == _sum(line) else None
+
+
+def _fsync_folder(path: Path) -> None:
+    handle = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

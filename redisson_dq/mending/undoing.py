@@ -1,0 +1,184 @@
+"""Takes an action back, as its undo file tells of it."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from typing import cast
+
+import attrs
+
+from redisson_dq.mending.queue import MendedQueue, QueuePart
+from redisson_dq.mending.selection import Chosen
+from redisson_dq.mending.undo_file import DoneBatch, UndoFile, UndoFileError, UndoWriter
+from redisson_dq.wire import calls, commands
+from redisson_dq.wire.calls.mending import Aside, AsideAction, AsideKind, Mended, Met, WaitingAction
+from redisson_dq.wire.request import Request
+
+__all__ = ["Undone", "check_file", "undo"]
+
+# Redis remembers the outcomes of a batch for a day. An hour of it is left to clocks.
+_REMEMBERED_MS = 23 * 3_600_000
+
+
+@attrs.define(kw_only=True)
+class Undone:
+    """The outcome of an undo: ``wanted`` entries were changed by the action, ``done`` of them were put back now, and
+    ``before`` by an earlier undo of this file.
+
+    ``left`` has how many were left for each reason:
+
+    - "there": it stands in the queue
+    - "again": its id was offered again
+    - "gone": it was delivered or changed since
+    - "unsure": the action was killed more than a day ago, and nobody can tell whether it was done
+    """
+
+    wanted: int = 0
+    done: int = 0
+    before: int = 0
+    left: Counter[str] = attrs.field(factory=Counter)
+    stopped: bool = False
+
+
+def check_file(queue: MendedQueue, found: UndoFile) -> list[str]:
+    """Warnings about a file and the queue that it is for. Raises UndoFileError for the file of another queue."""
+    header = found.header
+    raw = [part.keys.queue.ready for part in queue.parts]
+    if header["queue"] != queue.name or header["parts"] != raw:
+        raise UndoFileError(
+            f"undo file {str(found.path)!r} is of the queue {header['queue']!r} (in Redis {header['parts'][0]!r}), not "
+            f"of {queue.name!r} (in Redis {raw[0]!r}); is the name mapper another one?"
+        )
+    warnings = []
+    if header["server"] != queue.where:
+        warnings.append(f"the file was made on {header['server']}, and this is {queue.where}")
+    if not found.ended:
+        warnings.append("the action did not go through to its end; what it did is undone")
+    if found.is_cut:
+        warnings.append("the last line is cut: nothing was done of it")
+    return warnings
+
+
+def undo(
+    queue: MendedQueue,
+    found: UndoFile,
+    *,
+    dry_run: bool = False,
+    told: Callable[[int], None] | None = None,
+    stop: Callable[[], bool] | None = None,
+) -> Undone:
+    """Puts back every entry that the action has changed and that is not there now, batch by batch.
+
+    Each batch is noted in the file. So the same undo goes on where it was stopped, and the same file is undone once.
+    With ``dry_run`` it counts how many it would put back at most, and changes nothing. Raises UndoFileError,
+    RedisConnectionError.
+    """
+    undone, dealt = Undone(), 0
+    writer = None if dry_run else UndoWriter.appending(found)
+    try:
+        for batch in found.batches:
+            if stop is not None and stop():
+                undone.stopped = True
+                break
+            _undo_batch(queue, found, batch, writer, undone)
+            dealt += batch.count
+            if told is not None:
+                told(dealt)
+    finally:
+        if writer is not None:
+            writer.close()
+    return undone
+
+
+def _undo_batch(
+    queue: MendedQueue, found: UndoFile, batch: DoneBatch, writer: UndoWriter | None, undone: Undone
+) -> None:
+    part = queue.part(batch.part)
+    if part is None:
+        raise UndoFileError(f"undo file {str(found.path)!r} names the partition {batch.part!r}, which is none")
+    if batch.kind == "queue":
+        _undo_pause(queue, part, batch, writer, undone)
+        return
+    left = batch.left
+    if left is None:
+        left = _told_by_redis(queue, part, batch)
+    if left is None:
+        # The line was written, and the script was not called, or more than a day ago.
+        undone.left["unsure"] += batch.count
+        return
+    indexes = [index for index in range(batch.count) if index not in left]
+    undone.wanted += len(indexes)
+    if batch.undone is not None:
+        undone.before += sum(1 for index in indexes if index not in batch.undone)
+        undone.left.update(why for index, why in batch.undone.items() if index in indexes)
+        return
+    if writer is None:
+        undone.done += len(indexes)
+        return
+    entries = found.entries(batch)
+    outcomes: dict[int, str] = {}
+    if indexes:
+        mended = queue.run(_request(queue, part, batch, [entries[index] for index in indexes]))
+        outcomes = dict(zip(indexes, mended.outcomes, strict=True))
+    not_back = {index: why for index, why in outcomes.items() if why != "done"}
+    writer.undone(batch.number, not_back)
+    undone.done += len(indexes) - len(not_back)
+    undone.left.update(not_back.values())
+
+
+def _told_by_redis(queue: MendedQueue, part: QueuePart, batch: DoneBatch) -> dict[int, str] | None:
+    """The outcomes of a batch whose process was killed before it noted them. None where Redis has forgotten them."""
+    key = part.keys.queue.returned
+    prefix, told = batch.nonce, dict[int, str]()
+    notes = queue.run(commands.members_of(key))
+    if prefix not in notes:
+        now_ms = queue.run(commands.server_time_us(key)) // 1000
+        return dict.fromkeys(range(batch.count), "gone") if now_ms - batch.at_ms < _REMEMBERED_MS else None
+    for note in notes:
+        if note.startswith(prefix) and len(note) > len(prefix):
+            index = int.from_bytes(note[len(prefix) : len(prefix) + 2], "big") - 1
+            told[index] = note[len(prefix) + 2 :].decode()
+    return told
+
+
+def _request(queue: MendedQueue, part: QueuePart, batch: DoneBatch, entries: list[Chosen]) -> Request[Mended]:
+    # The undo of a batch is known by a nonce of its own, so it is done once however often it is asked for.
+    nonce = b"u:" + batch.nonce[2:]
+    if batch.kind == "waiting":
+        action = cast(WaitingAction, batch.action)
+        met = [(each, _given(each, batch)) for each in entries if isinstance(each, Met)]
+        return calls.unmend(part.keys.queue, nonce, action, queue.remember_ms, met)
+    kind, action_aside = cast(AsideKind, batch.kind), cast(AsideAction, batch.action)
+    return calls.unmend_aside(
+        part.keys, nonce, kind, action_aside, [each for each in entries if isinstance(each, Aside)]
+    )
+
+
+def _given(met: Met, batch: DoneBatch) -> str:
+    """The score that the action gave an entry."""
+    if batch.action == "cancel":
+        return ""
+    return str(batch.ms if batch.action == "to" else math.ceil(float(met.score) + batch.ms))
+
+
+def _undo_pause(
+    queue: MendedQueue, part: QueuePart, batch: DoneBatch, writer: UndoWriter | None, undone: Undone
+) -> None:
+    undone.wanted += 1
+    if batch.undone is not None:
+        undone.before += 1
+        return
+    keys = part.keys.queue
+    is_paused = queue.run(commands.get_field(keys.settings, "paused")) is not None
+    if is_paused != (batch.action == "pause"):
+        undone.left["there"] += 1
+    else:
+        undone.done += 1
+        if writer is not None and is_paused:
+            queue.run(calls.resume(keys))
+        elif writer is not None:
+            queue.run(commands.set_field(keys.settings, "paused", 1))
+    if writer is not None:
+        writer.undone(batch.number, {})

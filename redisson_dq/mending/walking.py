@@ -1,0 +1,59 @@
+"""Walks through the items of a queue, in scripts and commands that take Redis some milliseconds at most."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator
+
+from redisson_dq.mending.queue import MendedQueue, QueuePart
+from redisson_dq.mending.rows import ItemRow, aside_row, waiting_row
+from redisson_dq.wire import calls, commands
+from redisson_dq.wire.calls.mending import Aside, AsideKind, Met
+
+__all__ = ["all_aside", "all_waiting"]
+
+# Elements are read in pages of so many and so many bytes, one at first, each page in one command.
+_PAGE, _PAGE_BYTES = 500, 500_000
+
+
+def all_waiting(queue: MendedQueue, part: QueuePart) -> Iterator[tuple[ItemRow, Met]]:
+    """All waiting items of a part, in the order of offers, then those that stand in the zset alone.
+
+    An item that waits all the time is met. One that gets another due time meanwhile may be met twice.
+    """
+    cursor = b""
+    while True:
+        found = queue.run(calls.mend_walk(part.keys.queue, cursor))
+        for met in found.met:
+            yield waiting_row(part.name, met, found.now_us // 1000), met
+        cursor = found.cursor
+        if not cursor:
+            return
+
+
+def all_aside(queue: MendedQueue, part: QueuePart, kind: AsideKind) -> Iterator[tuple[ItemRow, Aside]]:
+    """All elements of one of the lists that are set aside, oldest first."""
+    keys = part.keys
+    key = {"dead": keys.dead.dead, "quarantine": keys.queue.quarantine, "undecodable": keys.queue.undecodable}[kind]
+    now_ms = queue.run(commands.server_time_us(keys.queue.timeout)) // 1000
+    # Letters with equal values are told apart by their order.
+    met: Counter[str] = Counter()
+    start, count = 0, 1
+    while elements := queue.run(commands.slice_of(key, start, start + count - 1)):
+        found = _letters(queue, part, elements, met) if kind == "dead" else [Aside(element=each) for each in elements]
+        for aside in found:
+            yield aside_row(part.name, kind, aside, now_ms), aside
+        start += len(elements)
+        size = 1 + sum(map(len, elements)) // len(elements)
+        count = max(1, min(_PAGE, 16 * count, _PAGE_BYTES // size))
+
+
+def _letters(queue: MendedQueue, part: QueuePart, elements: list[bytes], met: Counter[str]) -> list[Aside]:
+    digests = []
+    for element in elements:
+        digest = hashlib.sha1(element).hexdigest()[:32]
+        digests.append((digest, met[digest]))
+        met[digest] += 1
+    records = queue.run(calls.mend_letters(part.keys, digests))
+    return [Aside(element=element, id=id, info=info) for element, (id, info) in zip(elements, records, strict=True)]

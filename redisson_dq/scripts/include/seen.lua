@@ -1,0 +1,46 @@
+-- Finds entries in the list of envelopes by the places at which a walk met them.
+-- KEYS: envelopes
+--
+-- A walk tells a place, and others take entries out before it until the entry is acted on. So the entries of one call are
+-- shifted by about as many places.
+-- So many entries around a place are read, and so many once a call, where the first look finds nothing.
+local CLOSE, AROUND = 8, 1000
+
+-- Hints as `placed` takes them (places.lua). seen: member -> place. shift: how far entries are before their places. The
+-- method of that name tells the shift that the last look has found.
+local function seen_hints(seen, shift)
+  local looked = false
+
+  local function found_around(member, place, reach)
+    local first = math.max(0, place - reach)
+    for i, found in ipairs(redis.call('LRANGE', keys.envelopes, first, math.max(0, place + CLOSE))) do
+      if found == member then
+        shift = seen[member] - (first + i - 1)
+        return first + i - 1
+      end
+    end
+    return nil
+  end
+
+  local function look(member)
+    local place = seen[member] - shift
+    if redis.call('LINDEX', keys.envelopes, math.max(0, place)) == member then
+      return math.max(0, place), false
+    end
+    local found = found_around(member, place, CLOSE)
+    if not found and not looked then
+      looked = true
+      found = found_around(member, place, AROUND) or redis.call('LPOS', keys.envelopes, member) or nil
+      shift = found and seen[member] - found or shift
+    end
+    return found, false
+  end
+
+  return {
+    look = look,
+    use = function() end,
+    shift = function()
+      return shift
+    end,
+  }
+end

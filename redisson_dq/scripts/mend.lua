@@ -1,0 +1,135 @@
+-- Cancels waiting items, or gives them another due time: those that are still there as a walk has met them.
+-- Answers to: nothing in Redisson
+-- KEYS: ready, timeout, envelopes, channel, records, forget, alarm, leases, deliveries, histories, history_ends, capacity, capacity_channel, lines, turns, handled, returned
+-- ARGV: nonce, "cancel", "to" or "by", the due time in epoch ms or how many ms later, for how many ms outcomes are remembered, how far entries are before their places, then of each its entry, its score, its place in the list of envelopes, -1 where it stands in the zset alone, -2 where that is unknown
+-- RETURN: the server's time in epoch us; "done", "gone", "newer" (it has a record in a newer form) or "later" (no time was left for it) of each; how far entries are before their places now
+-- COST: O(n log m + p), n done, m waiting, p the way along the list to those that are cancelled and not lean; n is what fits into some 12 ms
+-- INCLUDE: clock, act_once, envelope, held_now, delivery_record, named, records, forms, remember, unlearn, need, full_memory, announce
+local now_us, now_ms = server_time()
+local nonce, action, to, remember_ms, shift = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
+-- Fails on a wrong type before anything is written.
+check_known()
+redis.call('HLEN', keys.records)
+redis.call('ZCARD', keys.forget)
+redis.call('ZCARD', keys.returned)
+redis.call('LLEN', keys.envelopes)
+need(WRITES_NOTES, RECORDING, UNLEARNING)
+despite_full_memory('ZREMRANGEBYRANK', keys.timeout, 1, 0)
+
+local FIRST = 6
+local outcomes = told_before(nonce, math.floor((#ARGV - FIRST + 1) / 3), now_ms)
+if outcomes then
+  return reply_with({now_us, outcomes, shift})
+end
+outcomes = {}
+
+-- An item that still waits as it was met.
+local is_held = held_now()
+local function item_of_entry(member, score)
+  if redis.call('ZSCORE', keys.timeout, member) ~= score or is_held and is_held(member) then
+    return nil, 'gone'
+  end
+  local _, id = unwrap(member)
+  local text = redis.call('HGET', keys.deliveries, id)
+  local d = parsed(text)
+  local item = item_at(id, d)
+  local record, form = record_of(item)
+  if form or newer_form('deliveries', text) then
+    return nil, 'newer'
+  end
+  return {id = id, d = d, item = item, record = record, member = member, due = tonumber(score)}
+end
+
+local found = {}
+for i = FIRST, #ARGV, 3 do
+  local number = math.floor((i - FIRST) / 3) + 1
+  local each, why = item_of_entry(ARGV[i], ARGV[i + 1])
+  outcomes[number] = why
+  if each then
+    each.number, each.place = number, tonumber(ARGV[i + 2])
+    found[#found + 1] = each
+  end
+end
+
+-- INCLUDE: places, close_up, seen, bury, room, relearn, add
+local function cancel()
+  need(ERASING, {'DEL', 'GET', 'INCRBY', 'LRANGE'})
+  local mirrored, seen, indexes, is_seen = {}, {}, {}, true
+  for i, each in ipairs(found) do
+    local is_alone = each.place == -1 or #each.id ~= 8 or redis.call('ZSCORE', keys.leases, each.id)
+    if not is_alone then
+      mirrored[#mirrored + 1], indexes[#indexes + 1], seen[each.member] = each.member, i, each.place
+      is_seen = is_seen and each.place >= 0
+    end
+  end
+  local count, places, others = 0, {}, {}
+  local hints = seen_hints(seen, shift)
+  if #mirrored > 0 then
+    count, places, others = placed(mirrored, 0, is_seen and hints or nil, now_us, PLAIN_US)
+  end
+  local last, room, turned = 0, 0, {}
+  for i, each in ipairs(found) do
+    if i >= (indexes[count + 1] or #found + 1) then
+      outcomes[each.number] = 'later'
+    else
+      unlearn(each.id)
+      redis.call('ZREM', keys.timeout, each.member)
+      -- A value that was ready once has a place in a bounded queue until it leaves.
+      room = room + (each.id ~= each.item and 1 or 0)
+      last = math.max(last, bury(each.item, each.record, each.due, remember_ms, now_ms))
+      turned[#turned + 1] = each.d and each.d.turn and each.d or nil
+      outcomes[each.number] = 'done'
+    end
+  end
+  close_up(places, others)
+  make_room(room)
+  live_until(last, now_ms)
+  shift = hints.shift() + count
+  return turned
+end
+
+local function put_off()
+  need({'ZRANGE'})
+  local due
+  for _, each in ipairs(found) do
+    due = action == 'to' and tonumber(to) or math.ceil(each.due + tonumber(to))
+    local record, old = each.record, each.due
+    redis.call('ZADD', keys.timeout, string.format('%.0f', due), each.member)
+    local is_parked = each.d and (each.d.attempt > 0 or each.d.turn)
+    relearn(each.id, due, now_ms)
+    -- The item has the due time of an entry that waits for nothing else. A parked one may come before its time.
+    if each.id == each.item or not is_parked then
+      record = record or {state = 'w', latest = 0, duplicate = 0, key = ''}
+      if record.latest > 0 then
+        record.latest = record.latest - old + due
+      end
+      record.due = due
+    end
+    if record then
+      remember(each.item, record, remember_ms, now_ms)
+      live_until(forget_at(each.item, math.max(due, redis.call('ZSCORE', keys.forget, each.item))), now_ms)
+    end
+    outcomes[each.number] = 'done'
+  end
+  local head = redis.call('ZRANGE', keys.timeout, 0, 0, 'WITHSCORES')
+  for _, each in ipairs(found) do
+    if each.member == head[1] then
+      announce_head(tonumber(head[2]))
+    end
+  end
+end
+
+local turned = action == 'cancel' and cancel() or action ~= 'cancel' and put_off() or {}
+remember_left(nonce, outcomes, now_ms)
+if #turned == 0 then
+  return reply_with({now_us, outcomes, shift})
+end
+
+-- INCLUDE: lines
+check_lines()
+need(LINING)
+-- Values of their keys waited behind them.
+for _, d in ipairs(turned) do
+  leave_line(d, now_ms)
+end
+return reply_with({now_us, outcomes, shift})

@@ -1,0 +1,94 @@
+-- Takes dead letters, quarantined entries or undecodable values out for good, or gives them to their queue again.
+-- Answers to: nothing in Redisson
+-- KEYS: ready, timeout, envelopes, channel, alarm, quarantine, undecodable, deliveries, histories, history_ends, capacity, records, forget, dead, dead_info, dead_index, returned
+-- ARGV: nonce, "dead", "quarantine" or "undecodable", "purge", "redrive" or "values" (a quarantined entry is delivered as a value), for how many ms outcomes are remembered, then of each its element of the list, and of a dead letter its id, else ""
+-- RETURN: the server's time in epoch us; "done", "gone", "newer" (it has a record in a newer form) or "unreadable" (it is in no known format) of each
+-- COST: O(n (p + log m)), n elements, p the place of each in its list, m waiting
+-- INCLUDE: clock, act_once, once, envelope, letters, forms, named, records, remember, settle, bury, leave, need, full_memory, announce, add
+local now_us, now_ms = server_time()
+local nonce, kind, action, remember_ms = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
+-- Fails on a wrong type before anything is written.
+for _, key in ipairs({keys.ready, keys.envelopes, keys.quarantine, keys.undecodable, keys.dead}) do
+  redis.call('LLEN', key)
+end
+for _, key in ipairs({keys.timeout, keys.dead_index, keys.histories, keys.history_ends, keys.forget, keys.returned}) do
+  redis.call('ZCARD', key)
+end
+for _, key in ipairs({keys.dead_info, keys.deliveries, keys.records}) do
+  redis.call('HLEN', key)
+end
+need(WRITES_NOTES, LETTERING, FOLLOWING, ADDING, {'DECRBY', 'DEL', 'GET', 'LREM'})
+despite_full_memory('ZREMRANGEBYRANK', keys.histories, 1, 0)
+local outcomes = told_before(nonce, math.floor((#ARGV - 4) / 2), now_ms)
+if outcomes then
+  return reply_with({now_us, outcomes})
+end
+outcomes = {}
+
+-- A value that is ready takes room in a bounded queue, even where none is left.
+local function make_ready(value)
+  redis.call('RPUSH', keys.ready, value)
+  if tonumber(redis.pcall('GET', keys.capacity) or nil) then
+    redis.call('DECRBY', keys.capacity, 1)
+  end
+end
+
+local function end_letter(value, id)
+  if id ~= '' and newer_form('dead_info', redis.call('HGET', keys.dead_info, id)) then
+    return 'newer'
+  elseif redis.call('LREM', keys.dead, 1, value) == 0 then
+    return 'gone'
+  end
+  local d = id ~= '' and forget_letter(id) or nil
+  if action == 'redrive' then
+    make_ready(value)
+    if d and (d.offered > 0 or d.due > 0 or d.context ~= '') then
+      begin_anew(d)
+      leave(id, d, now_ms, now_ms)
+      known_by(d, 'l', id, now_ms, now_ms, value)
+    end
+    return 'done'
+  end
+  local item = item_of(d)
+  if item and place_of(item) == id then
+    live_until(bury(item, record_of(item), now_ms, remember_ms, now_ms), now_ms)
+  end
+  return 'done'
+end
+
+local function end_quarantine(element)
+  local score, member = string.match(element, '^(%S*) (.*)$')
+  local due = tonumber(score) or now_ms
+  local _, id = unwrap(member or '')
+  if action == 'redrive' and not id or action == 'values' and not member then
+    return redis.call('LPOS', keys.quarantine, element) and 'unreadable' or 'gone'
+  elseif redis.call('LREM', keys.quarantine, 1, element) == 0 then
+    return 'gone'
+  elseif action == 'redrive' then
+    redis.call('ZADD', keys.timeout, due, member)
+    if #id == 8 and not redis.call('LPOS', keys.envelopes, member) then
+      redis.call('RPUSH', keys.envelopes, member)
+    end
+    announce_head(due)
+  elseif action == 'values' then
+    make_ready(member)
+  end
+  return 'done'
+end
+
+local function end_undecodable(value)
+  if redis.call('LREM', keys.undecodable, 1, value) == 0 then
+    return 'gone'
+  elseif action == 'redrive' then
+    make_ready(value)
+  end
+  return 'done'
+end
+
+local by_kind = {dead = end_letter, quarantine = end_quarantine, undecodable = end_undecodable}
+for i = 5, #ARGV, 2 do
+  outcomes[#outcomes + 1] = by_kind[kind](ARGV[i], ARGV[i + 1])
+end
+drop_orphans()
+remember_left(nonce, outcomes, now_ms)
+return reply_with({now_us, outcomes})

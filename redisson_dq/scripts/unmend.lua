@@ -1,0 +1,115 @@
+-- Takes a call of mend.lua back: puts cancelled entries in again, or gives entries their earlier due times.
+-- Answers to: nothing in Redisson
+-- KEYS: timeout, envelopes, channel, records, forget, alarm, leases, deliveries, histories, history_ends, capacity, returned
+-- ARGV: nonce, "cancel" or "due", for how many ms outcomes are remembered, then of each: its entry, the score it had, the score that it was given or "", 1 where it stood in the list of envelopes, the id of the item's first entry, the records of the item and of the delivery, the deadline of its lease, the value by which it is known
+-- RETURN: the server's time in epoch us; "done", "there" (it stands there), "again" (the id was offered again) or "gone" (it does not wait with the due time it was given) of each
+-- COST: O(n log m), n entries, m waiting
+-- INCLUDE: clock, act_once, envelope, delivery_record, records, remember, unlearn, leave, keep_alive, need, full_memory, announce, add
+local now_us, now_ms = server_time()
+local nonce, remember_ms = ARGV[1], tonumber(ARGV[3])
+-- Fails on a wrong type before anything is written.
+check_known()
+redis.call('HLEN', keys.records)
+redis.call('ZCARD', keys.forget)
+redis.call('ZCARD', keys.returned)
+redis.call('LLEN', keys.envelopes)
+need(WRITES_NOTES, RECORDING, UNLEARNING, ADDING, {'DECRBY', 'GET'})
+local FIRST, EACH = 4, 9
+local outcomes = told_before(nonce, math.floor((#ARGV - FIRST + 1) / EACH), now_ms)
+if outcomes then
+  return reply_with({now_us, outcomes})
+end
+outcomes = {}
+
+local function record_in(text)
+  local state, due, latest, duplicate, key = string.match(text, '^(%l) (%d+) (%d+) (%d+) (.*)$')
+  return state and {
+    state = state, due = tonumber(due), latest = tonumber(latest), duplicate = tonumber(duplicate), key = key,
+  }
+end
+
+-- The record of the delivery as it was. A value that stood in line is not put back into the line: it comes at its time.
+local function restore_delivery(id, text, deadline)
+  local d = parsed(text)
+  if d and deadline ~= '' then
+    redis.call('HSET', keys.deliveries, id, text)
+    redis.call('ZADD', keys.leases, deadline, id)
+    keep_alive(math.max(tonumber(deadline), now_ms), now_ms, {keys.deliveries, keys.leases})
+  elseif d then
+    d.turn = nil
+    leave(id, d, d.order, now_ms)
+  end
+end
+
+local function restore_item(item, id, record, value)
+  if record then
+    remember(item, record, remember_ms, now_ms)
+    if id ~= item then
+      redis.call('HSET', keys.records, 'p' .. item, 'l' .. id)
+    end
+    if value ~= '' then
+      redis.call('HSET', keys.records, 'v' .. item, value)
+    end
+  end
+end
+
+local function put_in(member, score, listed, item, record, text, deadline, value)
+  local _, id = unwrap(member)
+  record = record_in(record)
+  if redis.call('ZSCORE', keys.timeout, member) then
+    return 'there'
+  elseif record and record.key ~= '' and redis.call('HEXISTS', keys.records, record.key) == 1 then
+    return 'again'
+  end
+  redis.call('ZADD', keys.timeout, score, member)
+  if listed == '1' then
+    redis.call('RPUSH', keys.envelopes, member)
+  end
+  -- It was noted as taken out.
+  redis.call('ZREM', keys.forget, item)
+  restore_item(item, id, record, value)
+  restore_delivery(id, text, deadline)
+  if id ~= item and tonumber(redis.pcall('GET', keys.capacity) or nil) then
+    redis.call('DECRBY', keys.capacity, 1)
+  end
+  return 'done'
+end
+
+local function give_due(member, score, given, item, record, text, deadline)
+  local _, id = unwrap(member)
+  local stands = redis.call('ZSCORE', keys.timeout, member)
+  if not stands or tonumber(stands) ~= tonumber(given) then
+    return 'gone'
+  end
+  redis.call('ZADD', keys.timeout, score, member)
+  local now, before = record_of(item), record_in(record)
+  if before then
+    remember(item, before, remember_ms, now_ms)
+  elseif now and now.key == '' then
+    drop(item, now)
+  end
+  if text ~= '' then
+    unlearn(id)
+    restore_delivery(id, text, deadline)
+  end
+  return 'done'
+end
+
+local stood = {}
+despite_full_memory('ZREMRANGEBYRANK', keys.timeout, 1, 0)
+for i = FIRST, #ARGV, EACH do
+  local member, score, given, listed, item, record, text, deadline, value = unpack(ARGV, i, i + EACH - 1)
+  local outcome
+  if ARGV[2] == 'cancel' then
+    outcome = put_in(member, score, listed, item, record, text, deadline, value)
+  else
+    outcome = give_due(member, score, given, item, record, text, deadline)
+  end
+  outcomes[#outcomes + 1], stood[member] = outcome, outcome == 'done'
+end
+local head = redis.call('ZRANGE', keys.timeout, 0, 0, 'WITHSCORES')
+if head[1] and stood[head[1]] then
+  announce_head(tonumber(head[2]))
+end
+remember_left(nonce, outcomes, now_ms)
+return reply_with({now_us, outcomes})

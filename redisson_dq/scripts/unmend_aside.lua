@@ -1,0 +1,69 @@
+-- Takes a call of mend_aside.lua back: elements stand in their list again.
+-- Answers to: nothing in Redisson
+-- KEYS: ready, timeout, envelopes, quarantine, undecodable, deliveries, leases, histories, history_ends, capacity, capacity_channel, records, forget, dead, dead_info, dead_index, returned
+-- ARGV: nonce, "dead", "quarantine" or "undecodable", "purge", "redrive" or "values", then of each its element of the list, and of a dead letter its id and its record in dead_info, else "" and ""
+-- RETURN: the server's time in epoch us; "done" or "gone" (it is not in the queue any more) of each
+-- COST: O(n (r + log d)), n elements, r ready values, d dead letters
+-- INCLUDE: clock, act_once, letters, delivery_record, settle, unlearn, need, full_memory, room, announce
+local now_us, now_ms = server_time()
+local nonce, kind, action = ARGV[1], ARGV[2], ARGV[3]
+-- Fails on a wrong type before anything is written.
+check_known()
+for _, key in ipairs({keys.ready, keys.envelopes, keys.quarantine, keys.undecodable, keys.dead}) do
+  redis.call('LLEN', key)
+end
+for _, key in ipairs({keys.timeout, keys.dead_index, keys.forget, keys.returned}) do
+  redis.call('ZCARD', key)
+end
+for _, key in ipairs({keys.dead_info, keys.records}) do
+  redis.call('HLEN', key)
+end
+need(WRITES_NOTES, UNLEARNING, FOLLOWING, {'GET', 'INCRBY', 'LREM', 'RPUSH'})
+despite_full_memory('ZREMRANGEBYRANK', keys.timeout, 1, 0)
+local outcomes = told_before(nonce, math.floor((#ARGV - 3) / 3), now_ms)
+if outcomes then
+  return reply_with({now_us, outcomes})
+end
+outcomes = {}
+
+-- Values that were given to the queue stand at its end, unless others came since. Equal values stand for each other.
+local function taken_back(value)
+  if redis.call('LREM', keys.ready, -1, value) == 0 then
+    return false
+  end
+  make_room(1)
+  return true
+end
+
+local function bring_back(element, id, info)
+  local list, value = keys[kind], element
+  if action == 'redrive' and kind == 'quarantine' then
+    value = string.match(element, '^%S* (.*)$')
+    if redis.call('ZREM', keys.timeout, value) == 0 then
+      return 'gone'
+    end
+    redis.call('LREM', keys.envelopes, -1, value)
+  elseif action ~= 'purge' then
+    if not taken_back(kind == 'quarantine' and string.match(element, '^%S* (.*)$') or element) then
+      return 'gone'
+    end
+    if id ~= '' then
+      unlearn(id)
+    end
+  end
+  redis.call('RPUSH', list, element)
+  local _, _, text = letter(info ~= '' and info)
+  local d = parsed(text)
+  if d then
+    redis.call('HSET', keys.dead_info, id, info)
+    redis.call('ZADD', keys.dead_index, 0, place(id, d))
+    known_by(d, 'd', id, now_ms + DAY_MS, now_ms)
+  end
+  return 'done'
+end
+
+for i = 4, #ARGV, 3 do
+  outcomes[#outcomes + 1] = bring_back(ARGV[i], ARGV[i + 1], ARGV[i + 2])
+end
+remember_left(nonce, outcomes, now_ms)
+return reply_with({now_us, outcomes})
