@@ -101,8 +101,8 @@ MUTATIONS = [
     Mutation(
         "traces: a handler whose time is over has failed, whatever it returns",
         "redisson_dq/_async/worker/handling.py",
-        "if processing is not None and self._is_late:",
-        "if False and processing is not None:",
+        "                    if self._is_late:",
+        "                    if False:",
         "tests/integration/test_otel.py::test_a_handler_whose_time_is_over_has_an_error",
     ),
     Mutation(

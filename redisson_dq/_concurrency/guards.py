@@ -13,7 +13,8 @@ __all__ = ["AsyncMutex", "AsyncSemaphore", "AsyncSendLock", "Mutex", "Semaphore"
 #: Guards fields for a few lines that neither block nor await. One event loop needs no guard. A signal handler that
 #: closes the client may find its own thread inside.
 AsyncMutex = contextlib.nullcontext
-Mutex = threading.RLock
+# ``threading.RLock`` is a function in Python around this class.
+Mutex = type(threading.RLock())
 
 #: Lets so many callers in at once. The others wait until one leaves.
 AsyncSemaphore = asyncio.Semaphore

@@ -47,6 +47,10 @@ class Running:
         """Does nothing: a thread cannot be cancelled. Its event tells the handler."""
 
 
+# All handlings in threads are alike.
+_RUNNING, _WAITING = Running(), Running(waits=True)
+
+
 class HandlerPool:
     """Threads for handlers: one for each running handler. A handler that never returns occupies only its own thread.
 
@@ -73,7 +77,7 @@ class HandlerPool:
             if self._idle > 0 or not self._has_one_more():
                 self._idle -= 1
             self._works.put(work)
-            return Running(waits=self._idle < 0)
+            return _WAITING if self._idle < 0 else _RUNNING
 
     def _has_one_more(self) -> bool:
         """Adds a thread. False: there is none to be had, and others do its work."""
@@ -90,7 +94,7 @@ class HandlerPool:
 
     def adopt(self) -> Running:
         """The calling thread, which is going to :meth:`run` a handling."""
-        return Running()
+        return _RUNNING
 
     def run(self, work: Callable[[], object]) -> None:
         """Runs ``work`` in the calling thread. Never raises."""

@@ -102,6 +102,7 @@ class AsyncResources:
 def perform(
     pool: HandlerPool | None,
     function: Callable[..., Any],
+    awaits: bool,
     placed: Sequence[Any],
     event: Any,
     needs: Sequence[str],
@@ -112,14 +113,14 @@ def perform(
     """Calls a handler inside its layers, the first of which is outermost. ``end`` converts its result."""
     end = end or _run
     if not layers:
-        return end(function(*placed, **{name: given[name] for name in needs}))
+        return end(function(*placed, **_chosen(given, needs)) if needs else function(*placed))
     with ExitStack() as stack:
         known = dict(given)
         for layer in layers:
             found = _entered(stack, layer, event, known)
             if layer.name:
                 known[layer.name] = found
-        return end(function(*placed, **{name: known[name] for name in needs}))
+        return end(function(*placed, **_chosen(known, needs)))
     # A layer swallowed the handler's error.
     return None
 
@@ -127,6 +128,7 @@ def perform(
 async def async_perform(
     pool: AsyncHandlerPool,
     function: Callable[..., Any],
+    awaits: bool,
     placed: Sequence[Any],
     event: Any,
     needs: Sequence[str],
@@ -135,11 +137,10 @@ async def async_perform(
 ) -> Any:
     """Awaits a handler inside its layers. A handler that is no coroutine function runs in a thread. So do the layers
     after the last one that is a coroutine function. A coroutine that it returns is awaited in the loop where that is
-    possible, as with a plain decorator around a coroutine function.
+    possible, as with a plain decorator around a coroutine function. ``awaits``: it is a coroutine function.
     """
-    awaits = is_async(function)
     if awaits and not layers:
-        return _run(await function(*placed, **{name: given[name] for name in needs}))
+        return _run(await (function(*placed, **_chosen(given, needs)) if needs else function(*placed)))
     outer = len(layers)
     while not awaits and outer and not layers[outer - 1].is_async:
         outer -= 1
@@ -150,16 +151,20 @@ async def async_perform(
             if layer.name:
                 known[layer.name] = found
         if awaits:
-            return _run(await function(*placed, **{name: known[name] for name in needs}))
+            return _run(await function(*placed, **_chosen(known, needs)))
         if outer < len(layers):
             async with _AwaitedByThread() as awaited:
                 inner = layers[outer:]
                 return await pool.in_thread(
-                    lambda: perform(None, function, placed, event, needs, inner, known, awaited.end)
+                    lambda: perform(None, function, False, placed, event, needs, inner, known, awaited.end)
                 )
-        result = await pool.in_thread(lambda: function(*placed, **{name: known[name] for name in needs}))
+        result = await pool.in_thread(lambda: function(*placed, **_chosen(known, needs)))
         return _run(await result if inspect.isawaitable(result) else result)
     return None
+
+
+def _chosen(known: Mapping[str, Any], needs: Sequence[str]) -> dict[str, Any]:
+    return {name: known[name] for name in needs}
 
 
 class _AwaitedByThread:
@@ -204,6 +209,9 @@ def _run(result: Any) -> Any:
     """The handler's result. Raises ArgumentError for a result that still has to be run: its value would be acked
     unhandled.
     """
+    if result is None:
+        # By far the most frequent one.
+        return None
     if inspect.isawaitable(result) or inspect.isgenerator(result) or inspect.isasyncgen(result):
         if inspect.iscoroutine(result):
             result.close()

@@ -35,12 +35,13 @@ from typing import Final
 
 import attrs
 
+from redisson_dq._tables import TableEnum
 from redisson_dq.scheduling.server_clock import ServerClock
 
 __all__ = ["RESERVE_US", "TRANSITIONS", "Action", "Do", "Engine", "Trigger", "Role", "State"]
 
 
-class State(enum.Enum):
+class State(TableEnum):
     """The state of one queue's transfer task."""
 
     DETACHED = "waits for its subscription"
@@ -52,7 +53,7 @@ class State(enum.Enum):
     CLOSED = "the last handle is gone"
 
 
-class Trigger(enum.Enum):
+class Trigger(TableEnum):
     """An event, as the engine reads it."""
 
     SUBSCRIBED = "subscribed"
@@ -79,7 +80,7 @@ class Role(enum.Enum):
     """Another process moves."""
 
 
-class Do(enum.Enum):
+class Do(TableEnum):
     """An order to the transfer driver."""
 
     TRANSFER = "transfer"

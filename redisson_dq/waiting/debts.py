@@ -15,18 +15,18 @@ they were lost. A caller whose own request has lost its reply adds that request 
 
 from __future__ import annotations
 
-import enum
 from typing import Final
 
 import attrs
 
+from redisson_dq._tables import TableEnum
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken
 
 __all__ = ["LOOK", "NOTHING", "Debt", "Debts", "Owed", "repeat"]
 
 
-class Owed(enum.Enum):
+class Owed(TableEnum):
     """What kind of debt it is."""
 
     NOTHING = "nothing"

@@ -30,13 +30,14 @@ The engine first classifies a trigger by its meaning now. Then it looks the trig
 
 from __future__ import annotations
 
-import enum
 from typing import Final, NamedTuple
+
+from redisson_dq._tables import TableEnum
 
 __all__ = ["IN_REDIS", "TRANSITIONS", "Do", "Pumper", "State", "Row", "Trigger"]
 
 
-class State(enum.Enum):
+class State(TableEnum):
     """The work on the connection."""
 
     RESTING = "nobody pumps"
@@ -59,7 +60,7 @@ class State(enum.Enum):
     PAUSING = "the pumper pauses before it tries again"
 
 
-class Trigger(enum.Enum):
+class Trigger(TableEnum):
     """An event, as the engine reads it."""
 
     # From others.
@@ -98,7 +99,7 @@ class Trigger(enum.Enum):
     REFUSED = "Redis refuses"
 
 
-class Pumper(enum.Enum):
+class Pumper(TableEnum):
     """The one that pumps."""
 
     NOBODY = "nobody"
@@ -106,7 +107,7 @@ class Pumper(enum.Enum):
     CALLER = "a caller, as a stand-in"
 
 
-class Do(enum.Enum):
+class Do(TableEnum):
     """An action of the pump. The last action of a row tells the next trigger."""
 
     # At once, under the mutex.

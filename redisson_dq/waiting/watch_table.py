@@ -25,16 +25,16 @@ looked up in :data:`TRANSITIONS`, which is the whole behaviour.
 
 from __future__ import annotations
 
-import enum
 from typing import Final
 
+from redisson_dq._tables import TableEnum
 from redisson_dq.waiting.debts import Debts
 from redisson_dq.waiting.line import Line
 
 __all__ = ["TRANSITIONS", "Do", "State", "Trigger", "WatchEngine"]
 
 
-class State(enum.Enum):
+class State(TableEnum):
     """The wait for one source."""
 
     RESTING = "nobody waits, and Redis does not watch"
@@ -48,7 +48,7 @@ class State(enum.Enum):
     PAUSING = "it pauses before it tries again"
 
 
-class Trigger(enum.Enum):
+class Trigger(TableEnum):
     """An event, as the engine reads it."""
 
     # From others.
@@ -74,7 +74,7 @@ class Trigger(enum.Enum):
     TELLS = "Redis refuses for good"
 
 
-class Do(enum.Enum):
+class Do(TableEnum):
     """An action for one source."""
 
     CALL = "call the lookout"

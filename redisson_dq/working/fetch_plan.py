@@ -21,16 +21,18 @@ Time comes in as an argument, in seconds of any clock that never steps.
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 import attrs
 
+from redisson_dq._tables import TableEnum
+
 __all__ = ["PAUSE", "TRANSITIONS", "Action", "Do", "FetchPlan", "State", "Trigger"]
 
 
-class State(enum.Enum):
+class State(TableEnum):
     """A state of the fetcher."""
 
     TURNING = "between two rounds"
@@ -44,7 +46,7 @@ class State(enum.Enum):
     ENDED = "nothing is received any more"
 
 
-class Trigger(enum.Enum):
+class Trigger(TableEnum):
     """An event of the fetcher."""
 
     NOTHING = "round: nothing is wanted"
@@ -64,7 +66,7 @@ class Trigger(enum.Enum):
     GONE = "last round over"
 
 
-class Do(enum.Enum):
+class Do(TableEnum):
     """An order to the driver."""
 
     SLEEP = "sleep"
@@ -175,6 +177,13 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     **{(state, Trigger.GONE): _to(State.ENDED, Do.PASS_ON, Do.FINISH) for state in _HAVING_ACKS},
 }
 
+
+@lru_cache
+def _alike(to_do: tuple[Do, ...]) -> tuple[Action, ...]:
+    """Actions without acks are made once."""
+    return tuple(Action(do) for do in to_do)
+
+
 #: Between two tries, when Redis refuses to give anything.
 PAUSE: Final = 1.0
 
@@ -273,7 +282,7 @@ class FetchPlan:
         if actions[0].do is Do.KEEP:
             self.kept.append(ack)
             return actions
-        return (attrs.evolve(actions[0], acks=[ack]), *actions[1:])
+        return (Action(actions[0].do, [ack]), *actions[1:])
 
     def changed(self, *, can_join: bool | None = None) -> tuple[Action, ...]:
         """Other values may be wanted. ``can_join`` tells whether the queue's receives may carry acks from now on."""
@@ -296,6 +305,8 @@ class FetchPlan:
 
     def _step(self, trigger: Trigger) -> tuple[Action, ...]:
         self.state, to_do = TRANSITIONS[self.state, trigger]
+        if Do.PASS_ON not in to_do:
+            return _alike(to_do)
         return tuple(Action(do, self._passed_on() if do is Do.PASS_ON else ()) for do in to_do)
 
     def _passed_on(self) -> list[Any]:

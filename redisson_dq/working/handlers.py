@@ -91,6 +91,8 @@ class Handler:
     within: float
     shape: Shape
 
+    #: Whether calling the function gives something to await.
+    awaits: bool = attrs.field(init=False, default=attrs.Factory(lambda self: is_async(self.function), takes_self=True))
     #: The function's name, for logs and hooks.
     name: str = attrs.field(init=False, default=attrs.Factory(lambda self: name_of(self.function), takes_self=True))
 

@@ -21,15 +21,17 @@ Each value is settled once. :meth:`HandlingTable.settles` is true for the first 
 
 from __future__ import annotations
 
-import enum
+from functools import lru_cache
 from typing import Final
 
 import attrs
 
+from redisson_dq._tables import TableEnum
+
 __all__ = ["TRANSITIONS", "Action", "Do", "HandlingTable", "State", "Trigger"]
 
 
-class State(enum.Enum):
+class State(TableEnum):
     """The state of a handling."""
 
     RUNNING = "the handler runs, or waits for a thread"
@@ -40,7 +42,7 @@ class State(enum.Enum):
     SETTLED = "nothing is left to do"
 
 
-class Trigger(enum.Enum):
+class Trigger(TableEnum):
     """An event of a handling."""
 
     RETURNED = "handler returned or raised"
@@ -56,7 +58,7 @@ class Trigger(enum.Enum):
     BROKEN_OFF = "conclusion broken off"
 
 
-class Do(enum.Enum):
+class Do(TableEnum):
     """An order to the driver."""
 
     CONCLUDE = "conclude"
@@ -141,6 +143,12 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
 _OF_ONE: Final = frozenset({Trigger.VOIDED, Trigger.GIVEN_UP, Trigger.PERSISTED, Trigger.UNPERSISTED})
 
 
+@lru_cache(maxsize=256)
+def _alike(to_do: tuple[Do, ...], places: tuple[int, ...]) -> tuple[Action, ...]:
+    """Most handlings have one value and end alike, so their actions are made once."""
+    return tuple(Action(do, places) for do in to_do)
+
+
 class HandlingTable:
     """Decides for one handling of ``count`` values. Not thread-safe: its driver calls it under a mutex."""
 
@@ -168,11 +176,16 @@ class HandlingTable:
         """Any other trigger. ``place`` is that of the value that it is about."""
         self.state, to_do = TRANSITIONS[self.state, trigger]
         places = (place,) if trigger in _OF_ONE else self._places
+        if Do.HAND_BACK not in to_do:
+            return _alike(to_do, places)
         return tuple(Action(do, self._settled(places) if do is Do.HAND_BACK else places) for do in to_do)
 
     def settles(self, place: int) -> bool:
         """Whether the value is still to be settled. The caller settles it: no second one gets True."""
-        return bool(self._settled((place,)))
+        if place not in self.unsettled:
+            return False
+        self.unsettled.discard(place)
+        return True
 
     def _settled(self, places: tuple[int, ...]) -> tuple[int, ...]:
         found = tuple(place for place in places if place in self.unsettled)

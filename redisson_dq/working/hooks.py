@@ -35,9 +35,11 @@ class Hooks:
 
     def hears(self, *kinds: type[Happening]) -> bool:
         """Whether the log, a hook or an observer is called for one of these kinds. Others need not be made."""
-        return any(
-            self.observers.hear(kind) or any(issubclass(kind, heard) for heard, _ in self._hooks) for kind in kinds
-        )
+        for kind in kinds:
+            if self.observers.hear(kind):
+                return True
+        # Mostly there is none.
+        return bool(self._hooks) and any(issubclass(kind, heard) for heard, _ in self._hooks for kind in kinds)
 
     def tell(self, happening: Happening) -> None:
         """Calls the log, the observers and the hooks, in this order."""

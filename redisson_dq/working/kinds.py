@@ -11,10 +11,10 @@ import attrs
 from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError
 
-__all__ = ["Kind"]
+__all__ = ["ANYTHING", "Kind"]
 
-# Further than any class of a value is from its bases.
-_ANYTHING = 1 << 16
+#: The distance of all values where no class was declared. Further than any class of a value is from its bases.
+ANYTHING = 1 << 16
 
 
 @attrs.frozen
@@ -54,7 +54,7 @@ class Kind:
     def distance(self, value: Any) -> int | None:
         """How far the value's class is from this one; None when it is not of it."""
         if not self.alternatives:
-            return _ANYTHING
+            return ANYTHING
         found = [far for far in (each.distance(value) for each in self.alternatives) if far is not None]
         return min(found, default=None)
 

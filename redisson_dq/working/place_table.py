@@ -16,13 +16,14 @@ A waiter that leaves the line may be answered with values all the same. They cou
 
 from __future__ import annotations
 
-import enum
 from typing import Final
+
+from redisson_dq._tables import TableEnum
 
 __all__ = ["TRANSITIONS", "Do", "QueuePlace", "State", "Trigger"]
 
 
-class State(enum.Enum):
+class State(TableEnum):
     """The state of a place."""
 
     RESTING = "no waiter in line"
@@ -34,7 +35,7 @@ class State(enum.Enum):
     GONE = "nothing is received any more"
 
 
-class Trigger(enum.Enum):
+class Trigger(TableEnum):
     """An event of a place."""
 
     WANTED = "values are wanted"
@@ -47,7 +48,7 @@ class Trigger(enum.Enum):
     END = "asked to end"
 
 
-class Do(enum.Enum):
+class Do(TableEnum):
     """An order to the driver."""
 
     ENTER = "enter the line"

@@ -23,19 +23,19 @@ Time comes in as an argument, in seconds of any clock that never steps.
 
 from __future__ import annotations
 
-import enum
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import attrs
 
+from redisson_dq._tables import TableEnum
 from redisson_dq.working.handlers import Handler
 
 __all__ = ["TRANSITIONS", "Action", "Do", "Post", "Roster", "State", "Trigger"]
 
 
-class State(enum.Enum):
+class State(TableEnum):
     """How a handler is placed for the next value."""
 
     FREE = "a slot is free"
@@ -44,7 +44,7 @@ class State(enum.Enum):
     PASSED = "no slot has been free for a while: the others go on"
 
 
-class Trigger(enum.Enum):
+class Trigger(TableEnum):
     """An event of a handler's post."""
 
     CAME = "a value came, for itself"
@@ -61,7 +61,7 @@ class Trigger(enum.Enum):
     DROPPED = "batches are given up"
 
 
-class Do(enum.Enum):
+class Do(TableEnum):
     """An order to the driver."""
 
     GATHER = "keep the value"
@@ -170,6 +170,8 @@ class Post:
         self.full_since: float | None = None
         #: When the last parked value comes again.
         self.last_parked = -math.inf
+        # It follows the end of each handling.
+        self._ask = Action(Do.ASK, self)
 
     @property
     def is_passed(self) -> bool:
@@ -225,7 +227,9 @@ class Post:
             self.full_since = self.moment = None
         elif self.state is State.PASSED:
             self.moment = None
-        actions = tuple(self._action(do, trigger, now, value) for do in to_do)
+        actions: tuple[Action, ...] = ()
+        for do in to_do:
+            actions += (self._action(do, trigger, now, value),)
         if self.state is not State.FREE or self.running < self.handler.concurrency:
             return actions
         # A batch that began, or went back, has left no slot.
@@ -248,6 +252,8 @@ class Post:
                     max(now + _PATIENCE, self.last_parked - _FARTHEST) if is_full else now + self.handler.within
                 )
             return Action(do, self, moment=self.moment)
+        elif do is Do.ASK:
+            return self._ask
         return Action(do, self)
 
     def _taken(self) -> list[Any]:

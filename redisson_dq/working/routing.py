@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from redisson_dq._texts import described
 from redisson_dq.working.handlers import Handler
+from redisson_dq.working.kinds import ANYTHING
 
 __all__ = ["Unroutable", "choose"]
 
@@ -32,7 +33,8 @@ def choose(handlers: Iterable[Handler], value: Any) -> Handler | None:
     best: Handler | None = None
     distance = -1
     for handler in handlers:
-        far = _asked(handler, "the class", _distance, value)
+        # Most handlers take any value. Nothing of the user's is asked then.
+        far = _asked(handler, "the class", _distance, value) if handler.kind.alternatives else ANYTHING
         if far is None:
             continue
         if handler.where or handler.when:

@@ -195,9 +195,7 @@ class Delivery(Generic[T]):
 
         A call said so, the deadline has passed, or the renewal has failed and the deadline is near.
         """
-        if not self._lease.is_over:
-            return self._lease.is_given_up or self.remaining <= timedelta(0)
-        return self.outcome is SettleOutcome.LOST
+        return self._lease.is_lost
 
     @property
     def requests(self) -> DeliveryRequests[T]:

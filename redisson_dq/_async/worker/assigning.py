@@ -123,12 +123,13 @@ class Assigner:
     def accept(self, intake: Intake, deliveries: Sequence[Delivery[Any]], starter: Starts) -> None:
         """Gives each value to its handler, or to the dead letters."""
         parked: dict[Handler, list[Delivery[Any]]] = {}
+        tells = self._hooks.hears(happenings.Received, happenings.Recovered)
         back: set[Delivery[Any]] = set()
         for delivery in deliveries:
             if self._stops:
                 back.add(delivery)
             else:
-                self._route(intake, delivery, parked, starter)
+                self._route(intake, delivery, parked, starter, tells=tells)
         for handler, some in parked.items():
             with self._mutex:
                 pause, actions = self._roster.post(handler).parked(len(some), self._clock.monotonic())
@@ -164,16 +165,23 @@ class Assigner:
     # -- a value -----------------------------------------------------------------------------------------------------
 
     def _route(
-        self, intake: Intake, delivery: Delivery[Any], parked: dict[Handler, list[Delivery[Any]]], starter: Starts
+        self,
+        intake: Intake,
+        delivery: Delivery[Any],
+        parked: dict[Handler, list[Delivery[Any]]],
+        starter: Starts,
+        *,
+        tells: bool,
     ) -> None:
-        """Values that find no free slot, or were let past a limit, go to ``parked``."""
+        """Values that find no free slot, or were let past a limit, go to ``parked``. ``tells``: receipts are told."""
         error: BaseException | None = None
         try:
             handler = choose(intake.handlers, delivery.value)
         except Unroutable as failure:
             handler, error = failure.handler, failure
         if handler is None:
-            self._tell_received(intake, delivery, None)
+            if tells:
+                self._tell_received(intake, delivery, None)
             self._bury(intake, delivery)
             return
         with self._mutex:
@@ -181,22 +189,19 @@ class Assigner:
         # A slot that is freed from here on is for another value. The roster decides again, under the mutex.
         is_admitted = (not intake.sees_first or intake.admitting.admits(delivery.id)) and post.has_room
         if is_admitted:
-            self._tell_received(intake, delivery, handler)
+            if tells:
+                self._tell_received(intake, delivery, handler)
             error = _fault_of(handler, delivery, error)
-        did = self._decide(
+        with self._mutex:
             # A hook may have taken the handler off, and its post with it.
-            lambda: self._roster.post(handler).came(
-                delivery, self._clock.monotonic(), fails=error is not None, is_admitted=is_admitted
-            ),
-            starter,
-            error,
-        )
-        if Do.TURN_AWAY in did:
+            post = self._roster.post(handler)
+            actions = post.came(delivery, self._clock.monotonic(), fails=error is not None, is_admitted=is_admitted)
+            begun = self._made(actions, error)
+        self._carry_out(actions, begun, starter, error)
+        if actions[0].do is Do.TURN_AWAY:
             parked.setdefault(handler, []).append(delivery)
 
     def _tell_received(self, intake: Intake, delivery: Delivery[Any], handler: Handler | None) -> None:
-        if not self._hooks.hears(happenings.Received, happenings.Recovered):
-            return
         known = _known(intake, delivery, handler)
         lateness = None if delivery.due is None else delivery.received - delivery.due
         self._hooks.tell(happenings.Received(**known, lateness=lateness))
@@ -225,23 +230,20 @@ class Assigner:
 
     # -- actions -----------------------------------------------------------------------------------------------------
 
-    def _decide(
-        self,
-        decide: Callable[[], Iterable[Action]],
-        starter: Starts | None = None,
-        error: BaseException | None = None,
-    ) -> set[Do]:
-        """Carries out the actions that the roster decides on. Gives their kinds.
-
-        Handlings begin by the ``starter``. With an ``error`` their handlers are not called.
-        """
+    def _decide(self, decide: Callable[[], Sequence[Action]]) -> None:
+        """Carries out the actions that the roster decides on."""
         with self._mutex:
-            actions = list(decide())
-            # Made under the mutex, so that a stop finds them.
-            begun = [self._made(action, error) for action in actions if action.do is Do.BEGIN]
+            actions = decide()
+            begun = self._made(actions)
+        self._carry_out(actions, begun, self._setting.pool)
+
+    def _carry_out(
+        self, actions: Iterable[Action], begun: list[Handling], starter: Starts, error: BaseException | None = None
+    ) -> None:
+        """Handlings begin by the ``starter``. With an ``error`` their handlers are not called."""
         for action in actions:
             if action.do is Do.BEGIN:
-                self._begin(begun.pop(0), action, starter or self._setting.pool, error)
+                self._begin(begun.pop(0), action, starter, error)
             elif action.do is Do.ARM:
                 self._watch.added(action.moment)
             elif action.do in (Do.ASK, Do.RECOUNT):
@@ -250,7 +252,6 @@ class Assigner:
                 self._return(action.values, 0)
             elif action.do is Do.EXPIRE:
                 action.handling.expire()
-        return {action.do for action in actions}
 
     def _ask(self, intake: Intake, do: Do) -> None:
         """Values of a queue are wanted again, or fewer are."""
@@ -258,22 +259,30 @@ class Assigner:
         if intake.fetcher is not None:
             intake.fetcher.freed(intake.name) if do is Do.ASK else intake.fetcher.recount()
 
-    def _made(self, action: Action, error: BaseException | None) -> Handling:
-        kept = [delivery for delivery in action.values if not delivery.lost]
-        handling = Handling(self._setting, self._intakes[action.post.handler.queue], action.post, kept)
-        self._handlings[handling] = None
-        for delivery in kept:
-            self._of_delivery[id(delivery)] = handling
-        if kept and error is None and action.post.handler.timeout is not None:
-            self._roster.deadlines[handling] = self._clock.monotonic() + action.post.handler.timeout
-        return handling
+    def _made(self, actions: Iterable[Action], error: BaseException | None = None) -> list[Handling]:
+        """The handlings that begin. They are made under the mutex, so that a stop finds them."""
+        begun: list[Handling] = []
+        for action in actions:
+            if action.do is not Do.BEGIN:
+                continue
+            handler = action.post.handler
+            kept = [delivery for delivery in action.values if not delivery.lost]
+            handling = Handling(self._setting, self._intakes[handler.queue], action.post, kept)
+            self._handlings[handling] = None
+            for delivery in kept:
+                self._of_delivery[id(delivery)] = handling
+            if kept and error is None and handler.timeout is not None:
+                self._roster.deadlines[handling] = self._clock.monotonic() + handler.timeout
+            begun.append(handling)
+        return begun
 
     def _begin(self, handling: Handling, action: Action, starter: Starts, error: BaseException | None) -> None:
-        for delivery in action.values:
-            # While it waited for its batch.
-            if not any(event.delivery is delivery for event in handling.events):
+        if len(handling.deliveries) < len(action.values):
+            # While they waited for their batch.
+            kept = {id(delivery) for delivery in handling.deliveries}
+            for delivery in (each for each in action.values if id(each) not in kept):
                 self._hooks.tell(happenings.Lost(**_known(handling.intake, delivery, handling.handler)))
-        if not handling.events:
+        if not handling.deliveries:
             self._report(handling, handling_table.Do.FREE)
             self._report(handling, handling_table.Do.FORGET)
         elif self._stops:
@@ -286,14 +295,18 @@ class Assigner:
     def _report(self, handling: Handling, do: handling_table.Do) -> None:
         """A handling frees its slot, or nothing is left to do for it."""
         if do is handling_table.Do.FREE:
-            self._decide(lambda: handling.post.freed(self._clock.monotonic()))
+            with self._mutex:
+                actions = handling.post.freed(self._clock.monotonic())
+            self._carry_out(actions, [], self._setting.pool)
             return
         with self._mutex:
             self._handlings.pop(handling, None)
             self._roster.deadlines.pop(handling, None)
-            for event in handling.events:
-                self._of_delivery.pop(id(event.delivery), None)
-        self._changed.on()
+            for delivery in handling.deliveries:
+                self._of_delivery.pop(id(delivery), None)
+        if self._stops:
+            # Otherwise nobody waits for the end of handlings.
+            self._changed.on()
 
     # -- times -------------------------------------------------------------------------------------------------------
 

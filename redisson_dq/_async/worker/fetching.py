@@ -101,12 +101,17 @@ class Fetcher:
     # -- actions -----------------------------------------------------------------------------------------------------
 
     def _acked(self, settlement: Settlement) -> None:
-        self._decide(lambda: self._plan.acked(settlement))
+        with self._mutex:
+            actions = self._plan.acked(settlement)
+        self._carry_out(actions)
 
     def _decide(self, decide: Callable[[], Iterable[Action]]) -> Do | None:
         """Carries out the actions that the plan decides on. Gives the one that takes time, for its round."""
         with self._mutex:
             actions = decide()
+        return self._carry_out(actions)
+
+    def _carry_out(self, actions: Iterable[Action]) -> Do | None:
         step = None
         for action in actions:
             if action.do is Do.WAKE:
@@ -115,7 +120,7 @@ class Fetcher:
                 if (wait := self._wait) is not None:
                     receiver, lifeline = wait
                     receiver.withdraw(lifeline)
-            elif action.do in (Do.SEND, Do.PASS_ON):
+            elif action.do is Do.SEND or action.do is Do.PASS_ON:
                 self._settler.take_over(action.acks)
             elif action.do is Do.FINISH:
                 self._runtime.connections.refusals.ended(self)

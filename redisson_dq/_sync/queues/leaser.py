@@ -18,6 +18,7 @@ from redisson_dq._sync.receiving.receiver import time_left
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq._times import Delay, timeout_seconds
 from redisson_dq.errors import ArgumentError, DecodeError, RedisConnectionError, RedissonDQError
+from redisson_dq.observing import LeaseBegan
 from redisson_dq.observing.operations import Under
 from redisson_dq.requests.checks import check_count, check_function
 from redisson_dq.requests.inner.lease import Lease
@@ -235,20 +236,16 @@ class Leaser(Generic[T]):
         settling = Settling(source, side.name, side.options.durable)
         values, first = side.decoded([each.data for each in leased])
         if first is None:
-            found = zip(leased, values, strict=True)
-            opened = [self._opened(settling, each, value) for each, value in found]
-            self._count(side.name, opened)
-            return opened, None
-        opened = []
+            return self._opened(settling, leased, values), None
+        readable: list[Leased] = []
         unreadable: list[Leased] = []
+        found: list[T] = []
         for each in leased:
             values, error = side.decoded([each.data])
-            if error is None:
-                opened.append(self._opened(settling, each, values[0]))
-            else:
-                unreadable.append(each)
+            (readable if error is None else unreadable).append(each)
+            found += values
+        opened = self._opened(settling, readable, found)
         first.decoded, first.undecodable = list(opened), [each.data for each in unreadable]
-        self._count(side.name, opened)
         side.tell_undecodable(first, side.name)
         try:
             reason = f"undecodable: {first}"
@@ -275,10 +272,15 @@ class Leaser(Generic[T]):
         for tally in tallies:
             tally.leased(queue, len(opened), repeated, late_ms)
 
-    def _opened(self, settling: Settling, leased: Leased, value: T) -> Delivery[T]:
-        lease = Lease(settling, leased, self._runtime.options.observers)
-        lease.begun(value)
-        return Delivery(self._runtime.connections, lease, value)
+    def _opened(self, settling: Settling, leased: Sequence[Leased], values: Sequence[T]) -> list[Delivery[T]]:
+        connections, observers = self._runtime.connections, self._runtime.options.observers
+        leases = [Lease(settling, each, observers) for each in leased]
+        if observers.hear(LeaseBegan):
+            for lease, value in zip(leases, values, strict=True):
+                lease.begun(value)
+        opened = [Delivery(connections, lease, value) for lease, value in zip(leases, values, strict=True)]
+        self._count(settling.name, opened)
+        return opened
 
 
 def tell_received(receiving: Under, deliveries: Sequence[Delivery[Any]]) -> None:

@@ -11,8 +11,8 @@ from __future__ import annotations
 import logging
 import random
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import nullcontext
 from datetime import timedelta
+from operator import attrgetter
 from typing import Any
 
 import attrs
@@ -26,26 +26,27 @@ from redisson_dq._sync.worker.event import Event, cancel, current
 from redisson_dq._sync.worker.intake import Intake
 from redisson_dq._sync.worker.settling import Settler
 from redisson_dq._sync.worker.starting import Starts
-from redisson_dq._texts import described, shown
+from redisson_dq._texts import described
 from redisson_dq.items import SettleOutcome
-from redisson_dq.observing.operations import OperationKind, Under
+from redisson_dq.observing.operations import OperationKind, Operations, Under
 from redisson_dq.requests.inner.endings import Ack, Bury, Ending, Nack
 from redisson_dq.working import happenings
-from redisson_dq.working.handlers import Handler
+from redisson_dq.working.handlers import Handler, is_async
 from redisson_dq.working.handling_table import Action, Do, HandlingTable, State, Trigger
 from redisson_dq.working.hooks import Hooks
+from redisson_dq.working.outcomes import DONE, Outcomes, done_first, outcomes_of
 from redisson_dq.working.retries import Again, GiveUp, Reject, Verdict, verdict
 from redisson_dq.working.roster import Post
 
-__all__ = ["Crashed", "Handling", "Outcomes", "Setting"]
+__all__ = ["Crashed", "Handling", "Setting"]
 
 logger = logging.getLogger("redisson_dq")
 
-# Where no interceptor asks, which is in most programs.
-_NOT_TOLD = nullcontext()
+_ACK = Ack()
 
-#: An error of each value, None for those that are done.
-Outcomes = Sequence["BaseException | None"]
+_DO = attrgetter("do")
+# Orders to the thread that told of the event.
+_FOR_CALLER = (Do.CONCLUDE, Do.CALL, Do.BURY)
 
 
 class Crashed(Exception):
@@ -76,8 +77,9 @@ class Handling:
         self.intake = intake
         self.post = post
         self.handler = post.handler
+        self.deliveries = deliveries
         self.events = [Event(delivery, intake.name) for delivery in deliveries]
-        self._table = HandlingTable(len(self.events))
+        self._table = HandlingTable(len(deliveries))
         # Guards the table.
         self._mutex = Mutex()
         self._running: Running | None = None
@@ -98,7 +100,7 @@ class Handling:
 
     def lose(self, delivery: Delivery[Any]) -> None:
         """A lease of it is lost."""
-        place = next(place for place, event in enumerate(self.events) if event.delivery is delivery)
+        place = next(place for place, each in enumerate(self.deliveries) if each is delivery)
         with self._mutex:
             actions = self._table.lost(place)
         self._carry_out(actions)
@@ -107,38 +109,42 @@ class Handling:
         """The worker stops, and waits no more: neither for a handler nor for ``on_failed``."""
         self._happened(Trigger.STOPPED)
 
-    def _happened(self, trigger: Trigger, place: int = 0) -> set[Do]:
+    def _happened(self, trigger: Trigger, place: int = 0) -> Sequence[Action]:
         """Carries out the actions. Returns them, as some are for the thread that called."""
         with self._mutex:
             actions = self._table.happened(trigger, place)
-        return self._carry_out(actions)
+        self._carry_out(actions)
+        return actions
 
-    def _carry_out(self, actions: Iterable[Action]) -> set[Do]:
+    def _carry_out(self, actions: Iterable[Action]) -> None:
         for action in actions:
-            events = [self.events[place] for place in action.places]
-            if action.do in (Do.FREE, Do.FORGET):
+            if action.do is Do.FREE or action.do is Do.FORGET:
                 self._setting.report(self, action.do)
-            elif action.do in (Do.VOID, Do.CANCEL):
-                for event in events:
-                    cancel(event)
-                if action.do is Do.CANCEL and self._running is not None:
-                    self._running.cancel()
-            elif action.do is Do.TELL_LATE:
-                self._tell_late()
-            elif action.do is Do.TELL_LOST:
-                for event in events:
-                    self._tell(happenings.Lost, event)
-            elif action.do is Do.CONCLUDE_APART:
-                # The handler's own thread may never come back.
-                self._running = self._setting.pool.start(lambda: self._conclude([self._timeout()] * len(self.events)))
-            elif action.do is Do.HAND_BACK:
-                for event in reversed(events):
-                    self._put(event, Nack(0, counted=False), happenings.HandedBack, {})
-            elif action.do is Do.LEAVE:
-                for event in events:
-                    # Renewed no more.
-                    lease_of(event.delivery).begin_ending()
-        return {action.do for action in actions}
+            elif action.do not in _FOR_CALLER:
+                self._end_early(action, [self.events[place] for place in action.places])
+
+    def _end_early(self, action: Action, events: Sequence[Event]) -> None:
+        """Carries out an action that no handler's return leads to."""
+        if action.do in (Do.VOID, Do.CANCEL):
+            for event in events:
+                cancel(event)
+            if action.do is Do.CANCEL and self._running is not None:
+                self._running.cancel()
+        elif action.do is Do.TELL_LATE:
+            self._tell_late()
+        elif action.do is Do.TELL_LOST:
+            for event in events:
+                self._tell(happenings.Lost, event)
+        elif action.do is Do.CONCLUDE_APART:
+            # The handler's own thread may never come back.
+            self._running = self._setting.pool.start(lambda: self._conclude([self._timeout()] * len(self.events)))
+        elif action.do is Do.HAND_BACK:
+            for event in reversed(events):
+                self._put(event, Nack(0, counted=False), happenings.HandedBack, {})
+        elif action.do is Do.LEAVE:
+            for event in events:
+                # Renewed no more.
+                lease_of(event.delivery).begin_ending()
 
     def _timeout(self) -> TimeoutError:
         return TimeoutError(
@@ -166,54 +172,57 @@ class Handling:
         self._returned(outcomes)
 
     def _returned(self, outcomes: Outcomes) -> None:
-        if Do.CONCLUDE in self._happened(Trigger.RETURNED):
+        if _asks_for(Do.CONCLUDE, self._happened(Trigger.RETURNED)):
             self._conclude(outcomes)
 
     def _called(self) -> Outcomes:
         """Calls the handler; returns its error."""
-        handler, setting = self.handler, self._setting
-        single = handler.batch is None
-        event: Any = self.events[0] if single else self.events
-        placed: list[Any] = [self.events[0].value] if single else [[each.value for each in self.events]]
-        if handler.shape.takes_event:
-            placed.append(event)
         current.set(self.events[0])
+        operations = self._setting.hooks.observers.operations
         try:
-            with self._operation() as processing:
+            if not operations:
+                return self._results()
+            with self._operation(operations) as processing:
                 try:
-                    result = perform(
-                        setting.pool,
-                        handler.function,
-                        placed,
-                        event,
-                        handler.shape.needs,
-                        setting.layers(handler),
-                        setting.given,
-                    )
-                    outcomes = [None] if single else _outcomes(result, len(self.events))
-                    if processing is not None:
-                        processing.error = next(filter(None, outcomes), None)
+                    outcomes = self._results()
+                    processing.error = next(filter(None, outcomes), None)
                     return outcomes
                 finally:
-                    if processing is not None and self._is_late:
+                    if self._is_late:
                         processing.error = self._timeout()
         except BaseException as error:
             decided = self._table.state is not State.RUNNING
-            if isinstance(error, Cancelled) and (decided or setting.settler.is_torn_away):
+            if isinstance(error, Cancelled) and (decided or self._setting.settler.is_torn_away):
                 raise
             # Also where the handler has cancelled itself, or awaited something that was cancelled.
             return [error] * len(self.events)
 
-    def _operation(self) -> Under | nullcontext[None]:
-        operations = self._setting.hooks.observers.operations
-        if not operations:
-            return _NOT_TOLD
+    def _results(self) -> Outcomes:
+        handler, setting = self.handler, self._setting
+        single = handler.batch is None
+        event: Any = self.events[0] if single else self.events
+        placed: list[Any] = [self.deliveries[0].value] if single else [[each.value for each in self.deliveries]]
+        if handler.shape.takes_event:
+            placed.append(event)
+        result = perform(
+            setting.pool,
+            handler.function,
+            handler.awaits,
+            placed,
+            event,
+            handler.shape.needs,
+            setting.layers(handler),
+            setting.given,
+        )
+        return DONE if single else outcomes_of(result, len(self.events))
+
+    def _operation(self, operations: Operations) -> Under:
         return operations.begin(
             OperationKind.PROCESS,
             "process",
             self.intake.name,
             handler=self.handler.name,
-            leases=[lease_of(event.delivery) for event in self.events],
+            leases=[lease_of(delivery) for delivery in self.deliveries],
             count=None if self.handler.batch is None else len(self.events),
             of_worker=True,
         )
@@ -227,22 +236,21 @@ class Handling:
             tally.handled(self.intake.name, self.handler.name, seconds, outcomes.count(None) < len(outcomes))
         duration = timedelta(seconds=seconds)
         try:
-            # Values that are done come first: they wait for no on_failed.
-            for place, error in sorted(enumerate(outcomes), key=lambda each: each[1] is not None):
+            for place in done_first(outcomes):
                 if place in self._table.unsettled:
-                    self._deal_with(place, error, duration)
+                    self._deal_with(place, outcomes[place], duration)
         except BaseException:
             self._happened(Trigger.BROKEN_OFF)
             raise
         self._happened(Trigger.CONCLUDED)
 
     def _deal_with(self, place: int, error: BaseException | None, duration: timedelta) -> None:
-        event = self.events[place]
-        outcome = event.delivery.outcome
-        if event.delivery.lost:
+        event, delivery = self.events[place], self.deliveries[place]
+        outcome = delivery.outcome
+        if delivery.lost:
             if self._settles(place):
                 self._tell(happenings.Lost, event)
-        elif outcome not in (None, SettleOutcome.EXTENDED):
+        elif outcome is not None and outcome is not SettleOutcome.EXTENDED:
             # The handler has ended the lease itself, and that stands.
             if not self._settles(place):
                 return
@@ -257,7 +265,7 @@ class Handling:
             elif outcome is SettleOutcome.ACKED:
                 self._tell(happenings.Succeeded, event, duration=duration)
         elif error is None:
-            self._settle(place, Ack(), happenings.Succeeded, {"duration": duration})
+            self._settle(place, _ACK, happenings.Succeeded, {"duration": duration})
         else:
             self._failed(place, error, duration)
 
@@ -302,16 +310,17 @@ class Handling:
         """
         if self.handler.on_failed is None:
             return True
-        if Do.CALL not in self._happened(Trigger.GIVEN_UP, place):
+        if not _asks_for(Do.CALL, self._happened(Trigger.GIVEN_UP, place)):
             return False
         event = self.events[place]
         try:
             placed = (event.value, event, error)
-            perform(self._setting.pool, self.handler.on_failed, placed, event, (), (), {})
+            on_failed = self.handler.on_failed
+            perform(self._setting.pool, on_failed, is_async(on_failed), placed, event, (), (), {})
         except BaseException as failure:
             if isinstance(failure, Cancelled) and self._setting.settler.is_torn_away:
                 raise
-            if Do.LEAVE in self._happened(Trigger.UNPERSISTED, place):
+            if _asks_for(Do.LEAVE, self._happened(Trigger.UNPERSISTED, place)):
                 logger.exception(
                     "queue %r: on_failed of %s failed; %s stays leased and comes again",
                     self.intake.name,
@@ -319,7 +328,7 @@ class Handling:
                     _told(event),
                 )
             return False
-        return Do.BURY in self._happened(Trigger.PERSISTED, place)
+        return _asks_for(Do.BURY, self._happened(Trigger.PERSISTED, place))
 
     def _settles(self, place: int) -> bool:
         with self._mutex:
@@ -373,20 +382,9 @@ class Handling:
         )
 
 
+def _asks_for(do: Do, actions: Iterable[Action]) -> bool:
+    return do in map(_DO, actions)
+
+
 def _told(event: Event) -> str:
     return lease_of(event.delivery).told_as
-
-
-def _outcomes(result: Any, count: int) -> Outcomes:
-    """The results of a batch handler: nothing for all done, or None or an exception for each value."""
-    if result is None:
-        return [None] * count
-    if not isinstance(result, (list, tuple)) or len(result) != count:
-        error = TypeError(f"a batch handler gives None, or a list of {count} outcomes, not {shown(result)}")
-        return [error] * count
-    return [
-        each
-        if each is None or isinstance(each, BaseException)
-        else TypeError(f"an outcome of a batch is None or an exception, not {shown(each)}")
-        for each in result
-    ]

@@ -79,7 +79,7 @@ class Lease:
     @property
     def attempt(self) -> int:
         """Which delivery of the value this is, from 1 on."""
-        return self.record.attempt
+        return self.record.attempt if self.leased.text else 1
 
     @property
     def context(self) -> Mapping[str, str]:
@@ -116,10 +116,18 @@ class Lease:
         """Whether a call has ended it, or found that it had ended."""
         return self.outcome not in (None, SettleOutcome.EXTENDED)
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether its receiver has lost it without ending it.
+
+        A call said so, the deadline has passed, or the renewal has failed and the deadline is near.
+        """
+        if self.outcome is None or self.outcome is SettleOutcome.EXTENDED:
+            return self.is_given_up or self._left_us <= 0
+        return self.outcome is SettleOutcome.LOST
+
     def begun(self, value: object) -> None:
         """Tells observers that the lease of this value has begun."""
-        if not self._observers.hear(observing.LeaseBegan):
-            return
         record = self.record
         due_ms, received_ms = record.due_ms, record.received_ms or self.leased.now_us // 1000
         lateness = None if due_ms is None else timedelta(milliseconds=received_ms - due_ms)
@@ -133,7 +141,7 @@ class Lease:
 
     def settled(self, outcome: SettleOutcome) -> SettleOutcome:
         """Notes how a call ended the lease. The first end stands."""
-        if outcome or not self.is_over:
+        if outcome is not SettleOutcome.LOST or not self.is_over:
             self.outcome = outcome
             self._tell(outcome)
         return outcome
