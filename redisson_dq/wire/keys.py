@@ -69,6 +69,7 @@ PREFIXES = {
     "turns": ("redisson_dq_turns", "hash"),
     "handled": ("redisson_dq_handled", "zset"),
     "fence": ("redisson_dq_fence", "string"),
+    "migrating": ("redisson_dq_migrating", "hash"),
 }
 
 
@@ -101,6 +102,7 @@ class QueueKeys:
     ``lines``, ``turns``          who comes next of a key or a limit, and rates (``scripts/include/lines.lua``)
     ``handled``                   what was handled of values that are unique for a time, and until when
     ``fence``                     stands inside a transaction, as long as its leases are held
+    ``migrating``                 what a migration holds on its way to another queue, and how far an import is
     ============================  ==================================================================================
     """
 
@@ -131,6 +133,7 @@ class QueueKeys:
     turns: str
     handled: str
     fence: str
+    migrating: str
 
     @classmethod
     def of(cls, raw_name: str) -> QueueKeys:

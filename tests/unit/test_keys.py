@@ -82,4 +82,5 @@ def test_every_key_has_its_type() -> None:
         "turns": "hash",
         "handled": "zset",
         "fence": "string",
+        "migrating": "hash",
     }

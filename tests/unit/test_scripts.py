@@ -61,6 +61,7 @@ REQUESTS: dict[str, Request[Any]] = {
     "copy": calls.copy(TWO, "replace", ""),
     "dead_letters": calls.dead_letters(LEASES, 0, 9),
     "dump": calls.dump(ONE),
+    "exchange": calls.exchange(ONE, [[("-l", "orders", b"value", b"")]]),
     "expire": calls.expire(ONE, "in", 5, "always"),
     "extend": calls.extend(LEASES, [b"id"], 1000),
     "find_item": calls.find_item(LEASES, TARGET),
@@ -98,6 +99,7 @@ REQUESTS: dict[str, Request[Any]] = {
         remember_ms=1000,
     ),
     "overdue": calls.overdue(KEYS),
+    "page": calls.page("orders", None, 5),
     "peek": calls.peek(KEYS, 5),
     "persist": calls.persist(ONE),
     "poll": calls.poll(KEYS, 3),
@@ -189,7 +191,7 @@ def test_a_script_and_what_it_includes_use_each_key_it_is_given(name: str) -> No
 def test_the_scripts_without_a_command_that_writes() -> None:
     """A user without any right to write may call them."""
     looks = {"contains", "contains_ready", "dump", "in_flight", "in_flight_size", "inspect", "memory"}
-    looks |= {"mend_letters", "missing_rights"}
+    looks |= {"mend_letters", "missing_rights", "page"}
     looks |= {"next_due", "overdue", "read_waiting", "recurring", "size", "stats", "time_to_live", "waiting_part"}
     assert {name for name in names() if load(name).only_reads} == looks
 

@@ -46,6 +46,7 @@ from redisson_dq.wire.calls.mending import (
     unmend,
     unmend_aside,
 )
+from redisson_dq.wire.calls.migrating import DoneMark, ExchangeStep, exchange, page
 from redisson_dq.wire.calls.moving import Transferred, hand_over, next_due, overdue, resume, tidy, transfer
 from redisson_dq.wire.calls.ready import (
     contains_ready,
@@ -75,8 +76,10 @@ from redisson_dq.wire.calls.sides import (
 __all__ = [
     "Added",
     "Admitted",
+    "DoneMark",
     "Due",
     "DueRange",
+    "ExchangeStep",
     "Found",
     "FoundKey",
     "Inspected",
@@ -101,6 +104,7 @@ __all__ = [
     "copy",
     "dead_letters",
     "dump",
+    "exchange",
     "expire",
     "extend",
     "find_item",
@@ -127,6 +131,7 @@ __all__ = [
     "offer_in_context",
     "offer_item",
     "overdue",
+    "page",
     "peek",
     "persist",
     "poll",

@@ -1,0 +1,152 @@
+"""The file of an export: its lines, and the check that all of them are there.
+
+A file is JSON lines. Bytes are base64.
+
+====================  ==============================================================================================
+first line            ``redisson_dq_export`` (the version of this format, 1), ``queue``, ``raw`` (the name of the ready
+                      list), ``server_time_ms``, ``redis`` and ``redisson_dq`` (versions)
+a content             ``in`` (the part of the queue: ``timeout``, ``ready`` and so on), then ``element`` of a list,
+                      ``member`` and ``score`` of a sorted set, ``field`` and ``value`` of a hash, or ``string``
+beside it             ``state`` of an item, and of an entry ``id`` (hex), ``due_ms`` and ``value_at``: the place in the
+                      bytes at which the value begins. A reader may leave them out of account
+a time to live        ``in`` and ``expires_ms``, an epoch time
+last line             ``end``: ``counts`` by part, ``lines``, ``sha256`` of all bytes before, ``exact``, and
+                      ``server_time_ms``
+====================  ==============================================================================================
+
+A reader refuses another version, and leaves fields out of account that it does not know.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from redisson_dq.errors import ArgumentError, EnvelopeError
+from redisson_dq.migrating.places import PARTS, Content
+from redisson_dq.wire.envelope import unwrap
+
+__all__ = ["VERSION", "Checked", "FileError", "checked", "content_of", "header_of", "line_of", "lines_of"]
+
+VERSION = 1
+_NAMES = {"list": ("element",), "zset": ("member", "score"), "hash": ("field", "value"), "string": ("string",)}
+_STATES = {
+    "ready": "ready",
+    "arrivals": "in-flight",
+    "dead": "dead",
+    "quarantine": "quarantined",
+    "undecodable": "undecodable",
+    "expired": "expired",
+    "newer": "waiting",
+}
+
+
+class FileError(ArgumentError):
+    """A file is no whole export: {0}."""
+
+    #: That of the command line, for data that cannot be read.
+    exit_code = 65
+
+
+def line_of(part: str, content: Content) -> str:
+    """The line of one content."""
+    kind = PARTS[part]
+    fields: dict[str, Any] = {"in": part}
+    for name, data in zip(_NAMES[kind], content, strict=True):
+        fields[name] = data.decode() if name == "score" else base64.b64encode(data).decode()
+    if part in _STATES:
+        fields["state"] = _STATES[part]
+    elif part == "timeout":
+        fields |= _entry(content)
+    return json.dumps(fields, separators=(",", ":"))
+
+
+def _entry(content: Content) -> dict[str, Any]:
+    member, score = content
+    try:
+        entry_id, value = unwrap(member)
+    except EnvelopeError:
+        return {"state": "unreadable"}
+    due = float(score)
+    told: dict[str, Any] = {"state": "in-flight" if len(entry_id) == 10 else "waiting", "id": entry_id.hex()}
+    if abs(due) < 2**53:
+        told["due_ms"] = -int(-due // 1)
+    return told | {"value_at": len(member) - len(value)}
+
+
+def content_of(fields: dict[str, Any]) -> tuple[str, Content]:
+    """The part and the content of a line. Raises FileError."""
+    part = fields.get("in", "")
+    names = _NAMES.get(PARTS.get(part, ""))
+    try:
+        if names is None:
+            raise ValueError(f"the part {part!r} is unknown")
+        return part, tuple(
+            fields[name].encode() if name == "score" else base64.b64decode(fields[name], validate=True)
+            for name in names
+        )
+    except (KeyError, ValueError, AttributeError) as error:
+        raise FileError(f"a line of it cannot be read: {error}") from error
+
+
+def lines_of(path: Path) -> Iterator[tuple[bytes, dict[str, Any]]]:
+    """Each line that is whole, and its fields. Raises FileError for one that is no JSON object."""
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            if not line.endswith(b"\n"):
+                return
+            try:
+                fields = json.loads(line)
+                if not isinstance(fields, dict):
+                    raise ValueError("no JSON object")
+            except ValueError as error:
+                raise FileError(f"{path}: line {number} cannot be read: {error}") from error
+            yield line, fields
+
+
+@attrs.frozen(kw_only=True)
+class Checked:
+    """A file whose digest was checked."""
+
+    header: dict[str, Any]
+    end: dict[str, Any]
+    digest: str
+
+
+def checked(path: Path) -> Checked:
+    """Reads a whole file, and checks its digest and its counts. Raises FileError."""
+    digest, counts, header = hashlib.sha256(), Counter[str](), None
+    for lines, (line, fields) in enumerate(lines_of(path)):
+        if header is None:
+            header = header_of(path, fields)
+        elif "end" in fields:
+            return _compared(path, header, fields["end"], digest.hexdigest(), counts, lines)
+        elif "expires_ms" not in fields:
+            counts[content_of(fields)[0]] += 1
+        digest.update(line)
+    raise FileError(f"{path}: its last line is missing; the export was not finished: run it again, it goes on")
+
+
+def header_of(path: Path, fields: dict[str, Any]) -> dict[str, Any]:
+    """The first line. Raises FileError."""
+    version = fields.get("redisson_dq_export")
+    if not isinstance(version, int) or "queue" not in fields:
+        raise FileError(f"{path}: this is no export of a queue")
+    if version > VERSION:
+        raise FileError(f"{path}: its form is {version}, of a newer redisson-dq; this one reads form {VERSION}")
+    return fields
+
+
+def _compared(
+    path: Path, header: dict[str, Any], end: dict[str, Any], digest: str, counts: Counter[str], lines: int
+) -> Checked:
+    if end.get("sha256") != digest or end.get("lines") != lines or end.get("counts") != dict(counts):
+        raise FileError(f"{path}: its contents are not those that were exported: the digest in its last line differs")
+    return Checked(header=header, end=end, digest=digest)

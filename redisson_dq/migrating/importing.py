@@ -1,0 +1,190 @@
+"""Puts the file of an export into a queue, each content once, however often it is begun again."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from redisson_dq.errors import ArgumentError, EnvelopeError
+from redisson_dq.migrating.contents import renamed
+from redisson_dq.migrating.file import Checked, checked, content_of, lines_of
+from redisson_dq.migrating.places import PARTS, PASSING, Content, QueueSite
+from redisson_dq.wire import calls
+from redisson_dq.wire.calls import DoneMark, ExchangeStep
+from redisson_dq.wire.envelope import unwrap
+
+__all__ = ["Imported", "import_file"]
+
+_BATCH, _BATCH_BYTES = 500, 1_000_000
+_PUT = {"list": "+l", "zset": "+z", "hash": "+h", "string": "+s"}
+
+
+@attrs.frozen(kw_only=True)
+class Imported:
+    """The figures of a finished import."""
+
+    queue: str
+    counts: dict[str, int]
+    #: How many lines were in before, as an earlier run had put them in.
+    resumed_at: int
+    #: Entries of an export that was not exact: in one of the two keys alone, and put into both or left out.
+    mended: int
+
+
+def import_file(
+    place: QueueSite, path: Path, *, merge: bool = False, progress: Callable[[int, int], None] | None = None
+) -> Imported:
+    """Puts the contents of an export into a queue, after the digest of the whole file was checked.
+
+    The queue has to be empty, unless ``merge``. Then values go behind those that are there, and an entry that stands
+    already is put in once. ``place`` may have another name or server. A batch is 500 contents or 1 MB, and one
+    script. It notes in the same script how far the import is. So an import that was ended goes on behind its last batch
+    when it is called again, and puts nothing in twice. The note is removed at the end.
+
+    Entries become due only when all the rest is there: their zset comes last.
+
+    Raises FileError, ArgumentError where the queue is not empty, and the errors of Redis.
+    """
+    file = checked(path)
+    mark = DoneMark(key=place.keys.migrating, name=f"import {file.digest}", number=0)
+    before = place.run(place.request("migrating", "HGET", mark.name))
+    start = int(before or 0)
+    if not start and not merge and (there := place.sizes()):
+        kinds = ", ".join(f"{size} in {place.key(part)!r}" for part, size in there.items())
+        raise ArgumentError(f"queue {place.name!r}: it is not empty ({kinds}); name another one, or merge")
+    target = _Importing(place, file, path, merge)
+    total = file.end["lines"]
+    lines = enumerate(lines_of(path))
+    for _ in islice(lines, start):
+        pass
+    number = start
+    for batch in _batches(lines, total):
+        number = batch[-1][0] + 1
+        steps = [each for _, fields in batch for each in target.steps(fields)]
+        target.put(steps, attrs.evolve(mark, number=number))
+        if progress is not None:
+            progress(number, total)
+    target.finish(attrs.evolve(mark, number=total))
+    return Imported(queue=place.name, counts=file.end["counts"], resumed_at=start, mended=target.mended)
+
+
+def _batches(
+    lines: Iterator[tuple[int, tuple[bytes, dict[str, Any]]]], total: int
+) -> Iterator[list[tuple[int, dict[str, Any]]]]:
+    batch: list[tuple[int, dict[str, Any]]] = []
+    size = 0
+    for number, (line, fields) in lines:
+        if number >= total:
+            break
+        batch.append((number, fields))
+        size += len(line)
+        if len(batch) >= _BATCH or size >= _BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+class _Importing:
+    """The queue that a file goes to."""
+
+    def __init__(self, place: QueueSite, file: Checked, path: Path, merge: bool) -> None:
+        self._place = place
+        self._merge = merge
+        self._types = place.types
+        self._old, self._is_other = file.header["raw"], file.header["raw"] != place.raw
+        self.mended = 0
+        self._torn = _Torn(path) if not file.end["exact"] else None
+
+    def steps(self, fields: dict[str, Any]) -> list[list[ExchangeStep]]:
+        """The steps that put the content of one line in."""
+        if "redisson_dq_export" in fields:
+            return []
+        if "expires_ms" in fields:
+            return (
+                []
+                if self._is_left_out(fields["in"])
+                else [[("+t", self._place.key(fields["in"]), int(fields["expires_ms"]), b"")]]
+            )
+        part, content = content_of(fields)
+        if self._is_left_out(part):
+            return []
+        if self._is_other:
+            content = renamed(part, content, self._old, self._place.raw)
+        if self._torn is not None and part in ("envelopes", "timeout"):
+            return self._mended(part, content)
+        return [[self._put(part, content)]]
+
+    def _is_left_out(self, part: str) -> bool:
+        # A bounded queue that exists already counts its own room.
+        return (self._is_other and part in PASSING) or (self._merge and part == "capacity")
+
+    def _mended(self, part: str, content: Content) -> list[list[ExchangeStep]]:
+        """An entry of an export that was not exact goes into both keys, or into none."""
+        assert self._torn is not None
+        if part == "envelopes":
+            if self._torn.is_alone(content[0]):
+                self.mended += 1
+                return []
+            return [[self._put(part, content)]]
+        if self._torn.is_missing(content[0]):
+            self.mended += 1
+            return [[("+e", self._place.key("timeout"), content[0], content[1])]]
+        return [[self._put(part, content)]]
+
+    def _put(self, part: str, content: Content) -> ExchangeStep:
+        kind = "+o" if part == "envelopes" else "+n" if part == "settings" else _PUT[PARTS[part]]
+        return (kind, self._place.key(part), content[0], content[1] if len(content) > 1 else b"")
+
+    def put(self, items: list[list[ExchangeStep]], mark: DoneMark) -> None:
+        """Puts a batch in, and notes how far the import is."""
+        keys = self._place.keys
+        self._place.run(calls.exchange(self._types, items, mark=mark, timeout=keys.timeout, channel=keys.channel))
+
+    def finish(self, mark: DoneMark) -> None:
+        """Removes the note."""
+        note: ExchangeStep = ("-h", self._place.keys.migrating, mark.name, str(mark.number))
+        self._place.run(calls.exchange(self._types, [[note]]))
+
+
+class _Torn:
+    """Which mirrored entries an export that was not exact has in one of the two keys alone.
+
+    It keeps 16 bytes of each entry in memory.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._waiting: set[bytes] = set()
+        self._listed: set[bytes] = set()
+        self._leases: set[bytes] = set()
+        found = {"timeout": self._waiting, "envelopes": self._listed}
+        for _, fields in lines_of(path):
+            if "expires_ms" in fields:
+                continue
+            if fields.get("in") in found:
+                part, content = content_of(fields)
+                found[part].add(_digest(content[0]))
+            elif fields.get("in") == "leases":
+                self._leases.add(content_of(fields)[1][0])
+
+    def is_alone(self, member: bytes) -> bool:
+        """Whether an element of the list stands in no zset."""
+        return _digest(member) not in self._waiting
+
+    def is_missing(self, member: bytes) -> bool:
+        """Whether a member of the zset is one of the list too, and stands in no list."""
+        try:
+            entry_id, _ = unwrap(member)
+        except EnvelopeError:
+            return False
+        # A lease in the legacy form has an id of eight bytes too.
+        return len(entry_id) == 8 and entry_id not in self._leases and _digest(member) not in self._listed
+
+
+def _digest(member: bytes) -> bytes:
+    return hashlib.blake2b(member, digest_size=16).digest()

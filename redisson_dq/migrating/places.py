@@ -1,0 +1,176 @@
+"""One queue as a place that contents are read from and put to: its keys in the order of an export, read by pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import attrs
+
+from redisson_dq._sync.client import Client
+from redisson_dq.wire import calls
+from redisson_dq.wire.keys import DeadKeys, QueueKeys, map_name
+from redisson_dq.wire.request import Request
+
+__all__ = ["PARTS", "PASSING", "Content", "QueueSite"]
+
+#: One content of a key: an element of a list, (member, score), (field, value), or the value of a string.
+Content = tuple[bytes, ...]
+
+#: The keys of a queue in the order in which a file has them, and an import writes them. The lists of a waiting entry
+#: come before the zset that lets it become due. Records of an item come before the item.
+PARTS: dict[str, str] = {
+    "settings": "hash",
+    "records": "hash",
+    "forget": "zset",
+    "recurring": "hash",
+    "recurring_due": "zset",
+    "leases": "zset",
+    "deliveries": "hash",
+    "histories": "zset",
+    "history_ends": "zset",
+    "lines": "zset",
+    "turns": "hash",
+    "handled": "zset",
+    "alarm": "hash",
+    "mover": "string",
+    "returned": "zset",
+    "quarantine": "list",
+    "newer": "zset",
+    "undecodable": "list",
+    "expired": "list",
+    "dead": "list",
+    "dead_info": "hash",
+    "dead_index": "zset",
+    "envelopes": "list",
+    "capacity": "string",
+    "ready": "list",
+    "arrivals": "list",
+    "timeout": "zset",
+}
+#: Those that hold for clients of this very queue, for a moment. Another queue takes none of them over.
+PASSING = ("alarm", "mover", "returned")
+
+_PAGE = 500
+_PAGE_BYTES = 1_000_000
+
+
+@attrs.frozen(eq=False)
+class QueueSite:
+    """One queue at one client's server. Partitions are places of their own."""
+
+    client: Client
+    name: str
+    raw: str
+    keys: QueueKeys
+    dead: DeadKeys
+
+    @classmethod
+    def of(cls, client: Client, name: str) -> QueueSite:
+        """The queue of that name, before the client's name mapper."""
+        raw = map_name(name, client.runtime.options.name_mapper)
+        return cls(client, name, raw, QueueKeys.of(raw), DeadKeys.belonging_to(raw))
+
+    def key(self, part: str) -> str:
+        """The key that a part of the queue stands in."""
+        found: str = getattr(self.dead if part.startswith("dead") else self.keys, part)
+        return found
+
+    @property
+    def types(self) -> dict[str, str]:
+        """Every key of the queue with its type, the timeout zset and the list of envelopes first."""
+        parts = {"timeout": "zset", "envelopes": "list"} | PARTS | {"migrating": "hash"}
+        return {self.key(part): kind for part, kind in parts.items()}
+
+    def run(self, request: Request[Any]) -> Any:
+        """Sends one request."""
+        return self.client.runtime.connections.run(request)
+
+    def ask(self, part: str, *words: Any) -> Any:
+        """Sends a command on a part of the queue: its name, then the words behind the key."""
+        return self.run(self.request(part, *words))
+
+    def request(self, part: str, *words: Any) -> Request[Any]:
+        """A command on a part of the queue."""
+        key = self.key(part)
+        kind = PARTS.get(part, "hash")
+        return Request(words=(words[0], key, *words[1:]), types={key: kind}, parse=_as_is)
+
+    def ask_all(self, requests: list[Request[Any]]) -> list[Any]:
+        """The replies to requests, in one round trip. Raises the first error."""
+        replies = self.client.runtime.connections.run_many(requests, transaction=False) if requests else []
+        for reply in replies:
+            if isinstance(reply, Exception):
+                raise reply
+        return replies
+
+    def now_ms(self) -> int:
+        """The server's clock."""
+        time = self.run(Request(words=("TIME",), types={self.keys.ready: ""}, parse=_as_is))
+        return int(time[0]) * 1000 + int(time[1]) // 1000
+
+    def sizes(self) -> dict[str, int]:
+        """How many contents each part has, without those that are empty."""
+        counts = {"list": "LLEN", "zset": "ZCARD", "hash": "HLEN", "string": "EXISTS"}
+        parts = PARTS | {"migrating": "hash"}
+        found = self.ask_all([self.request(part, counts[kind]) for part, kind in parts.items()])
+        return {part: int(size) for part, size in zip(parts, found, strict=True) if size}
+
+    # -- reading by pages --------------------------------------------------------------------------------------------
+
+    def pages(self, part: str, after: Content | None = None, start: int = 0) -> Iterator[list[Content]]:
+        """The contents of a part, some 500 or 1 MB at a time. Each page is one short command.
+
+        ``after`` is the last content of a sorted set that was read before, ``start`` a place in a list.
+        """
+        kind = PARTS[part]
+        if kind == "list":
+            return self._of_list(part, start)
+        if kind == "zset":
+            return self._of_zset(part, after)
+        return self._of_hash(part) if kind == "hash" else self._of_string(part)
+
+    def _of_list(self, part: str, start: int) -> Iterator[list[Content]]:
+        count = 1
+        while found := self.ask(part, "LRANGE", start, start + count - 1):
+            yield [(element,) for element in found]
+            start += len(found)
+            size = sum(map(len, found)) // len(found) + 1
+            count = max(1, min(_PAGE, count * 16, _PAGE_BYTES // size))
+
+    def _of_zset(self, part: str, after: Content | None) -> Iterator[list[Content]]:
+        while found := self.run(calls.page(self.key(part), (after[0], after[1]) if after else None, _PAGE)):
+            last = after
+            # Where the last one is gone, those of its score come again.
+            fresh = [
+                pair
+                for pair in found
+                if last is None or pair[1] != last[1] or pair[0] > last[0] or float(pair[1]) > float(last[1])
+            ]
+            after = found[-1]
+            if fresh:
+                yield fresh
+
+    def _of_hash(self, part: str) -> Iterator[list[Content]]:
+        cursor, seen = 0, set[bytes]()
+        while True:
+            reply = self.ask(part, "HSCAN", cursor, "COUNT", _PAGE)
+            flat = reply[1]
+            pairs: list[Content] = list(zip(flat[::2], flat[1::2], strict=True))
+            # HSCAN may tell a field twice.
+            fresh = [pair for pair in pairs if pair[0] not in seen]
+            seen.update(pair[0] for pair in fresh)
+            if fresh:
+                yield fresh
+            cursor = int(reply[0])
+            if not cursor:
+                return
+
+    def _of_string(self, part: str) -> Iterator[list[Content]]:
+        value = self.ask(part, "GET")
+        if value is not None:
+            yield [(value,)]
+
+
+def _as_is(reply: Any) -> Any:
+    return reply

@@ -1,0 +1,212 @@
+"""A queue that was exported, removed and imported is the queue that it was."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+
+import redisson_dq
+from redisson_dq.codecs import StringCodec
+from redisson_dq.embedded import EmbeddedServer
+from redisson_dq.errors import ArgumentError
+from redisson_dq.migrating import FileError, QueueSite, export, import_file
+from tests.conftest import environment, eventually
+from tests.integration.full_queue import contents, fill
+
+
+@pytest.fixture
+def client(url: str) -> Iterator[Any]:
+    with redisson_dq.connect(url, codec=StringCodec()) as made:
+        yield made
+
+
+def test_a_queue_comes_back_as_it_was(client: Any, admin: redis.Redis, url: str, tmp_path: Path) -> None:
+    fill(url, admin)
+    before, lives = contents(admin), {key: admin.pexpiretime(key) for key in contents(admin)}
+    done = export(QueueSite.of(client, "orders"), tmp_path / "orders.jsonl")
+    assert done.exact
+    assert contents(admin) == before
+    admin.flushall()
+    imported = import_file(QueueSite.of(client, "orders"), tmp_path / "orders.jsonl")
+    assert (imported.counts, imported.resumed_at, imported.mended) == (done.counts, 0, 0)
+    assert contents(admin) == before
+    for key, at_ms in lives.items():
+        assert abs(admin.pexpiretime(key) - at_ms) <= 2000, key
+
+
+def test_the_import_is_usable_at_once(client: Any, admin: redis.Redis, url: str, tmp_path: Path) -> None:
+    fill(url, admin)
+    export(QueueSite.of(client, "orders"), tmp_path / "orders.jsonl")
+    import_file(QueueSite.of(client, "bills"), tmp_path / "orders.jsonl")
+    delayed, queue = client.delayed_queue("bills"), client.blocking_queue("bills")
+    named = delayed.find("id 3")
+    assert named is not None
+    assert named.value == "named 3"
+    assert delayed.cancel("id 3")
+    assert delayed.run_now("id 4")
+    assert [each.id for each in delayed.recurring()] == [f"rule {number}" for number in range(5)]
+    letters = queue.dead_letters()
+    assert [(each.value, each.reason, each.source) for each in letters] == [
+        (f"dead {number}", "no such order", "bills") for number in range(5)
+    ]
+    assert queue.redrive().count == 5
+    with redisson_dq.connect(url, codec=StringCodec()) as other:
+        again = other.blocking_queue("bills").receive(15, timeout=5)[:5]
+        assert [(each.value, each.attempt, each.reason) for each in again] == [
+            (f"again {number}", 2, "once more") for number in range(5)
+        ]
+
+
+@pytest.mark.parametrize("keep", [1, 7, 40, 100, 123])
+def test_an_export_that_was_ended_goes_on(client: Any, admin: redis.Redis, url: str, tmp_path: Path, keep: int) -> None:
+    fill(url, admin)
+    place = QueueSite.of(client, "orders")
+    whole = export(place, tmp_path / "whole.jsonl")
+    lines = (tmp_path / "whole.jsonl").read_bytes().splitlines(keepends=True)
+    (tmp_path / "cut.jsonl.part").write_bytes(b"".join(lines[:keep]) + lines[keep][:10])
+    resumed = export(place, tmp_path / "cut.jsonl")
+    assert (resumed.counts, resumed.exact) == (whole.counts, False)
+    admin_before = contents(admin)
+    admin.flushall()
+    import_file(place, tmp_path / "cut.jsonl")
+    assert contents(admin) == admin_before
+
+
+def test_a_queue_that_lives_is_told_and_comes_back_whole(
+    client: Any, admin: redis.Redis, url: str, tmp_path: Path
+) -> None:
+    """What came and went during the export stands in both keys of the waiting side, or in none."""
+    delayed = client.delayed_queue("orders", transfer=False)
+    items = [delayed.offer(f"{number}", 3600) for number in range(3000)]
+
+    def disturb(done: int, total: int) -> None:
+        if done in (500, 1500, 2500, 3500):
+            for number in range(done, done + 300, 100):
+                items[number % 3000].cancel()
+                delayed.offer(f"new {done} {number}", 1800)
+
+    done = export(QueueSite.of(client, "orders"), tmp_path / "orders.jsonl", progress=disturb)
+    assert not done.exact
+    admin.flushall()
+    imported = import_file(QueueSite.of(client, "orders"), tmp_path / "orders.jsonl")
+    assert imported.mended > 0
+    waiting = {member for member, _ in admin.zscan_iter("redisson_delay_queue_timeout:{orders}")}
+    assert waiting == set(admin.lrange("redisson_delay_queue:{orders}", 0, -1))
+    assert admin.llen("redisson_delay_queue:{orders}") == len(waiting) >= 2900
+
+
+def test_a_pause_makes_it_exact(client: Any, admin: redis.Redis, url: str, tmp_path: Path) -> None:
+    fill(url, admin)
+    before = contents(admin)
+    tries = last = 0
+
+    def disturb(done: int, total: int) -> None:
+        nonlocal tries, last
+        if (done < last or not tries) and tries < 2:
+            tries += 1
+            admin.rpush("orders", f"new {tries}")
+        last = done
+
+    assert export(QueueSite.of(client, "orders"), tmp_path / "orders.jsonl", pause=True, progress=disturb).exact
+    assert tries == 2
+    assert not admin.exists("redisson_dq_settings:{orders}")
+    admin.flushall()
+    import_file(QueueSite.of(client, "orders"), tmp_path / "orders.jsonl")
+    before["orders"] += [b"new 1", b"new 2"]
+    assert contents(admin) == before
+
+
+def test_an_import_mixes_into_no_queue_unless_told(client: Any, admin: redis.Redis, tmp_path: Path) -> None:
+    delayed = client.delayed_queue("orders", transfer=False)
+    delayed.offer("a", 3600)
+    export(QueueSite.of(client, "orders"), tmp_path / "orders.jsonl")
+    delayed.offer("b", 1800)
+    with pytest.raises(ArgumentError, match=r"queue 'orders': it is not empty \(2 in 'redisson_delay_queue:"):
+        import_file(QueueSite.of(client, "orders"), tmp_path / "orders.jsonl")
+    import_file(QueueSite.of(client, "orders"), tmp_path / "orders.jsonl", merge=True)
+    assert [item.value for item in delayed.items()] == ["b", "a"]
+    assert admin.llen("redisson_delay_queue:{orders}") == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda data: data[:-200], "its last line is missing"),
+        (lambda data: data.replace(b'"ready"', b'"ready" ', 1), "the digest in its last line differs"),
+        (lambda data: data.replace(b'"in":"ready"', b'"in":"steady"', 1), "the part 'steady' is unknown"),
+        (lambda data: b"{}\n" + data, "this is no export of a queue"),
+        (lambda data: data.replace(b'export":1', b'export":2', 1), "its form is 2, of a newer redisson-dq"),
+        (lambda data: data.replace(b"{", b"", 1), "line 1 cannot be read"),
+    ],
+)
+def test_a_file_that_is_not_whole_is_refused(
+    client: Any, admin: redis.Redis, tmp_path: Path, change: Any, message: str
+) -> None:
+    client.blocking_queue("orders").add_all(["a", "b"])
+    path = tmp_path / "orders.jsonl"
+    export(QueueSite.of(client, "orders"), path)
+    path.write_bytes(change(path.read_bytes()))
+    admin.flushall()
+    with pytest.raises(FileError, match=message):
+        import_file(QueueSite.of(client, "orders"), path)
+    assert admin.dbsize() == 0
+
+
+def test_the_lines_tell_state_id_and_due(client: Any, tmp_path: Path) -> None:
+    item = client.delayed_queue("orders", transfer=False).offer("late", 3600, id="a")
+    client.blocking_queue("orders", transfer=False).add("now")
+    path = tmp_path / "orders.jsonl"
+    export(QueueSite.of(client, "orders"), path)
+    header, *lines, end = map(json.loads, path.read_text().splitlines())
+    assert (header["redisson_dq_export"], header["queue"]) == (1, "orders")
+    (waiting,) = [line for line in lines if line["in"] == "timeout"]
+    assert (waiting["state"], waiting["due_ms"]) == ("waiting", round(item.due.timestamp() * 1000))
+    assert [line["state"] for line in lines if line["in"] == "ready"] == ["ready"]
+    assert end["end"]["exact"] is True
+
+
+_IMPORT = """
+import sys, redisson_dq
+from pathlib import Path
+from redisson_dq.migrating import QueueSite, import_file
+with redisson_dq.connect(sys.argv[1]) as client:
+    site = QueueSite.of(client, "orders")
+    import_file(site, Path(sys.argv[2]), progress=lambda done, total: print(done, flush=True))
+"""
+
+
+def test_a_killed_import_goes_on_and_puts_nothing_in_twice(own_server: EmbeddedServer, tmp_path: Path) -> None:
+    path = tmp_path / "orders.jsonl"
+    with (
+        redis.Redis.from_url(own_server.url) as admin,
+        redisson_dq.connect(own_server.url, codec=StringCodec()) as made,
+    ):
+        fill(own_server.url, admin, count=200)
+        before = contents(admin)
+        export(QueueSite.of(made, "orders"), path)
+        admin.flushall()
+        kills = 0
+        for _ in range(100):
+            command = [sys.executable, "-c", _IMPORT, own_server.url, str(path)]
+            with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment()) as importing:
+                assert importing.stdout is not None
+                for _ in range(2):
+                    importing.stdout.readline()
+                if importing.poll() is None:
+                    os.kill(importing.pid, signal.SIGKILL)
+            if importing.returncode == 0:
+                break
+            kills += 1
+            assert importing.returncode == -signal.SIGKILL
+        assert kills >= 2
+        eventually(lambda: not admin.exists("redisson_dq_migrating:{orders}"))
+        assert contents(admin) == before
