@@ -10,16 +10,21 @@ next connection begins with it.
   the values that the blocking command has set aside.
 
 One look pays for any number of looks. Each request pays for itself alone. Requests come first, in the order in which
-they were lost. A caller whose own request has lost its reply adds that request here.
+they were lost.
+
+The debts belong to the source. A pump that takes the place of another one goes on with them. A caller whose own request
+has lost its reply may still see the pump of before, and leaves the request here all the same.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Final
 
 import attrs
 
 from redisson_dq._tables import TableEnum
+from redisson_dq.waiting.line import Waiter
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken
 
@@ -54,14 +59,16 @@ def repeat(request: Request[list[Taken]]) -> Debt:
 class Debts:
     """All debts of one source, in the order in which they are paid.
 
-    A caller adds the debt of its own request without a mutex. Only the task that sends the commands pays.
+    A caller leaves its own request without a mutex. Only a task that sends commands for the source pays.
     """
 
     def __init__(self) -> None:
         self.all: list[Debt] = []
+        # Callers that have left their request, and go on.
+        self._left: deque[Waiter] = deque()
 
     def __bool__(self) -> bool:
-        return bool(self.all)
+        return bool(self.all or self._left)
 
     @property
     def first(self) -> Debt:
@@ -72,12 +79,35 @@ class Debts:
     @property
     def has_request(self) -> bool:
         """Whether a request has to be sent again."""
-        return self.first.owed is Owed.REPEAT
+        return bool(self._left) or self.first.owed is Owed.REPEAT
+
+    def leave(self, waiter: Waiter) -> None:
+        """Leaves the request of a caller that does not wait for its reply any more.
+
+        One step that no signal handler can split. The next choice of a command must :meth:`admit` it before.
+        """
+        waiter.is_leaving = True
+        self._left.append(waiter)
+
+    def admit(self) -> bool:
+        """Notes the requests that callers have left. Under the mutex of the line. Gives whether anything is owed."""
+        while self._left:
+            waiter = self._left.popleft()
+            if waiter.request is not None and not waiter.is_gone:
+                # Only once may the request be sent again, or two callers would have the values.
+                waiter.is_gone, waiter.farewell = True, None
+                self.owe(repeat(waiter.request))
+        return bool(self.all)
 
     def owe(self, debt: Debt) -> None:
         """Notes a debt. An equal one is noted once."""
         if debt is not NOTHING and debt not in self.all:
             self.all.append(debt)
+
+    def owe_first(self, debt: Debt) -> None:
+        """Notes a debt that was about to be paid. It comes before all others again."""
+        if debt is not NOTHING and debt not in self.all:
+            self.all.insert(0, debt)
 
     def paid(self, debt: Debt) -> None:
         """A reply has come. Does nothing for a debt that is not noted."""

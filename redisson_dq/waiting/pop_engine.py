@@ -52,13 +52,13 @@ class PopEngine:
     argument, in seconds (``now``).
     """
 
-    def __init__(self, line: Line, source: Source, *, stay: float = 0.0, shuts: bool = False) -> None:
+    def __init__(self, line: Line, source: Source, debts: Debts, *, stay: float = 0.0, shuts: bool = False) -> None:
         """``stay`` is for how many seconds a pop goes on when the last caller's time is over. ``shuts``: it takes for
         callers only while it is open, from :meth:`open` until it finds that nobody waits.
         """
         self.state = State.RESTING
         self.pumper = Pumper.NOBODY
-        self.debts = Debts()
+        self.debts = debts
         #: The number of the last blocking command.
         self.number = 0
         #: How many replies on the connection are still to be read.
@@ -137,7 +137,7 @@ class PopEngine:
         ``lingered``: nobody has come for long.
         """
         self._chose = now
-        has_work = has_returns or bool(self.debts) or (self.is_open and self.line.is_unserved(now))
+        has_work = self.debts.admit() or has_returns or (self.is_open and self.line.is_unserved(now))
         if self.pumper is Pumper.CALLER and (is_answered or has_returns or not is_connected):
             return Trigger.HANDS_OVER if has_work or self.line.closed else Trigger.LEAVES
         if has_returns:
@@ -290,9 +290,9 @@ class PopEngine:
         """Whether a reply has just told that nothing is left, and nothing is owed."""
         return not self.debts and now - self.emptied < _EMPTY
 
-    @property
     def owes_another(self) -> bool:
-        """Whether a request is owed that was not sent together with the blocking command."""
+        """Whether a request is owed that was not sent together with the blocking command. Under the mutex."""
+        self.debts.admit()
         return any(each.owed is Owed.REPEAT and each.request is not self._behind for each in self.debts.all)
 
     @property

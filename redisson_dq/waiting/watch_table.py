@@ -28,7 +28,7 @@ from __future__ import annotations
 from typing import Final
 
 from redisson_dq._tables import TableEnum
-from redisson_dq.waiting.debts import Debts
+from redisson_dq.waiting.debts import NOTHING, Debt, Debts
 from redisson_dq.waiting.line import Line
 
 __all__ = ["TRANSITIONS", "Do", "State", "Trigger", "WatchEngine"]
@@ -144,27 +144,48 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
 class WatchEngine:
     """Decides for one source. Not thread-safe: its callers hold the mutex of the line."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: Line, debts: Debts) -> None:
         self.state = State.RESTING
-        self.debts = Debts()
+        self.debts = debts
         self.line = line
         #: Whether Redis tells of the next change of the key.
         self.is_watched = False
         #: How many values stood there at the last reply; None where Redis has told of a change since.
         self.left: int | None = None
+        #: Whether a pump of its own has taken its place. That one asks, and pays what is owed.
+        self.is_over = False
+        # The debt of the request that is under way.
+        self._sent = NOTHING
 
     def step(self, trigger: Trigger) -> tuple[Do, ...]:
         """Gives the actions for a trigger. All triggers come under the mutex."""
         if trigger in (Trigger.TOLD, Trigger.LOST):
             self.is_watched, self.left = False, None
+        if trigger is Trigger.LOST:
+            self.is_to_be_sent_again(self._sent)
         self.state, to_do = TRANSITIONS[self.state, trigger]
         return to_do
 
+    def sends(self, debt: Debt, *, is_repeatable: bool) -> None:
+        """The request of this debt is about to be sent. A repeatable one is owed again when its reply is lost."""
+        self.debts.paid(debt)
+        self._sent = debt if is_repeatable else NOTHING
+
+    def was_answered(self) -> None:
+        """The reply to its request was read."""
+        self._sent = NOTHING
+
+    def is_to_be_sent_again(self, debt: Debt) -> None:
+        """The request that is under way was not carried out, or its reply is lost."""
+        self.debts.owe_first(debt)
+        self._sent = NOTHING
+
     def choice(self, *, has_returns: bool) -> Trigger:
         """Classifies the work that is left. ``has_returns``: values have to go back."""
-        if has_returns or (self.line.closed and self.debts.has_request):
+        owes = self.debts.admit() and not self.is_over
+        if has_returns or (self.line.closed and owes and self.debts.has_request):
             return Trigger.RETURNS
-        if not self.line.closed and (self.debts or self.line.count):
+        if not (self.line.closed or self.is_over) and (owes or self.line.count):
             return Trigger.ASKS
         return Trigger.RESTS
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import threading
 import time
 from collections import Counter
@@ -15,11 +16,22 @@ from typing import Any
 import pytest
 import redis
 
+from redisson_dq import partition_names
+from redisson_dq._concurrency import Inbox, Mutex, Promise
+from redisson_dq._sync.receiving.pump import Pump
+from redisson_dq._sync.receiving.shared_pump import SharedPump
+from redisson_dq._sync.receiving.turns import Turns
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import ClosedError, RedisConnectionError, WrongTypeError
 from redisson_dq.observing import Answered, Sent
+from redisson_dq.waiting.debts import Debts
+from redisson_dq.waiting.line import Line, Waiter
 from redisson_dq.wire.blocking import Pop
+from redisson_dq.wire.calls.leases import LeaseKeys
+from redisson_dq.wire.envelope import Envelope
+from redisson_dq.wire.keys import DeadKeys, QueueKeys
+from redisson_dq.wire.lease_source import LeaseSource
 from tests.cluster import Cluster
 from tests.conftest import PATIENCE, eventually
 from tests.faults.gate import Gate
@@ -315,6 +327,58 @@ def test_a_lease_whose_reply_was_lost_is_not_lost(
         for number in range(8):
             admin.rpush(f"other{number}", "over")
         assert [each.result(PATIENCE) for each in others] == ["over"] * 8
+
+
+class Nobody:
+    """A lookout that comes to no source."""
+
+    def call(self, pump: SharedPump, /) -> None:
+        pass
+
+    def later(self, work: Callable[[], None], after: float = 0.0) -> None:
+        pass
+
+
+@pytest.mark.parametrize("flavour", ["sync"], indirect=True)
+def test_a_request_that_is_owed_to_the_pump_of_before_is_sent_all_the_same(admin: Any, client: Any) -> None:
+    """A caller looks for the pump, another one takes its place, and then the caller owes its request."""
+    connections, clock, debts = client.runtime.connections, client.runtime.clock, Debts()
+    queue = QueueKeys.of("orders")
+    keys = LeaseKeys(queue=queue, dead=DeadKeys.belonging_to(queue.ready))
+    source = LeaseSource(keys, Envelope.CURRENT, visible_us=60_000_000, limit=0)
+    inbox: Inbox[Waiter | str] = Inbox(clock)
+    line = Line("orders", inbox, Mutex())
+    before = SharedPump(connections, source, debts, Turns(line), Nobody(), lambda: None)
+    pump = Pump(connections, source, line, debts, inbox)
+    admin.rpush("orders", "a")
+    request = source.look(1)
+    assert [each.data for each in connections.run(request)] == [b"a"]
+    answer: Promise[Any] = Promise(clock)
+    with line.mutex:
+        before.stop()
+        before.recover(request)
+        inbox.put(Waiter(1, math.inf, answer, lambda notice: None))
+        pump.wake()
+    answer.wait(PATIENCE)
+    assert [each.data for each in answer.value] == [b"a"]
+    with line.mutex:
+        line.shut()
+        pump.close()
+    eventually(lambda: pump.is_at_rest)
+
+
+def test_a_share_of_a_partition_whose_reply_was_lost_is_not_lost(
+    flavour: Flavour, server: EmbeddedServer, admin: Any
+) -> None:
+    port, names = server.port or 0, partition_names("orders", 3)
+    for number, name in enumerate(names):
+        admin.rpush(name, number)
+    with Gate(lambda: port) as gate, flavour.connect(gate.url, codec=StringCodec()) as client:
+        queue = client.blocking_queue("orders", partitions=3, transfer=False)
+        trap = gate.trap("receive.lua", "reply", "cut")
+        got = [queue.receive(timeout=PATIENCE) for _ in range(3)]
+        assert trap.sprung.is_set()
+        assert sorted((each.value, each.attempt) for each in got) == [("0", 1), ("1", 1), ("2", 1)]
 
 
 def test_everything_was_flushed(crowd: object, admin: Any, client: Any, threads: ThreadPoolExecutor) -> None:

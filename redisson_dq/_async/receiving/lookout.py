@@ -170,9 +170,9 @@ class Lookout:
         """Looks for all that Redis tells nothing of."""
         self._ticked_at = now = self._clock.monotonic()
         for pump in self._each():
-            if (pump.line.closed or pump.is_over) and pump.is_at_rest:
+            if (pump.line.closed or pump.engine.is_over) and pump.is_at_rest:
                 del self._pumps[pump.source.key.encode()][pump]
-            elif pump.line.count and not pump.is_over:
+            elif pump.line.count and not pump.engine.is_over:
                 self._waited_at = now
         tracking = self._tracking
         if tracking is None:

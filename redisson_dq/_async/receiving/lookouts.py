@@ -68,7 +68,8 @@ class Lookouts:
         await self._clerk.aclose()
 
     async def _find(self, pump: SharedPump) -> None:
-        if self._is_refused:
+        if self._is_refused or pump.line.closed:
+            # Once it is closed nothing is taken any more, and the clerk alone puts values back.
             with pump.line.mutex:
                 pump.give_up()
             return

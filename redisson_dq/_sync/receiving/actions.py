@@ -168,18 +168,9 @@ class Actions:
         return Trigger.DONE, held
 
     def _repeat(self, held: InHand) -> Told:
-        """Once it is closed: sends a request with a lost reply again. So the values that it took go back."""
-        debt = self._engine.debts.first
-        assert debt.request is not None
-        taken: list[Taken] = []
-        try:
-            taken = self._connections.run(debt.request, when_closed=True)
-        except (RedissonDQError, Cancelled) as error:
-            lasts = isinstance(error, RedissonDQError) and not isinstance(error, RedisConnectionError)
-            if not self._backs.gives_up and not lasts:
-                return Trigger.STUCK, held
-            logger.warning("queue %r: values of a lost reply return at their lease deadline: %s", self._key, error)
-        self._engine.debts.paid(debt)
+        taken = self._backs.repeat(self._engine.debts)
+        if taken is None:
+            return Trigger.STUCK, held
         return Trigger.CAME if taken else Trigger.NONE, held.holding(taken)
 
     def _connect(self, held: InHand) -> Told:

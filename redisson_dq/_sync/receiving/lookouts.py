@@ -71,7 +71,8 @@ class Lookouts:
         self._clerk.close()
 
     def _find(self, pump: SharedPump) -> None:
-        if self._is_refused:
+        if self._is_refused or pump.line.closed:
+            # Once it is closed nothing is taken any more, and the clerk alone puts values back.
             with pump.line.mutex:
                 pump.give_up()
             return

@@ -13,9 +13,10 @@ from typing import Any
 from redisson_dq._concurrency import Promise, Work
 from redisson_dq._redis import passes
 from redisson_dq._sync.connecting.connections import Connections
-from redisson_dq._sync.receiving.taker import Taker
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
+from redisson_dq.waiting.debts import Debts
 from redisson_dq.waiting.line import Farewell, Lifeline, Line, Waiter
+from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken
 
@@ -32,18 +33,20 @@ class Looks:
         self,
         connections: Connections,
         line: Line,
-        taker: Callable[[], Taker],
+        source: Source,
+        debts: Debts,
         tell: Callable[[Any], None],
         owner: object,
         attend: Work,
     ) -> None:
         """``tell`` puts a notice into the inbox of the background task that sees to the callers of ``owner``, the
-        receiver. The notice ``attend`` wakes the pump. ``taker`` gives the pump of that moment.
+        receiver. The notice ``attend`` wakes the pump, which pays the ``debts``.
         """
         self._connections = connections
         self._clock = connections.clock
         self._line = line
-        self._taker = taker
+        self._source = source
+        self._debts = debts
         self._tell = tell
         self._owner = owner
         self._attend = attend
@@ -75,7 +78,7 @@ class Looks:
 
     def begin(self, limit: int, lifeline: Lifeline) -> Request[list[Taken]]:
         """The request of a caller that looks itself. Its outcome goes to :meth:`end` or :meth:`miss`."""
-        request = self._taker().source.look(limit)
+        request = self._source.look(limit)
         assert request is not None
         waiter = Waiter(limit, 0.0, Promise(self._clock), self._tell, self._owner)
         waiter.farewell = Farewell(lifeline, waiter)
@@ -109,10 +112,9 @@ class Looks:
         elif not (isinstance(error, RedisConnectionError) and error.maybe_done):
             # It has taken nothing. Waking the background task for that would let the next look find others first.
             waiter.farewell = None
-        elif again and (request := waiter.request) is not None:
-            # Only one of the two may send the request again, or two callers would have the values.
-            waiter.farewell = waiter.request = None
-            self._taker().owe(request)
+        elif again:
+            # It is owed before the caller gets in line, as its values were first.
+            self._debts.leave(waiter)
             self._tell(self._attend)
         else:
             waiter.is_leaving = True

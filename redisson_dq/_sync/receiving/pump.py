@@ -17,7 +17,7 @@ from redisson_dq._sync.receiving.actions import Actions, Told
 from redisson_dq._sync.receiving.put_backs import PutBacks
 from redisson_dq._sync.receiving.unblocking import Unblocker
 from redisson_dq.errors import RedisConnectionError
-from redisson_dq.waiting.debts import repeat
+from redisson_dq.waiting.debts import Debts, repeat
 from redisson_dq.waiting.in_hand import EMPTY, InHand
 from redisson_dq.waiting.line import WAKE, Line, Waiter
 from redisson_dq.waiting.pop_engine import PopEngine
@@ -39,6 +39,7 @@ class Pump:
         connections: Connections,
         source: Source,
         line: Line,
+        debts: Debts,
         bell: Inbox[Waiter | str],
         *,
         stay: float = 0.0,
@@ -48,7 +49,7 @@ class Pump:
         self._clock = connections.clock
         self._line = line
         self._bell = bell
-        self._engine = PopEngine(line, source, stay=stay, shuts=shuts)
+        self._engine = PopEngine(line, source, debts, stay=stay, shuts=shuts)
         self._backs = PutBacks(connections, source, line, self.put_away)
         self._pumping = Actions(connections, self._engine, self._backs, bell)
         self._unblocker = Unblocker(source.key, line.mutex, self._clock, self._unblockable)
@@ -58,7 +59,7 @@ class Pump:
 
     def wake(self) -> None:
         """Somebody may wait, or has noted a request that has to be sent again."""
-        self._tell(Trigger.OWED if self._engine.owes_another else Trigger.WORK)
+        self._tell(Trigger.OWED if self._engine.owes_another() else Trigger.WORK)
 
     def open(self) -> None:
         """Takes for callers from now on."""
@@ -83,13 +84,13 @@ class Pump:
             self._backs.add(values)
             self._tell(Trigger.OWED)
 
-    def owe(self, request: Request[list[Taken]]) -> None:
-        """Notes a request that the next pumper sends again. May be called without the mutex."""
-        self._engine.debts.owe(repeat(request))
-
     def recover(self, request: Request[list[Taken]]) -> None:
-        """Sends a repeatable request again. Its sender does not wait for the reply any more."""
-        self.owe(request)
+        """Sends a repeatable request again. Its sender does not wait for the reply any more.
+
+        Until its values are given it is open. A look by others would find the values behind them.
+        """
+        self._engine.open()
+        self._engine.debts.owe(repeat(request))
         self._tell(Trigger.OWED)
 
     def end(self) -> None:

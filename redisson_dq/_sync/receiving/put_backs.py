@@ -12,7 +12,8 @@ from operator import attrgetter
 from redisson_dq._concurrency import Cancelled, Switch
 from redisson_dq._redis import passes
 from redisson_dq._sync.connecting.connections import Connections
-from redisson_dq.errors import RedissonDQError
+from redisson_dq.errors import RedisConnectionError, RedissonDQError
+from redisson_dq.waiting.debts import Debts
 from redisson_dq.waiting.line import Line
 from redisson_dq.wire.blocking import PutBack, Source
 from redisson_dq.wire.taken import Taken
@@ -84,6 +85,29 @@ class PutBacks:
             except (RedissonDQError, Cancelled) as error:
                 self._failed(back, error, is_unsure=back in unsure or getattr(error, "maybe_done", False))
         return not self.are_left
+
+    def repeat(self, debts: Debts) -> list[Taken] | None:
+        """Once it is closed: sends a request with a lost reply again. So the values that it took go back.
+
+        Gives its values, or None when it has to be tried again.
+        """
+        with self._line.mutex:
+            debts.admit()
+            debt = debts.first
+        if debt.request is None:
+            return []
+        taken: list[Taken] = []
+        try:
+            taken = self._connections.run(debt.request, when_closed=True)
+        except (RedissonDQError, Cancelled) as error:
+            lasts = isinstance(error, RedissonDQError) and not isinstance(error, RedisConnectionError)
+            if not self.gives_up and not lasts:
+                return None
+            logger.warning(
+                "queue %r: values of a lost reply return at their lease deadline: %s", self._source.key, error
+            )
+        debts.paid(debt)
+        return taken
 
     def pause(self, closing: Switch, seconds: float = _LAST_PAUSE) -> None:
         """Waits before the next try, shortly once the receiver is closed."""

@@ -21,6 +21,7 @@ from redisson_dq._sync.receiving.shared_pump import SharedPump
 from redisson_dq._sync.receiving.taker import Taker
 from redisson_dq._sync.receiving.turns import Turns
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
+from redisson_dq.waiting.debts import Debts
 from redisson_dq.waiting.line import Answer, Answering, Farewell, Lifeline, Line, Waiter
 from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.request import Request
@@ -70,10 +71,15 @@ class Receiver:
         self._asides: dict[object, BackgroundTask] = {}
         #: How many seats its pumps have taken (:class:`Lookouts`).
         self.seats = 0
-        # By the key of their source.
+        # By the key of the source, as the pumps are. Pumps may be replaced, the debts stay.
+        self._debts = {source.key: Debts() for source in sources}
+        # Shared pumps in whose place others are. Values may still be on their way back there.
+        self._replaced: list[Taker] = []
         self._pumps = self._shared_pumps(sources, lookouts) if lookouts else self._make_pumps(sources)
         #: The looks of callers, each in a round trip of its own. For one source with a look.
-        self.looks = Looks(connections, self.line, lambda: self._pump, notices.put, self, self._attend)
+        self.looks = Looks(
+            connections, self.line, sources[0], self._debts[sources[0].key], notices.put, self, self._attend
+        )
 
     # -- for callers -------------------------------------------------------------------------------------------------
 
@@ -193,28 +199,40 @@ class Receiver:
     # -- differences between the kinds of receiver, under the mutex --------------------------------------------------
 
     def _make_pumps(self, sources: Sequence[Source]) -> Mapping[str, Taker]:
-        return {each.key: Pump(self._connections, each, self.line, self._inbox) for each in sources}
+        return {
+            each.key: Pump(self._connections, each, self.line, self._debts[each.key], self._inbox) for each in sources
+        }
 
     def _shared_pumps(self, sources: Sequence[Source], lookouts: Lookouts) -> Mapping[str, Taker]:
         turns = Turns(self.line)
-        shared = [SharedPump(self._connections, each, turns, lookouts, self._stop_sharing) for each in sources]
+        shared = [
+            SharedPump(self._connections, each, self._debts[each.key], turns, lookouts, self._stop_sharing)
+            for each in sources
+        ]
         return {each.source.key: each for each in shared}
 
     def _stop_sharing(self) -> None:
         """Redis does not let a client watch many keys. Each source has a pump of its own from here on."""
         shared = [pump for pump in self._pumps.values() if isinstance(pump, SharedPump)]
-        if not shared:
-            return
-        self._pumps = self._make_pumps([each.source for each in shared])
-        for each in shared:
-            for request in each.stop():
-                self._pumps[each.source.key].recover(request)
+        if shared:
+            for each in shared:
+                each.stop()
+            self._replaced += shared
+            self._pumps = self._make_pumps([each.source for each in shared])
+        for key, pump in self._pumps.items():
+            if self._debts[key]:
+                pump.wake()
         self._serve()
 
     @property
     def _shares(self) -> bool:
         """Whether its sources share connections with others."""
         return isinstance(self._pump, SharedPump)
+
+    @property
+    def _takers(self) -> list[Taker]:
+        """The pumps, and those in whose place they are."""
+        return [*self._pumps.values(), *self._replaced]
 
     @property
     def _pump(self) -> Taker:
@@ -264,9 +282,12 @@ class Receiver:
         """A caller has left, or vanished."""
         with self.line.mutex:
             self.line.admit()
-            if waiter.request is not None and not (waiter.answer.filled or waiter.is_gone):
-                # The request may have taken values. Sent again, it gives the same values.
-                self._pump.recover(waiter.request)
+            if waiter.request is not None:
+                # The caller may have left it before.
+                self._debts[self._pump.source.key].admit()
+                if not (waiter.answer.filled or waiter.is_gone):
+                    # The request may have taken values. Sent again, it gives the same values.
+                    self._pump.recover(waiter.request)
             self._distribute(self.line.leave(waiter))
             if not self.line.anyone:
                 self._nobody_waits()
@@ -316,22 +337,21 @@ class Receiver:
         """Ends every wait with ClosedError, and the background tasks as soon as their values are back."""
         with self.line.mutex:
             self.line.shut()
-            for pump in self._pumps.values():
+            for pump in self._takers:
                 pump.close()
 
     def hang_up(self) -> None:
         """Cuts the connections. Values in the replies on them are lost."""
-        for pump in self._pumps.values():
+        for pump in self._takers:
             pump.hang_up()
 
     @property
     def is_quiet(self) -> bool:
         """Whether every value on its way has a caller that waits for it. May be read without the mutex."""
-        return (
-            not self.looks.are_leaving and not self._inbox.count and all(pump.is_quiet for pump in self._pumps.values())
-        )
+        return not self.looks.are_leaving and not self._inbox.count and all(pump.is_quiet for pump in self._takers)
 
     @property
     def is_at_rest(self) -> bool:
         """Whether it holds no value and has no background task. May be read without the mutex."""
-        return self.line.is_at_rest and not self._asides and all(pump.is_at_rest for pump in self._pumps.values())
+        owes = any(debts.has_request for debts in list(self._debts.values()))
+        return self.line.is_at_rest and not (self._asides or owes) and all(pump.is_at_rest for pump in self._takers)

@@ -24,6 +24,7 @@ from redisson_dq._sync.receiving.lookouts import Lookouts
 from redisson_dq._sync.receiving.pump import Pump
 from redisson_dq._sync.receiving.receiver import Notice, Receiver
 from redisson_dq._sync.receiving.taker import Taker
+from redisson_dq.errors import RedissonDQError
 from redisson_dq.waiting.line import WAKE
 from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.taken import Taken
@@ -61,8 +62,8 @@ class RoundRobinReceiver(Receiver):
     def _make_pumps(self, sources: Sequence[Source]) -> Mapping[str, Taker]:
         # The receiver's background task reads the inbox of the line, so each pump has a bell of its own.
         return {
-            source.key: Pump(self._connections, source, self.line, Inbox(self._clock), stay=STAY, shuts=True)
-            for source in sources
+            key: Pump(self._connections, source, self.line, debts, Inbox(self._clock), stay=STAY, shuts=True)
+            for key, source, debts in ((each.key, each, self._debts[each.key]) for each in sources)
         }
 
     @property
@@ -167,15 +168,24 @@ class RoundRobinReceiver(Receiver):
         requests = {key: self._sources[key].more(share) for key, share in shares.items()}
         sent = {key: request for key, request in requests.items() if request is not None}
         values: list[Taken] = []
+        lost = {key: request for key, request in sent.items() if request.repeatable}
         try:
             outcomes = self._connections.run_many(list(sent.values()), transaction=False)
             for key, found in zip(sent, outcomes, strict=True):
+                if not getattr(found, "maybe_done", False):
+                    lost.pop(key, None)
                 if isinstance(found, list) and found:
                     values += found
                     self._pass_turn(key)
+        except RedissonDQError:
+            # Nothing was sent.
+            lost.clear()
+            raise
         finally:
             with self.line.mutex:
                 self.line.unclaim(wanted)
+                for key, request in lost.items():
+                    self._pumps[key].recover(request)
                 self.line.admit()
                 self.line.took(values)
                 self._distribute(values)

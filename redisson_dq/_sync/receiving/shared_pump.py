@@ -15,13 +15,13 @@ from typing import Any, Protocol
 import attrs
 from redis.exceptions import NoScriptError, ResponseError
 
-from redisson_dq._concurrency import Cancelled, Work
+from redisson_dq._concurrency import Work
 from redisson_dq._redis import is_denied, is_out_of_memory, is_passing
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.connecting.explaining import end_of_wait, explained
 from redisson_dq._sync.receiving.put_backs import PutBacks
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
-from redisson_dq.waiting.debts import Owed, repeat
+from redisson_dq.waiting.debts import Debts, Owed, repeat
 from redisson_dq.waiting.line import Line, Waiter
 from redisson_dq.waiting.watch_table import Do, State, Trigger, WatchEngine
 from redisson_dq.wire.blocking import Source
@@ -111,6 +111,7 @@ class SharedPump:
         self,
         connections: Connections,
         source: Source,
+        debts: Debts,
         turns: InTurns,
         calling: Calling,
         give_up: Callable[[], None],
@@ -120,15 +121,13 @@ class SharedPump:
         self.source = source
         self.turns = turns
         self.line: Line = turns.line
-        self.engine = WatchEngine(turns.line)
+        self.engine = WatchEngine(turns.line, debts)
         self.backs = PutBacks(connections, source, turns.line, self.put_away)
         self.asked = _Asked()
         #: The lookout of the node that the key lives on, once that is known.
         self.lookout: HangsUp | None = None
         #: Why nothing can be taken just now.
         self.trouble: RedisConnectionError | None = None
-        #: Whether a pump of its own has taken its place.
-        self.is_over = False
         self._calling = calling
         self._give_up = give_up
         self._place = f"wait {id(self)}"
@@ -158,13 +157,9 @@ class SharedPump:
             self.backs.add(values)
             self.tell(Trigger.OWED)
 
-    def owe(self, request: Request[list[Taken]]) -> None:
-        """Notes a request that is sent again in the next round. May be called without the mutex."""
-        self.engine.debts.owe(repeat(request))
-
     def recover(self, request: Request[list[Taken]]) -> None:
         """Sends a repeatable request again. Its sender does not wait for the reply any more."""
-        self.owe(request)
+        self.engine.debts.owe(repeat(request))
         self.tell(Trigger.OWED)
 
     def end(self) -> None:
@@ -245,7 +240,7 @@ class SharedPump:
                 self.line.fail(self._reason)
             elif do is Do.PAUSE:
                 self._calling.later(self._go_on, self.backs.pause_of(self._longer_pause()))
-        if self.engine.state is State.RESTING and self.line.inbox.count and not self.is_over:
+        if self.engine.state is State.RESTING and self.line.inbox.count and not self.engine.is_over:
             # Somebody came who still found it called.
             self.tell(Trigger.WORK)
 
@@ -253,8 +248,6 @@ class SharedPump:
         """Whether it has to be asked, in a round that comes to it. Otherwise it takes its next step."""
         self.backs.surplus = self.line.give(self.backs.surplus)
         choice = self.engine.choice(has_returns=self.backs.are_left)
-        if choice is Trigger.ASKS and self.is_over:
-            choice = Trigger.RESTS
         if choice is not Trigger.ASKS:
             self.tell(choice)
         return choice is Trigger.ASKS
@@ -264,8 +257,8 @@ class SharedPump:
         engine = self.engine
         debt = engine.debts.first
         request = debt.request if debt.owed is Owed.REPEAT else self.source.at_once(share) if share else None
-        if request is not None and request.repeatable:
-            engine.debts.owe(repeat(request))
+        if request is not None:
+            engine.sends(repeat(request), is_repeatable=request.repeatable)
         # Where more is left than is taken now, the next round comes anyway.
         watches = not engine.is_watched and (engine.left or 0) <= share
         now = self._connections.clock.monotonic()
@@ -284,7 +277,7 @@ class SharedPump:
             # It did not run. The lookout sends the script's text in the next round.
             asked.is_again = True
         elif request is not None:
-            self.engine.debts.paid(repeat(request))
+            self.engine.was_answered()
             try:
                 asked.taken = self._taken(request, reply)
             except (ResponseError, RedissonDQError) as error:
@@ -311,8 +304,9 @@ class SharedPump:
             watches = asked.watches and isinstance(asked.length, int)
             left = asked.length if watches else self._left_behind(asked)
             if asked.is_again and asked.request is not None:
-                self.engine.debts.owe(repeat(asked.request))
+                self.engine.is_to_be_sent_again(repeat(asked.request))
             self.tell(self.engine.replied(left, watches=watches, has_returns=self.backs.are_left))
+        self._leave_debts()
         return asked.taken
 
     def _taken(self, request: Request[list[Taken]], reply: Any) -> list[Taken]:
@@ -347,6 +341,7 @@ class SharedPump:
             # The connection broke behind the reply that had them.
             self.put_away(self.line.give(lost.taken))
         self.tell(Trigger.LOST)
+        self._leave_debts()
 
     @property
     def may_have_taken(self) -> bool:
@@ -364,16 +359,18 @@ class SharedPump:
             self.line.fail(reason)
 
     def give_up(self) -> None:
-        """Redis does not tell of changes: pumps of their own take over. Under the mutex."""
+        """No lookout comes to it: values go back, and pumps of their own take for callers. Under the mutex."""
         if self.engine.state is State.CALLED and self.wants():
             self._give_up()
 
-    def stop(self) -> list[Request[list[Taken]]]:
-        """Another pump takes its place. Gives the requests that have to be sent again, which that one does."""
-        self.is_over = True
-        debts = self.engine.debts
-        owed, debts.all = debts.all, []
-        return [debt.request for debt in owed if debt.request is not None]
+    def stop(self) -> None:
+        """Another pump takes its place, and goes on with the debts. This one reads the replies that are under way."""
+        self.engine.is_over = True
+
+    def _leave_debts(self) -> None:
+        """Wakes the pump that has taken its place, where a request that was under way here has to be sent again."""
+        if self.engine.is_over and self.engine.debts:
+            self._give_up()
 
     # -- beside the lookout ------------------------------------------------------------------------------------------
 
@@ -382,7 +379,7 @@ class SharedPump:
         goes_on = True
         if self.backs.are_left:
             goes_on = self.backs.send()
-        elif self.line.closed and self.engine.debts.has_request:
+        elif self.line.closed and self.engine.debts.has_request and not self.engine.is_over:
             goes_on = self._repeat()
         if goes_on:
             self._trouble_is_over()
@@ -390,18 +387,10 @@ class SharedPump:
             self.tell(Trigger.DONE if goes_on else Trigger.STUCK)
 
     def _repeat(self) -> bool:
-        debt = self.engine.debts.first
-        assert debt.request is not None
-        taken: list[Taken] = []
-        try:
-            taken = self._connections.run(debt.request, when_closed=True)
-        except (RedissonDQError, Cancelled) as error:
-            lasts = isinstance(error, RedissonDQError) and not isinstance(error, RedisConnectionError)
-            if not self.backs.gives_up and not lasts:
-                return False
-            logger.warning("queue %r: values of a lost reply return at their lease deadline: %s", self._key, error)
+        taken = self.backs.repeat(self.engine.debts)
+        if taken is None:
+            return False
         with self.line.mutex:
-            self.engine.debts.paid(debt)
             self.backs.add(self.line.give(taken))
         return True
 

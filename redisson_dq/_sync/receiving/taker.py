@@ -78,9 +78,6 @@ class Taker(Protocol):
     def put_away(self, values: list[Taken]) -> None:
         """Puts values back where they came from, in the order in which they were taken."""
 
-    def owe(self, request: Request[list[Taken]]) -> None:
-        """Notes a request that has to be sent again; :meth:`wake` follows. May be called without the mutex."""
-
     def recover(self, request: Request[list[Taken]]) -> None:
         """Sends a repeatable request again. Its sender does not wait for the reply any more."""
 

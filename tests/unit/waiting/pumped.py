@@ -16,7 +16,7 @@ from typing import Any, cast
 import attrs
 
 from redisson_dq.errors import RedisConnectionError
-from redisson_dq.waiting.debts import LOOK, Owed, repeat
+from redisson_dq.waiting.debts import LOOK, Debts, Owed, repeat
 from redisson_dq.waiting.in_hand import InHand
 from redisson_dq.waiting.line import SOON
 from redisson_dq.waiting.pop_engine import Look, PopEngine
@@ -131,7 +131,7 @@ class World:
         # Few names make more worlds alike. They are enough where few requests are owed at a time.
         self.names = 3 if mishaps < 2 else 1_000_000
         self.line = FakeLine()
-        self.engine = PopEngine(cast("Any", self.line), cast("Any", FakeSource(self)))
+        self.engine = PopEngine(cast("Any", self.line), cast("Any", FakeSource(self)), Debts())
         self.now = 0.0
         self.inbox: tuple[tuple[int, float], ...] = ()
         self.bell = 0

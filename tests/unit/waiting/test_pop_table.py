@@ -149,9 +149,9 @@ def test_a_request_that_is_noted_beside_a_blocking_command_is_another_one() -> N
     """The command ends for it. It does not end for the request that was sent together with it."""
     world = next(each for each, _ in found((State.BLOCKED, Trigger.NOBODY)) if each.kind is Kind.LEASE)
     assert world.engine.is_blocked
-    assert not world.engine.owes_another
+    assert not world.engine.owes_another()
     world.engine.debts.owe(repeat(cast("Any", "theirs")))
-    assert world.engine.owes_another
+    assert world.engine.owes_another()
 
 
 _REFUSED = RedisConnectionError("a replica takes no writes")

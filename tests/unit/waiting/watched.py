@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import attrs
 
-from redisson_dq.waiting.debts import repeat
+from redisson_dq.waiting.debts import Debts, repeat
 from redisson_dq.waiting.watch_table import Do, State, Trigger, WatchEngine
 from tests.unit.waiting.pumped import Broken, Event
 
@@ -52,7 +52,7 @@ class World:
         self.leases = leases
         self.most_values, self.most_callers = values, callers
         self.line = Line()
-        self.engine = WatchEngine(cast("Any", self.line))
+        self.engine = WatchEngine(cast("Any", self.line), Debts())
         self.pushed = 0
         #: What became of each caller: "waits", its value, "left" or "nothing".
         self.callers: dict[int, Any] = {}
@@ -302,8 +302,8 @@ class World:
         if not request and share:
             self.requests += 1
             request = f"mine {self.requests % 3}"
-        if request and self.leases:
-            engine.debts.owe(repeat(cast("Any", request)))
+        if request:
+            engine.sends(repeat(cast("Any", request)), is_repeatable=self.leases)
         watches = not engine.is_watched and (engine.left or 0) <= share
         if self.sent is not None:
             raise Broken("commands are sent before the replies are read")
@@ -320,8 +320,8 @@ class World:
             self.ready = tuple(sorted(taken + self.ready))
             taken = ()
         self.leased.pop(sent.request, None)
-        if sent.request and self.leases:
-            self.engine.debts.paid(repeat(cast("Any", sent.request)))
+        if sent.request:
+            self.engine.was_answered()
         self._admit()
         answers = False
         if is_refused:
@@ -422,7 +422,8 @@ class World:
         under_way = self.sent.reply[0] if self.sent is not None and self.sent.reply and not self.leases else ()
         owed: tuple[int, ...] = ()
         for request, values in self.leased.items():
-            if repeat(cast("Any", request)) not in engine.debts.all:
+            is_under_way = self.sent is not None and self.sent.request == request
+            if repeat(cast("Any", request)) not in engine.debts.all and not is_under_way:
                 raise Broken("leases of a request that is not owed")
             owed += values
         given = tuple(each for each in self.callers.values() if isinstance(each, int))
