@@ -14,7 +14,6 @@ Without an interceptor no operation is made: each place costs one ``if``.
 
 from __future__ import annotations
 
-import enum
 import logging
 import threading
 from asyncio import CancelledError
@@ -25,6 +24,7 @@ from typing import Any, Protocol
 
 import attrs
 
+from redisson_dq._tables import TableEnum
 from redisson_dq.errors import ClosedError
 from redisson_dq.items import SettleOutcome
 
@@ -42,7 +42,7 @@ __all__ = [
 logger = logging.getLogger("redisson_dq")
 
 
-class OperationKind(enum.Enum):
+class OperationKind(TableEnum):
     """The kinds of operations, by the names that the conventions of OpenTelemetry have for them."""
 
     SEND = "send"
@@ -96,6 +96,8 @@ class Operation:
     leases: Sequence[TracedLease] = ()
     #: The outcome of the end of one lease.
     outcome: str | None = None
+    #: Whether a lease had ended before, so that the call did nothing about it.
+    finds_lost: bool = False
     #: Whether a worker does it, which has no caller.
     of_worker: bool = False
     #: Why it counts as failed although it raises nothing.
@@ -181,6 +183,7 @@ class Under:
         if isinstance(result, BaseException):
             self.end(result)
             return
+        self.operation.finds_lost = SettleOutcome.LOST in result
         if len(result) == 1:
             self.operation.outcome = result[0].value
         self.end()

@@ -23,6 +23,7 @@ class Destination:
     """A queue, and a call on it. A partition counts as its queue; its span has its number."""
 
     name: str
+    span_name: str
     of_span: Mapping[str, Any]
     of_metric: Mapping[str, Any]
 
@@ -62,4 +63,4 @@ class Destinations:
             **self._server,
         }
         of_span = common if whole is None else {**common, names.PARTITION: str(whole[1])}
-        return Destination(name, of_span, common)
+        return Destination(name, f"{call} {name}", of_span, common)

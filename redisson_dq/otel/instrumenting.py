@@ -79,12 +79,14 @@ def instrument(
     meter_provider: MeterProvider | None = None,
     propagator: TextMapPropagator | None = None,
     parent: bool = False,
+    acks: bool = False,
 ) -> Instrumentation:
     """Makes spans and metrics of all that a client, its handles and its workers do with messages, from now on.
 
     - ``client_or_worker``: a client, or a worker, whose clients are meant then
     - ``tracer_provider``, ``meter_provider``, ``propagator``: the program's global ones unless given
     - ``parent``: makes the span of a handler a child of the span that has sent its message, in place of a link to it
+    - ``acks``: makes spans of a worker's acks, too. Otherwise only an ack that fails, or that comes too late, has one
 
     >>> import redisson_dq.otel
     >>> tracing = redisson_dq.otel.instrument(client)
@@ -105,6 +107,7 @@ def instrument(
             Destinations(runtime.connections.address, runtime.options.name_mapper),
             runtime.clock,
             parent=parent,
+            acks=acks,
         )
 
     known = _known.get(client_or_worker)

@@ -24,6 +24,10 @@ __all__ = ["Spans"]
 
 # The SDK keeps so many links of a span unless it is told otherwise.
 _MOST_LINKS = 128
+# No span is current.
+_ROOT = Context()
+# The call that ends most leases.
+_ACK = "ack"
 # So many characters of an error's text and of its traceback are kept.
 _LONGEST_TEXT = 16_384
 
@@ -32,13 +36,22 @@ class Spans:
     """The interceptor of one client."""
 
     def __init__(
-        self, tracer: Tracer, meter: Meter, carrier: Carrier, destinations: Destinations, clock: Clock, *, parent: bool
+        self,
+        tracer: Tracer,
+        meter: Meter,
+        carrier: Carrier,
+        destinations: Destinations,
+        clock: Clock,
+        *,
+        parent: bool,
+        acks: bool,
     ) -> None:
         self._tracer = tracer
         self._carrier = carrier
         self._destinations = destinations
         self._clock = clock
         self._parent = parent
+        self._acks = acks
         self._begin = {
             OperationKind.SEND: self._send,
             OperationKind.RECEIVE: self._receive,
@@ -106,7 +119,7 @@ class Spans:
     def _process(self, operation: Operation) -> Ended:
         began = self._clock.monotonic()
         # A handling belongs to no trace that was current where its worker was started.
-        around, parent, links = Context(), Context(), []
+        around, parent, links = _ROOT, _ROOT, []
         if operation.count is not None:
             links = self._carrier.links(operation.leases[:_MOST_LINKS])
         elif operation.leases and (carried := self._carrier.context_of(operation.leases[0])) is not None:
@@ -132,28 +145,37 @@ class Spans:
     def _settle(self, operation: Operation) -> Ended:
         if operation.count == 0:
             return _nothing
-        began = self._clock.monotonic()
-        parent, links = None, []
-        leases = operation.leases[:_MOST_LINKS]
-        if not operation.of_worker:
-            links = self._carrier.links(leases)
-        else:
-            parent = Context()
-            handlings = [lease.handling for lease in leases if lease.handling is not None and lease.handling.is_valid]
-            if len(operation.leases) > 1:
-                # Those of a batch have one span.
-                links = [Link(each) for each in {each.span_id: each for each in handlings}.values()]
-            elif handlings:
-                parent = trace.set_span_in_context(NonRecordingSpan(handlings[0]), parent)
-        destination = self._destinations.of(operation)
-        span = self._started(operation, destination, SpanKind.CLIENT, parent, links)
+        began, began_ns = self._clock.monotonic(), time.time_ns()
+        caller = contexts.get_current()
+        # A worker acks each value that it has handled. The span of the handling has told all about that.
+        is_expected = operation.of_worker and operation.name == _ACK and not self._acks
 
         def ended(error: BaseException | None) -> None:
-            if operation.outcome is not None:
-                span.set_attribute(names.OUTCOME, operation.outcome)
-            self._operation_duration.record(self._clock.monotonic() - began, self._end(span, destination, error))
+            destination = self._destinations.of(operation)
+            if is_expected and error is None and not operation.finds_lost:
+                told = destination.of_metric
+            else:
+                parent, links = self._causes(operation, caller)
+                span = self._started(operation, destination, SpanKind.CLIENT, parent, links, began_ns)
+                if operation.outcome is not None:
+                    span.set_attribute(names.OUTCOME, operation.outcome)
+                told = self._end(span, destination, error)
+            self._operation_duration.record(self._clock.monotonic() - began, told)
 
         return ended
+
+    def _causes(self, operation: Operation, caller: Context) -> tuple[Context, list[Link]]:
+        """The parent and the links of a settlement."""
+        leases = operation.leases[:_MOST_LINKS]
+        if not operation.of_worker:
+            return caller, self._carrier.links(leases)
+        handlings = [lease.handling for lease in leases if lease.handling is not None and lease.handling.is_valid]
+        if len(operation.leases) > 1:
+            # Those of a batch have one span.
+            return _ROOT, [Link(each) for each in {each.span_id: each for each in handlings}.values()]
+        if handlings:
+            return trace.set_span_in_context(NonRecordingSpan(handlings[0]), _ROOT), []
+        return _ROOT, []
 
     # -- their common parts ------------------------------------------------------------------------------------------
 
@@ -177,9 +199,7 @@ class Spans:
                 attributes[names.MESSAGE_ID] = lease.offer_id
         if operation.handler:
             attributes[names.HANDLER] = operation.handler
-        return self._tracer.start_span(
-            f"{operation.name} {destination.name}", parent, kind, attributes, links, began_ns
-        )
+        return self._tracer.start_span(destination.span_name, parent, kind, attributes, links, began_ns)
 
     def _end(self, span: Span, destination: Destination, error: BaseException | None) -> Mapping[str, Any]:
         """Ends the span. Gives the attributes of the metrics."""

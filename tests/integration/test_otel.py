@@ -25,7 +25,7 @@ import redisson_dq.otel
 from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import ArgumentError, RedisConnectionError, WrongTypeError
 from redisson_dq.otel import names
-from redisson_dq.worker import DeadLettered, Retry, Succeeded, fixed
+from redisson_dq.worker import DeadLettered, Lost, Retry, Succeeded, fixed
 from tests.conftest import PATIENCE, eventually
 from tests.flavours import Flavour
 from tests.workers.handlers import Gate, Ledger, Log, at_rest, running
@@ -92,6 +92,12 @@ def client(flavour: Flavour, url: str, telemetry: Telemetry) -> Iterator[Any]:
 
 def instrument(bridged: Any, **options: Any) -> redisson_dq.otel.Instrumentation:
     return redisson_dq.otel.instrument(getattr(bridged, "inner", bridged), **options)
+
+
+def with_acks(bridged: Any, telemetry: Telemetry) -> None:
+    """Makes spans of a worker's acks too, of a client that was instrumented without them."""
+    instrument(bridged).remove()
+    instrument(bridged, **telemetry.providers, acks=True)
 
 
 #: A trace and a span.
@@ -386,8 +392,9 @@ def test_each_form_of_an_entry_carries_it(
 
 
 def test_a_handler_runs_in_a_span_that_is_linked_to_the_offer(
-    worker: Any, admin: Any, delayed: Any, telemetry: Telemetry
+    client: Any, worker: Any, admin: Any, delayed: Any, telemetry: Telemetry
 ) -> None:
+    with_acks(client, telemetry)
     seen: list[Any] = []
 
     @worker.handler("orders")
@@ -515,9 +522,30 @@ def test_each_attempt_is_a_span_of_its_own_linked_to_the_offer(worker: Any, dela
     assert (point.count, point.attributes["error.type"]) == (3, "ZeroDivisionError")
 
 
-def test_a_worker_makes_one_span_for_each_value_and_one_for_each_call_that_acks(
+def test_an_ack_of_a_worker_has_no_span_unless_it_comes_too_late(
     worker: Any, admin: Any, queue: Any, telemetry: Telemetry
 ) -> None:
+    log = Log(worker)
+
+    @worker.handler("orders")
+    def handle(value: str) -> None:
+        if value == "b":
+            # Somebody ends the lease, and takes the value away.
+            admin.flushdb()
+
+    queue.add_all(["a", "b"])
+    with running(worker):
+        log.until(Lost)
+    (late,) = telemetry.named("ack orders")
+    assert attributes(late)["redisson_dq.outcome"] == "lost"
+    assert parent(late) == sent_by(telemetry.named("process orders")[-1])
+    assert telemetry.timed(names.OPERATION_DURATION)["ack"] == 2
+
+
+def test_a_worker_makes_one_span_for_each_value_and_on_demand_one_for_each_call_that_acks(
+    client: Any, worker: Any, admin: Any, queue: Any, telemetry: Telemetry
+) -> None:
+    with_acks(client, telemetry)
     worker.handler("orders", concurrency=8)(lambda value: None)
     queue.add_all([str(number) for number in range(200)])
     with running(worker):

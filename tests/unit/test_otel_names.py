@@ -67,7 +67,7 @@ class Recorder:
 def test_metrics_are_those_of_the_conventions() -> None:
     ours: Any = Recorder()
     tracer: Any = None
-    Spans(tracer, ours, Carrier(None), Destinations(None, None), SYSTEM, parent=False)
+    Spans(tracer, ours, Carrier(None), Destinations(None, None), SYSTEM, parent=False, acks=False)
     theirs: Any = Recorder()
     for create in (
         messaging_metrics.create_messaging_client_operation_duration,
@@ -82,7 +82,7 @@ def test_metrics_are_those_of_the_conventions() -> None:
 def test_a_meter_takes_the_buckets() -> None:
     meter = MeterProvider().get_meter("test")
     tracer: Any = None
-    Spans(tracer, meter, Carrier(None), Destinations(None, None), SYSTEM, parent=False)
+    Spans(tracer, meter, Carrier(None), Destinations(None, None), SYSTEM, parent=False, acks=False)
 
 
 @pytest.mark.parametrize(
