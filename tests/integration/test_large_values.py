@@ -61,6 +61,28 @@ def test_a_larger_value_is_taken_alone(kinds: list[Any]) -> None:
     assert taken == [[0], [1], [2], [3, 4]]
 
 
+@pytest.mark.parametrize("again", [False, True], ids=["fresh", "delivered before"])
+def test_receive_leases_a_million_bytes_at_most(client: Any, again: bool) -> None:
+    queue = client.blocking_queue("orders", transfer=False)
+    values = [large(number) for number in range(COUNT)]
+    queue.add_all(values)
+    if again:
+        queue.receive(visibility_timeout=60).nack(count=True)
+        values = [*values[1:], values[0]]
+    taken: list[str] = []
+    while found := queue.receive(1000, timeout=0, visibility_timeout=60):
+        assert len(found) == min(10, COUNT - len(taken))
+        taken += [delivery.value for delivery in found]
+    assert taken == values
+
+
+def test_a_larger_value_is_leased_alone(client: Any) -> None:
+    queue = client.blocking_queue("orders", transfer=False)
+    queue.add_all([large(number, size) for number, size in enumerate([1_500_000, 1_500_000, 5, 5])])
+    leased = [[int(each.value[:3]) for each in queue.receive(9, timeout=0)] for _ in range(3)]
+    assert leased == [[0], [1], [2, 3]]
+
+
 def test_a_page_comes_in_parts(admin: Any, kinds: list[Any]) -> None:
     values = offered(kinds, LATER)
     in_offer_order = values[:: len(kinds)] + (values[1::2] if len(kinds) == 2 else [])

@@ -17,11 +17,11 @@ local function wrapper(envelope, now_us)
       high, low = high + 1, 0
     end
     if envelope == 'legacy' then
-      return pack('>I4I4<I8c0', high, low, #value, value)
+      return pack('>I4I4<I8', high, low, #value) .. value
     elseif envelope == 'lean' then
-      return pack('B>I4I4B<I8c0', 9, high, low, 0, #value, value)
+      return pack('B>I4I4B<I8', 9, high, low, 0, #value) .. value
     end
-    return pack('B>I4I4<I8c0', 8, high, low, #value, value)
+    return pack('B>I4I4<I8', 8, high, low, #value) .. value
   end
 end
 

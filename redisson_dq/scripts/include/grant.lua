@@ -24,9 +24,9 @@ end
 local function lease(envelope, id, value, text, told, deadline)
   local n = 2 * grants
   if envelope == 'legacy' then
-    entries[n + 2] = struct.pack('c0<I8c0', id, #value, value)
+    entries[n + 2] = struct.pack('c0<I8', id, #value) .. value
   else
-    entries[n + 2] = struct.pack('Bc0<I8c0', #id, id, #value, value)
+    entries[n + 2] = struct.pack('Bc0<I8', #id, id, #value) .. value
   end
   moment = moment or int(deadline)
   entries[n + 1] = moment

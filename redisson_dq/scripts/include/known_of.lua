@@ -11,8 +11,8 @@ end
 
 -- Whether the entry with this id and value waits.
 local function stands(id, value)
-  if redis.call('ZSCORE', keys.timeout, struct.pack('Bc0<I8c0', #id, id, #value, value)) then
+  if redis.call('ZSCORE', keys.timeout, struct.pack('Bc0<I8', #id, id, #value) .. value) then
     return true
   end
-  return #id == 8 and redis.call('ZSCORE', keys.timeout, struct.pack('c0<I8c0', id, #value, value))
+  return #id == 8 and redis.call('ZSCORE', keys.timeout, struct.pack('c0<I8', id, #value) .. value)
 end

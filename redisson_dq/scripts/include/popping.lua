@@ -3,6 +3,8 @@
 -- INCLUDE: digest, grant
 -- LPOP comes first. It needs no memory, so a full server does not refuse the later commands.
 local RECEIVING = {'LPOP'}
+-- A call stops at so many bytes, behind one value at least. A script takes some 8 ms for them.
+local MOST_RECEIVED = 1000000
 -- How many values stood in the lists, how many were popped, and the bytes of these.
 local arrived, ready, popped, bytes, largest = 0, 0, 0, 0, 0
 
@@ -13,9 +15,9 @@ end
 
 local function pop_from(key, count, deliver)
   -- More values than were asked for are taken only where dead letters are among them, and a bounded number.
-  -- The first value tells how large the values are. The reply is to have no more than some 32 MB.
-  while grants < count and popped < count + 100 and bytes < 33554432 do
-    local room = popped == 0 and 1 or math.ceil((33554432 - bytes) / math.max(largest, 1))
+  -- The first value tells how large the values are.
+  while grants < count and popped < count + 100 and bytes < MOST_RECEIVED do
+    local room = popped == 0 and 1 or math.ceil((MOST_RECEIVED - bytes) / math.max(largest, 1))
     local values = redis.call('LPOP', key, math.min(count - grants, 100, room))
     if not values then
       return
