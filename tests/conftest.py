@@ -9,6 +9,7 @@ import signal
 import subprocess
 import threading
 import time
+import zlib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -76,6 +77,18 @@ _AT_THE_END = 0.25
 #: By day a test that both flavours and both servers have runs with these pairs, so with each of them. The others are
 #: the nightly part's.
 _PAIRS_BY_DAY = {("sync", "redis"), ("asyncio", "valkey")}
+_SERVERS = ("redis", "valkey")
+
+
+def _by_day(test: str, cases: set[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Which of these pairs of flavour and server a test has by day. A test that has one flavour is run with one server,
+    half of the tests with each."""
+    if len(cases) == 4:
+        return _PAIRS_BY_DAY
+    flavours = {flavour for flavour, _ in cases}
+    if len(cases) == 2 and len(flavours) == 1:
+        return {(flavour, _SERVERS[zlib.crc32(test.encode()) % 2]) for flavour in flavours}
+    return cases
 
 
 def places(files: list[Path]) -> dict[Path, float]:
@@ -91,18 +104,17 @@ def places(files: list[Path]) -> dict[Path, float]:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     placed = places(list(dict.fromkeys(item.path for item in items)))
     items.sort(key=lambda item: placed[item.path])
-    alike: dict[object, dict[tuple[str, str], pytest.Item]] = {}
+    alike: dict[tuple[str, tuple[tuple[str, int], ...]], dict[tuple[str, str], pytest.Item]] = {}
     for item in items:
         call = getattr(item, "callspec", None)
-        if call is not None and {"flavour", "server"} <= call.params.keys() and not item.get_closest_marker("nightly"):
+        if call is not None and call.params.get("server") in _SERVERS and not item.get_closest_marker("nightly"):
             # By identity: each pair has the same objects, and call.indices counts through all of the pairs.
             others = [(name, id(value)) for name, value in call.params.items() if name not in ("flavour", "server")]
-            name = item.nodeid.partition("[")[0], *sorted(others)
-            alike.setdefault(name, {})[call.params["flavour"], call.params["server"]] = item
-    for pairs in alike.values():
-        if len(pairs) == 4:
-            for pair in pairs.keys() - _PAIRS_BY_DAY:
-                pairs[pair].add_marker("nightly")
+            key = item.nodeid.partition("[")[0], tuple(sorted(others))
+            alike.setdefault(key, {})[call.params.get("flavour", ""), call.params["server"]] = item
+    for (test, _), pairs in alike.items():
+        for pair in pairs.keys() - _by_day(test, set(pairs)):
+            pairs[pair].add_marker("nightly")
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -34,7 +34,8 @@ class Rate:
     """At most ``limit`` values in ``per`` seconds (or a timedelta), over all processes: a token bucket.
 
     Tokens come evenly. The bucket holds ``burst`` of them, by default as many as ``limit``, and is full at the start.
-    So in any time t at most ``burst + t * limit / per`` tokens come. A value that waits for one begins right behind it.
+    So in any time t at most ``burst + 1 + t * limit / per`` tokens come: while values wait, one more is on its way
+    behind a full bucket. A value that waits for a token begins right behind it.
     """
 
     limit: int

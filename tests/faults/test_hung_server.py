@@ -46,11 +46,10 @@ _WAITS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("partitions", [None, 4])
-@pytest.mark.parametrize("wait", _WAITS)
+@pytest.mark.parametrize(
+    ("wait", "partitions"), [*((wait, None) for wait in _WAITS), ("poll", 4), ("short poll", 4), ("poll many", 4)]
+)
 def test_a_wait_ends_in_its_time(flavour: Flavour, wait: str, partitions: int | None) -> None:
-    if partitions and wait in ("poll from any", "move"):
-        wait = "poll"
     options = {"partitions": partitions} if partitions else {}
     with World() as world, world.connect(flavour) as client, ThreadPoolExecutor(1) as thread:
         queue = client.blocking_queue("orders", **options)

@@ -59,6 +59,7 @@ def test_what_is_held_while_nothing_happens(tmp_path: Path) -> None:
     assert [one["subject"] for one in figures["idle"]] == [SYNC, ASYNCIO]
 
 
+@pytest.mark.nightly
 def test_a_backlog(tmp_path: Path) -> None:
     figures = _measured(tmp_path, "backlog")
     assert {(one["subject"], one["waiting"]) for one in figures["backlog"]} == {
@@ -69,6 +70,7 @@ def test_a_backlog(tmp_path: Path) -> None:
         assert (one["early"], one["lost"], one["twice"]) == (0, 0, 0)
 
 
+@pytest.mark.nightly
 def test_leases(tmp_path: Path) -> None:
     figures = _measured(tmp_path, "leases")
     by_name = {one["what"]: one["values"] for one in figures["leases"]}
@@ -80,6 +82,7 @@ def test_leases(tmp_path: Path) -> None:
     assert verdicts[f"{SYNC}: at most 0.1 commands an item in batches"] == "met"
 
 
+@pytest.mark.nightly
 def test_a_queue_over_a_cluster(tmp_path: Path) -> None:
     figures = _measured(tmp_path, "partitions")
     assert figures["partitions"]

@@ -15,7 +15,7 @@ from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import CrossSlotError, DecodeError, RedisConnectionError, WrongTypeError
 from redisson_dq.wire.keys import QueueKeys
 from tests.cluster import Cluster
-from tests.conftest import PATIENCE
+from tests.conftest import ONE_FLAVOUR_BY_DAY, PATIENCE
 from tests.flavours import Flavour
 from tests.integration.calls import CALLS, Call, check, dump, fill, opened, queue_for
 from tests.integration.conftest import KEYS
@@ -126,6 +126,7 @@ def test_a_pipeline_over_many_nodes(flavour: Flavour, empty_cluster: Cluster, no
         assert all(reply.result for reply in replies)
 
 
+@ONE_FLAVOUR_BY_DAY
 def test_a_pipeline_of_which_one_node_is_gone(flavour: Flavour) -> None:
     """What the others answered is there, polled values above all."""
     with ExitStack() as stack:

@@ -13,7 +13,7 @@ import redisson_dq
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from tests.cluster import Cluster
-from tests.conftest import PATIENCE, eventually
+from tests.conftest import ONE_FLAVOUR_BY_DAY, PATIENCE, eventually
 from tests.flavours import Flavour
 
 VERSION = redisson_dq.__version__
@@ -165,6 +165,7 @@ def cluster() -> Iterator[Cluster]:
         yield Cluster(stack, 3)
 
 
+@ONE_FLAVOUR_BY_DAY
 def test_a_cluster_is_told_too(flavour: Flavour, cluster: Cluster, threads: ThreadPoolExecutor) -> None:
     with flavour.cluster(cluster.url, codec=StringCodec()) as client:
         client.delayed_queue("orders").offer("a", 0)

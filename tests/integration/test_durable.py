@@ -14,7 +14,7 @@ from redisson_dq import Confirmed, Durability, SettleOutcome
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import ArgumentError, DurabilityError, LeaseLostError, ServerSettingError
-from tests.conftest import PROGRAMS, eventually
+from tests.conftest import PROGRAMS, by_night, eventually
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
 
@@ -38,7 +38,7 @@ class Pair:
         eventually(lambda: self.admin.wait(1, 100) == 1)
 
 
-@pytest.fixture(scope="module", params=["redis", "valkey"])
+@pytest.fixture(scope="module", params=["redis", by_night("valkey")])
 def servers_of_pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     program, folder = PROGRAMS[request.param](), tmp_path_factory.mktemp("pair")
     with (

@@ -300,7 +300,10 @@ def test_room_that_cannot_be_made_costs_nobody_the_value(
 
 def test_a_take_that_is_cancelled_while_it_makes_room_loses_nothing(server: EmbeddedServer, admin: Any) -> None:
     flavour = AsyncioFlavour()
-    with Proxy(server.port or 0) as proxy, flavour.connect(proxy.url, codec=StringCodec()) as client:
+    with (
+        Proxy(server.port or 0) as proxy,
+        flavour.connect(f"{proxy.url}?socket_timeout=1", codec=StringCodec()) as client,
+    ):
         queue = opened(client, "bounded")
         queue.try_set_capacity(5)
         queue.add("a")

@@ -26,7 +26,7 @@ from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import ArgumentError, ClosedError, RedisConnectionError
 from redisson_dq.observing import Away, BackAgain, Role
 from tests.cluster import Cluster
-from tests.conftest import environment, eventually, moving
+from tests.conftest import ONE_FLAVOUR_BY_DAY, environment, eventually, moving
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
 from tests.integration.test_inspect import sent_by
@@ -70,6 +70,7 @@ def test_ping_of_a_closed_client_and_of_a_redis_that_is_away(flavour: Flavour, o
         client.ping()
 
 
+@ONE_FLAVOUR_BY_DAY
 def test_a_cluster(flavour: Flavour) -> None:
     with ExitStack() as stack:
         cluster = Cluster(stack, 3)
@@ -215,6 +216,7 @@ def test_redis_is_away_and_back(flavour: Flavour, own_server: EmbeddedServer) ->
         assert (str(again.last_error), again.last_error_since) == (str(health.last_error), health.last_error_since)
 
 
+@ONE_FLAVOUR_BY_DAY
 def test_a_failover_under_a_sentinel(flavour: Flavour, tmp_path: Path) -> None:
     with ExitStack() as stack:
         watched = Watched(stack, tmp_path)

@@ -24,7 +24,7 @@ from redisson_dq.errors import ArgumentError, ClosedError, RedisReplyError
 from redisson_dq.wire.envelope import Envelope, wrap
 from redisson_dq.wire.keys import DeadKeys, QueueKeys
 from tests.cluster import Cluster
-from tests.conftest import PROGRAMS, eventually
+from tests.conftest import ONE_FLAVOUR_BY_DAY, PROGRAMS, eventually
 from tests.flavours import Flavour
 from tests.integration.calls import dump
 from tests.integration.conftest import KEYS
@@ -649,6 +649,7 @@ def test_a_name_mapper(flavour: Flavour, url: str, admin: Any) -> None:
     assert found.keys[0].key == QueueKeys.of("shop:orders").timeout
 
 
+@ONE_FLAVOUR_BY_DAY
 def test_a_replica(flavour: Flavour, producer: Any, server: EmbeddedServer) -> None:
     producer.offer("a", 60)
     with EmbeddedServer(program=PROGRAMS[server.name.lower()]()) as replica, redis.Redis.from_url(replica.url) as admin:
@@ -658,6 +659,7 @@ def test_a_replica(flavour: Flavour, producer: Any, server: EmbeddedServer) -> N
             assert counts(client.inspect("orders")) == {"waiting": 1, "mirrored": 1}
 
 
+@ONE_FLAVOUR_BY_DAY
 def test_a_cluster(flavour: Flavour) -> None:
     with ExitStack() as stack:
         cluster = Cluster(stack, 3)

@@ -15,7 +15,7 @@ from redisson_dq import Durability, SettleOutcome
 from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import CrossSlotError, RedissonDQError
 from tests.cluster import Cluster
-from tests.conftest import PATIENCE, eventually
+from tests.conftest import ONE_FLAVOUR_BY_DAY, PATIENCE, eventually
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
 from tests.integration.whereabouts import whereabouts
@@ -75,6 +75,7 @@ def test_a_slot_that_moves_takes_its_leases_along(client: Any, cluster: Cluster,
     assert queue.ack_all([*left, held[3]]) == [SettleOutcome.ACKED] * 3
 
 
+@ONE_FLAVOUR_BY_DAY
 def test_a_replica_that_takes_over_knows_of_the_leases(client: Any, cluster: Cluster) -> None:
     queue = client.blocking_queue(NAME)
     queue.add_all(["a", "b", "c"])

@@ -20,7 +20,7 @@ from redisson_dq.scripts.script import load
 from redisson_dq.wire import calls
 from redisson_dq.wire.envelope import Envelope, wrap
 from tests.cluster import Cluster
-from tests.conftest import PATIENCE, environment, eventually, moving
+from tests.conftest import ONE_FLAVOUR_BY_DAY, PATIENCE, environment, eventually, moving
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
 from tests.interop.sides import NO_PROBE
@@ -273,6 +273,7 @@ def test_the_next_occurrence_is_made_when_the_mover_dies_before_it_has(
             assert delayed.cancel_recurring("tick")
 
 
+@ONE_FLAVOUR_BY_DAY
 def test_a_cluster_has_one_mover_too(flavour: Flavour) -> None:
     with ExitStack() as stack:
         cluster = Cluster(stack, 3)

@@ -19,7 +19,7 @@ from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.partitions import partition_of
 from tests.cluster import Cluster
-from tests.conftest import PATIENCE, eventually
+from tests.conftest import ONE_FLAVOUR_BY_DAY, PATIENCE, eventually
 from tests.flavours import Flavour
 
 COUNT = 8
@@ -233,6 +233,7 @@ def test_a_consumer_has_one_connection_for_each_partition(
 # -- slots that move -------------------------------------------------------------------------------------------------
 
 
+@ONE_FLAVOUR_BY_DAY
 @pytest.mark.parametrize("pace", ["at once", "slowly"])
 def test_slots_move_under_load(flavour: Flavour, cluster: Cluster, threads: ThreadPoolExecutor, pace: str) -> None:
     """Slowly: with offers between the steps, of which those with keys here and there are refused in the end."""
@@ -252,6 +253,7 @@ def test_slots_move_under_load(flavour: Flavour, cluster: Cluster, threads: Thre
 # -- a master that dies ----------------------------------------------------------------------------------------------
 
 
+@ONE_FLAVOUR_BY_DAY
 def test_a_master_dies_under_load(flavour: Flavour, own_cluster: Cluster, threads: ThreadPoolExecutor) -> None:
     """Nothing that was acknowledged and replicated is lost, and nothing comes twice whose taking was replicated."""
     gone = own_cluster.owner(NAMES[0])
@@ -272,6 +274,7 @@ def test_a_master_dies_under_load(flavour: Flavour, own_cluster: Cluster, thread
     assert in_order(certain) == in_order(load.acknowledged)
 
 
+@ONE_FLAVOUR_BY_DAY
 def test_an_offer_whose_fate_is_open_is_told_before_one_that_was_refused(
     flavour: Flavour, threads: ThreadPoolExecutor
 ) -> None:

@@ -14,7 +14,7 @@ from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import RedisReplyError, WrongTypeError
 from redisson_dq.scheduling.hints import Hints
 from redisson_dq.scheduling.pace import Pace
-from tests.conftest import eventually, moving
+from tests.conftest import ONE_FLAVOUR_BY_DAY, eventually, moving
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
 from tests.workers.handlers import Ledger, running
@@ -94,6 +94,7 @@ def test_a_key_of_another_type_makes_health_red_until_it_is_gone(
         assert ledger.next() == "late"
 
 
+@ONE_FLAVOUR_BY_DAY
 def test_the_log_says_once_what_keeps_a_queue_from_being_moved_and_once_that_it_is_over(
     flavour: Flavour, url: str, admin: redis.Redis, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -20,7 +20,7 @@ import redisson_dq
 from redisson_dq import SettleOutcome
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
-from tests.conftest import PATIENCE, eventually
+from tests.conftest import ONE_FLAVOUR_BY_DAY, PATIENCE, eventually
 from tests.flavours import AsyncioFlavour, Flavour
 from tests.integration.conftest import KEYS
 from tests.integration.whereabouts import whereabouts
@@ -103,6 +103,7 @@ def test_a_lost_lease_is_told_of_before_its_deadline(server: EmbeddedServer, fla
         client.close()
 
 
+@ONE_FLAVOUR_BY_DAY
 def test_a_lost_lease_is_told_of_before_its_deadline_while_the_server_stands_still(
     own_server: EmbeddedServer, flavour: Flavour
 ) -> None:
@@ -159,6 +160,7 @@ def held_by(flavour: Flavour, gate: threading.Event) -> Callable[[], object]:
     return wait
 
 
+@ONE_FLAVOUR_BY_DAY
 def test_a_callback_that_blocks_holds_up_no_renewal(admin: Any, flavour: Flavour, queue: Any) -> None:
     told: list[str] = []
     gate = threading.Event()

@@ -17,7 +17,7 @@ from redisson_dq import _times
 from redisson_dq.codecs import StringCodec
 from redisson_dq.observing import Answered, Noticed
 from redisson_dq.scheduling.timer import Timer
-from tests.conftest import eventually
+from tests.conftest import ONE_FLAVOUR_BY_DAY, eventually
 from tests.flavours import Flavour
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/operate.md"
@@ -71,6 +71,7 @@ def test_nothing_is_asked_before_the_first_call(flavour: Flavour, url: str, look
         assert looks.asked == ["PING", "LLEN"]
 
 
+@ONE_FLAVOUR_BY_DAY
 def test_what_may_lose_items_is_told_with_the_command_that_helps(
     flavour: Flavour, url: str, looks: Looks, well: redis.Redis, caplog: pytest.LogCaptureFixture
 ) -> None:

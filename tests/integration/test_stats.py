@@ -21,7 +21,7 @@ from redisson_dq.scripts.script import load
 from redisson_dq.wire.envelope import Envelope, wrap
 from redisson_dq.wire.keys import QueueKeys
 from tests.cluster import Cluster
-from tests.conftest import PROGRAMS, eventually
+from tests.conftest import ONE_FLAVOUR_BY_DAY, PROGRAMS, eventually
 from tests.flavours import Flavour
 from tests.integration.calls import dump
 from tests.integration.conftest import KEYS
@@ -401,6 +401,7 @@ def test_a_client_that_decodes_and_speaks_resp3(flavour: Flavour, url: str, full
         assert counts(client.stats("orders", "bills")["orders"]) == full
 
 
+@ONE_FLAVOUR_BY_DAY
 def test_a_replica(flavour: Flavour, full: dict[str, int], server: EmbeddedServer) -> None:
     with EmbeddedServer(program=PROGRAMS[server.name.lower()]()) as replica, redis.Redis.from_url(replica.url) as admin:
         admin.replicaof("127.0.0.1", str(server.port))
@@ -419,6 +420,7 @@ def test_redis_is_away(flavour: Flavour, server: EmbeddedServer) -> None:
     client.close()
 
 
+@ONE_FLAVOUR_BY_DAY
 def test_a_cluster(flavour: Flavour) -> None:
     with ExitStack() as stack:
         cluster = Cluster(stack, 3)

@@ -13,7 +13,7 @@ from redisson_dq.codecs import StringCodec
 from redisson_dq.wire import calls
 from redisson_dq.wire.envelope import Envelope
 from redisson_dq.wire.keys import DeadKeys
-from tests.conftest import eventually
+from tests.conftest import ONE_FLAVOUR_BY_DAY, eventually
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
 from tests.integration.test_whole_numbers import run
@@ -37,6 +37,7 @@ def record(admin: Any, count: int, until_ms: int, *, due_ms: int = 1000) -> None
     pipe.execute()
 
 
+@ONE_FLAVOUR_BY_DAY
 def test_an_idle_queue_forgets_soon_after_the_time(flavour: Flavour, url: str, admin: redis.Redis) -> None:
     with flavour.connect(url, codec=StringCodec(), remember=4, probe_interval=0.2) as client:
         delayed, queue = client.delayed_queue("orders"), client.blocking_queue("orders")
@@ -50,6 +51,7 @@ def test_an_idle_queue_forgets_soon_after_the_time(flavour: Flavour, url: str, a
         eventually(lambda: not remembered(admin))
 
 
+@ONE_FLAVOUR_BY_DAY
 def test_many_records_go_in_short_calls(flavour: Flavour, url: str, admin: redis.Redis) -> None:
     record(admin, 3_000, until_ms=1000)
     with flavour.connect(url, codec=StringCodec(), probe_interval=0.2) as client:

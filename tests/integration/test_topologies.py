@@ -28,7 +28,7 @@ from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.request import Request
 from redisson_dq.worker import Away, BackAgain, Lost
 from tests.cluster import Cluster
-from tests.conftest import PATIENCE, PROGRAMS, eventually
+from tests.conftest import ONE_FLAVOUR_BY_DAY, PATIENCE, PROGRAMS, eventually
 from tests.flavours import AsyncioFlavour, Flavour
 from tests.workers.handlers import Gate, Ledger, Log, at_rest, running
 
@@ -50,6 +50,7 @@ def client(flavour: Flavour, cluster: Cluster) -> Iterator[Any]:
         yield made
 
 
+@ONE_FLAVOUR_BY_DAY
 def test_a_sentinel_that_is_down_is_named_in_few_words(flavour: Flavour) -> None:
     client = flavour.sentinel(1, "mymaster", codec=StringCodec())
     queue = client.blocking_queue("orders", transfer=False)
@@ -305,6 +306,7 @@ def test_a_node_that_is_gone_hides_no_replies_of_the_others(flavour: Flavour, th
         assert (replies[first].result, replies[third].result) == (b"a", b"c")
 
 
+@ONE_FLAVOUR_BY_DAY
 @pytest.mark.parametrize("subscribed", [True, False])
 def test_a_replica_takes_over(flavour: Flavour, subscribed: bool) -> None:
     """A client that only offers finds the new master too, and so does a subscription."""
@@ -368,6 +370,7 @@ def _answers(server: redis.Redis) -> bool:
         return False
 
 
+@ONE_FLAVOUR_BY_DAY
 def test_a_failover_under_a_sentinel(flavour: Flavour, tmp_path: Path, threads: ThreadPoolExecutor) -> None:
     with ExitStack() as stack:
         watched = Watched(stack, tmp_path)
@@ -386,6 +389,7 @@ def test_a_failover_under_a_sentinel(flavour: Flavour, tmp_path: Path, threads: 
         assert queue.take() == "after"
 
 
+@ONE_FLAVOUR_BY_DAY
 def test_a_sentinels_master_by_its_url(flavour: Flavour, tmp_path: Path) -> None:
     with ExitStack() as stack:
         watched = Watched(stack, tmp_path)

@@ -33,7 +33,7 @@ from redisson_dq.wire.envelope import Envelope
 from redisson_dq.wire.keys import DeadKeys, QueueKeys
 from redisson_dq.wire.lease_source import LeaseSource
 from tests.cluster import Cluster
-from tests.conftest import PATIENCE, eventually
+from tests.conftest import ONE_FLAVOUR_BY_DAY, PATIENCE, eventually
 from tests.faults.gate import Gate
 from tests.flavours import AsyncioFlavour, Flavour
 
@@ -274,6 +274,7 @@ def test_cancelled_waits_lose_nothing(flavour: AsyncioFlavour, crowd: object, ad
     assert sorted(got + left) == [f"v{number:03}" for number in range(200)]
 
 
+@ONE_FLAVOUR_BY_DAY
 @pytest.mark.parametrize("which", [0, 1])
 def test_a_connection_that_is_killed_is_replaced(
     crowd: object, admin: Any, client: Any, threads: ThreadPoolExecutor, which: int
@@ -577,6 +578,7 @@ def test_each_node_has_a_lookout(flavour: Flavour, cluster: Cluster, threads: Th
             assert values.result(PATIENCE) == [f"{name}-{number}" for number in range(3)]
 
 
+@ONE_FLAVOUR_BY_DAY
 def test_an_empty_queue_whose_slot_moves(flavour: Flavour, cluster: Cluster, threads: ThreadPoolExecutor) -> None:
     for admin in cluster.admins:
         admin.flushall()
@@ -594,6 +596,7 @@ def test_an_empty_queue_whose_slot_moves(flavour: Flavour, cluster: Cluster, thr
         assert [each.result(PATIENCE) for each in others] == ["over"] * 8
 
 
+@ONE_FLAVOUR_BY_DAY
 def test_a_slot_moves_while_others_are_busy(flavour: Flavour, cluster: Cluster, threads: ThreadPoolExecutor) -> None:
     for admin in cluster.admins:
         admin.flushall()

@@ -14,7 +14,7 @@ import redisson_dq
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.wire.envelope import Envelope, wrap
-from tests.conftest import PATIENCE, PROGRAMS, eventually, moving
+from tests.conftest import ONE_FLAVOUR_BY_DAY, PATIENCE, PROGRAMS, eventually, moving
 from tests.flavours import AsyncioFlavour, Flavour
 from tests.integration.conftest import KEYS
 from tests.proxy import Proxy
@@ -129,6 +129,7 @@ def test_an_item_that_nobody_announced_is_found_by_the_probe(flavour: Flavour, a
         assert queue.take() == "foreign"
 
 
+@ONE_FLAVOUR_BY_DAY
 def test_a_subscription_that_died_in_silence_is_noticed(
     flavour: Flavour, server: EmbeddedServer, admin: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -180,6 +181,7 @@ def is_unblocked(admin: Any) -> None:
     eventually(lambda: admin.info("clients")["blocked_clients"] == 0)
 
 
+@ONE_FLAVOUR_BY_DAY
 def test_a_client_whose_items_wait_sends_three_commands_a_probe(flavour: Flavour, admin: Any, url: str) -> None:
     with flavour.connect(url, codec=StringCodec(), probe_interval=0.5) as client:
         queue = moving(client.blocking_queue("orders"))
@@ -199,6 +201,7 @@ def test_a_client_whose_items_wait_sends_three_commands_a_probe(flavour: Flavour
     }
 
 
+@ONE_FLAVOUR_BY_DAY
 def test_an_idle_client_sends_two_commands_a_probe(flavour: Flavour, admin: Any, url: str) -> None:
     with flavour.connect(url, codec=StringCodec(), probe_interval=0.5) as client:
         queue = moving(client.blocking_queue("orders"))

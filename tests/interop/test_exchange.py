@@ -8,7 +8,7 @@ from typing import Any
 import redis
 
 from redisson_dq.embedded import EmbeddedServer
-from tests.conftest import PATIENCE
+from tests.conftest import ONE_FLAVOUR_BY_DAY, PATIENCE
 from tests.flavours import Flavour
 from tests.interop.conftest import OpenJava
 from tests.interop.sides import CODINGS, NO_PROBE, Coding, Java, due_times, server_ms, waiting
@@ -66,6 +66,7 @@ def _python_to_java(
     assert waiting(admin, queue) == 0
 
 
+@ONE_FLAVOUR_BY_DAY
 def test_java_offers_a_thousand_and_python_takes_them(
     redis7: EmbeddedServer, look: redis.Redis, flavour: Flavour, coding: Coding, java: OpenJava, queue: str
 ) -> None:
@@ -73,6 +74,7 @@ def test_java_offers_a_thousand_and_python_takes_them(
     _java_to_python(redis7.url, look, flavour, coding, producer, queue, _delays(1000, 5000))
 
 
+@ONE_FLAVOUR_BY_DAY
 def test_python_offers_a_thousand_and_java_takes_them(
     redis7: EmbeddedServer, look: redis.Redis, flavour: Flavour, coding: Coding, java: OpenJava, queue: str
 ) -> None:

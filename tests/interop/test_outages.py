@@ -16,7 +16,7 @@ import redis
 from redisson_dq.codecs import Kryo5Codec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.wire.keys import QueueKeys
-from tests.conftest import PATIENCE, eventually
+from tests.conftest import ONE_FLAVOUR_BY_DAY, PATIENCE, eventually
 from tests.flavours import Flavour
 from tests.interop.conftest import OpenJava
 from tests.interop.sides import NO_PROBE, Java, Taker, waiting
@@ -53,6 +53,7 @@ def _answers(java: Java) -> bool:
         return False
 
 
+@ONE_FLAVOUR_BY_DAY
 @pytest.mark.parametrize("fault", FAULTS)
 def test_nothing_is_lost_when_the_fault_comes_while_nothing_is_due(
     own_server: EmbeddedServer, flavour: Flavour, java: OpenJava, queue: str, fault: Fault

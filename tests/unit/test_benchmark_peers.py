@@ -145,6 +145,7 @@ def test_commands_inside_scripts_are_not_what_clients_send() -> None:
     assert sent == {(address, "EVAL"): 1, (address, "ZCARD"): 1}
 
 
+@pytest.mark.nightly
 def test_a_small_run_of_this_library_handles_everything_once() -> None:
     said: list[str] = []
     with EmbeddedServer() as server:

@@ -37,6 +37,7 @@ def test_what_was_measured_is_compared_without_its_first_round() -> None:
     assert [(one.name, one.beside, one.ratio.median) for one in found] == [(offers.OFFER, offers.PING, 0.65)]
 
 
+@pytest.mark.nightly
 def test_a_small_run_measures_everything_but_redisson(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "figures.json"
     parts = ["--only", "lateness", "--only", "offers", "--only", "codecs"]

@@ -18,6 +18,7 @@ ALL_SOURCES = SOURCES | {
     for path in (ROOT / folder).rglob("*.py")
     if "proto" not in path.parts
 }
+parsed = functools.cache(ast.parse)
 # Where a section ends, whatever its depth.
 WIDTH = 118
 
@@ -27,7 +28,7 @@ def test_a_caught_error_has_one_name() -> None:
     found = {
         f"{name}:{node.lineno}: {node.name}"
         for name, text in ALL_SOURCES.items()
-        for node in ast.walk(ast.parse(text))
+        for node in ast.walk(parsed(text))
         if isinstance(node, ast.ExceptHandler) and node.name not in (None, "error", "failure")
     }
     assert sorted(found) == []
@@ -73,7 +74,7 @@ def listed(tree: ast.Module) -> set[str]:
 # Parsed by the tests that need it: every process of a run imports this module.
 @functools.cache
 def trees() -> dict[str, ast.Module]:
-    return {name: ast.parse(text) for name, text in SOURCES.items()}
+    return {name: parsed(text) for name, text in SOURCES.items()}
 
 
 def test_what_is_not_listed_begins_with_an_underscore() -> None:
@@ -220,7 +221,7 @@ def test_no_module_reaches_into_the_objects_of_another() -> None:
 def test_tests_use_no_private_names() -> None:
     """They read and replace what a module lists, or what an object shows without an underscore."""
     private = private_names()
-    tests = {path: ast.parse(path.read_text("utf-8")) for path in Path(__file__).parents[1].rglob("*.py")}
+    tests = {path: parsed(path.read_text("utf-8")) for path in Path(__file__).parents[1].rglob("*.py")}
     read = {
         f"{path.name}:{node.lineno}: {ast.unparse(node)}"
         for path, tree in tests.items()
@@ -248,4 +249,4 @@ def test_a_test_file_says_what_it_is_about() -> None:
     """One file, one subject: its first line names it."""
     files = [path for path in Path(__file__).parents[1].rglob("test_*.py") if "typing" not in path.parts]
     assert len(files) > 100
-    assert [path.name for path in files if not ast.get_docstring(ast.parse(path.read_text("utf-8")))] == []
+    assert [path.name for path in files if not ast.get_docstring(parsed(path.read_text("utf-8")))] == []

@@ -12,7 +12,7 @@ import pytest
 from redisson_dq.cli.generate_classes._classfile import FINAL, STATIC, TRANSIENT, BadClass, ClassFile, read_class
 from redisson_dq.cli.generate_classes._serial_version import serial_version_uid
 from redisson_dq.cli.generate_classes._signatures import OBJECT, TypeUse, class_signature, field_type
-from tests.peer import VERSIONS, build
+from tests.peer import FAST_START, VERSIONS, build
 
 
 @pytest.fixture(scope="session")
@@ -160,7 +160,7 @@ class TestSerialVersionUid:
         jars = [jar for jar in sorted((build(VERSIONS[0]) / "lib").glob("*.jar")) if jar.name.startswith(_JARS)]
         ours = {java.name: serial_version_uid(java) for jar in jars for java in _classes(jar)}
         classpath = ":".join(map(str, [java_classes, *jars]))
-        command = ["java", "-cp", classpath, "Uids"]
+        command = ["java", *FAST_START, "-cp", classpath, "Uids"]
         done = subprocess.run(command, input="\n".join(ours), capture_output=True, text=True, check=True)
         theirs = {name: int(uid) for name, uid in (line.split() for line in done.stdout.splitlines())}
         assert len(theirs) > 900

@@ -17,9 +17,12 @@ import pytest
 import redis
 
 from redisson_dq.embedded import EmbeddedServer
+from tests.conftest import by_night
 
 QUICK = ("--items", "4", "--bulk", "60", "--seconds", "0.8")
 MODES = pytest.mark.parametrize("mode", [(), ("--async",)], ids=["sync", "async"])
+#: For what both modes do before they differ.
+ONE_MODE_BY_DAY = pytest.mark.parametrize("mode", [(), by_night(("--async",))], ids=["sync", "async"])
 
 
 def demo(*arguments: str) -> list[str]:
@@ -63,7 +66,7 @@ class TestOutcome:
         assert [float(words[2]) for words in singles] == [0.2, 0.4, 0.6, 0.8]
         assert "bulk of 60  delay 0.4-0.8 s  due offer_all  arrived 60 of 60" in done.stdout
 
-    @MODES
+    @ONE_MODE_BY_DAY
     def test_on_the_users_redis_it_leaves_nothing(self, own_redis: EmbeddedServer, mode: tuple[str, ...]) -> None:
         with redis.Redis.from_url(own_redis.url) as connection:
             connection.set("the user's", "1")
@@ -79,7 +82,7 @@ class TestOutcome:
 
 
 class TestErrors:
-    @MODES
+    @ONE_MODE_BY_DAY
     @pytest.mark.parametrize(
         ("url", "words", "code"),
         [
