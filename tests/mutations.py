@@ -465,7 +465,7 @@ MUTATIONS = [
     Mutation(
         "log: a happening is made for a line that nobody wants",
         "redisson_dq/observing/log.py",
-        "return found is not None and found.logger.isEnabledFor(found.level)",
+        "return found is not None and found.logger.is_on(found.level)",
         "return found is not None",
         "tests/integration/test_logging.py::test_nothing_is_made_for_a_line_that_nobody_wants",
     ),

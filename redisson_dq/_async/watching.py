@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import AsyncIterator, Callable
 from datetime import timedelta
 from typing import Any, Literal, TypeVar, Union, overload
@@ -16,6 +15,7 @@ from redisson_dq._async.opening import Opening
 from redisson_dq._async.queues.handle import Handle
 from redisson_dq._async.queues.partitioned import Partitioned
 from redisson_dq._async.runtime import Runtime
+from redisson_dq._log import Log
 from redisson_dq._shared_options import names_options
 from redisson_dq._texts import shown
 from redisson_dq._times import Delay, seconds_of
@@ -34,7 +34,7 @@ from redisson_dq.wire.request import Request
 
 __all__ = ["Watching"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 O = TypeVar("O", bound=Observer)  # noqa: E741
 #: A queue by its name, or by a handle.

@@ -8,13 +8,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
-import logging
 import os
 import queue
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar, cast
 
+from redisson_dq._log import Log
 from redisson_dq.items import SettleOutcome
 
 __all__ = [
@@ -28,7 +28,7 @@ __all__ = [
     "Bridge",
 ]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 T = TypeVar("T")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -11,6 +10,7 @@ from urllib.parse import quote, unquote, urlsplit
 import attrs
 
 from redisson_dq import codecs
+from redisson_dq._log import Log
 from redisson_dq._redisson_config.known import HARMLESS, MEANINGLESS, REFUSED, SERVERS, TAKEN
 from redisson_dq._redisson_config.reading import NamedObject, RedissonConfig, read
 from redisson_dq._texts import nearest
@@ -19,7 +19,7 @@ from redisson_dq.errors import ArgumentError, RedissonDQError
 
 __all__ = ["FileSettings", "taken_from"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 _SCHEMES = {"redis": "redis", "valkey": "redis", "rediss": "rediss", "valkeys": "rediss"}
 _CODEC = re.compile(r"org\.redisson\.(?:client\.)?codec\.(\w+)")

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any, Literal, TypeVar, Union, overload
@@ -13,6 +12,7 @@ from typing import Any, Literal, TypeVar, Union, overload
 import attrs
 from redis import ConnectionPool
 
+from redisson_dq._log import Log
 from redisson_dq._shared_options import names_options
 from redisson_dq._sync.checkup import Checkup
 from redisson_dq._sync.connecting.asking import outcomes, timed, without_subscribers
@@ -37,7 +37,7 @@ from redisson_dq.wire.request import Request
 
 __all__ = ["Watching"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 O = TypeVar("O", bound=Observer)  # noqa: E741
 #: A queue by its name, or by a handle.

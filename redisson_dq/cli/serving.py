@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import email.utils
-import logging
 import os
 import re
 import resource
@@ -23,11 +22,12 @@ from urllib.parse import urlsplit
 
 import attrs
 
+from redisson_dq._log import Log
 from redisson_dq.errors import RedissonDQError
 
 __all__ = ["HEADROOM", "LONGEST_HEAD", "MOST", "SECONDS", "HttpAnswer", "Port", "Route"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 #: How many connections a port has at a time.
 MOST = 32

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import math
 import os
 import shutil
@@ -13,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import quote
 
+from redisson_dq._log import Log
 from redisson_dq._shared_options import names_options
 from redisson_dq.embedded._find import ServerProgram, find_server
 from redisson_dq.embedded._probe import LOOPBACK, Address, ServerInfo, free_port, probe
@@ -21,7 +21,7 @@ from redisson_dq.errors import ArgumentError, RedisConnectionError
 
 __all__ = ["EmbeddedServer"]
 
-logger = logging.getLogger("redisson_dq.embedded")
+logger = Log("redisson_dq.embedded")
 
 _LOG_TAIL = 12  # lines of the server's log in an error
 _LONGEST_UNIX_PATH = 100  # bytes; sun_path holds 108 on Linux, 104 on macOS

@@ -9,18 +9,16 @@ A line for another kind of happening is registered beside its class::
 
 from __future__ import annotations
 
-import contextlib
 import enum
 import logging
-import sys
-import traceback
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import attrs
 
+from redisson_dq._log import Log
 from redisson_dq._texts import described
 from redisson_dq.observing.happenings import (
     AckedTooLate,
@@ -45,7 +43,7 @@ from redisson_dq.observing.happenings import (
 )
 from redisson_dq.scheduling.engine import Role
 
-__all__ = ["Words", "fields_of", "harmless", "is_logged", "line", "log"]
+__all__ = ["Words", "fields_of", "is_logged", "line", "log"]
 
 _MAIN = "redisson_dq"
 #: The lines of these two come at the pace of the queues. A program may want one of them alone.
@@ -67,7 +65,7 @@ _Words = Callable[[Any], Words]
 @attrs.frozen
 class _LogLine:
     level: int
-    logger: logging.Logger
+    logger: Log
     words: _Words
 
 
@@ -79,7 +77,7 @@ def line(level: int, logger: str = _MAIN) -> Callable[[_Words], _Words]:
 
     def register(words: _Words) -> _Words:
         kind, _ = typing.get_type_hints(words).values()
-        _lines[kind] = _LogLine(level, logging.getLogger(logger), words)
+        _lines[kind] = _LogLine(level, Log(logger), words)
         return words
 
     return register
@@ -88,31 +86,17 @@ def line(level: int, logger: str = _MAIN) -> Callable[[_Words], _Words]:
 def is_logged(kind: type[Happening]) -> bool:
     """Whether a happening of this kind would be logged, as logging is set up now. Others need not be made."""
     found = _lines.get(kind)
-    return found is not None and found.logger.isEnabledFor(found.level)
+    return found is not None and found.logger.is_on(found.level)
 
 
 def log(happening: Happening) -> None:
     """Logs the happening where its kind has a line. The record has the happening's fields too (:func:`fields_of`)."""
     found = _lines.get(type(happening))
-    if found is None or not found.logger.isEnabledFor(found.level):
+    if found is None or not found.logger.is_on(found.level):
         return
     words = found.words(happening)
     level = found.level if words.level is None else words.level
-    with harmless():
-        found.logger.log(level, words.text, *words.arguments, exc_info=words.traceback_of, extra=fields_of(happening))
-
-
-@contextlib.contextmanager
-def harmless() -> Iterator[None]:
-    """Keeps an error of the program's own handlers and filters out of a call, which may hold values that it has taken.
-
-    The error is shown as logging shows those of its own handlers.
-    """
-    try:
-        yield
-    except Exception:
-        if logging.raiseExceptions and sys.stderr is not None:
-            traceback.print_exc()
+    found.logger.log(level, words.text, *words.arguments, exc_info=words.traceback_of, extra=fields_of(happening))
 
 
 def fields_of(happening: Happening) -> dict[str, Any]:

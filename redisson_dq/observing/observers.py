@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import itertools
-import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -12,16 +11,17 @@ from datetime import timedelta
 from typing import Any, Union
 
 from redisson_dq._clock import Clock
+from redisson_dq._log import Log
 from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError
 from redisson_dq.observing.happenings import Answered, Happening, Sent
-from redisson_dq.observing.log import harmless, is_logged, log
+from redisson_dq.observing.log import is_logged, log
 from redisson_dq.observing.operations import Operations, may_be_of_a_signal
 from redisson_dq.observing.tally import Tally
 
 __all__ = ["LogValues", "Observer", "Observers", "check_log_values"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 #: A function, or an object that can be called. It is called with each happening, where that happens: in any thread, or
 #: in a task of the loop. The client goes on when it has returned.
@@ -149,12 +149,11 @@ class Observers(list[Observer]):
     def _note_failure(self, observer: Observer, happening: Happening) -> None:
         if observer not in self._failed:
             self._failed.append(observer)
-            with harmless():
-                logger.exception(
-                    "observer %r failed at %r; it is called again, and further errors of it are not logged",
-                    observer,
-                    happening,
-                )
+            logger.exception(
+                "observer %r failed at %r; it is called again, and further errors of it are not logged",
+                observer,
+                happening,
+            )
 
     @contextmanager
     def exchange(self, requests: Iterable[_Named], clock: Clock, *, waits: bool = False) -> Iterator[_Errors]:

@@ -14,7 +14,6 @@ Without an interceptor no operation is made: each place costs one ``if``.
 
 from __future__ import annotations
 
-import logging
 import threading
 from asyncio import CancelledError
 from collections.abc import Callable, Mapping, Sequence
@@ -24,6 +23,7 @@ from typing import Any, Protocol
 
 import attrs
 
+from redisson_dq._log import Log
 from redisson_dq._tables import TableEnum
 from redisson_dq.errors import ClosedError
 from redisson_dq.items import SettleOutcome
@@ -39,7 +39,7 @@ __all__ = [
     "may_be_of_a_signal",
 ]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 
 class OperationKind(TableEnum):

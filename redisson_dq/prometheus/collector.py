@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import logging
 import math
 import threading
 import time
@@ -16,6 +15,7 @@ from typing import Any, Protocol, Union
 import attrs
 from prometheus_client.metrics_core import Metric
 
+from redisson_dq._log import Log
 from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError, RedissonDQError
 from redisson_dq.prometheus.families import counter, gauge
@@ -25,7 +25,7 @@ from redisson_dq.wire.partitions import whole_of
 
 __all__ = ["Collector", "Queues"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 #: One round trip asks for so many queues.
 _AT_ONCE = 100

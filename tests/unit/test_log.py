@@ -7,14 +7,17 @@ import json
 import logging
 import types
 import typing
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import attrs
 import pytest
 import structlog
 
+import redisson_dq
+from redisson_dq._log import Log
 from redisson_dq.errors import DecodeError
 from redisson_dq.items import SettleOutcome
 from redisson_dq.observing import Away, Happening, LeaseBegan, Moved, Observers, OfRequest, Role, Settled, ValuesTaken
@@ -241,3 +244,54 @@ def test_values_are_shown_on_demand(log_values: Any, texts: Any, caplog: pytest.
     text = "queue 'orders': took 2 values"
     assert caplog.records[0].getMessage() == (f"{text}: {', '.join(texts)}" if texts else text)
     assert vars(caplog.records[0]).get("values", []) == list(texts)
+
+
+class _Refuses(logging.Filter):
+    """A filter of the program's with a defect."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        raise ZeroDivisionError("a filter of the program's")
+
+
+_CALLS: dict[str, Callable[[Log], object]] = {
+    "debug": lambda log: log.debug("%s", 1),
+    "info": lambda log: log.info("%s", 1),
+    "warning": lambda log: log.warning("%s", 1),
+    "error": lambda log: log.error("%s", 1),
+    "exception": lambda log: log.exception("%s", 1),
+    "log": lambda log: log.log(logging.INFO, "%s", 1, extra={"queue": "orders"}),
+}
+
+
+@pytest.mark.parametrize("call", _CALLS)
+def test_a_filter_of_the_program_s_that_raises_reaches_no_call(
+    call: str, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    caplog.set_level(logging.DEBUG, "redisson_dq")
+    refuses, logger = _Refuses(), logging.getLogger("redisson_dq")
+    logger.addFilter(refuses)
+    try:
+        _CALLS[call](Log())
+    finally:
+        logger.removeFilter(refuses)
+    assert "a filter of the program's" in capsys.readouterr().err
+    assert caplog.records == []
+
+
+@pytest.mark.parametrize("call", _CALLS)
+def test_a_record_names_the_place_that_logged(call: str, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG, "redisson_dq")
+    _CALLS[call](Log())
+    (record,) = caplog.records
+    assert (record.filename, record.getMessage()) == ("test_log.py", "1")
+
+
+def test_no_part_has_an_unguarded_logger() -> None:
+    package = Path(redisson_dq.__file__).parent
+    found = [
+        str(path.relative_to(package))
+        for path in package.rglob("*.py")
+        if "getLogger(" in path.read_text() and path.relative_to(package).parts[:2] != ("cli", "demo")
+    ]
+    # Examples, and the filter that names the queue of a record.
+    assert sorted(found) == ["_async/worker/event.py", "_log.py", "_sync/worker/event.py", "observing/log.py"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import secrets
 from typing import Any, TypeVar, Union
 
@@ -27,6 +26,7 @@ from redisson_dq._async.connecting.servers import Servers
 from redisson_dq._async.connecting.transactions import Transactions
 from redisson_dq._clock import Clock
 from redisson_dq._concurrency import AsyncCancelled, AsyncWork, async_finish
+from redisson_dq._log import Log
 from redisson_dq._redis import (
     is_out_of_memory,
     translate,
@@ -48,7 +48,7 @@ __all__ = ["Connections"]
 
 T = TypeVar("T")
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 #: A reply, or the error in its place, and the confirmation of the change where that was asked for.
 _Answer = tuple[Any, Union[Confirmed, Exception, None]]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from typing import Any
 
@@ -13,6 +12,7 @@ from redisson_dq._async.connecting.dedicated import Dedicated
 from redisson_dq._async.connecting.servers import AsyncAnyRedis, ClusterServers, Servers
 from redisson_dq._clock import Clock
 from redisson_dq._concurrency import AsyncSemaphore, AsyncWork
+from redisson_dq._log import Log
 from redisson_dq._redis import (
     async_close_client,
     async_read,
@@ -30,7 +30,7 @@ from redisson_dq.observing.refusals import Refusals
 
 __all__ = ["Pools"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 
 class Pools:

@@ -11,11 +11,12 @@ from redis.exceptions import NoPermissionError, RedisError
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.connecting.dedicated import NOBODYS_CHANNEL, Dedicated
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncMutex, AsyncSendLock, AsyncSwitch
+from redisson_dq._log import Log
 from redisson_dq.errors import RedissonDQError
 
 __all__ = ["Subscription"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 _FIRST_PAUSE = 0.05
 # The name under which it reports an outage.

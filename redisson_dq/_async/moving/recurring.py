@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import logging
-
 from redisson_dq._async.connecting.connections import Connections
+from redisson_dq._log import Log
 from redisson_dq._options import Options
 from redisson_dq.errors import ArgumentError
 from redisson_dq.wire import calls
@@ -13,7 +12,7 @@ from redisson_dq.wire.keys import QueueKeys
 
 __all__ = ["advance"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 
 async def advance(

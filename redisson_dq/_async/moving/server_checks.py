@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +10,7 @@ from redis.asyncio import ConnectionPool
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.moving.task import Task
 from redisson_dq._concurrency import AsyncBackgroundTask
+from redisson_dq._log import Log
 from redisson_dq._times import machine_us
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.observing import Observers
@@ -21,7 +21,7 @@ from redisson_dq.wire.request import Request
 
 __all__ = ["ServerChecks"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 # Rights are asked for in so many queues. Others have names alike.
 _MOST_QUEUES = 20

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import random
 from collections.abc import Callable
 from contextlib import suppress
@@ -16,6 +15,7 @@ from redisson_dq._async.moving.task import Decided, Task
 from redisson_dq._async.moving.tidying import Tidying
 from redisson_dq._async.moving.transfers import Transfers
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncInbox, AsyncWork
+from redisson_dq._log import Log
 from redisson_dq._options import Options
 from redisson_dq.errors import ClosedError, RedisConnectionError
 from redisson_dq.items import TransferCounts
@@ -27,7 +27,7 @@ from redisson_dq.wire.keys import QueueKeys
 
 __all__ = ["TransferDriver"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 # Records beyond their time are looked for so soon after a transfer, in us.
 _TIDY_US = 30_000_000

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable
 from datetime import timedelta
 
@@ -11,6 +10,7 @@ from redisson_dq._async.moving.departure import Departure
 from redisson_dq._async.moving.recurring import advance
 from redisson_dq._async.moving.task import Decided, Task
 from redisson_dq._concurrency import async_give_way
+from redisson_dq._log import Log
 from redisson_dq._options import Options
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.items import TransferCounts
@@ -24,7 +24,7 @@ from redisson_dq.wire.forms import tell_newer
 
 __all__ = ["Transfers"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 
 class Transfers:

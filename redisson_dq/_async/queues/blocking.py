@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import AsyncIterator, Callable
 from typing import TypeVar, cast, overload
 
@@ -24,8 +23,6 @@ from redisson_dq.wire.commands import End
 from redisson_dq.wire.keys import QueueKeys
 
 __all__ = ["BlockingQueue"]
-
-logger = logging.getLogger("redisson_dq")
 
 T = TypeVar("T")
 U = TypeVar("U")

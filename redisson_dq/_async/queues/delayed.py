@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar, overload
@@ -14,6 +13,7 @@ from redisson_dq._async.queues.leaser import Leaser, tell_received
 from redisson_dq._async.queues.waiting import WaitingQueue
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._concurrency import async_finish_or_undo
+from redisson_dq._log import Log
 from redisson_dq._shared_options import names_options, with_options_of
 from redisson_dq._times import Delay, due_word
 from redisson_dq.durability import Durability
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DelayedQueue"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 # For so many seconds a call that leases is sent again when its reply was lost.
 _SENT_AGAIN = 2.0

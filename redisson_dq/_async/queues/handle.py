@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any, Generic, TypeVar
@@ -24,8 +23,6 @@ from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.request import Request
 
 __all__ = ["PAGE", "Handle"]
-
-logger = logging.getLogger("redisson_dq")
 
 T = TypeVar("T")
 U = TypeVar("U")

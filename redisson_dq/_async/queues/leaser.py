@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import logging
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
@@ -13,6 +12,7 @@ from redisson_dq._async.leases.delivery import Delivery, lease_of
 from redisson_dq._async.receiving.receiver import time_left
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._concurrency import AsyncCallback
+from redisson_dq._log import Log
 from redisson_dq._times import Delay, timeout_seconds
 from redisson_dq.errors import ArgumentError, DecodeError, RedisConnectionError, RedissonDQError
 from redisson_dq.observing import LeaseBegan
@@ -31,7 +31,7 @@ from redisson_dq.wire.taken import Taken
 
 __all__ = ["Leaser", "Receiving", "tell_received"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 T = TypeVar("T")
 U = TypeVar("U")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable
 from typing import Any, Generic, TypeVar
 
@@ -20,8 +19,6 @@ from redisson_dq.requests.inner.ready_side import ReadySide
 from redisson_dq.requests.leases import DeadLetter, InFlight, LeaseRequests
 
 __all__ = ["LeasingQueue", "target_name", "terms_of"]
-
-logger = logging.getLogger("redisson_dq")
 
 T = TypeVar("T")
 U = TypeVar("U")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any, TypeVar, cast, overload
 
@@ -14,6 +13,7 @@ from redisson_dq._async.receiving.listeners import Listeners
 from redisson_dq._async.receiving.receiver import Receiver
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._concurrency import AsyncCallback, AsyncCancelled, async_finish_or_undo
+from redisson_dq._log import Log
 from redisson_dq._shared_options import names_options
 from redisson_dq._times import Delay, timeout_seconds
 from redisson_dq.errors import ClosedError, DecodeError, RedissonDQError
@@ -27,7 +27,7 @@ from redisson_dq.wire.blocking import Pop, RoundRobin, Taken, put_back
 
 __all__ = ["PartitionedBlockingQueue"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 # Pause between two tries to put back values whose caller is gone.
 _PUT_BACK_PAUSES = (0.01, 0.05, 0.2, 0.5)

@@ -11,7 +11,6 @@ choose, and all that is in hand then.
 from __future__ import annotations
 
 import contextlib
-import logging
 import math
 from collections.abc import Callable
 from functools import partial
@@ -24,6 +23,7 @@ from redisson_dq._async.connecting.dedicated import Dedicated
 from redisson_dq._async.connecting.explaining import end_of_wait, explained
 from redisson_dq._async.receiving.put_backs import PutBacks
 from redisson_dq._concurrency import AsyncCancelled, AsyncInbox, AsyncSwitch, async_give_way
+from redisson_dq._log import Log
 from redisson_dq._redis import is_out_of_memory, is_passing, translate
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.waiting.debts import LOOK, repeat
@@ -36,7 +36,7 @@ from redisson_dq.wire.taken import Taken
 
 __all__ = ["Actions", "Told"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 #: The trigger that an action tells, and all that is in hand for the next one.
 Told = tuple[Trigger | None, InHand]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import heapq
 import itertools
-import logging
 
 from redisson_dq._clock import Clock
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncCancelled, AsyncInbox, AsyncMutex, AsyncWork
+from redisson_dq._log import Log
 
 __all__ = ["Clerk"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 
 class Clerk:

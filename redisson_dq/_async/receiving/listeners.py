@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import logging
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
@@ -12,6 +11,7 @@ from redisson_dq._async.receiving.receiver import Receiver
 from redisson_dq._async.receiving.receivers import Receivers
 from redisson_dq._clock import Clock
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncCallback, AsyncSwitch, async_call
+from redisson_dq._log import Log
 from redisson_dq.errors import ClosedError, RedissonDQError
 from redisson_dq.observing.operations import OperationKind
 from redisson_dq.waiting.line import Lifeline
@@ -19,7 +19,7 @@ from redisson_dq.wire.blocking import Taken, Waitable
 
 __all__ = ["Decode", "Listener", "Listeners", "Named", "end_listeners"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 # Between two tries, when Redis refuses the pop or a value cannot be read.
 _PAUSE = 0.5

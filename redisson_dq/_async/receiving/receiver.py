@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import math
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -25,8 +24,6 @@ from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken
 
 __all__ = ["Notice", "Receiver", "time_left"]
-
-logger = logging.getLogger("redisson_dq")
 
 # How much later than its timeout a call returns, when Redis has not answered by then.
 _GRACE = 0.15

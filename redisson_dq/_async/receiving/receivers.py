@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from functools import partial
 from typing import TypeVar
@@ -12,6 +11,7 @@ from redisson_dq._async.receiving.lookouts import Lookouts
 from redisson_dq._async.receiving.receiver import Notice, Receiver
 from redisson_dq._clock import Clock
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncInbox, AsyncPromise, AsyncWork
+from redisson_dq._log import Log
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.requests.inner.confirming import subject
 from redisson_dq.waiting.line import Farewell, Waiter
@@ -20,7 +20,7 @@ from redisson_dq.wire.request import Request
 
 __all__ = ["Receivers"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 T = TypeVar("T")
 

@@ -12,7 +12,6 @@ pop goes back to its place.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Sequence
 
 from redisson_dq._async.connecting.connections import Connections
@@ -21,6 +20,7 @@ from redisson_dq._async.receiving.pump import Pump
 from redisson_dq._async.receiving.receiver import Notice, Receiver
 from redisson_dq._async.receiving.taker import Taker
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncCancelled, AsyncInbox
+from redisson_dq._log import Log
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.waiting.line import WAKE
 from redisson_dq.wire.blocking import Source
@@ -28,7 +28,7 @@ from redisson_dq.wire.taken import Taken
 
 __all__ = ["STAY", "RoundRobinReceiver"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 #: How long pops stay blocked when nobody waits.
 STAY = 1.0

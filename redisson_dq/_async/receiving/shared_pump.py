@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Protocol
 
@@ -16,6 +15,7 @@ from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.connecting.explaining import end_of_wait, explained
 from redisson_dq._async.receiving.put_backs import PutBacks
 from redisson_dq._concurrency import AsyncWork
+from redisson_dq._log import Log
 from redisson_dq._redis import is_denied, is_out_of_memory, is_passing
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.waiting.debts import Debts, Owed, repeat
@@ -27,7 +27,7 @@ from redisson_dq.wire.taken import Taken
 
 __all__ = ["LATE", "Calling", "HangsUp", "InTurns", "SharedPump"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 _FIRST_PAUSE = 0.05
 _LONGEST_PAUSE = 2.0

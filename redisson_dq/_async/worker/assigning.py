@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -16,6 +15,7 @@ from redisson_dq._async.worker.intake import Intake
 from redisson_dq._async.worker.starting import Starts
 from redisson_dq._async.worker.watching import Watch
 from redisson_dq._concurrency import AsyncMutex, AsyncSwitch
+from redisson_dq._log import Log
 from redisson_dq.errors import DecodeError
 from redisson_dq.items import SettleOutcome
 from redisson_dq.requests.inner.endings import Bury, Nack
@@ -26,7 +26,7 @@ from redisson_dq.working.routing import Unroutable, choose
 
 __all__ = ["Assigner"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 
 class Assigner:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import random
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -27,8 +26,6 @@ from redisson_dq.working.order import Order
 from redisson_dq.working.settings import QueueSettings
 
 __all__ = ["LAST_STEPS", "Crew"]
-
-logger = logging.getLogger("redisson_dq")
 
 #: How long the end waits for cancelled handlings, and for the last answers.
 LAST_STEPS = 5.0

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Sequence
 
 from redisson_dq._async.receiving.receiver import Receiver
@@ -18,6 +17,7 @@ from redisson_dq._async.worker.settling import Settlement, Settler
 from redisson_dq._async.worker.starting import Starter
 from redisson_dq._concurrency import AsyncFailure, AsyncMutex, AsyncSwitch, async_give_way
 from redisson_dq._concurrency.handler_pools import AsyncHandlerPool
+from redisson_dq._log import Log
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.requests.inner.endings import Ack
 from redisson_dq.requests.inner.settling import Settling
@@ -29,7 +29,7 @@ from redisson_dq.working.fetch_plan import PAUSE, Action, Do, FetchPlan, Trigger
 
 __all__ = ["Fetcher"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 # How long a wait that is to end may take to do so.
 _PATIENCE = 0.2

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -13,6 +12,7 @@ from redisson_dq._async.runtime import Runtime
 from redisson_dq._async.worker.assigning import Assigner
 from redisson_dq._async.worker.intake import Intake
 from redisson_dq._async.worker.starting import Starts
+from redisson_dq._log import Log
 from redisson_dq.errors import DecodeError
 from redisson_dq.requests.inner.leased_side import LeasedSide
 from redisson_dq.wire.lease_source import MOST_AT_ONCE, LeaseSource
@@ -21,7 +21,7 @@ from redisson_dq.wire.taken import Taken
 
 __all__ = ["Came", "HandOver", "page"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 
 @attrs.frozen

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import logging
 import random
 from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
@@ -23,6 +22,7 @@ from redisson_dq._clock import Clock
 from redisson_dq._concurrency import AsyncCancelled, AsyncMutex
 from redisson_dq._concurrency.handler_pools import AsyncHandlerPool, AsyncRunning
 from redisson_dq._concurrency.layers import Layer, async_perform
+from redisson_dq._log import Log
 from redisson_dq._texts import described
 from redisson_dq.items import SettleOutcome
 from redisson_dq.observing.operations import OperationKind, Operations, Under
@@ -37,7 +37,7 @@ from redisson_dq.working.roster import Post
 
 __all__ = ["Crashed", "Handling", "Setting"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 _ACK = Ack()
 

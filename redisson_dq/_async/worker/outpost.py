@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +9,7 @@ from redisson_dq._async.receiving.receiver import Receiver
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._async.worker.handing_over import page
 from redisson_dq._async.worker.intake import Intake
+from redisson_dq._log import Log
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.waiting.line import Answer, Lifeline
 from redisson_dq.wire.blocking import Waitable
@@ -19,7 +19,7 @@ from redisson_dq.working.place_table import QueuePlace, State
 
 __all__ = ["Outpost", "OutpostAnswer"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 
 class OutpostAnswer:

@@ -5,7 +5,6 @@ Acks may go along with the next receive of their queue instead, in the same call
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -14,6 +13,7 @@ import attrs
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.leases.delivery import Delivery, lease_of
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncInbox
+from redisson_dq._log import Log
 from redisson_dq.errors import ClosedError, DurabilityError, RedisConnectionError, RedissonDQError
 from redisson_dq.items import SettleOutcome
 from redisson_dq.observing.operations import OperationKind, Under
@@ -23,7 +23,7 @@ from redisson_dq.requests.inner.settling import Settling
 
 __all__ = ["Settlement", "Settler"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 _FIRST_PAUSE = 0.05
 _LONGEST_PAUSE = 1.0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import random
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -18,6 +17,7 @@ from redisson_dq._concurrency import AsyncSwitch, async_finish, async_here
 from redisson_dq._concurrency.handler_pools import AsyncBridge
 from redisson_dq._concurrency.layers import AsyncResources
 from redisson_dq._concurrency.stop_signals import async_signals
+from redisson_dq._log import Log
 from redisson_dq._redisson_config import RedissonConfig
 from redisson_dq._shared_options import names_options, options_of, with_options_of
 from redisson_dq._texts import mixed_up
@@ -32,7 +32,7 @@ from redisson_dq.working.settings import WorkerOptions
 
 __all__ = ["Worker"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 Self = TypeVar("Self", bound="Worker")
 

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import logging
 import secrets
 from typing import Any, TypeVar, Union
 
@@ -25,6 +24,7 @@ from redis.exceptions import (
 
 from redisson_dq._clock import Clock
 from redisson_dq._concurrency import Cancelled, Work, finish
+from redisson_dq._log import Log
 from redisson_dq._redis import (
     is_out_of_memory,
     translate,
@@ -51,7 +51,7 @@ __all__ = ["Connections"]
 
 T = TypeVar("T")
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 #: A reply, or the error in its place, and the confirmation of the change where that was asked for.
 _Answer = tuple[Any, Union[Confirmed, Exception, None]]

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
@@ -13,6 +12,7 @@ from redis import ConnectionPool
 from redis.exceptions import NoScriptError, RedisError, ResponseError
 
 from redisson_dq._clock import Clock
+from redisson_dq._log import Log
 from redisson_dq._redis import (
     hang_up,
     is_open,
@@ -28,7 +28,7 @@ from redisson_dq.wire.request import Request
 
 __all__ = ["NOBODYS_CHANNEL", "Dedicated", "Lender"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 #: A channel that nobody publishes anything to.
 NOBODYS_CHANNEL = "redisson_dq:none"

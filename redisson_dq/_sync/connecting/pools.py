@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from typing import Any
 
@@ -14,6 +13,7 @@ from redis.exceptions import AskError, MovedError, RedisError, ResponseError
 
 from redisson_dq._clock import Clock
 from redisson_dq._concurrency import Semaphore, Work
+from redisson_dq._log import Log
 from redisson_dq._redis import (
     close_client,
     dedicated_connection,
@@ -33,7 +33,7 @@ from redisson_dq.observing.refusals import Refusals
 
 __all__ = ["Pools"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 
 class Pools:

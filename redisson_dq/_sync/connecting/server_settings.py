@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 
+from redisson_dq._log import Log
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq.durability import Durability
 from redisson_dq.errors import RedisReplyError, ServerSettingError
@@ -16,7 +16,7 @@ from redisson_dq.wire.request import Request
 
 __all__ = ["check_durability", "check_keyspace_events"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 
 def check_keyspace_events(connections: Connections) -> None:

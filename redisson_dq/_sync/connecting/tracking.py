@@ -13,7 +13,6 @@ database was emptied.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -21,12 +20,13 @@ from redis import ConnectionPool
 from redis.exceptions import RedisError, ResponseError
 
 from redisson_dq._concurrency import BackgroundTask
+from redisson_dq._log import Log
 from redisson_dq._redis import is_passing
 from redisson_dq._sync.connecting.connections import Connections
 
 __all__ = ["WATCH", "Tracking", "TrackingRefusedError", "watch"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 _CHANNEL = "__redis__:invalidate"
 #: How many replies the commands of :func:`watch` have.

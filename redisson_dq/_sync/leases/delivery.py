@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-import logging
 from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Any, Generic, NoReturn, TypeVar
 
 from redisson_dq._concurrency import finish
+from redisson_dq._log import Log
 from redisson_dq._shared_options import names_options
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._texts import described
@@ -24,7 +24,7 @@ from redisson_dq.wire.request import Fence, Request
 
 __all__ = ["Delivery", "DeliveryRequests", "is_of", "lease_of"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 T = TypeVar("T")
 

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import logging
 import math
 import weakref
 from collections.abc import Sequence
@@ -20,6 +19,7 @@ from redisson_dq._concurrency import (
     Switch,
     call,
 )
+from redisson_dq._log import Log
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.leases.delivery import Delivery, lease_of
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
@@ -28,7 +28,7 @@ from redisson_dq.requests.inner.settling import Settling
 
 __all__ = ["Renewal"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 # A lease is renewed when a third of its time has passed, tried again at this share of it, and given up at this share.
 _RENEW, _AGAIN, _GIVE_UP = 2 / 3, 1 / 12, 1 / 6

@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-import logging
-
+from redisson_dq._log import Log
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.wire import calls, commands
@@ -14,7 +13,7 @@ from redisson_dq.wire.keys import QueueKeys
 
 __all__ = ["Arrivals"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 
 class Arrivals:

@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-import logging
-
+from redisson_dq._log import Log
 from redisson_dq._options import Options
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq.errors import ArgumentError
@@ -16,7 +15,7 @@ from redisson_dq.wire.keys import QueueKeys
 
 __all__ = ["advance"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 
 def advance(

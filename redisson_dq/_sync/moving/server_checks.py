@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from typing import Any
 
 from redis import ConnectionPool
 
 from redisson_dq._concurrency import BackgroundTask
+from redisson_dq._log import Log
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.moving.task import Task
 from redisson_dq._times import machine_us
@@ -24,7 +24,7 @@ from redisson_dq.wire.request import Request
 
 __all__ = ["ServerChecks"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 # Rights are asked for in so many queues. Others have names alike.
 _MOST_QUEUES = 20

@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-import logging
 import random
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
 from redisson_dq._concurrency import BackgroundTask, Inbox, Work
+from redisson_dq._log import Log
 from redisson_dq._options import Options
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.moving.channels import Channels
@@ -30,7 +30,7 @@ from redisson_dq.wire.keys import QueueKeys
 
 __all__ = ["TransferDriver"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 # Records beyond their time are looked for so soon after a transfer, in us.
 _TIDY_US = 30_000_000

@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable
 from datetime import timedelta
 
 from redisson_dq._concurrency import give_way
+from redisson_dq._log import Log
 from redisson_dq._options import Options
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.moving.departure import Departure
@@ -27,7 +27,7 @@ from redisson_dq.wire.forms import tell_newer
 
 __all__ = ["Transfers"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 
 class Transfers:

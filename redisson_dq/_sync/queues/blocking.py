@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator
 from typing import TypeVar, cast, overload
 
@@ -27,8 +26,6 @@ from redisson_dq.wire.commands import End
 from redisson_dq.wire.keys import QueueKeys
 
 __all__ = ["BlockingQueue"]
-
-logger = logging.getLogger("redisson_dq")
 
 T = TypeVar("T")
 U = TypeVar("U")

@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar, overload
 
 from redisson_dq._concurrency import finish_or_undo
+from redisson_dq._log import Log
 from redisson_dq._shared_options import names_options, with_options_of
 from redisson_dq._sync.leases.delivery import Delivery
 from redisson_dq._sync.moving.recurring import advance
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DelayedQueue"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 # For so many seconds a call that leases is sent again when its reply was lost.
 _SENT_AGAIN = 2.0

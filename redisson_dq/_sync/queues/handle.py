@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any, Generic, TypeVar
@@ -27,8 +26,6 @@ from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.request import Request
 
 __all__ = ["PAGE", "Handle"]
-
-logger = logging.getLogger("redisson_dq")
 
 T = TypeVar("T")
 U = TypeVar("U")

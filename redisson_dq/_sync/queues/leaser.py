@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 import itertools
-import logging
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
 import attrs
 
 from redisson_dq._concurrency import Callback
+from redisson_dq._log import Log
 from redisson_dq._sync.leases.delivery import Delivery, lease_of
 from redisson_dq._sync.receiving.receiver import time_left
 from redisson_dq._sync.runtime import Runtime
@@ -34,7 +34,7 @@ from redisson_dq.wire.taken import Taken
 
 __all__ = ["Leaser", "Receiving", "tell_received"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 T = TypeVar("T")
 U = TypeVar("U")

@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 import itertools
-import logging
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar, cast, overload
 
 from redisson_dq._concurrency import Callback, Cancelled, finish_or_undo
+from redisson_dq._log import Log
 from redisson_dq._shared_options import names_options
 from redisson_dq._sync.queues.blocking import BlockingQueue
 from redisson_dq._sync.queues.partitioned_leasing import PartitionedLeasingQueue
@@ -30,7 +30,7 @@ from redisson_dq.wire.blocking import Pop, RoundRobin, Taken, put_back
 
 __all__ = ["PartitionedBlockingQueue"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 # Pause between two tries to put back values whose caller is gone.
 _PUT_BACK_PAUSES = (0.01, 0.05, 0.2, 0.5)

@@ -14,7 +14,6 @@ choose, and all that is in hand then.
 from __future__ import annotations
 
 import contextlib
-import logging
 import math
 from collections.abc import Callable
 from functools import partial
@@ -23,6 +22,7 @@ from typing import Any
 from redis.exceptions import RedisError, ResponseError
 
 from redisson_dq._concurrency import Cancelled, Inbox, Switch, give_way
+from redisson_dq._log import Log
 from redisson_dq._redis import is_out_of_memory, is_passing, translate
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.connecting.dedicated import Dedicated
@@ -39,7 +39,7 @@ from redisson_dq.wire.taken import Taken
 
 __all__ = ["Actions", "Told"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 #: The trigger that an action tells, and all that is in hand for the next one.
 Told = tuple[Trigger | None, InHand]

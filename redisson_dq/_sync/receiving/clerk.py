@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import heapq
 import itertools
-import logging
 
 from redisson_dq._clock import Clock
 from redisson_dq._concurrency import BackgroundTask, Cancelled, Inbox, Mutex, Work
+from redisson_dq._log import Log
 
 __all__ = ["Clerk"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 
 class Clerk:

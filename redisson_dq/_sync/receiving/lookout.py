@@ -9,7 +9,6 @@ and hands out values as they come. ``waiting/watch_table.py`` says what is done 
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Union
 
@@ -25,6 +24,7 @@ from redisson_dq._concurrency import (
     Switch,
     give_way,
 )
+from redisson_dq._log import Log
 from redisson_dq._redis import is_passing, pack, translate
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.connecting.tracking import Tracking, TrackingRefusedError, watch
@@ -36,7 +36,7 @@ from redisson_dq.waiting.watch_table import Trigger
 
 __all__ = ["Lookout"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 _FIRST_PAUSE = 0.05
 _LONGEST_PAUSE = 2.0

@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-import logging
 from functools import partial
 
 from redis import ConnectionPool
 
 from redisson_dq._concurrency import Mutex, Work
+from redisson_dq._log import Log
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.receiving.clerk import Clerk
 from redisson_dq._sync.receiving.lookout import Lookout
@@ -19,7 +19,7 @@ from redisson_dq.errors import RedissonDQError
 
 __all__ = ["Lookouts"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 # So many sources of a client have a pump of their own, which is a round trip faster.
 _SEATS = 8

@@ -15,10 +15,10 @@ pop goes back to its place.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Sequence
 
 from redisson_dq._concurrency import BackgroundTask, Cancelled, Inbox
+from redisson_dq._log import Log
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.receiving.lookouts import Lookouts
 from redisson_dq._sync.receiving.pump import Pump
@@ -31,7 +31,7 @@ from redisson_dq.wire.taken import Taken
 
 __all__ = ["STAY", "RoundRobinReceiver"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 #: How long pops stay blocked when nobody waits.
 STAY = 1.0

@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Protocol
 
@@ -16,6 +15,7 @@ import attrs
 from redis.exceptions import NoScriptError, ResponseError
 
 from redisson_dq._concurrency import Work
+from redisson_dq._log import Log
 from redisson_dq._redis import is_denied, is_out_of_memory, is_passing
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.connecting.explaining import end_of_wait, explained
@@ -30,7 +30,7 @@ from redisson_dq.wire.taken import Taken
 
 __all__ = ["LATE", "Calling", "HangsUp", "InTurns", "SharedPump"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 _FIRST_PAUSE = 0.05
 _LONGEST_PAUSE = 2.0

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
@@ -14,12 +13,13 @@ from redis.exceptions import RedisError, ResponseError
 
 from redisson_dq._clock import Clock
 from redisson_dq._concurrency import BackgroundTask, Cancelled
+from redisson_dq._log import Log
 from redisson_dq._sync.connecting.dedicated import Dedicated
 from redisson_dq.errors import RedissonDQError
 
 __all__ = ["Unblocker"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 # An unblock can overtake the blocking command that it is meant for. Then it is repeated at this interval.
 _PAUSE = 0.005

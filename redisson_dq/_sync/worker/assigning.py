@@ -8,11 +8,11 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from redisson_dq._concurrency import Mutex, Switch
+from redisson_dq._log import Log
 from redisson_dq._sync.leases.delivery import Delivery
 from redisson_dq._sync.worker.event import Event
 from redisson_dq._sync.worker.handling import Crashed, Handling, Setting
@@ -29,7 +29,7 @@ from redisson_dq.working.routing import Unroutable, choose
 
 __all__ = ["Assigner"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 
 class Assigner:

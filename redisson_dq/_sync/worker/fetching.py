@@ -8,11 +8,11 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Sequence
 
 from redisson_dq._concurrency import Failure, Mutex, Switch, give_way
 from redisson_dq._concurrency.handler_pools import HandlerPool
+from redisson_dq._log import Log
 from redisson_dq._sync.receiving.receiver import Receiver
 from redisson_dq._sync.receiving.receivers import Receivers
 from redisson_dq._sync.runtime import Runtime
@@ -32,7 +32,7 @@ from redisson_dq.working.fetch_plan import PAUSE, Action, Do, FetchPlan, Trigger
 
 __all__ = ["Fetcher"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 # How long a wait that is to end may take to do so.
 _PATIENCE = 0.2

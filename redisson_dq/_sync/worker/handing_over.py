@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import attrs
 
+from redisson_dq._log import Log
 from redisson_dq._sync.leases.delivery import Delivery, lease_of
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq._sync.worker.assigning import Assigner
@@ -24,7 +24,7 @@ from redisson_dq.wire.taken import Taken
 
 __all__ = ["Came", "HandOver", "page"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 
 @attrs.frozen

@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import logging
 import random
 from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
@@ -21,6 +20,7 @@ from redisson_dq._clock import Clock
 from redisson_dq._concurrency import Cancelled, Mutex
 from redisson_dq._concurrency.handler_pools import HandlerPool, Running
 from redisson_dq._concurrency.layers import Layer, perform
+from redisson_dq._log import Log
 from redisson_dq._sync.leases.delivery import Delivery, lease_of
 from redisson_dq._sync.worker.event import Event, cancel, current
 from redisson_dq._sync.worker.intake import Intake
@@ -40,7 +40,7 @@ from redisson_dq.working.roster import Post
 
 __all__ = ["Crashed", "Handling", "Setting"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 _ACK = Ack()
 

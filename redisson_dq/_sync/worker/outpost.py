@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from typing import Any
 
+from redisson_dq._log import Log
 from redisson_dq._sync.receiving.receiver import Receiver
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq._sync.worker.handing_over import page
@@ -22,7 +22,7 @@ from redisson_dq.working.place_table import QueuePlace, State
 
 __all__ = ["Outpost", "OutpostAnswer"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 
 class OutpostAnswer:

@@ -8,13 +8,13 @@ Acks may go along with the next receive of their queue instead, in the same call
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import attrs
 
 from redisson_dq._concurrency import BackgroundTask, Inbox
+from redisson_dq._log import Log
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.leases.delivery import Delivery, lease_of
 from redisson_dq.errors import ClosedError, DurabilityError, RedisConnectionError, RedissonDQError
@@ -26,7 +26,7 @@ from redisson_dq.requests.inner.settling import Settling
 
 __all__ = ["Settlement", "Settler"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 _FIRST_PAUSE = 0.05
 _LONGEST_PAUSE = 1.0

@@ -5,16 +5,16 @@
 
 from __future__ import annotations
 
-import logging
 import math
 from collections.abc import Callable, Iterable
 
 from redisson_dq._clock import Clock
 from redisson_dq._concurrency import BackgroundTask, Switch
+from redisson_dq._log import Log
 
 __all__ = ["Watch"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 
 class Watch:

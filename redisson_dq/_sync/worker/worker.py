@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import logging
 import random
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,6 +14,7 @@ from redisson_dq._concurrency import Switch, finish, here
 from redisson_dq._concurrency.handler_pools import Bridge
 from redisson_dq._concurrency.layers import Resources
 from redisson_dq._concurrency.stop_signals import signals
+from redisson_dq._log import Log
 from redisson_dq._redisson_config import RedissonConfig
 from redisson_dq._shared_options import names_options, options_of, with_options_of
 from redisson_dq._sync.client import Client
@@ -35,7 +35,7 @@ from redisson_dq.working.settings import WorkerOptions
 
 __all__ = ["Worker"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 Self = TypeVar("Self", bound="Worker")
 

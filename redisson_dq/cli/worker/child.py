@@ -9,7 +9,6 @@ import asyncio
 import contextlib
 import inspect
 import json
-import logging
 import os
 import resource
 import signal
@@ -20,13 +19,14 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from redisson_dq._log import Log
 from redisson_dq.cli.worker.loading import AnyWorker, LoadError, load
 from redisson_dq.cli.worker.logs import set_up
 from redisson_dq.working.happenings import Away, BackAgain, DeadLettered, Retried, Succeeded, TimedOut
 
 __all__ = ["Reporter", "main", "memory"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 # How often the supervisor is told; until the worker runs, more often.
 _EVERY, _AT_FIRST = 1.0, 0.05

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import inspect
-import logging
 import threading
 import time
 from collections.abc import Mapping
@@ -18,13 +17,14 @@ import attrs
 
 from redisson_dq._clock import SYSTEM
 from redisson_dq._concurrency import Inbox
+from redisson_dq._log import Log
 from redisson_dq.cli.worker.loading import AnyWorker
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.stats import QueueStats
 
 __all__ = ["Recovery"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 # A command that the process sent just before its death may be read after our first look.
 _SECOND_LOOK = 0.25

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 import os
 import selectors
 import signal
@@ -15,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from types import FrameType, SimpleNamespace
 from typing import TYPE_CHECKING, NoReturn
 
+from redisson_dq._log import Log
 from redisson_dq.cli.metrics import MetricsServer
 from redisson_dq.cli.worker.changes import Changes
 from redisson_dq.cli.worker.children import Child, ChildOptions
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Supervisor", "supervise"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 # How often it looks round when nothing happens; it wakes for every death, report and signal.
 _EVERY = 1.0
