@@ -35,6 +35,15 @@ PROGRAM = "redisson-dq"
 
 #: Every command and the module whose ``command`` it is, in the order of the help.
 COMMANDS = {
+    "cancel": "redisson_dq.cli.mending.cancel",
+    "reschedule": "redisson_dq.cli.mending.reschedule",
+    "run-now": "redisson_dq.cli.mending.run_now",
+    "pause": "redisson_dq.cli.mending.pause",
+    "resume": "redisson_dq.cli.mending.resume",
+    "dead": "redisson_dq.cli.mending.dead",
+    "quarantine": "redisson_dq.cli.mending.quarantine",
+    "undecodable": "redisson_dq.cli.mending.undecodable",
+    "undo": "redisson_dq.cli.mending.undo",
     "demo": "redisson_dq.cli.demo",
     "exporter": "redisson_dq.cli.exporter",
     "generate-classes": "redisson_dq.cli.generate_classes",

@@ -18,11 +18,12 @@ One action goes through four steps:
 from redisson_dq.mending.acting import Acting, MendCounts, mend_aside, mend_waiting
 from redisson_dq.mending.by_id import IdProblem, found_by_id
 from redisson_dq.mending.pausing import pause, resume
-from redisson_dq.mending.queue import MendedQueue, QueuePart
+from redisson_dq.mending.queue import MendedQueue, QueuePart, found_partitions
 from redisson_dq.mending.rows import ItemRow
 from redisson_dq.mending.selection import Selection, select_aside, select_waiting
 from redisson_dq.mending.undo_file import UndoFile, UndoFileError, UndoWriter
-from redisson_dq.mending.undoing import Undone, undo
+from redisson_dq.mending.undoing import Undone, check_file, undo
+from redisson_dq.mending.walking import aside_rows
 
 __all__ = [
     "Acting",
@@ -36,7 +37,10 @@ __all__ = [
     "UndoFileError",
     "UndoWriter",
     "Undone",
+    "aside_rows",
+    "check_file",
     "found_by_id",
+    "found_partitions",
     "mend_aside",
     "mend_waiting",
     "pause",

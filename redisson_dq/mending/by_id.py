@@ -56,27 +56,28 @@ def found_by_id(
     Costs one round trip for each id. The bare hex ids of entries take one walk through all that waits.
     """
     selection, problems = Selection(queue, "waiting"), []
-    bare: set[str] = set()
-    met: set[bytes] = set()
-    for id in dict.fromkeys(ids):
-        found = [(part, each) for part in queue.parts if (each := _find(queue, part, id)).state != "unknown"]
-        waiting = [(part, each.met) for part, each in found if each.met is not None]
-        if len(waiting) == 1:
-            part, entry = waiting[0]
-            if entry.member not in met:
-                met.add(entry.member)
-                selection.add(part, entry)
-                selection.met += 1
-        elif waiting:
-            problems.append(_problem(queue, id, "twice"))
-        elif found:
-            problems.append(_problem(queue, id, found[0][1].state, found[0][1].due_ms))
-        elif _HEX.fullmatch(id):
-            bare.add(id)
-        else:
-            problems.append(_problem(queue, id, "unknown"))
-    if bare:
-        problems += _walked(queue, selection, bare, met, told)
+    with selection.unless_it_fails():
+        bare: set[str] = set()
+        met: set[bytes] = set()
+        for id in dict.fromkeys(ids):
+            found = [(part, each) for part in queue.parts if (each := _find(queue, part, id)).state != "unknown"]
+            waiting = [(part, each.met) for part, each in found if each.met is not None]
+            if len(waiting) == 1:
+                part, entry = waiting[0]
+                if entry.member not in met:
+                    met.add(entry.member)
+                    selection.add(part, entry)
+                    selection.met += 1
+            elif waiting:
+                problems.append(_problem(queue, id, "twice"))
+            elif found:
+                problems.append(_problem(queue, id, found[0][1].state, found[0][1].due_ms))
+            elif _HEX.fullmatch(id):
+                bare.add(id)
+            else:
+                problems.append(_problem(queue, id, "unknown"))
+        if bare:
+            problems += _walked(queue, selection, bare, met, told)
     return selection, problems
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import tempfile
 from collections.abc import Callable, Iterator
@@ -57,6 +58,15 @@ class Selection:
     def __exit__(self, *error: object) -> None:
         self._file.close()
 
+    @contextlib.contextmanager
+    def unless_it_fails(self) -> Iterator[None]:
+        """Closes the selection when the walk that makes it is interrupted or fails."""
+        try:
+            yield
+        except BaseException:
+            self._file.close()
+            raise
+
     def add(self, part: QueuePart, chosen: Chosen, place: int = 0) -> None:
         """Chooses one item. ``place`` is that of an element in its list."""
         self._file.write(json.dumps([part.name, place, entry_line(chosen)]).encode() + b"\n")
@@ -104,8 +114,9 @@ def select_waiting(
     A walk of short scripts, some 3 ms each. Items that come meanwhile may be chosen or not.
     """
     selection = Selection(queue, "waiting")
-    for part in queue.parts:
-        _choose(selection, part, ((row, met, 0) for row, met in all_waiting(queue, part)), wanted, told, stop)
+    with selection.unless_it_fails():
+        for part in queue.parts:
+            _choose(selection, part, ((row, met, 0) for row, met in all_waiting(queue, part)), wanted, told, stop)
     return selection
 
 
@@ -119,8 +130,9 @@ def select_aside(
 ) -> Selection:
     """Chooses dead letters, quarantined entries or undecodable values, as :func:`select_waiting` does."""
     selection = Selection(queue, kind)
-    for part in queue.parts:
-        _choose(selection, part, _placed(all_aside(queue, part, kind), selection), wanted, told, stop)
+    with selection.unless_it_fails():
+        for part in queue.parts:
+            _choose(selection, part, _placed(all_aside(queue, part, kind), selection), wanted, told, stop)
     return selection
 
 

@@ -92,7 +92,7 @@ class UndoWriter:
                 "queue": queue.name,
                 "partitions": queue.partitions,
                 "parts": [part.keys.queue.ready for part in queue.parts],
-                "dead": [part.keys.dead.dead for part in queue.parts],
+                "dead_letter": queue.dead_letter,
                 "action": action,
                 "server": queue.where,
                 "at": at,

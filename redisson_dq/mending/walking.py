@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections import Counter
 from collections.abc import Iterator
 
@@ -11,7 +12,7 @@ from redisson_dq.mending.rows import ItemRow, aside_row, waiting_row
 from redisson_dq.wire import calls, commands
 from redisson_dq.wire.calls.mending import Aside, AsideKind, Met
 
-__all__ = ["all_aside", "all_waiting"]
+__all__ = ["all_aside", "all_waiting", "aside_rows"]
 
 # Elements are read in pages of so many and so many bytes, one at first, each page in one command.
 _PAGE, _PAGE_BYTES = 500, 500_000
@@ -57,3 +58,9 @@ def _letters(queue: MendedQueue, part: QueuePart, elements: list[bytes], met: Co
         met[digest] += 1
     records = queue.run(calls.mend_letters(part.keys, digests))
     return [Aside(element=element, id=id, info=info) for element, (id, info) in zip(elements, records, strict=True)]
+
+
+def aside_rows(queue: MendedQueue, kind: AsideKind, limit: int | None = None) -> Iterator[ItemRow]:
+    """The rows of a list, oldest first in each part, at most so many."""
+    rows = (row for part in queue.parts for row, _ in all_aside(queue, part, kind))
+    return rows if limit is None else itertools.islice(rows, limit)

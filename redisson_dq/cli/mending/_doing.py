@@ -1,0 +1,196 @@
+"""The steps of a command that changes items: the count, the question, the undo file, the batches, the summary."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import re
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import attrs
+import click
+
+from redisson_dq.cli.frame import FINE, PROBLEM, Consent, Output, progress
+
+if TYPE_CHECKING:
+    from redisson_dq.mending import Acting, IdProblem, MendCounts, MendedQueue, Selection, UndoWriter
+
+__all__ = ["Deed", "UndoChoice", "choosing", "do", "stopping", "undo_options"]
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+_REASONS = {
+    "gone": "moved, taken or changed meanwhile",
+    "newer": "left: a newer version of the library wrote their records",
+    "unreadable": "left: they are in no known format; --as-values delivers their bytes as values",
+}
+
+
+@attrs.frozen(kw_only=True)
+class UndoChoice:
+    """Where an undo file is written. ``path`` is None for a name that is made."""
+
+    path: Path | None
+    wanted: bool
+
+    def opened(self, queue: MendedQueue, action: str) -> UndoWriter | None:
+        """A new file, or None without one. Says its name on standard error."""
+        if not self.wanted:
+            return None
+        from redisson_dq import __version__
+        from redisson_dq.mending import UndoWriter
+
+        now = datetime.now().astimezone()
+        made = f"undo-{action}-{re.sub('[^A-Za-z0-9_.-]+', '_', queue.name)}-{now:%Y%m%d-%H%M%S-%f}.jsonl"
+        path = Path(made) if self.path is None else self.path
+        writer = UndoWriter.new(path, queue, action, now.isoformat(timespec="seconds"), __version__)
+        click.echo(f"undo file: {path}", err=True)
+        return writer
+
+
+def undo_options(function: _F) -> _F:
+    """``--undo-file`` and ``--no-undo``: the function gets them as ``undo``."""
+
+    @functools.wraps(function)
+    def with_undo(*args: Any, undo_file: Path | None, no_undo: bool, **rest: Any) -> Any:
+        if undo_file is not None and no_undo:
+            raise click.UsageError("--undo-file and --no-undo exclude each other")
+        return function(*args, undo=UndoChoice(path=undo_file, wanted=not no_undo), **rest)
+
+    made: Any = click.option("--no-undo", is_flag=True, help="Write no undo file.")(with_undo)
+    text = "Write what undo needs to this new file (a name in the working directory)."
+    kind = click.Path(path_type=Path)
+    return cast(_F, click.option("--undo-file", metavar="PATH", type=kind, help=text)(made))
+
+
+@attrs.frozen(kw_only=True)
+class Deed:
+    """An action in words: ``"cancel"``, ``"cancelled"``, and a thing that it acts on, with the plural."""
+
+    verb: str
+    past: str
+    thing: str = "item"
+    things: str = "items"
+
+    def counted(self, count: int) -> str:
+        """A number of things, in words."""
+        return f"{count:,} {self.thing if count == 1 else self.things}"
+
+
+def do(
+    deed: Deed,
+    selection: Selection,
+    problems: list[IdProblem],
+    act: Callable[[Acting], MendCounts],
+    *,
+    consent: Consent,
+    undo: UndoChoice,
+    output: Output,
+) -> int:
+    """Asks, acts and tells. The exit code: 1 where some could not be done."""
+    from redisson_dq.mending import Acting, MendCounts
+
+    queue, count = selection.queue, selection.count
+    for problem in problems:
+        click.echo(str(problem), err=True)
+    counts, stop, path = MendCounts(wanted=count), None, None
+    if consent.given(f"{deed.verb} {deed.counted(count)} of {queue.name}", count):
+        writer = undo.opened(queue, deed.verb.split()[0])
+        path = None if writer is None else writer.path
+        with writer or contextlib.nullcontext(), stopping() as stop, progress(deed.verb, count) as bar:
+            dealt = [0]
+
+            def told(now: int) -> None:
+                bar.add(now - dealt[0])
+                dealt[0] = now
+
+            counts = act(Acting(undo=writer, rate=consent.rate, told=told, stop=stop))
+    _tell(deed, queue, counts, problems, path, consent, output)
+    if stop is not None and counts.stopped:
+        return stop.code
+    return PROBLEM if problems or counts.left else FINE
+
+
+def _tell(
+    deed: Deed,
+    queue: MendedQueue,
+    counts: MendCounts,
+    problems: list[IdProblem],
+    path: Path | None,
+    consent: Consent,
+    output: Output,
+) -> None:
+    if output.as_json:
+        output.document(
+            queue=queue.name,
+            action=deed.verb,
+            dry_run=consent.dry_run,
+            wanted=counts.wanted,
+            done=counts.done,
+            left=dict(counts.left),
+            problems=[{"id": each.id, "state": each.state, "text": each.text} for each in problems],
+            stopped=counts.stopped,
+            undo_file=None if path is None else str(path),
+        )
+        return
+    if consent.dry_run or not counts.wanted:
+        return
+    output.text(f"{deed.past} {counts.done:,} of {deed.counted(counts.wanted)} of {queue.name}")
+    for reason, count in sorted(counts.left.items()):
+        output.text(f"  {count:,} {_REASONS.get(reason, reason)}")
+    if counts.stopped:
+        output.text("  stopped: the rest is as it was")
+    if path is not None and counts.done:
+        output.text(f"to take it back: redisson-dq undo {path}")
+
+
+class _Stop:
+    """Whether the user wants the work to end, and the exit code then."""
+
+    def __init__(self) -> None:
+        self.code = 0
+
+    def __call__(self) -> bool:
+        return self.code != 0
+
+
+@contextlib.contextmanager
+def stopping() -> Iterator[_Stop]:
+    """Lets Ctrl-C and SIGTERM end the work between two batches. A second one ends it at once."""
+    stop = _Stop()
+    if threading.current_thread() is not threading.main_thread():  # signals are the main thread's
+        yield stop
+        return
+
+    def note(number: int, _: object) -> None:
+        if stop.code:
+            raise KeyboardInterrupt
+        stop.code = 128 + number
+        print("\nending after this batch; once more ends at once", file=sys.stderr)
+
+    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def choosing(queue: MendedQueue) -> Iterator[Callable[[int, int], None]]:
+    """Shows how many items were looked at. Gives the function that is told."""
+    with progress(f"looking at {queue.name}") as bar:
+        met = [0]
+
+        def told(now: int, chosen: int) -> None:
+            # Each part counts anew where items are looked for by ids.
+            bar.add(max(0, now - met[0]))
+            met[0] = now
+
+        yield told

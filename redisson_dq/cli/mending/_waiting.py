@@ -1,0 +1,49 @@
+"""The way of the commands that act on waiting items."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from redisson_dq.cli.frame import Consent, Output, Server
+from redisson_dq.cli.mending._choosing import Choice, mended
+from redisson_dq.cli.mending._doing import Deed, UndoChoice, choosing, do
+
+if TYPE_CHECKING:
+    from redisson_dq.wire.calls.mending import WaitingAction
+
+__all__ = ["act_on_waiting"]
+
+
+def act_on_waiting(
+    server: Server,
+    name: str,
+    partitions: int | None,
+    choice: Choice,
+    deed: Deed,
+    action: WaitingAction,
+    ms: int | None,
+    *,
+    consent: Consent,
+    undo: UndoChoice,
+    output: Output,
+) -> int:
+    """Chooses waiting items and acts on them. ``ms`` is None for the server's time."""
+    from redisson_dq.mending import found_by_id, mend_waiting, select_waiting
+
+    with server.client() as client:
+        queue = mended(client, name, partitions)
+        with choosing(queue) as told:
+            if choice.ids:
+                selection, problems = found_by_id(queue, choice.ids, told=told)
+            else:
+                selection, problems = select_waiting(queue, choice.wanted(), told=told), []
+        with selection:
+            return do(
+                deed,
+                selection,
+                problems,
+                lambda acting: mend_waiting(selection, action, queue.now_ms() if ms is None else ms, acting),
+                consent=consent,
+                undo=undo,
+                output=output,
+            )

@@ -1,0 +1,79 @@
+"""``redisson-dq undo``: takes an action back, as its undo file tells of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from redisson_dq.cli.frame import FINE, PROBLEM, Consent, Output, Server, json_option, server_options, write_options
+from redisson_dq.cli.frame import progress as shown
+from redisson_dq.cli.mending._doing import stopping
+
+__all__ = ["command"]
+
+_REASONS = {
+    "there": "stand in the queue as they were before",
+    "again": "left: their ids were offered again since",
+    "gone": "left: they were delivered or changed since",
+    "unsure": "left: the action was killed more than a day ago, and nothing tells whether it was done",
+}
+
+
+@click.command(short_help="Take the changes of another command back, by its undo file.")
+@click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
+@write_options()
+@server_options
+@json_option
+def command(file: Path, consent: Consent, server: Server, output: Output) -> int:
+    """Take the changes of another command back, by the undo FILE that it wrote.
+
+    Each entry is put back if it is not there now. FILE notes each step, so the command may be called again.
+    """
+    from redisson_dq.mending import MendedQueue, UndoFile, check_file, undo
+
+    found = UndoFile.read(file)
+    with server.client() as client:
+        header = found.header
+        queue = MendedQueue(
+            client, header["queue"], partitions=header["partitions"], dead_letter=header.get("dead_letter")
+        )
+        warnings = check_file(queue, found)
+        for warning in warnings:
+            click.echo(f"warning: {warning}", err=True)
+        planned = undo(queue, found, dry_run=True)
+        undone, stop = planned, None
+        is_done = consent.given(f"undo {header['action']} of {planned.done:,} in {queue.name}", planned.done)
+        if is_done:
+            with stopping() as stop, shown("undo", sum(batch.count for batch in found.batches)) as bar:
+                dealt = [0]
+
+                def told(now: int) -> None:
+                    bar.add(now - dealt[0])
+                    dealt[0] = now
+
+                undone = undo(queue, found, told=told, stop=stop)
+    if output.as_json:
+        output.document(
+            queue=queue.name,
+            action=header["action"],
+            dry_run=not is_done,
+            wanted=undone.wanted,
+            done=undone.done if is_done else 0,
+            before=undone.before,
+            left=dict(undone.left),
+            warnings=warnings,
+            stopped=undone.stopped,
+        )
+    else:
+        if is_done:
+            output.text(f"put back {undone.done:,} of {undone.wanted:,} in {queue.name}")
+        if undone.before:
+            output.text(f"  {undone.before:,} were put back by an earlier undo of this file")
+        for reason, count in sorted(undone.left.items()):
+            output.text(f"  {count:,} {_REASONS.get(reason, reason)}")
+        if undone.stopped:
+            output.text("stopped: call it again to go on")
+    if stop is not None and undone.stopped:
+        return stop.code
+    return PROBLEM if undone.left else FINE

@@ -1,0 +1,225 @@
+"""The commands that change items: their output, their exit codes, and the sessions of docs/command-line.md."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import redisson_dq
+from redisson_dq.cli import main
+from redisson_dq.codecs import StringCodec
+from redisson_dq.wire.keys import QueueKeys
+
+PAGE = Path(__file__).parents[2] / "docs" / "command-line.md"
+SESSION = re.compile(r"<!-- session: ([\w-]+) -->\n\n```console\n(.*?)```", re.DOTALL)
+SESSIONS = dict(SESSION.findall(PAGE.read_text("utf-8")))
+KEYS = QueueKeys.of("orders")
+HOUR = 3600
+
+
+@pytest.fixture
+def client(url: str) -> Iterator[Any]:
+    with redisson_dq.connect(url, codec=StringCodec()) as made:
+        yield made
+
+
+@pytest.fixture
+def delayed(client: Any) -> Any:
+    return client.delayed_queue("orders", transfer=False)
+
+
+@pytest.fixture
+def run(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[int, str, str]]:
+    """Runs a command in a directory of its own: exit code, standard output, standard error."""
+    monkeypatch.setenv("REDISSON_DQ_URL", url)
+    monkeypatch.chdir(tmp_path)
+
+    def started(line: str) -> tuple[int, str, str]:
+        capsys.readouterr()
+        code = main(shlex.split(line))
+        told = capsys.readouterr()
+        return code, told.out, told.err
+
+    return started
+
+
+# -- sessions of the page --------------------------------------------------------------------------------------------
+def alike(text: str) -> str:
+    """Output without what differs from run to run: times, made ids, spaces of columns."""
+    text = re.sub(r"\d{8}-\d{6}-\d{6}", "TIME", text)
+    text = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}\+00:00", "TIME", text)
+    text = re.sub(r"\b[0-9a-f]{16,20}\b", "ID", text)
+    return re.sub(r" +", " ", text)
+
+
+MENDING = ("cancel", "reschedule", "run-now", "pause", "dead", "undo")
+
+
+def test_each_session_is_played() -> None:
+    assert set(MENDING) <= set(SESSIONS)
+
+
+@pytest.mark.parametrize("name", MENDING)
+def test_the_page_shows_what_the_commands_print(
+    client: Any, delayed: Any, run: Callable[..., tuple[int, str, str]], name: str
+) -> None:
+    for i in range(3):
+        delayed.offer(f"value-{i}", HOUR, id=f"order-{i}")
+    queue = client.blocking_queue("orders", transfer=False)
+    queue.add("order-7")
+    queue.receive(timeout=5, visibility_timeout=60).reject("no stock")
+    for session in re.split(r"^\$ redisson-dq ", SESSIONS[name], flags=re.MULTILINE)[1:]:
+        line, _, told = session.partition("\n")
+        _, out, err = run(line)
+        # At a terminal both come in turn: errors first, as the count comes before the work.
+        assert alike(err + out) == alike(told)
+
+
+# -- exit codes ------------------------------------------------------------------------------------------------------
+def test_a_write_needs_yes_where_no_terminal_is(delayed: Any, run: Callable[..., tuple[int, str, str]]) -> None:
+    delayed.offer("value", HOUR, id="order-1")
+    code, _, err = run("cancel orders --all")
+    assert code == 64
+    assert "needs --yes" in err
+    assert delayed.size() == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "cancel orders",
+        "cancel orders order-1 --all",
+        "reschedule orders --all",
+        "reschedule orders --all --to 2030-01-01T09:00:00Z --by 5m",
+        "reschedule orders --all --to 2030-01-01T09:00:00",
+        "reschedule orders --all --by soon",
+        "cancel orders --all --no-undo --undo-file f",
+        "cancel orders --all --rate 0",
+        "dead purge orders",
+        "pause",
+        "pause a b --yes --undo-file f",
+    ],
+)
+def test_arguments_that_do_not_go_together_are_a_usage_error(
+    delayed: Any, run: Callable[..., tuple[int, str, str]], line: str
+) -> None:
+    delayed.offer("value", HOUR, id="order-1")
+    assert run(line)[0] == 64
+    assert delayed.size() == 1
+
+
+def test_nothing_to_do_is_fine_and_writes_no_file(run: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
+    code, out, err = run("cancel orders --all --yes")
+    assert (code, out) == (0, "")
+    assert err.endswith("cancel 0 items of orders: nothing to do\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_id_that_is_nowhere_makes_the_exit_code_1(delayed: Any, run: Callable[..., tuple[int, str, str]]) -> None:
+    delayed.offer("value", HOUR, id="order-1")
+    code, out, _ = run("cancel orders order-1 nowhere --yes --json")
+    told = json.loads(out)
+    assert code == 1
+    assert (told["done"], [each["id"] for each in told["problems"]]) == (1, ["nowhere"])
+
+
+def test_a_file_that_cannot_be_written_changes_nothing(
+    delayed: Any, run: Callable[..., tuple[int, str, str]], tmp_path: Path
+) -> None:
+    delayed.offer("value", HOUR, id="order-1")
+    (tmp_path / "there").write_text("mine")
+    assert run("cancel orders --all --yes --undo-file there")[0] == 65
+    assert run("cancel orders --all --yes --undo-file no/such/folder/f")[0] == 65
+    assert (tmp_path / "there").read_text() == "mine"
+    assert delayed.size() == 1
+
+
+def test_an_undo_of_another_queue_is_refused_and_of_another_server_warned_of(
+    delayed: Any, run: Callable[..., tuple[int, str, str]], tmp_path: Path
+) -> None:
+    delayed.offer("value", HOUR, id="order-1")
+    assert run("cancel orders --all --yes --undo-file f")[0] == 0
+    lines = (tmp_path / "f").read_bytes().splitlines(keepends=True)
+    header = json.loads(lines[0])
+    for change, code in (({"parts": ["other"]}, 65), ({"server": "elsewhere:1"}, 0)):
+        changed = {key: value for key, value in {**header, **change}.items() if key != "sum"}
+        first = (
+            json.dumps(
+                {**changed, "sum": zlib.crc32(json.dumps(changed, sort_keys=True, separators=(",", ":")).encode())}
+            ).encode()
+            + b"\n"
+        )
+        (tmp_path / "f").write_bytes(first + b"".join(lines[1:]))
+        told = run("undo f --yes")
+        assert told[0] == code
+        assert ("elsewhere:1" in told[2]) == (code == 0)
+    assert delayed.size() == 1
+
+
+def test_a_server_that_is_away_and_a_key_of_another_type(
+    run: Callable[..., tuple[int, str, str]], admin: Any, tmp_path: Path
+) -> None:
+    assert run("cancel orders --all --yes --url redis://localhost:1/0 --timeout 0.1")[0] == 69
+    admin.set(KEYS.timeout, b"text")
+    assert run("cancel orders --all --yes")[0] == 65
+
+
+def test_partitions_are_found_and_dealt_with_as_one(
+    client: Any, run: Callable[..., tuple[int, str, str]], tmp_path: Path
+) -> None:
+    whole = client.delayed_queue("orders", partitions=4, transfer=False)
+    for i in range(40):
+        whole.offer(f"value-{i}", HOUR, id=f"order-{i}")
+    assert "cancel 40 items of orders" in run("cancel orders --all --dry-run")[2]
+    assert run("cancel orders order-3 order-4 --yes --undo-file one")[0] == 0
+    assert whole.size() == 38
+    assert run("cancel orders --all --yes --undo-file all")[0] == 0
+    assert whole.size() == 0
+    assert run("undo one --yes")[0] == run("undo all --yes")[0] == 0
+    assert sorted(item.id for item in whole.items()) == sorted(f"order-{i}" for i in range(40))
+
+
+def test_a_user_without_the_right_to_write_changes_nothing(
+    delayed: Any, run: Callable[..., tuple[int, str, str]], admin: Any, url: str
+) -> None:
+    delayed.offer("value", HOUR, id="order-1")
+    admin.execute_command("ACL", "SETUSER", "looker", "on", ">secret", "~*", "&*", "+@all", "-zrem")
+    try:
+        code, _, err = run(f"cancel orders --all --yes --url {url.replace('redis://', 'redis://looker:secret@')}")
+        assert code == 77
+        assert "secret" not in err
+        assert delayed.size() == 1
+    finally:
+        admin.execute_command("ACL", "DELUSER", "looker")
+
+
+# -- interrupted -----------------------------------------------------------------------------------------------------
+def test_ctrl_c_ends_between_batches_with_a_summary(delayed: Any, url: str, tmp_path: Path) -> None:
+    delayed.offer_all([(f"value-{i}", HOUR) for i in range(300)])
+    command = [sys.executable, "-m", "redisson_dq", *shlex.split("cancel orders --all --yes --rate 100 --undo-file f")]
+    environment = {**os.environ, "REDISSON_DQ_URL": url}
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as made:
+        while delayed.size() == 300:
+            assert made.poll() is None
+        made.send_signal(signal.SIGINT)
+        out, _ = made.communicate(timeout=60)
+    assert made.returncode == 130
+    left = delayed.size()
+    assert 0 < left < 300
+    assert f"cancelled {300 - left} of 300 items of orders" in out.decode()
+    assert "stopped: the rest is as it was" in out.decode()
