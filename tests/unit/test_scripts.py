@@ -59,6 +59,10 @@ REQUESTS: dict[str, Request[Any]] = {
     "contains": calls.contains(KEYS, [b"value"], b""),
     "contains_ready": calls.contains_ready(KEYS, [b"value"]),
     "copy": calls.copy(TWO, "replace", ""),
+    "browse_dead": calls.browse_dead(LEASES, 0, 9, 256),
+    "browse_held": calls.browse_held(KEYS, None, 9, 256),
+    "browse_list": calls.browse_list(KEYS.ready, 0, 9, 256),
+    "browse_waiting": calls.browse_waiting(KEYS, (b"5", b"member"), 9, 256),
     "dead_letters": calls.dead_letters(LEASES, 0, 9),
     "dump": calls.dump(ONE),
     "exchange": calls.exchange(ONE, [[("-l", "orders", b"value", b"")]]),
@@ -192,6 +196,7 @@ def test_the_scripts_without_a_command_that_writes() -> None:
     """A user without any right to write may call them."""
     looks = {"contains", "contains_ready", "dump", "in_flight", "in_flight_size", "inspect", "memory"}
     looks |= {"mend_letters", "missing_rights", "page"}
+    looks |= {"browse_held", "browse_list", "browse_waiting"}
     looks |= {"next_due", "overdue", "read_waiting", "recurring", "size", "stats", "time_to_live", "waiting_part"}
     assert {name for name in names() if load(name).only_reads} == looks
 

@@ -1,6 +1,7 @@
 """One typed function for each script: its arguments, and the meaning of its reply. Each subject has a module."""
 
 from redisson_dq.wire.calls.admission import Admitted, LimitWords, Seen, admit, peek
+from redisson_dq.wire.calls.browsing import FoundPage, browse_dead, browse_held, browse_list, browse_waiting
 from redisson_dq.wire.calls.delayed import (
     WHOLE,
     Added,
@@ -82,6 +83,7 @@ __all__ = [
     "ExchangeStep",
     "Found",
     "FoundKey",
+    "FoundPage",
     "Inspected",
     "LeaseKeys",
     "LimitWords",
@@ -96,6 +98,10 @@ __all__ = [
     "ack_and_receive",
     "admit",
     "advance",
+    "browse_dead",
+    "browse_held",
+    "browse_list",
+    "browse_waiting",
     "cancel",
     "cancel_recurring",
     "clear",

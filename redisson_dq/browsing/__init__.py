@@ -1,0 +1,38 @@
+"""Looks at the items of a queue in any state, page by page. It changes nothing, and starts nothing.
+
+Here belongs how pages are read, how the codec of a value is recognised, how values are shown, and how items are
+filtered. The commands ``queues``, ``list``, ``show`` and ``peek`` use it, and so may a web page. Nothing here reads the
+arguments of a command or prints. Every script looks at 1,000 entries and some 1 MB at most, however many there are.
+
+- ``overview.py`` finds the queues of a server, with the partitions of a queue as one.
+- ``pages.py`` reads one page of the items in a state. ``rows.py`` is one item. ``one.py`` finds one item by its id.
+- ``recognising.py`` says which codecs may have written some bytes, and how sure that is.
+- ``values.py`` decodes a value, and turns it into plain mappings, lists and scalars.
+- ``filters.py`` reads a filter such as ``order.id = 42 and late > 5m``, and applies it to a row.
+"""
+
+from redisson_dq.browsing.filters import Filter, FilterError
+from redisson_dq.browsing.one import find_row
+from redisson_dq.browsing.overview import Overview, overview, partitions_of
+from redisson_dq.browsing.pages import SeenPage, browse
+from redisson_dq.browsing.recognising import Candidate, recognise
+from redisson_dq.browsing.rows import STATES, SeenIn, SeenItem
+from redisson_dq.browsing.values import DecodedValue, ValueReader
+
+__all__ = [
+    "STATES",
+    "Candidate",
+    "DecodedValue",
+    "Filter",
+    "FilterError",
+    "SeenIn",
+    "Overview",
+    "SeenPage",
+    "SeenItem",
+    "ValueReader",
+    "browse",
+    "find_row",
+    "overview",
+    "partitions_of",
+    "recognise",
+]

@@ -1,0 +1,338 @@
+"""A filter in words, such as ``order.id = 42 and late > 5m``. It is data: nothing of it runs.
+
+Comparisons stand between ``and``, ``or``, ``not`` and parentheses; ``and`` binds closer than ``or``.
+
+================================  =====================================================================
+``FIELD = VALUE``                 also ``!=``, ``<``, ``<=``, ``>``, ``>=``
+``FIELD ~ TEXT``                  the field contains the text, or the list an element
+``FIELD in (VALUE, VALUE)``       also ``not in``
+``FIELD``                         it is there, and neither empty nor false
+================================  =====================================================================
+
+The fields of an item are id, due, late, attempts, size, state, class, reason and queue. Any other name is one of the
+value, with dots and indexes: ``order.lines[0].sku``. The value's own id is ``value.id``.
+
+A VALUE is ``42``, ``1.5``, ``true``, ``false``, ``null``, a word, ``"a text"``, a duration (``500ms 5m 2h 1d``), or
+a time (``2026-01-31``, ``2026-01-31T12:00:00Z``). ``late`` is compared with durations. So is ``due``, from now on:
+``due < 1h`` is due within an hour. A number equals the text with its digits. Where a field is missing, or the two
+cannot be compared, the comparison is false.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime, timedelta, timezone
+from typing import Any, NamedTuple, NoReturn
+
+from redisson_dq.browsing.rows import SeenItem
+from redisson_dq.browsing.values import CLASS, DecodedValue
+from redisson_dq.errors import ArgumentError
+
+__all__ = ["Filter", "FilterError"]
+
+_LONGEST, _DEEPEST = 10_000, 50
+_UNITS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
+_TOKENS = re.compile(
+    r"""\s*(?:
+    (?P<string>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
+    |(?P<time>\d{4}-\d\d-\d\d(?:[T]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[+-]\d\d:\d\d)?)?(?![\w.]))
+    |(?P<span>\d+(?:\.\d+)?(?:ms|[smhdw])(?![\w.]))
+    |(?P<number>-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.]))
+    |(?P<operator>!=|<=|>=|==|=|<|>|~)
+    |(?P<mark>[(),])
+    |(?P<word>[\w$@][\w$@:/-]*(?:\[\d+\]|\.[\w$@][\w$@:/-]*)*)
+    )""",
+    re.VERBOSE,
+)
+_STEPS = re.compile(r"\[(\d+)\]|\.?([^.\[\]]+)")
+_WORDS = {"true": True, "false": False, "null": None}
+_FIELDS = frozenset(("id", "due", "late", "attempts", "size", "state", "class", "reason", "queue"))
+_ABSENT = object()
+
+_Test = Callable[[SeenItem, Any], bool]
+
+
+class FilterError(ArgumentError):
+    """A filter cannot be read. ``position`` is where, counted from 0."""
+
+    def __init__(self, text: str, position: int, wanted: str) -> None:
+        before, after = text[max(0, position - 30) : position], text[position : position + 20]
+        place = f"at the end, behind {before!r}" if not after.strip() else f"at {position}, before {after!r}"
+        super().__init__(f"the filter cannot be read: {wanted} {place}")
+        self.position = position
+
+
+class _Token(NamedTuple):
+    kind: str
+    text: str
+    position: int
+
+
+class Filter:
+    """A filter that was read. Example::
+
+    wanted = Filter("order.id = 42 and late > 5m")
+    found = [row for row in page.rows if wanted(row, reader.read(row.data))]
+    """
+
+    def __init__(self, text: str) -> None:
+        """Raises FilterError, which is an ArgumentError and says where."""
+        self.text = text
+        self._needs_value = False
+        if len(text) > _LONGEST:
+            raise FilterError(text, _LONGEST, f"at most {_LONGEST} characters are read")
+        self._tokens = list(_tokens(text))
+        self._at = 0
+        self._test = self._either(0)
+        if self._next.kind != "end":
+            self._fail("'and' or 'or' is wanted")
+
+    def __repr__(self) -> str:
+        return f"Filter({self.text!r})"
+
+    def __call__(self, row: SeenItem, decoded: DecodedValue | None = None) -> bool:
+        """Whether an item is wanted. ``decoded`` is its value, needed where :attr:`needs_value` says so."""
+        return self._test(row, decoded)
+
+    @property
+    def needs_value(self) -> bool:
+        """Whether it asks for anything of the value."""
+        return self._needs_value
+
+    # -- grammar -----------------------------------------------------------------------------------------------------
+
+    @property
+    def _next(self) -> _Token:
+        return self._tokens[self._at]
+
+    def _fail(self, wanted: str) -> NoReturn:
+        raise FilterError(self.text, self._next.position, wanted)
+
+    def _taken(self, *words: str) -> bool:
+        token = self._next
+        if token.kind in ("word", "mark") and token.text.lower() in words:
+            self._at += 1
+            return True
+        return False
+
+    def _either(self, depth: int) -> _Test:
+        tests = [self._all(depth)]
+        while self._taken("or"):
+            tests.append(self._all(depth))
+        return tests[0] if len(tests) == 1 else lambda row, value: any(test(row, value) for test in tests)
+
+    def _all(self, depth: int) -> _Test:
+        tests = [self._one(depth)]
+        while self._taken("and"):
+            tests.append(self._one(depth))
+        return tests[0] if len(tests) == 1 else lambda row, value: all(test(row, value) for test in tests)
+
+    def _one(self, depth: int) -> _Test:
+        if depth > _DEEPEST:
+            self._fail(f"at most {_DEEPEST} levels are read, and there are more")
+        if self._taken("not"):
+            test = self._one(depth + 1)
+            return lambda row, value: not test(row, value)
+        if self._taken("("):
+            inner = self._either(depth + 1)
+            if not self._taken(")"):
+                self._fail("a closing parenthesis is wanted")
+            return inner
+        return self._comparison()
+
+    def _comparison(self) -> _Test:
+        token = self._next
+        if token.kind != "word" or token.text.lower() in ("and", "or", "in"):
+            self._fail("the name of a field is wanted")
+        self._at += 1
+        get = self._field(token.text)
+        following = self._next
+        if following.kind == "operator":
+            self._at += 1
+            wanted = self._value()
+            compare = _OPERATORS[following.text]
+            return lambda row, value: compare(get(row, value), wanted, row)
+        is_negated = following.kind == "word" and following.text.lower() == "not"
+        if is_negated:
+            self._at += 1
+        if self._taken("in"):
+            values = self._values()
+            return lambda row, value: is_negated != any(_equals(get(row, value), each, row) for each in values)
+        if is_negated:
+            self._fail("'in' is wanted behind 'not'")
+        return lambda row, value: get(row, value) not in (_ABSENT, None, False, "", 0)
+
+    def _field(self, name: str) -> Callable[[SeenItem, Any], Any]:
+        if name.lower() in _FIELDS:
+            self._needs_value |= name.lower() == "class"
+            return lambda row, value: _of_item(name.lower(), row, value)
+        self._needs_value = True
+        steps = [int(index) if index else step for index, step in _STEPS.findall(name)]
+        if steps[0] == "value":
+            steps = steps[1:]
+        return lambda row, value: _of_value(steps, value)
+
+    def _values(self) -> list[Any]:
+        if not self._taken("("):
+            self._fail("an opening parenthesis is wanted behind 'in'")
+        values = [self._value()]
+        while self._taken(","):
+            values.append(self._value())
+        if not self._taken(")"):
+            self._fail("a comma or a closing parenthesis is wanted")
+        return values
+
+    def _value(self) -> Any:
+        token = self._next
+        if token.kind in ("end", "operator", "mark"):
+            self._fail("a value is wanted")
+        self._at += 1
+        if token.kind == "string":
+            return re.sub(r"\\(.)", r"\1", token.text[1:-1], flags=re.DOTALL)
+        if token.kind == "number":
+            return int(token.text) if token.text.lstrip("-").isdigit() else float(token.text)
+        if token.kind == "span":
+            unit = token.text.lstrip("0123456789.")
+            try:
+                return timedelta(seconds=float(token.text.removesuffix(unit)) * _UNITS[unit])
+            except OverflowError:
+                return timedelta.max
+        if token.kind == "time":
+            try:
+                moment = datetime.fromisoformat(token.text.replace("Z", "+00:00"))
+            except ValueError:
+                self._at -= 1
+                self._fail("a date that there is, is wanted")
+            return moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)
+        return _WORDS.get(token.text.lower(), token.text)
+
+
+def _tokens(text: str) -> Iterator[_Token]:
+    position = 0
+    end = len(text.rstrip())
+    while position < end:
+        found = _TOKENS.match(text, position)
+        if found is None or found.lastgroup is None:
+            begin = position + len(text[position:]) - len(text[position:].lstrip())
+            raise FilterError(text, begin, "a field, a comparison or a value is wanted")
+        yield _Token(found.lastgroup, found[found.lastgroup], found.start(found.lastgroup))
+        position = found.end()
+    yield _Token("end", "", len(text))
+
+
+# -- fields ----------------------------------------------------------------------------------------------------------
+
+
+def _of_item(name: str, row: SeenItem, decoded: Any) -> Any:
+    if name == "class":
+        return decoded.java_class if decoded is not None and decoded.java_class else _ABSENT
+    found = getattr(row, name)
+    return _ABSENT if found is None else found
+
+
+def _of_value(steps: list[Any], decoded: Any) -> Any:
+    if decoded is None or decoded.error:
+        return _ABSENT
+    found = decoded.value
+    for i, step in enumerate(steps):
+        if isinstance(found, Mapping):
+            if isinstance(step, str):
+                # A key may have dots of its own.
+                whole = ".".join(map(str, steps[i:]))
+                if step not in found and whole in found:
+                    return found[whole]
+            if str(step) not in found:
+                return _ABSENT
+            found = found[str(step)]
+        elif isinstance(found, list):
+            if not isinstance(step, int) or step >= len(found):
+                return _ABSENT
+            found = found[step]
+        else:
+            return _ABSENT
+    if isinstance(found, Mapping) and set(found) == {CLASS, "value"}:
+        return found["value"]
+    return found
+
+
+# -- comparisons -----------------------------------------------------------------------------------------------------
+
+
+def _pair(found: Any, wanted: Any, row: SeenItem) -> tuple[Any, Any] | None:
+    """Both in one type that has an order, or None."""
+    if isinstance(found, datetime):
+        if isinstance(wanted, timedelta):
+            return found - row.now, wanted
+        return (found, wanted) if isinstance(wanted, datetime) else None
+    if isinstance(found, timedelta):
+        if isinstance(wanted, (int, float)) and not isinstance(wanted, bool):
+            return found.total_seconds(), wanted
+        return (found, wanted) if isinstance(wanted, timedelta) else None
+    if isinstance(found, bool) or isinstance(wanted, bool):
+        return (found, wanted) if isinstance(found, bool) and isinstance(wanted, bool) else None
+    if isinstance(found, (int, float)):
+        if isinstance(wanted, (int, float)):
+            return found, wanted
+        return (str(found), wanted) if isinstance(wanted, str) else None
+    if isinstance(found, str):
+        if isinstance(wanted, datetime):
+            return _moments(found, wanted)
+        if isinstance(wanted, (int, float)):
+            return _numbers(found, wanted)
+        return (found, wanted) if isinstance(wanted, str) else None
+    return None
+
+
+def _moments(found: str, wanted: datetime) -> tuple[datetime, datetime] | None:
+    try:
+        moment = datetime.fromisoformat(found.replace("Z", "+00:00"))
+    except ValueError:
+        return None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)), wanted
+
+
+def _numbers(found: str, wanted: float) -> tuple[float, float] | None:
+    try:
+        return (int(found) if found.lstrip("-").isdigit() else float(found)), wanted
+    except ValueError:
+        return None
+
+
+def _equals(found: Any, wanted: Any, row: SeenItem) -> bool:
+    if found is None or wanted is None:
+        return found is wanted
+    pair = _pair(found, wanted, row)
+    return pair is not None and pair[0] == pair[1]
+
+
+def _differs(found: Any, wanted: Any, row: SeenItem) -> bool:
+    return found is not _ABSENT and not _equals(found, wanted, row)
+
+
+def _contains(found: Any, wanted: Any, row: SeenItem) -> bool:
+    if isinstance(found, str):
+        return str(wanted).lower() in found.lower()
+    if isinstance(found, list):
+        return any(_equals(each, wanted, row) for each in found)
+    return isinstance(found, Mapping) and str(wanted) in found
+
+
+def _ordered(holds: Callable[[Any, Any], bool]) -> Callable[[Any, Any, SeenItem], bool]:
+    def compare(found: Any, wanted: Any, row: SeenItem) -> bool:
+        pair = _pair(found, wanted, row)
+        return pair is not None and holds(*pair)
+
+    return compare
+
+
+_OPERATORS: dict[str, Callable[[Any, Any, SeenItem], bool]] = {
+    "=": _equals,
+    "==": _equals,
+    "!=": _differs,
+    "~": _contains,
+    "<": _ordered(lambda a, b: a < b),
+    "<=": _ordered(lambda a, b: a <= b),
+    ">": _ordered(lambda a, b: a > b),
+    ">=": _ordered(lambda a, b: a >= b),
+}

@@ -1,0 +1,100 @@
+"""The queues of a server: their figures, with the partitions of a queue as one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import attrs
+
+from redisson_dq.errors import RedissonDQError
+from redisson_dq.requests.inner.inspecting import figures_together
+from redisson_dq.stats import QueueStats
+from redisson_dq.wire import commands
+from redisson_dq.wire.keys import QueueKeys, map_name
+from redisson_dq.wire.names import named
+from redisson_dq.wire.partitions import MOST_PARTITIONS, partition_names, whole_of
+
+if TYPE_CHECKING:
+    from redisson_dq import Client
+
+__all__ = ["Overview", "overview", "partitions_of"]
+
+# So many queues are asked for their figures in one round trip.
+_TOGETHER = 100
+# So many partitions are looked for at first. Twice as many each time, as long as there are some among the last ones.
+_FIRST_PARTITIONS = 8
+
+
+@attrs.frozen(kw_only=True)
+class Overview:
+    """A queue with its figures. ``partitions`` counts those that were found, or is None for a queue without.
+
+    ``error`` is why there are no figures.
+    """
+
+    name: str
+    stats: QueueStats | None
+    partitions: int | None = None
+    error: RedissonDQError | None = None
+
+
+def overview(client: Client, match: str | None = None) -> Iterator[Overview]:
+    """The queues whose names match a pattern, with their figures, by their names.
+
+    The names come from SCAN in calls of 1,000 keys, and from the subscriptions. The figures take one round trip for 100
+    queues. The partitions of a queue are one row. Example::
+
+        for each in overview(client, "orders*"):
+            print(each.name, each.stats)
+
+    Raises ArgumentError, RedisConnectionError, RedisReplyError.
+    """
+    wholes: dict[str, list[str]] = {}
+    mapper = client.runtime.options.name_mapper
+    for name in client.queue_names():
+        whole = whole_of(name, mapper)
+        wholes.setdefault(name if whole is None else whole[0], []).append(name)
+    wanted = named(match)
+    chosen = [(name, parts) for name, parts in sorted(wholes.items()) if wanted(name)]
+    for i in range(0, len(chosen), _TOGETHER):
+        some = chosen[i : i + _TOGETHER]
+        told = client.stats(*(part for _, parts in some for part in parts), return_exceptions=True)
+        for each, parts in some:
+            yield _together(each, parts, [told[part] for part in parts])
+
+
+def _together(whole: str, parts: list[str], found: list[QueueStats | RedissonDQError]) -> Overview:
+    error = next((each for each in found if isinstance(each, RedissonDQError)), None)
+    count = None if parts == [whole] else len(parts)
+    figures = [each for each in found if isinstance(each, QueueStats)]
+    if not figures:
+        return Overview(name=whole, stats=None, partitions=count, error=error)
+    stats = figures[0] if count is None else figures_together(whole, figures)
+    return Overview(name=whole, stats=stats, partitions=count, error=error)
+
+
+def partitions_of(client: Client, name: str) -> int | None:
+    """How many partitions a queue has, as far as its keys tell: 1 more than the last one that has anything in Redis.
+
+    None for a queue without partitions. An empty partition has no keys. So the number may be too low, and those that it
+    leaves out are empty. Costs one round trip for each of 8 partitions, or of twice as many. Raises
+    RedisConnectionError, RedisReplyError.
+    """
+    if "{" in name or "}" in name or whole_of(name, client.runtime.options.name_mapper) or _exists(client, name):
+        return None
+    least, most = 0, _FIRST_PARTITIONS
+    last = None
+    while least < MOST_PARTITIONS:
+        names = partition_names(name, most, client.runtime.options.name_mapper)
+        there = [i for i in range(least, most) if _exists(client, names[i])]
+        if not there:
+            break
+        last, least, most = there[-1], most, min(2 * most, MOST_PARTITIONS)
+    return None if last is None else last + 1
+
+
+def _exists(client: Client, name: str) -> bool:
+    keys = QueueKeys.of(map_name(name, client.runtime.options.name_mapper))
+    found = (keys.ready, keys.timeout, keys.leases, keys.settings)
+    return client.runtime.connections.run(commands.count_keys(found)) > 0

@@ -1,0 +1,267 @@
+"""One page of the items of a queue in some state, and where the next one begins."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Callable
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from redisson_dq._texts import nearest
+from redisson_dq._times import from_ms
+from redisson_dq.browsing.rows import (
+    STATES,
+    SeenIn,
+    SeenItem,
+    dead_row,
+    held_row,
+    listed_row,
+    recurring_row,
+    waiting_row,
+)
+from redisson_dq.errors import ArgumentError
+from redisson_dq.requests.delayed import DelayedRequests
+from redisson_dq.requests.inner.delayed_side import DelayedSide
+from redisson_dq.wire import calls
+from redisson_dq.wire.calls import FoundPage, LeaseKeys
+from redisson_dq.wire.keys import DeadKeys, QueueKeys, map_name
+from redisson_dq.wire.partitions import partition_names
+from redisson_dq.wire.request import Request
+
+if TYPE_CHECKING:
+    from redisson_dq import Client
+
+__all__ = ["HEAD", "MOST_ROWS", "SeenPage", "browse", "listed_page", "names_of_parts"]
+
+#: So many bytes of a value come with a page, unless the caller asks for another number.
+HEAD = 256
+MOST_ROWS = 1000
+
+#: Where a page of one queue begins: behind a score and the beginning of a member, or at an index.
+_Place = tuple[bytes, bytes] | int | None
+_LISTS: dict[SeenIn, str] = {
+    "ready": "ready",
+    "quarantined": "quarantine",
+    "undecodable": "undecodable",
+    "expired": "expired",
+}
+_BY_DUE = ("waiting", "in-flight", "recurring")
+
+
+@attrs.frozen(kw_only=True)
+class SeenPage:
+    """Some items, and how many there are in all. ``next`` is the cursor of the next page, or None at the end."""
+
+    rows: tuple[SeenItem, ...]
+    count: int
+    next: str | None
+    now: datetime
+
+
+@attrs.frozen(kw_only=True)
+class _PartPage:
+    """The page of one partition. ``places`` has where the page begins that follows each row."""
+
+    rows: list[SeenItem]
+    count: int
+    following: _Place
+    now_us: int
+
+
+def browse(
+    client: Client,
+    queue: str,
+    state: SeenIn = "waiting",
+    *,
+    partitions: int | None = None,
+    dead_letter: str | None = None,
+    after: str | None = None,
+    limit: int = 50,
+    head: int = HEAD,
+) -> SeenPage:
+    """At most ``limit`` items of a queue in a state: by due time or deadline, or in the order of the list.
+
+    ``after`` is the cursor that a page before has as ``next``. A page may be shorter than ``limit``, and even empty,
+    while ``next`` is not None: a call of Redis looks at 1,000 entries at most. ``head`` is how many bytes of each value
+    come along. ``partitions`` shows the partitions of a queue as one. Items of a list that is taken from meanwhile move
+    up. Example::
+
+        page = browse(client, "orders", "waiting", limit=10)
+        for row in page.rows:
+            print(row.id, row.due, row.data)
+
+    One round trip for each partition. Raises ArgumentError, RedisConnectionError, RedisReplyError, WrongTypeError.
+    """
+    if state not in STATES:
+        known = nearest(str(state), STATES)
+        raise ArgumentError(f"there is no state {state!r}{f'; did you mean {known}?' if known else ''}")
+    if type(limit) is not int or not 1 <= limit <= MOST_ROWS:
+        raise ArgumentError(f"a page has 1 to {MOST_ROWS} rows, not {limit!r}")
+    names = names_of_parts(client, queue, partitions)
+    cursor = _Cursor.read(after, state, len(names))
+    if state in _BY_DUE:
+        return _merged(client, names, state, cursor, limit, head)
+    return _in_turn(client, names, state, dead_letter, cursor, limit, head)
+
+
+def names_of_parts(client: Client, queue: str, partitions: int | None) -> list[str]:
+    """The names of the partitions of a queue, or its own where it has none."""
+    return [queue] if partitions is None else partition_names(queue, partitions, client.runtime.options.name_mapper)
+
+
+# -- pages of several partitions -------------------------------------------------------------------------------------
+
+
+def _merged(client: Client, names: list[str], state: SeenIn, cursor: _Cursor, limit: int, head: int) -> SeenPage:
+    """The rows of all partitions by their times. A row comes once no partition can have an earlier one."""
+    found: list[tuple[int, _PartPage]] = []
+    for i, name in enumerate(names):
+        # Of a partition that is at its end the number alone is asked.
+        place = cursor.places[i]
+        most = limit if place != -1 else 1
+        part = _part(client, name, state, None if place == -1 else place, most, head)
+        found.append((i, attrs.evolve(part, rows=[], following=-1) if place == -1 else part))
+    count = sum(part.count for _, part in found)
+    ends = [_sorted_by(part.rows[-1]) if part.rows else 0.0 for _, part in found if part.following not in (None, -1)]
+    until = min(ends, default=float("inf"))
+    rows = [(_sorted_by(row), i, k, row) for i, part in found for k, row in enumerate(part.rows)]
+    chosen = sorted(row for row in rows if row[0] <= until)[:limit]
+    places = list(cursor.places)
+    for i, part in found:
+        taken = sum(1 for each in chosen if each[1] == i)
+        if taken == len(part.rows):
+            places[i] = -1 if part.following is None else part.following
+        elif taken:
+            # The page of this partition is read again from behind its last row that was shown.
+            places[i] = _part(client, names[i], state, cursor.places[i], taken, 0).following
+    now = max((part.now_us for _, part in found), default=0)
+    following = None if all(place == -1 for place in places) else attrs.evolve(cursor, places=places).text
+    return SeenPage(rows=tuple(row for *_, row in chosen), count=count, next=following, now=from_ms(now // 1000))
+
+
+def _sorted_by(row: SeenItem) -> float:
+    return float("inf") if row.due is None else row.due.timestamp()
+
+
+def _in_turn(
+    client: Client,
+    names: list[str],
+    state: SeenIn,
+    dead_letter: str | None,
+    cursor: _Cursor,
+    limit: int,
+    head: int,
+) -> SeenPage:
+    """The rows of one partition after the other."""
+    rows: list[SeenItem] = []
+    places, count, now = list(cursor.places), 0, 0
+    for i, name in enumerate(names):
+        place, most = places[i], limit - len(rows)
+        part = _listed(
+            client, name, state, dead_letter, place if isinstance(place, int) and place >= 0 else 0, most, head
+        )
+        count, now = count + part.count, max(now, part.now_us)
+        if place != -1 and most > 0:
+            rows += part.rows
+            places[i] = -1 if part.following is None else part.following
+    following = None if all(place == -1 for place in places) else attrs.evolve(cursor, places=places).text
+    return SeenPage(rows=tuple(rows), count=count, next=following, now=from_ms(now // 1000))
+
+
+# -- a page of one queue ---------------------------------------------------------------------------------------------
+
+
+def _part(client: Client, name: str, state: SeenIn, place: _Place, most: int, head: int) -> _PartPage:
+    keys = QueueKeys.of(map_name(name, client.runtime.options.name_mapper))
+    if state == "recurring":
+        return _recurring(client, name, keys, place if isinstance(place, int) else 0, most, head)
+    behind = place if isinstance(place, tuple) else None
+    request: Callable[..., Request[FoundPage]] = calls.browse_waiting if state == "waiting" else calls.browse_held
+    made = waiting_row if state == "waiting" else held_row
+    page = _asked(client, request(keys, behind, most, head))
+    now = from_ms(page.now_us // 1000)
+    rows = [made(name, now, row) for row in page.rows]
+    return _PartPage(rows=rows, count=page.count, following=page.following, now_us=page.now_us)
+
+
+def _recurring(client: Client, name: str, keys: QueueKeys, first: int, most: int, head: int) -> _PartPage:
+    side = DelayedSide[Any](name, None, client.runtime.options, lean=False)
+    offers = _asked(client, DelayedRequests(side).recurring(first, first + most - 1))
+    stats = client.stats(name)[name]
+    now, count = stats.server_time, stats.recurring
+    rows = [
+        recurring_row(name, now, each.id, each.next_due, str(each.cron or each.every), each.data, head)
+        for each in offers
+    ]
+    following = first + most if first + most < count else None
+    return _PartPage(rows=rows, count=count, following=following, now_us=round(now.timestamp() * 1_000_000))
+
+
+def listed_page(
+    client: Client, queue: str, state: SeenIn, dead_letter: str | None, first: int, most: int, head: int
+) -> list[SeenItem]:
+    """Rows of one queue from an index on, in the order of the list, or by due time."""
+    if state in _BY_DUE:
+        raise ArgumentError(f"an item that is {state} has no place in a list: take its id")
+    return _listed(client, queue, state, dead_letter, first, most, head).rows
+
+
+def _listed(
+    client: Client, name: str, state: SeenIn, dead_letter: str | None, first: int, most: int, head: int
+) -> _PartPage:
+    mapper = client.runtime.options.name_mapper
+    raw = map_name(name, mapper)
+    keys = QueueKeys.of(raw)
+    if state == "dead":
+        dead = DeadKeys.belonging_to(raw) if dead_letter is None else DeadKeys.of(map_name(dead_letter, mapper))
+        page = _asked(client, calls.browse_dead(LeaseKeys(queue=keys, dead=dead), first, most, head))
+        now = from_ms(page.now_us // 1000)
+        rows = [dead_row(name, now, first + i, row) for i, row in enumerate(page.rows)]
+    else:
+        # In front of some values stands a due time.
+        more = 32 if state in ("quarantined", "expired") else 0
+        page = _asked(client, calls.browse_list(getattr(keys, _LISTS[state]), first, most, head + more))
+        now = from_ms(page.now_us // 1000)
+        rows = [listed_row(name, now, state, first + i, row) for i, row in enumerate(page.rows)]
+        rows = [attrs.evolve(row, data=row.data[:head]) for row in rows]
+    return _PartPage(rows=rows, count=page.count, following=page.following, now_us=page.now_us)
+
+
+def _asked(client: Client, request: Request[Any]) -> Any:
+    return client.runtime.connections.run(request)
+
+
+# -- cursors ---------------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen(kw_only=True)
+class _Cursor:
+    """Where the next page begins in each partition. -1 is the end of one."""
+
+    state: SeenIn
+    places: list[_Place]
+
+    @classmethod
+    def read(cls, text: str | None, state: SeenIn, parts: int) -> _Cursor:
+        if text is None:
+            return cls(state=state, places=[None] * parts)
+        try:
+            of, *places = json.loads(base64.urlsafe_b64decode(text.encode()))
+            read: list[_Place] = [
+                place if place is None or isinstance(place, int) else (place[0].encode(), bytes.fromhex(place[1]))
+                for place in places
+            ]
+        except (ValueError, TypeError, IndexError, AttributeError, binascii.Error):
+            raise ArgumentError(f"{text!r} is no cursor: take the one that the page before ends with") from None
+        if of != state or len(read) != parts:
+            raise ArgumentError(f"the cursor belongs to items that are {of!r}, or to another number of partitions")
+        return cls(state=state, places=read)
+
+    @property
+    def text(self) -> str:
+        places = [[place[0].decode(), place[1].hex()] if isinstance(place, tuple) else place for place in self.places]
+        return base64.urlsafe_b64encode(json.dumps([self.state, *places], separators=(",", ":")).encode()).decode()

@@ -1,0 +1,169 @@
+"""One item as it is shown: its id, its times, and the beginning of its value."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any, Literal, get_args
+
+import attrs
+
+from redisson_dq._times import from_ms, from_optional_ms
+from redisson_dq.errors import EnvelopeError
+from redisson_dq.items import item_id
+from redisson_dq.wire.envelope import Quarantined, unwrap
+from redisson_dq.wire.leases import LeaseRecord
+
+__all__ = ["STATES", "SeenIn", "SeenItem", "dead_row", "held_row", "listed_row", "recurring_row", "waiting_row"]
+
+#: Where an item may be. An item of an unpaused queue that is overdue still counts as waiting.
+SeenIn = Literal["waiting", "ready", "in-flight", "dead", "quarantined", "undecodable", "expired", "recurring"]
+STATES: tuple[SeenIn, ...] = get_args(SeenIn)
+
+# The sizes of an entry without its value, by the size of its id.
+_AROUND = {8: "current", 9: "lean", 10: "lease"}
+# The last millisecond of the year 9999.
+_LAST_MS = 253402300799999
+
+
+@attrs.frozen(kw_only=True)
+class SeenItem:
+    """One item, as it was when Redis told of it at ``now``.
+
+    ``id`` is the id of its offer where it has one. An item that waits has
+    the one that its offer made otherwise. A lease or a dead letter has its own in hex. An element of a list has
+    ``state@index``.
+    ``due`` is the due time, or the deadline of a value in flight. ``at`` is when it was received, or when it died.
+    ``data`` are the first bytes of its value, which has ``size`` bytes in all. ``envelope`` is ``current``, ``lean``,
+    ``legacy``, ``lease``, ``torn`` or ``unknown``. It is empty where an item has none.
+    """
+
+    queue: str
+    state: SeenIn
+    id: str
+    now: datetime
+    size: int
+    data: bytes = attrs.field(repr=False)
+    due: datetime | None = None
+    at: datetime | None = None
+    attempts: int | None = None
+    reason: str = ""
+    source: str = ""
+    envelope: str = ""
+    every: str = ""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether ``data`` is the whole value."""
+        return len(self.data) == self.size
+
+    @property
+    def late(self) -> timedelta | None:
+        """How long its due time has passed. None before that, and where nothing is due any more."""
+        if self.due is None or self.state not in ("waiting", "recurring") or self.due > self.now:
+            return None
+        return self.now - self.due
+
+
+def _time(score: bytes | float) -> datetime | None:
+    """A score as a time, rounded up. None for one that no calendar has."""
+    number = float(score)
+    return from_ms(-int(-number // 1)) if 0 <= number <= _LAST_MS else None
+
+
+def waiting_row(queue: str, now: datetime, found: list[Any]) -> SeenItem:
+    """A row of ``browse_waiting.lua``."""
+    entry, score, size, data, around, key, known = found
+    due = _time(score)
+    record = LeaseRecord.parse(known) if known else None
+    if key.startswith(b"i"):
+        id = key[1:].decode(errors="replace")
+    elif entry and due is not None:
+        id = item_id(int(due.timestamp() * 1000 + 0.5), entry)
+    else:
+        id = entry.hex()
+    envelope = "unknown" if not entry else "legacy" if around - size == 16 else _AROUND[len(entry)]
+    return SeenItem(
+        queue=queue,
+        state="waiting",
+        id=id,
+        now=now,
+        due=due,
+        size=size,
+        data=data,
+        envelope=envelope,
+        attempts=None if record is None else record.attempt,
+        reason="" if record is None else record.reason,
+    )
+
+
+def held_row(queue: str, now: datetime, found: list[Any]) -> SeenItem:
+    """A row of ``browse_held.lua``."""
+    lease, deadline, size, data, _, _, known = found
+    record = LeaseRecord.parse(known)
+    return SeenItem(
+        queue=queue,
+        state="in-flight",
+        id=lease.hex(),
+        now=now,
+        due=_time(deadline),
+        at=from_optional_ms(record.received_ms),
+        size=size,
+        data=data,
+        envelope="lease",
+        attempts=record.attempt or 1,
+        reason=record.reason,
+        source=record.offer_id or "",
+    )
+
+
+def dead_row(queue: str, now: datetime, index: int, found: list[Any]) -> SeenItem:
+    """A row of ``browse_dead.lua``."""
+    size, data, letter, at, source, known = found
+    record = LeaseRecord.parse(known)
+    return SeenItem(
+        queue=queue,
+        state="dead",
+        id=letter.hex() or f"dead@{index}",
+        now=now,
+        due=from_optional_ms(record.due_ms),
+        at=from_optional_ms(int(at)),
+        size=size,
+        data=data,
+        attempts=record.attempt if known else None,
+        reason=record.reason,
+        source=source.decode(errors="replace"),
+    )
+
+
+def listed_row(queue: str, now: datetime, state: SeenIn, index: int, found: list[Any]) -> SeenItem:
+    """A row of ``browse_list.lua``: a ready, quarantined, undecodable or expired value."""
+    size, data = found
+    due, envelope, id = None, "", f"{state}@{index}"
+    if state in ("quarantined", "expired"):
+        before, space, rest = data.partition(b" ")
+        score = _number(before)
+        if space and (score is not None or (state == "quarantined" and not before)):
+            size, data = size - len(before) - 1, rest
+            due = None if score is None else _time(score)
+    if state == "quarantined":
+        envelope = "unknown"
+        try:
+            unwrap(Quarantined(score=None, member=data).member)
+            envelope = "torn"
+        except EnvelopeError:
+            pass
+    return SeenItem(queue=queue, state=state, id=id, now=now, due=due, size=size, data=data, envelope=envelope)
+
+
+def recurring_row(queue: str, now: datetime, id: str, due: datetime, every: str, data: bytes, head: int) -> SeenItem:
+    """A recurring offer, with the due time of the occurrence that waits."""
+    return SeenItem(
+        queue=queue, state="recurring", id=id, now=now, due=due, size=len(data), data=data[:head], every=every
+    )
+
+
+def _number(text: bytes) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None

@@ -1,0 +1,236 @@
+"""Decodes values, and turns them into plain mappings, lists and scalars. No bytes make it fail."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import math
+from collections.abc import Callable, Iterable, Mapping, Set
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+import attrs
+
+from redisson_dq._texts import nearest
+from redisson_dq.browsing.recognising import Candidate, Sureness, codec_named, recognise
+from redisson_dq.codecs.base import Codec
+from redisson_dq.errors import ArgumentError, RedissonDQError
+from redisson_dq.java.registry import declaration_for
+from redisson_dq.java.values import JavaObject
+
+__all__ = ["CLASS", "DecodedValue", "ValueReader", "make_codec", "plain_value"]
+
+#: The key of a plain mapping under which the Java class of an object stands.
+CLASS = "@class"
+# Deeper values, and more of them, are left out.
+_DEEPEST, _MOST_PARTS = 50, 20_000
+_CUT = "..."
+# These read objects of classes that nobody declared as plain fields.
+_GENERIC = frozenset(
+    f"{each}Codec"
+    for each in (
+        *("Serialization", "JsonJackson", "JsonJackson3", "MsgPackJackson", "IonJackson"),
+        *("CborJackson", "CborJackson3", "SmileJackson", "SmileJackson3"),
+    )
+)
+_WRAPPING = ("LZ4Codec", "LZ4CodecV2", "SnappyCodec", "SnappyCodecV2", "ZStdCodec")
+
+
+@attrs.frozen(kw_only=True)
+class DecodedValue:
+    """A value as far as it could be read.
+
+    ``codec`` is Redisson's name of the codec that read it, ``sure`` how sure its bytes are to be that codec's, or
+    ``given`` where the caller named it. ``value`` is plain: mappings, lists, text, numbers, booleans and None. An
+    object is a mapping with its class under ``@class``. ``error`` says why no codec has read it, and ``value`` is the
+    bytes in hex then. ``java_class`` is the class of the whole value, also of one that could not be read.
+    """
+
+    codec: str
+    sure: Sureness | str
+    value: Any
+    java_class: str = ""
+    error: str = ""
+
+
+class ValueReader:
+    """Decodes values of any codec, or of one that is given. It makes objects of declared classes alone."""
+
+    def __init__(self, codec: str | Codec | None = None) -> None:
+        """``codec`` is a codec, or the name of one, such as ``"json"``. Without it the bytes tell.
+
+        Raises ArgumentError.
+        """
+        self._given = make_codec(codec) if isinstance(codec, str) else codec
+        self._made: dict[str, Codec] = {}
+
+    def read(self, data: bytes, *, is_whole: bool = True) -> DecodedValue:
+        """The value of ``data``. Never raises. ``is_whole`` is false for the beginning of a longer value."""
+        if not is_whole:
+            found = recognise(data, is_whole=False)
+            name, sure = (found[0].codec, found[0].sure) if found else ("", "possible")
+            error = f"only {len(data)} bytes of it were read"
+            return DecodedValue(codec=name, sure=sure, value=data.hex(), error=error, java_class=_class_in(data))
+        if self._given is not None:
+            return self._by(self._given, Candidate(self._given.name, "certain", "given"), data, "given")
+        first: DecodedValue | None = None
+        candidates = recognise(data)
+        for each in candidates:
+            codec = self._codec(each.codec)
+            if codec is None:
+                text = f"{each.codec} has no counterpart in Python, or needs an extra"
+                tried = DecodedValue(codec=each.codec, sure=each.sure, value=data.hex(), error=text)
+            else:
+                tried = self._by(codec, each, data, each.sure)
+            if not tried.error:
+                return tried
+            first = first or tried
+        return first or DecodedValue(codec="", sure="", value=data.hex(), error="no codec is known for these bytes")
+
+    def _codec(self, name: str) -> Codec | None:
+        if name not in self._made:
+            try:
+                self._made[name] = make_codec(name)
+            except (RedissonDQError, ImportError):
+                return None
+        return self._made[name]
+
+    def _by(self, codec: Codec, candidate: Candidate, data: bytes, sure: str) -> DecodedValue:
+        name = candidate.codec
+        try:
+            if name.startswith(_WRAPPING):
+                inside = self.read(codec.decode(data))
+                return attrs.evolve(inside, codec=f"{name}({inside.codec})")
+            value = codec.decode(data)
+            made = plain_value(value)
+        except Exception as error:  # a user's class may raise anything
+            text = str(error) if isinstance(error, RedissonDQError) else f"{type(error).__name__}: {error}"
+            return DecodedValue(codec=name, sure=sure, value=data.hex(), error=text, java_class=_class_in(data))
+        return DecodedValue(codec=name, sure=sure, value=made, java_class=_class_of(value))
+
+
+def make_codec(name: str) -> Codec:
+    """A codec by its name, such as ``JsonJacksonCodec`` or ``json``. Raises ArgumentError.
+
+    Codecs that can read undeclared classes do so. One that wraps another one gives the bytes inside.
+    """
+    from redisson_dq import codecs
+
+    full = codec_named(name)
+    if full is None:
+        meant = nearest(name, [each for each in codecs.__all__ if each != "Codec"])
+        raise ArgumentError(f"there is no codec {name!r}{f'; did you mean {meant}?' if meant else ''}")
+    kind: Callable[..., Codec] = getattr(codecs, full)
+    try:
+        if full in _WRAPPING:
+            return kind(codecs.ByteArrayCodec())
+        return kind(unknown="generic") if full in _GENERIC else kind()
+    except (TypeError, ModuleNotFoundError) as error:
+        raise ArgumentError(f"{full} cannot be used here: {error}") from error
+
+
+# -- plain values ----------------------------------------------------------------------------------------------------
+
+
+def plain_value(value: Any) -> Any:
+    """The value in mappings, lists, text, numbers, booleans and None. Of a very large one a part. O(size)."""
+    return _Plain().made(value, 0)
+
+
+class _Plain:
+    def __init__(self) -> None:
+        self._left = _MOST_PARTS
+
+    def made(self, value: Any, depth: int) -> Any:
+        self._left -= 1
+        if value is None or isinstance(value, bool):
+            return value
+        if isinstance(value, enum.Enum):
+            return value.name
+        if isinstance(value, int):
+            return int(value)
+        if isinstance(value, float):
+            return float(value) if math.isfinite(value) else str(float(value))
+        if isinstance(value, str):
+            return str(value)
+        if isinstance(value, (bytes, bytearray)):
+            return bytes(value).hex()
+        if isinstance(value, (datetime, date, time)):
+            return value.isoformat()
+        if isinstance(value, (Decimal, UUID, timedelta)):
+            return str(value)
+        if depth >= _DEEPEST or self._left <= 0:
+            return _CUT
+        return self._container(value, depth + 1)
+
+    def _container(self, value: Any, depth: int) -> Any:
+        if isinstance(value, JavaObject):
+            fields = value.fields
+            if isinstance(fields, Mapping):
+                return {**({CLASS: value.java_name} if value.java_name else {}), **self._mapping(fields.items(), depth)}
+            return {CLASS: value.java_name, "value": self.made(fields, depth)}
+        if isinstance(value, Mapping):
+            return self._mapping(value.items(), depth)
+        if isinstance(value, (list, tuple, Set)) or (isinstance(value, Iterable) and not _fields_of(value)):
+            return self._sequence(value, depth)
+        fields = _fields_of(value)
+        if not fields:
+            return str(value)
+        return {CLASS: _class_of(value), **self._mapping(fields, depth)}
+
+    def _mapping(self, pairs: Iterable[tuple[Any, Any]], depth: int) -> dict[str, Any]:
+        made: dict[str, Any] = {}
+        for name, part in pairs:
+            if self._left <= 0:
+                made[_CUT] = _CUT
+                break
+            key = name if isinstance(name, str) else self.made(name, depth)
+            made[str(key)] = self.made(part, depth)
+        return made
+
+    def _sequence(self, parts: Iterable[Any], depth: int) -> list[Any]:
+        made = []
+        for part in parts:
+            if self._left <= 0:
+                made.append(_CUT)
+                break
+            made.append(self.made(part, depth))
+        return made
+
+
+def _fields_of(value: Any) -> list[tuple[str, Any]]:
+    """The fields of an object: of attrs, of a dataclass, of pydantic, or its attributes."""
+    kind = type(value)
+    if attrs.has(kind):
+        names = [each.name for each in attrs.fields(kind)]
+    elif dataclasses.is_dataclass(kind):
+        names = [each.name for each in dataclasses.fields(kind)]
+    elif isinstance(getattr(kind, "model_fields", None), dict):
+        names = list(kind.model_fields)
+    else:
+        names = [name for name in getattr(value, "__dict__", ()) if not name.startswith("_")]
+    return [(name, getattr(value, name, None)) for name in names if not name.startswith("__")]
+
+
+def _class_of(value: Any) -> str:
+    """The Java class of a declared object, or of one that nobody declared. Empty for plain values."""
+    if isinstance(value, JavaObject):
+        return value.java_name
+    declared = declaration_for(type(value))
+    if declared is not None:
+        return declared.name
+    return str(getattr(type(value), "java_name", "") or "")
+
+
+def _class_in(data: bytes) -> str:
+    """The Java class that the first bytes of a Kryo value name."""
+    if data[:2] != b"\x01\x00":
+        return ""
+    name = bytearray()
+    for byte in data[2:300]:
+        name.append(byte & 0x7F)
+        if byte & 0x80:
+            return name.decode("ascii") if b"." in name else ""
+    return ""

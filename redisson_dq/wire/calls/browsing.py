@@ -1,0 +1,60 @@
+"""The calls that show one page of items in some state, each with the number of all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+
+from redisson_dq.wire.calls.base import call, call_on
+from redisson_dq.wire.calls.leases import LeaseKeys, call_with_dead
+from redisson_dq.wire.keys import QueueKeys
+from redisson_dq.wire.request import Request
+
+__all__ = ["FoundPage", "browse_dead", "browse_held", "browse_list", "browse_waiting"]
+
+
+@attrs.frozen(kw_only=True)
+class FoundPage:
+    """The reply: the server's time, how many there are in all, the rows as the script tells them.
+
+    ``following`` is where the next page begins: (score, beginning of a member), or an index. None at the end.
+    """
+
+    now_us: int
+    count: int
+    rows: list[list[Any]]
+    following: tuple[bytes, bytes] | int | None
+
+
+def _by_score(reply: list[Any]) -> FoundPage:
+    now_us, count, rows, *behind = reply
+    score, member = behind
+    return FoundPage(now_us=now_us, count=count, rows=rows, following=None if score is None else (score, member))
+
+
+def _by_index(reply: list[Any]) -> FoundPage:
+    now_us, count, rows, following = reply
+    return FoundPage(now_us=now_us, count=count, rows=rows, following=following)
+
+
+def browse_waiting(keys: QueueKeys, behind: tuple[bytes, bytes] | None, most: int, head: int) -> Request[FoundPage]:
+    """At most ``most`` entries that wait ``behind`` another one, with at most ``head`` bytes of each value."""
+    return call("browse_waiting", keys, (*(behind or (b"", b"")), most, head), _by_score)
+
+
+def browse_held(keys: QueueKeys, behind: tuple[bytes, bytes] | None, most: int, head: int) -> Request[FoundPage]:
+    """At most ``most`` leases ``behind`` another one, with at most ``head`` bytes of each value."""
+    return call("browse_held", keys, (*(behind or (b"", b"")), most, head), _by_score)
+
+
+def browse_list(key: str, first: int, most: int, head: int) -> Request[FoundPage]:
+    """At most ``most`` elements of a list from the index ``first``, with at most ``head`` bytes of each."""
+    return call_on("browse_list", {key: "list"}, (first, most, head), _by_index)
+
+
+def browse_dead(keys: LeaseKeys, first: int, most: int, head: int) -> Request[FoundPage]:
+    """At most ``most`` dead letters from the index ``first``, with at most ``head`` bytes of each value."""
+    parse: Callable[[list[Any]], FoundPage] = _by_index
+    return call_with_dead("browse_dead", keys, (first, most, head), parse)
