@@ -44,9 +44,12 @@ COMMANDS = {
     "quarantine": "redisson_dq.cli.mending.quarantine",
     "undecodable": "redisson_dq.cli.mending.undecodable",
     "undo": "redisson_dq.cli.mending.undo",
+    "acl": "redisson_dq.cli.acl",
     "demo": "redisson_dq.cli.demo",
+    "doctor": "redisson_dq.cli.doctor",
     "exporter": "redisson_dq.cli.exporter",
     "generate-classes": "redisson_dq.cli.generate_classes",
+    "move": "redisson_dq.cli.move",
     "partitions": "redisson_dq.cli.partitions",
     "worker": "redisson_dq.cli.worker",
 }

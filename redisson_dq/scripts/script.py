@@ -26,7 +26,7 @@ from importlib import resources
 
 import attrs
 
-__all__ = ["WITHHELD", "Script", "ScriptError", "guarded", "includes", "load", "names"]
+__all__ = ["READING", "WITHHELD", "Script", "ScriptError", "guarded", "includes", "load", "names"]
 
 
 class ScriptError(Exception):
@@ -104,8 +104,8 @@ class _File:
         return not names.isdisjoint(re.findall(r"\w+", code))
 
 
-# The commands of scripts that change nothing.
-_READING = {
+#: The commands of scripts that change nothing.
+READING = {
     *("DUMP", "GET", "HGET", "HLEN", "HMGET", "LINDEX", "LLEN", "LPOS", "LRANGE", "MEMORY", "PEXPIRETIME", "PTTL"),
     *("PUBSUB", "TIME", "TYPE", "ZCARD", "ZCOUNT", "ZLEXCOUNT", "ZRANGE", "ZRANGEBYLEX", "ZRANGEBYSCORE", "ZRANK"),
     *("ZREVRANGEBYSCORE", "ZSCORE"),
@@ -190,7 +190,7 @@ def _assembled(name: str, file: _File) -> Script:
         summary=file.summary,
         header=file.header,
         includes=tuple(included),
-        only_reads=_READING.issuperset(called),
+        only_reads=READING.issuperset(called),
     )
 
 

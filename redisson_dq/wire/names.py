@@ -18,6 +18,8 @@ KEYS, CHANNELS = "redisson_*", "redisson_delay_queue_channel:*"
 # The keys of a dead-letter list, which is a queue's own, or another queue's ready list.
 _DEAD = "redisson_dq_dead"
 _BESIDE_DEAD = {"redisson_dq_dead_info", "redisson_dq_dead_index"}
+# The calls that put values back into a queue, or into its list of values that could not be decoded.
+_RETURNED, _UNDECODABLE = PREFIXES["returned"][0], PREFIXES["undecodable"][0]
 _OWN = {prefix for prefix, _ in PREFIXES.values()} | {_DEAD}
 
 
@@ -37,7 +39,10 @@ def _name_of(key: str) -> str | None:
     if prefix in _BESIDE_DEAD:
         name = _untagged(rest)
         return _name_of(name) if name is not None and name.startswith(f"{_DEAD}:") else name
-    return _untagged(rest) if prefix in _OWN else None
+    name = _untagged(rest) if prefix in _OWN else None
+    if name is not None and prefix == _RETURNED and name.startswith(f"{_UNDECODABLE}:"):
+        return _name_of(name)
+    return name
 
 
 def _untagged(rest: str) -> str | None:

@@ -126,6 +126,7 @@ REQUESTS: dict[str, Request[Any]] = {
     "restore": calls.restore(TWO, "replace", 0, "", [b"dump"]),
     "resume": calls.resume(KEYS),
     "return_arrivals": calls.return_arrivals(KEYS, 5),
+    "sample": calls.sample(KEYS, 200, 10),
     "set_capacity": calls.set_capacity(KEYS, 5),
     "take_bounded": calls.take_bounded(KEYS, "poll", (5,), list),
     "run_command": calls.run_command(commands.length_of("orders")),
@@ -197,7 +198,8 @@ def test_the_scripts_without_a_command_that_writes() -> None:
     looks = {"contains", "contains_ready", "dump", "in_flight", "in_flight_size", "inspect", "memory"}
     looks |= {"mend_letters", "missing_rights", "page"}
     looks |= {"browse_held", "browse_list", "browse_waiting"}
-    looks |= {"next_due", "overdue", "read_waiting", "recurring", "size", "stats", "time_to_live", "waiting_part"}
+    looks |= {"next_due", "overdue", "read_waiting", "recurring", "sample", "size", "stats", "time_to_live"}
+    looks |= {"waiting_part"}
     assert {name for name in names() if load(name).only_reads} == looks
 
 
@@ -257,6 +259,7 @@ LARGEST = {
     "find_item": 19_500,
     "peek": 11_000,
     "purge_dead": 14_000,
+    "sample": 12_000,
 }
 LARGE = 9_000
 

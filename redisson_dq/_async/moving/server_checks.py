@@ -15,9 +15,9 @@ from redisson_dq._times import machine_us
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.observing import Observers
 from redisson_dq.observing.server_advice import advice_of_clock, advice_of_info, advice_of_rights, version_of
-from redisson_dq.scripts.script import load
 from redisson_dq.wire import calls, commands
 from redisson_dq.wire.request import Request
+from redisson_dq.wire.rights import needed_to_move
 
 __all__ = ["ServerChecks"]
 
@@ -92,9 +92,7 @@ class ServerChecks:
 
 
 def _rights(task: Task) -> Request[list[str]]:
-    keys, channel = task.keys, task.keys.channel
-    of_channel = [f"{command} {channel}" for command in ("PUBLISH", "SUBSCRIBE")] if " " not in channel else []
-    return calls.missing_rights([keys.ready], [*load("transfer").commands, *of_channel])
+    return calls.missing_rights([task.keys.ready], needed_to_move(task.keys.channel))
 
 
 def _fields(reply: bytes) -> dict[str, str]:

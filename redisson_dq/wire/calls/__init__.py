@@ -20,7 +20,7 @@ from redisson_dq.wire.calls.delayed import (
     waiting_part,
 )
 from redisson_dq.wire.calls.due import Due, DueRange, lease_due, take_due
-from redisson_dq.wire.calls.inspecting import FoundKey, Inspected, inspect, stats
+from redisson_dq.wire.calls.inspecting import Entry, FoundKey, Inspected, Sampled, inspect, sample, stats
 from redisson_dq.wire.calls.items import Found, Page, Target, cancel, find_item, items, reschedule
 from redisson_dq.wire.calls.leases import (
     LeaseKeys,
@@ -80,6 +80,7 @@ __all__ = [
     "DoneMark",
     "Due",
     "DueRange",
+    "Entry",
     "ExchangeStep",
     "Found",
     "FoundKey",
@@ -89,6 +90,7 @@ __all__ = [
     "LimitWords",
     "Page",
     "RecurringRow",
+    "Sampled",
     "Seen",
     "Target",
     "Transferred",
@@ -160,6 +162,7 @@ __all__ = [
     "resume",
     "return_arrivals",
     "run_command",
+    "sample",
     "set_capacity",
     "size",
     "stats",

@@ -1,4 +1,4 @@
-"""The calls that tell about a queue: all, or the figures alone."""
+"""The calls that tell about a queue: all, the figures alone, or some of its values and entries."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from typing import Any
 import attrs
 
 from redisson_dq.scripts.script import load
+from redisson_dq.wire.calls.base import call
 from redisson_dq.wire.calls.leases import LeaseKeys, call_with_dead
+from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.request import Request
 
-__all__ = ["FoundKey", "Inspected", "inspect", "stats"]
+__all__ = ["Entry", "FoundKey", "Inspected", "Sampled", "inspect", "sample", "stats"]
 
 
 @attrs.frozen(kw_only=True)
@@ -41,6 +43,69 @@ class Inspected:
     now_us: int
     keys: tuple[FoundKey, ...]
     figures: dict[str, Any]
+
+
+@attrs.frozen(kw_only=True)
+class Entry:
+    """One entry of the waiting side. ``kind`` is one of ``QueueInspection.entry_kinds``."""
+
+    member: bytes
+    due: bytes
+    kind: str
+
+
+@attrs.frozen(kw_only=True)
+class Sampled:
+    """Some values and entries of a queue.
+
+    ``kinds`` counts the entries that were read, by their kinds. ``examples`` has one member of each kind.
+    ``list_alone`` and ``zset_alone`` count the entries that stand in one of the two keys alone, as far as they were
+    read: all of them where ``is_whole``. ``held_since_ms`` is when the value was received that is held longest.
+    """
+
+    now_us: int
+    ready: tuple[bytes, ...]
+    entries: tuple[Entry, ...]
+    kinds: dict[str, int]
+    examples: dict[str, bytes]
+    zset_size: int
+    list_size: int
+    leases: int
+    is_whole: bool
+    list_alone: int
+    zset_alone: int
+    alone_in_list: bytes | None
+    alone_in_zset: bytes | None
+    held_since_ms: int | None
+    held_id: bytes | None
+
+
+def sample(keys: QueueKeys, most: int, shown: int) -> Request[Sampled]:
+    """Some values and entries of a queue, from both ends: ``most`` entries of each key are read, ``shown`` are told."""
+    return call("sample", keys, (most, shown), _sampled)
+
+
+def _sampled(reply: list[Any]) -> Sampled:
+    now_us, ready, entries, pairs = reply
+    told = {name.decode(): figure for name, figure in zip(pairs[::2], pairs[1::2], strict=True)}
+    rows = zip(entries[::3], entries[1::3], entries[2::3], strict=True)
+    return Sampled(
+        now_us=now_us,
+        ready=tuple(ready),
+        entries=tuple(Entry(member=member, due=due, kind=kind.decode()) for member, due, kind in rows),
+        kinds={name[5:]: count for name, count in told.items() if name.startswith("kind ")},
+        examples={name[8:]: member for name, member in told.items() if name.startswith("example ")},
+        zset_size=told["zset"],
+        list_size=told["list"],
+        leases=told["leases"],
+        is_whole=told["whole"] == 1,
+        list_alone=told["list_alone"],
+        zset_alone=told["zset_alone"],
+        alone_in_list=told.get("alone_in_list"),
+        alone_in_zset=told.get("alone_in_zset"),
+        held_since_ms=int(told["held_since"]) if "held_since" in told else None,
+        held_id=told.get("held_id"),
+    )
 
 
 def inspect(keys: LeaseKeys) -> Request[Inspected]:

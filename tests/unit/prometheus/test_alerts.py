@@ -25,8 +25,8 @@ DOCTOR = {
     "RedissonDQNobodyConsumes": "nobody-consumes",
     "RedissonDQDeadLetters": "dead-letters",
     "RedissonDQUndecodable": "undecodable",
-    "RedissonDQRedeliveries": "redeliveries",
-    "RedissonDQCollectorGone": "collector",
+    "RedissonDQRedeliveries": "leases-stuck",
+    "RedissonDQCollectorGone": "connection",
 }
 
 #: Half an hour of an exporter and a worker with nothing wrong, one sample a minute. A case changes some of it.

@@ -1,0 +1,125 @@
+"""``redisson-dq doctor``: runs the checks of ``redisson_dq.doctor``, and shows their findings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from redisson_dq.cli.frame import Output, Server, json_option, server_options
+
+if TYPE_CHECKING:
+    from redisson_dq.codecs.base import Codec
+    from redisson_dq.doctor import Report
+
+__all__ = ["command"]
+
+_STYLES = {"ok": "green", "problem": "bold red", "warning": "yellow", "unknown": "magenta"}
+
+
+@click.command(
+    help="""Find out why nothing arrives: check servers, queues, values and clients.
+
+    Without QUEUE all queues are looked at. Nothing is changed, and no right to write is needed.
+
+    \b
+    exit codes:
+      0   all is well, or there are warnings only
+      1   a problem was found; with --strict a warning too
+      69  Redis cannot be reached
+      77  Redis refused the login, or the first command
+    """
+)
+@click.argument("queues", metavar="[QUEUE]...", nargs=-1)
+@server_options
+@click.option("--list-checks", is_flag=True, help="Print the ids of all checks and what they check, and exit.")
+@click.option("--only", metavar="ID", multiple=True, help="Run this check alone. May be given several times.")
+@click.option("--skip", metavar="ID", multiple=True, help="Do not run this check. May be given several times.")
+@click.option("--strict", is_flag=True, help="Exit with 1 for warnings too.")
+@click.option("--codec", metavar="NAME", help="The codec that the values should be in, such as Kryo5Codec.")
+@click.option("--classes", metavar="MODULE", help="A module or a .py file that declares the classes in the values.")
+@json_option
+def command(
+    queues: tuple[str, ...],
+    server: Server,
+    list_checks: bool,
+    only: tuple[str, ...],
+    skip: tuple[str, ...],
+    strict: bool,
+    codec: str | None,
+    classes: str | None,
+    output: Output,
+) -> int:
+    """Runs the checks that were asked for; the report's exit code."""
+    from redisson_dq.doctor import CHECKS, diagnose
+
+    if list_checks:
+        if output.as_json:
+            output.document(checks=[{"id": check.id, "summary": check.summary} for check in CHECKS])
+        else:
+            output.table(["check", "all is well where"], [(check.id, check.summary) for check in CHECKS])
+        return 0
+    if classes is not None:
+        from redisson_dq.doctor.declared import import_classes
+
+        import_classes(classes)
+    expected = None if codec is None else _codec(codec)
+    ids = [[each for text in given for each in text.split(",") if each] for given in (only, skip)]
+    with server.client() as client:
+        report = diagnose(client, queues, only=ids[0], skip=ids[1], codec=expected)
+    if output.as_json:
+        told = report.to_dict()
+        output.document(checks=told["checks"], findings=told["findings"])
+    else:
+        _show(report, output)
+    return report.exit_code(strict=strict)
+
+
+def _codec(name: str) -> Codec:
+    from redisson_dq import codecs
+    from redisson_dq._texts import nearest
+    from redisson_dq.errors import ArgumentError
+
+    if name not in codecs.__all__ or name == "Codec":
+        meant = nearest(name, codecs.__all__)
+        raise ArgumentError(f"--codec: there is no codec {name!r}" + (f"; did you mean {meant}?" if meant else ""))
+    try:
+        made: Codec = getattr(codecs, name)()
+    except TypeError as error:
+        raise ArgumentError(f"--codec: {name} cannot be made without arguments") from error
+    return made
+
+
+def _show(report: Report, output: Output) -> None:
+    rows = [(each.check, each.status.value, each.reason) for each in report.results]
+    for status in ("ok", "unknown"):
+        if status == "ok":
+            fine = [check for check, found, _ in rows if found == status]
+            if fine:
+                output.text(f"ok: {', '.join(fine)}", style=_STYLES[status])
+        else:
+            for check, found, reason in rows:
+                if found == status:
+                    output.text(f"unknown: {check}: {reason}", style=_STYLES[status])
+    for note in report.notes:
+        output.text(f"note: {note}")
+    for finding in report.findings:
+        output.text()
+        where = "" if finding.queue is None else f" {finding.queue}:"
+        output.text(
+            f"{finding.severity.value}: {finding.check}:{where} {finding.text}", style=_STYLES[finding.severity]
+        )
+        output.fields(
+            [
+                ("  evidence", ", ".join(f"{name}={value}" for name, value in finding.evidence.items())),
+                ("  shown by", finding.shown_by),
+                *((("  do" if number == 0 else "  or"), each) for number, each in enumerate(finding.commands)),
+                ("  page", finding.page),
+            ]
+        )
+    problems = sum(each.severity == "problem" for each in report.findings)
+    unknown = sum(found == "unknown" for _, found, _ in rows)
+    output.text()
+    output.text(
+        f"{len(rows)} checks: {problems} problems, {len(report.findings) - problems} warnings, {unknown} unknown"
+    )

@@ -1,0 +1,98 @@
+"""``redisson-dq move``: transfers due items and consumes nothing, once or beside the services that own the queues."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from redisson_dq.cli.frame import FINE, PORT, PROBLEM, Output, Server, json_option, queues_argument, server_options
+
+if TYPE_CHECKING:
+    from redisson_dq.cli.serving import Port
+    from redisson_dq.sidecar import Sidecar
+
+__all__ = ["command"]
+
+# New queues are looked for so often, in seconds.
+_LOOK_EVERY = 60.0
+
+
+@click.command(
+    help="""Move what is due to the ready lists, and consume nothing.
+
+    QUEUE is a name, or a pattern such as 'orders*'. The command works for the queues of Redisson alone, of any version.
+    With --follow it stays until SIGTERM, and looks for new queues once a minute.
+    """
+)
+@queues_argument()
+@server_options
+@click.option("--follow", is_flag=True, help="Stay, and move what falls due.")
+@click.option("--health-port", metavar="P", type=PORT, help="With --follow: answer /live, /ready and /health here.")
+@click.option("--health-host", metavar="HOST", default="0.0.0.0", help="At this address (0.0.0.0).")
+@json_option
+def command(
+    queues: tuple[str, ...], server: Server, follow: bool, health_port: int | None, health_host: str, output: Output
+) -> int:
+    """Moves; 1 when due items are left."""
+    if health_port is not None and not follow:
+        raise click.UsageError("--health-port goes with --follow")
+    if follow:
+        return _follow(queues, server, health_host, health_port)
+    from redisson_dq.sidecar import move_due
+
+    with server.client() as client:
+        rows = move_due(client, queues)
+    if output.as_json:
+        output.document(
+            queues=[{"queue": row.name, "moved": row.moved, "left": row.left, "reason": row.reason} for row in rows]
+        )
+    else:
+        output.table(["queue", "moved", "left", "why"], [(row.name, row.moved, row.left, row.reason) for row in rows])
+    return PROBLEM if any(row.left for row in rows) else FINE
+
+
+def _follow(queues: tuple[str, ...], server: Server, host: str, port: int | None) -> int:
+    from threading import Event
+
+    from redisson_dq.cli.worker.logs import set_up
+    from redisson_dq.sidecar import Sidecar
+
+    set_up("INFO")
+    # A Redis that is away now may come later.
+    with server.client() as client:
+        sidecar, health = Sidecar(client, queues), None
+        try:
+            if port is not None:
+                health = _health_port(sidecar, host, port)
+                click.echo(f"health at port {health.number}")
+            while True:
+                for name in sidecar.look():
+                    click.echo(f"moving {name}")
+                Event().wait(_LOOK_EVERY)
+        except KeyboardInterrupt:
+            # Also for SIGTERM, by which a service is stopped.
+            return FINE
+        finally:
+            if health is not None:
+                health.close()
+
+
+def _health_port(sidecar: Sidecar, host: str, port: int) -> Port:
+    import asyncio
+    import json
+    from collections.abc import Mapping
+    from http import HTTPStatus
+
+    from redisson_dq.cli.serving import HttpAnswer, Port
+
+    async def live(headers: Mapping[str, str]) -> HttpAnswer:
+        return HttpAnswer(HTTPStatus.OK, b"{}\n")
+
+    async def ready(headers: Mapping[str, str]) -> HttpAnswer:
+        # Callers at one time share one question.
+        found = await asyncio.to_thread(sidecar.health)
+        status = HTTPStatus.OK if found.is_well else HTTPStatus.SERVICE_UNAVAILABLE
+        return HttpAnswer(status, json.dumps(found.to_dict()).encode() + b"\n")
+
+    return Port("health", host, port, {"/live": live, "/ready": ready, "/health": ready})

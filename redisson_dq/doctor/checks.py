@@ -1,0 +1,177 @@
+"""The table of all checks, and the call that runs them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import attrs
+
+from redisson_dq._redis.errors import lacks_rights
+from redisson_dq._sync.client import Client
+from redisson_dq._texts import described, nearest
+from redisson_dq.codecs.base import Codec
+from redisson_dq.doctor import fleet, flow, server, values
+from redisson_dq.doctor.findings import CannotRun, Finding, Report, Result, Severity, Status
+from redisson_dq.doctor.sight import Sight
+from redisson_dq.errors import ArgumentError, RedissonDQError
+
+__all__ = ["CHECKS", "Check", "diagnose"]
+
+logger = logging.getLogger("redisson_dq")
+
+
+@attrs.frozen
+class Check:
+    """One check: its stable id and its function. The function's first line says how a fleet is that is well."""
+
+    id: str
+    run: Callable[[Sight], Iterator[Finding]]
+
+    @property
+    def summary(self) -> str:
+        """The state of a fleet that is well, in one line."""
+        return (self.run.__doc__ or "").partition("\n")[0]
+
+
+#: Every check, in the order in which they run. ``connection`` is the first.
+CHECKS = (
+    Check("connection", server.connection),
+    Check("server-version", server.server_version),
+    Check("rights", server.rights),
+    Check("eviction", server.eviction),
+    Check("persistence", server.persistence),
+    Check("memory", server.memory),
+    Check("replication", server.replication),
+    Check("key-types", values.key_types),
+    Check("overdue", flow.overdue),
+    Check("nobody-moves", flow.nobody_moves),
+    Check("nobody-consumes", flow.nobody_consumes),
+    Check("paused", flow.paused),
+    Check("leases-stuck", flow.leases_stuck),
+    Check("dead-letters", values.dead_letters),
+    Check("quarantine", values.quarantine),
+    Check("undecodable", values.undecodable),
+    Check("expired", values.expired),
+    Check("torn-entries", values.torn_entries),
+    Check("mixed-envelopes", values.mixed_envelopes),
+    Check("codec", values.codec),
+    Check("unknown-classes", values.unknown_classes),
+    Check("name-mapper", fleet.name_mapper),
+    Check("clock", server.clock),
+    Check("keyspace-events", server.keyspace_events),
+    Check("recurring", flow.recurring),
+    Check("slow-scripts", server.slow_scripts),
+    Check("client-versions", fleet.client_versions),
+    Check("orphans", fleet.orphans),
+    Check("ready-backlog", flow.ready_backlog),
+    Check("worker", flow.worker),
+)
+
+
+def diagnose(
+    client: Client,
+    queues: Iterable[str] = (),
+    *,
+    only: Sequence[str] = (),
+    skip: Sequence[str] = (),
+    codec: Codec | None = None,
+) -> Report:
+    """Runs the checks, and reports all problems of these queues and of the servers of ``client``.
+
+    ``queues`` are names; without any, all queues that Redis has are found. ``only`` and ``skip`` choose checks by their
+    ids. ``codec`` is the codec that the values are expected to be in; without one it is recognised by their bytes.
+    All checks run even when one fails. Example::
+
+        report = diagnose(client, ["orders"])
+        for finding in report.findings:
+            print(finding.check, finding.text, finding.shown_by)
+
+    Nothing is changed. A user needs rights to look alone, and a check without its rights is unknown. Each queue costs
+    two scripts of some ms at most, whatever is in it. With ready values there is a second look 0.25 s later. Raises
+    ArgumentError for an id that no check has, and ClosedError.
+    """
+    chosen = _chosen(only, skip)
+    sight = Sight(client, queues, codec)
+    failure = _failure(sight)
+    if failure is not None:
+        return _without_redis(chosen, *failure)
+    results, findings = [], []
+    for check in chosen:
+        result, found = _run(check, sight)
+        results.append(result)
+        findings += _together(found)
+    findings.sort(key=lambda each: each.severity is Severity.WARNING)
+    return Report(results=tuple(results), findings=tuple(findings), notes=tuple(sight.notes))
+
+
+def _chosen(only: Sequence[str], skip: Sequence[str]) -> list[Check]:
+    ids = [check.id for check in CHECKS]
+    for given in (*only, *skip):
+        if given not in ids:
+            meant = nearest(given, ids)
+            raise ArgumentError(f"there is no check {given!r}" + (f"; did you mean {meant}?" if meant else ""))
+    return [check for check in CHECKS if (not only or check.id in only) and check.id not in skip]
+
+
+def _failure(sight: Sight) -> tuple[str, str] | None:
+    """Why no check can run, and the text of that. The first command tells."""
+    try:
+        list(server.connection(sight))
+    except CannotRun as error:
+        return ("rights" if server.is_refused(error) else "unreachable"), str(error)
+    except RedissonDQError as error:
+        return ("rights" if lacks_rights(error) or server.is_refused(error) else "unreachable"), str(error)
+    return None
+
+
+def _without_redis(chosen: list[Check], failure: str, text: str) -> Report:
+    finding = Finding(
+        check="connection",
+        severity=Severity.PROBLEM,
+        text=text,
+        queue=None,
+        evidence={"error": text},
+        shown_by="redis-cli PING",
+        commands=("redis-cli ACL WHOAMI",) if failure == "rights" else ("redis-cli PING", "systemctl status redis"),
+    )
+    reason = "Redis cannot be reached" if failure == "unreachable" else "Redis refused the first command"
+    results = [
+        Result(check=each.id, status=Status.PROBLEM)
+        if each.id == "connection"
+        else Result(check=each.id, status=Status.UNKNOWN, reason=reason)
+        for each in chosen
+    ]
+    return Report(results=tuple(results), findings=(finding,), failure=failure)
+
+
+def _run(check: Check, sight: Sight) -> tuple[Result, list[Finding]]:
+    """Whatever a check raises is its own matter: the others run."""
+    found: list[Finding] = []
+    reason = None
+    try:
+        found.extend(check.run(sight))
+    except (CannotRun, RedissonDQError) as error:
+        reason = str(error)
+    except Exception as error:
+        logger.exception("unexpected error in the check %s", check.id)
+        reason = described(error)
+    if any(each.severity is Severity.PROBLEM for each in found):
+        status = Status.PROBLEM
+    elif found:
+        status = Status.WARNING
+    else:
+        status = Status.OK if reason is None else Status.UNKNOWN
+    return Result(check=check.id, status=status, reason=reason), found
+
+
+def _together(found: list[Finding]) -> list[Finding]:
+    """One finding for all partitions of a queue. It is that of the first one, and counts them."""
+    kept: dict[object, Finding] = {}
+    for number, each in enumerate(found):
+        key = number if each.partition is None else (each.queue, each.severity, tuple(each.evidence))
+        first = kept.get(key)
+        count = 1 if first is None else int(first.evidence["partitions"]) + 1
+        told = {} if each.partition is None else {"partitions": count}
+        kept[key] = attrs.evolve(first or each, evidence={**(first or each).evidence, **told})
+    return list(kept.values())

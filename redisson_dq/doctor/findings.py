@@ -1,0 +1,136 @@
+"""The results of a diagnosis: frozen values, and the same as JSON."""
+
+from __future__ import annotations
+
+import enum
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+__all__ = ["CannotRun", "Finding", "Report", "Result", "Severity", "Status", "redis_cli"]
+
+
+class Severity(str, enum.Enum):
+    """How bad a finding is. Items are late, lost or in danger now (problem), or may be soon (warning)."""
+
+    PROBLEM = "problem"
+    WARNING = "warning"
+
+
+class Status(str, enum.Enum):
+    """The outcome of a check. ``UNKNOWN`` is that of a check that could not run."""
+
+    OK = "ok"
+    PROBLEM = "problem"
+    WARNING = "warning"
+    UNKNOWN = "unknown"
+
+
+class CannotRun(Exception):
+    """A check has no facts to judge by. The text is the reason."""
+
+
+@attrs.frozen(kw_only=True)
+class Finding:
+    """One thing that is wrong.
+
+    ``evidence`` has figures by their names. ``shown_by`` is the literal command that shows them. ``commands`` are the
+    commands that help, and ``page`` is the section of the documentation. ``queue`` is None for a server or a client.
+    ``text`` says the finding in one sentence. ``partition`` is the name of the one that it was found in.
+    """
+
+    check: str
+    severity: Severity
+    text: str
+    queue: str | None
+    evidence: Mapping[str, Any]
+    shown_by: str
+    commands: tuple[str, ...]
+    partition: str | None = None
+
+    @property
+    def page(self) -> str:
+        """The page about this check, with the anchor of its section."""
+        return f"docs/doctor.md#{self.check}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The finding as the JSON of a report has it."""
+        return {
+            "check": self.check,
+            "severity": self.severity.value,
+            "queue": self.queue,
+            "evidence": dict(self.evidence),
+            "shown_by": self.shown_by,
+            "commands": list(self.commands),
+            "page": self.page,
+        }
+
+
+@attrs.frozen(kw_only=True)
+class Result:
+    """One check that was asked for. ``reason`` says why it could not run, and is None where it did."""
+
+    check: str
+    status: Status
+    reason: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Report:
+    """The results of all checks that ran, in the order of the table, and their findings, problems first.
+
+    ``notes`` say which part of the data was looked at where that was not all of it. ``failure`` says why no check could
+    run: ``"unreachable"`` or ``"rights"``.
+    """
+
+    results: tuple[Result, ...]
+    findings: tuple[Finding, ...]
+    notes: tuple[str, ...] = ()
+    failure: str | None = None
+
+    @property
+    def has_problem(self) -> bool:
+        """Whether a finding is a problem."""
+        return any(each.severity is Severity.PROBLEM for each in self.findings)
+
+    def exit_code(self, *, strict: bool = False) -> int:
+        """0 when all is well or there are warnings alone, 1 for a problem, 69 without Redis, 77 without rights.
+
+        With ``strict`` a warning counts as a problem.
+        """
+        if self.failure is not None:
+            return {"unreachable": 69, "rights": 77}[self.failure]
+        return 1 if self.has_problem or (strict and self.findings) else 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as JSON has it."""
+        return {
+            "schema": 1,
+            "checks": [{"id": each.check, "status": each.status.value} for each in self.results],
+            "findings": [each.to_dict() for each in self.findings],
+        }
+
+
+def redis_cli(*words: str | bytes | int) -> str:
+    """The command of redis-cli with these words, as a shell takes it. Bytes go through its standard input.
+
+    >>> from redisson_dq.doctor.findings import redis_cli
+    >>> redis_cli("LLEN", "redisson_delay_queue:{orders}")
+    "redis-cli LLEN 'redisson_delay_queue:{orders}'"
+    """
+    if any(isinstance(word, bytes) for word in words):
+        # An argument cannot have a NUL. redis-cli itself knows the escapes.
+        line = " ".join(_escaped(word) for word in words)
+        return f"printf '%s\\n' {shlex.quote(line)} | redis-cli"
+    return "redis-cli " + " ".join(shlex.quote(str(word)) for word in words)
+
+
+def _escaped(word: str | bytes | int) -> str:
+    data = word if isinstance(word, bytes) else str(word).encode()
+    if data.isalnum():
+        return data.decode()
+    return (
+        '"' + "".join(chr(byte) if 32 <= byte < 127 and byte not in b'"\\' else f"\\x{byte:02x}" for byte in data) + '"'
+    )

@@ -1,0 +1,275 @@
+"""Checks of the way of items: whether they are moved when they are due, and taken when they are ready.
+
+Each symptom belongs to one check. An overdue item belongs to the check of its cause, where that is known:
+``key-types``, ``paused``, ``nobody-moves`` or ``name-mapper``, ``quarantine``, ``mixed-envelopes``, ``leases-stuck``.
+Else it belongs to ``overdue``. Values that nobody takes belong to ``nobody-consumes`` without any consumer, to
+``worker`` where one of ours is connected and holds nothing, and to ``ready-backlog`` else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from redisson_dq.doctor.findings import CannotRun, Finding, Severity, redis_cli
+from redisson_dq.doctor.sight import Looked, Sight
+from redisson_dq.errors import EnvelopeError
+from redisson_dq.wire.calls import Entry
+from redisson_dq.wire.commands import whole_ms
+from redisson_dq.wire.envelope import unwrap
+
+__all__ = [
+    "cause_of_standstill",
+    "is_elsewhere",
+    "leases_stuck",
+    "nobody_consumes",
+    "nobody_moves",
+    "overdue",
+    "paused",
+    "ready_backlog",
+    "recurring",
+    "value_of",
+    "worker",
+]
+
+# An item may be so late, in seconds. Redisson tries again 5 s after an error.
+_GRACE_S = 5.0
+# A value that is held as long is told of. In seconds.
+_HELD_S = 3600.0
+# So many ready values are a backlog.
+_BACKLOG = 1000
+_TAKES = {
+    *("blpop", "brpop", "blmove", "brpoplpush", "blmpop", "lpop", "rpop", "lmove", "rpoplpush", "lmpop"),
+}
+
+
+def overdue(sight: Sight) -> Iterator[Finding]:
+    """Due items are moved at once by the clients that listen."""
+    for queue in sight.queues:
+        if queue.late_s() <= _GRACE_S or cause_of_standstill(queue) is not None:
+            continue
+        figures = queue.figures
+        yield queue.finding(
+            check="overdue",
+            severity=Severity.PROBLEM,
+            text=f"{figures.overdue} items are due and are not moved, the first one for {queue.late_s():.0f} s",
+            evidence={
+                "overdue": figures.overdue,
+                "late_by_s": round(queue.late_s(), 3),
+                "subscribers": queue.subscribers,
+                "mover": None if figures.mover is None else figures.mover.client,
+            },
+            shown_by=redis_cli("ZCOUNT", queue.keys.timeout, "-inf", queue.now_ms),
+            commands=(f"redisson-dq move {queue.quoted}", "restart the service that has the queue open"),
+        )
+
+
+def cause_of_standstill(queue: Looked) -> str | None:
+    """The check that owns a queue whose due items are not moved. None where nothing explains it."""
+    figures = queue.figures
+    if any(key.role in ("ready", "timeout", "envelopes") for key in figures.wrong_types):
+        return "key-types"
+    if figures.is_paused:
+        return "paused"
+    if queue.subscribers == 0:
+        return "nobody-moves"
+    kinds = set(queue.sampled.kinds)
+    if "unknown" in kinds:
+        return "quarantine"
+    if {"legacy", "current"} <= kinds:
+        return "mixed-envelopes"
+    if all(entry.kind == "lease" for entry in _due_entries(queue)):
+        return "leases-stuck"
+    return None
+
+
+def _due_entries(queue: Looked) -> list[Entry]:
+    now_ms = queue.now_ms
+    return [entry for entry in queue.sampled.entries if (whole_ms(entry.due) or 0) <= now_ms - _GRACE_S * 1000]
+
+
+def nobody_moves(sight: Sight) -> Iterator[Finding]:
+    """Where items wait, a client is subscribed that moves them."""
+    unknown = False
+    for queue in sight.queues:
+        figures = queue.figures
+        if not (figures.waiting or figures.overdue) or is_elsewhere(sight, queue):
+            continue
+        if queue.subscribers is None:
+            unknown = True
+        elif queue.subscribers == 0:
+            late = f", and {figures.overdue} of them are due" if figures.overdue else ""
+            yield queue.finding(
+                check="nobody-moves",
+                severity=Severity.PROBLEM,
+                text=f"{figures.waiting} items wait{late}, and no client has the queue open that would move them",
+                evidence={"waiting": figures.waiting, "overdue": figures.overdue, "subscribers": 0},
+                shown_by=redis_cli("PUBSUB", "NUMSUB", queue.keys.channel),
+                commands=(f"redisson-dq move {queue.quoted} --follow", f"redisson-dq move {queue.quoted}"),
+            )
+    if unknown:
+        raise CannotRun("Redis does not tell who is subscribed: the user needs +pubsub, and replicas may have some")
+
+
+def is_elsewhere(sight: Sight, queue: Looked) -> Looked | None:
+    """The queue of a like name, with another prefix, that is heard and empty while nobody hears this one."""
+    if queue.subscribers != 0 or not (queue.figures.waiting or queue.figures.ready):
+        return None
+    for other in sight.all_looked:
+        is_idle = not (other.figures.waiting or other.figures.ready or other.figures.in_flight)
+        if other.raw != queue.raw and other.subscribers and is_idle and _differ_by_prefix(other.raw, queue.raw):
+            return other
+    return None
+
+
+def _differ_by_prefix(one: str, two: str) -> bool:
+    long, short = (one, two) if len(one) > len(two) else (two, one)
+    return long.endswith(short) and not long[-len(short) - 1].isalnum()
+
+
+# -- ready values ----------------------------------------------------------------------------------------------------
+
+
+def _untaken(sight: Sight) -> Iterator[Looked]:
+    """Queues with ready values of which none was taken between the two looks."""
+    for queue in sight.queues:
+        again = sight.looked_again.get(queue.raw)
+        if not queue.figures.ready or again is None or again.figures.ready < queue.figures.ready:
+            continue
+        first = queue.sampled.ready[:1]
+        if first == again.sampled.ready[:1] and queue.figures.in_flight >= again.figures.in_flight:
+            yield again
+
+
+def _owner_of_untaken(sight: Sight, queue: Looked) -> str:
+    ours = [
+        row
+        for row in sight.clients
+        if (row.role == "receiver" and row.queue in (queue.raw, queue.name)) or row.role == "lookout"
+    ]
+    if queue.figures.in_flight:
+        return "ready-backlog"
+    if any(row.role == "receiver" for row in ours):
+        return "worker"
+    # A client that waits in a blocking command waits for another queue: here it would have been served.
+    others = [row for row in sight.clients if not row.is_ours and not row.is_blocked and row.command in _TAKES]
+    return "ready-backlog" if ours or others else "nobody-consumes"
+
+
+def nobody_consumes(sight: Sight) -> Iterator[Finding]:
+    """Where values are ready, a consumer takes them."""
+    for queue in _untaken(sight):
+        if _owner_of_untaken(sight, queue) == "nobody-consumes" and not is_elsewhere(sight, queue):
+            yield queue.finding(
+                check="nobody-consumes",
+                severity=Severity.PROBLEM,
+                text=f"{queue.figures.ready} values are ready, and no consumer is connected that takes them",
+                evidence={"ready": queue.figures.ready, "in_flight": 0, "consumers": 0},
+                shown_by=redis_cli("LLEN", queue.keys.ready),
+                commands=(f"redisson-dq peek {queue.quoted}", "start the service that consumes the queue"),
+            )
+
+
+def worker(sight: Sight) -> Iterator[Finding]:
+    """A worker of ours that is connected takes the values that are ready."""
+    for queue in _untaken(sight):
+        if _owner_of_untaken(sight, queue) == "worker":
+            names = sorted({row.client or "" for row in sight.clients if row.queue in (queue.raw, queue.name)})
+            yield queue.finding(
+                check="worker",
+                severity=Severity.PROBLEM,
+                text=f"{queue.figures.ready} values are ready, and the consumers that are connected take none",
+                evidence={"ready": queue.figures.ready, "in_flight": 0, "clients": names},
+                shown_by=redis_cli("CLIENT", "LIST"),
+                commands=("redisson-dq worker MODULE:WORKER --check", "restart the worker"),
+            )
+
+
+def ready_backlog(sight: Sight) -> Iterator[Finding]:
+    """Ready values are few, as consumers keep up."""
+    owned = {queue.raw for queue in _untaken(sight) if _owner_of_untaken(sight, queue) != "ready-backlog"}
+    for queue in sight.queues:
+        if queue.figures.ready >= _BACKLOG and queue.raw not in owned and not is_elsewhere(sight, queue):
+            yield queue.finding(
+                check="ready-backlog",
+                severity=Severity.WARNING,
+                text=f"{queue.figures.ready} values are ready, and consumers do not keep up",
+                evidence={"ready": queue.figures.ready, "in_flight": queue.figures.in_flight},
+                shown_by=redis_cli("LLEN", queue.keys.ready),
+                commands=(f"redisson-dq watch {queue.quoted}", "start more consumers"),
+            )
+
+
+# -- pauses, leases, recurring offers --------------------------------------------------------------------------------
+
+
+def paused(sight: Sight) -> Iterator[Finding]:
+    """No queue is paused."""
+    for queue in sight.queues:
+        if queue.figures.is_paused:
+            yield queue.finding(
+                check="paused",
+                severity=Severity.WARNING,
+                text=f"delivery is paused, and {queue.figures.waiting} items wait",
+                evidence={"paused": True, "waiting": queue.figures.waiting, "overdue": queue.figures.overdue},
+                shown_by=redis_cli("HGET", queue.keys.settings, "paused"),
+                commands=(f"redisson-dq resume {queue.quoted}",),
+            )
+
+
+def leases_stuck(sight: Sight) -> Iterator[Finding]:
+    """Values in flight are acked, renewed, or come back at their deadline."""
+    for queue in sight.queues:
+        figures, sampled = queue.figures, queue.sampled
+        if queue.late_s() > _GRACE_S and cause_of_standstill(queue) == "leases-stuck":
+            yield queue.finding(
+                check="leases-stuck",
+                severity=Severity.PROBLEM,
+                text=f"{figures.overdue} leases ended, the first one {queue.late_s():.0f} s ago, and none came back",
+                evidence={"ended": figures.overdue, "late_by_s": round(queue.late_s(), 3)},
+                shown_by=redis_cli("ZCOUNT", queue.keys.leases, "-inf", queue.now_ms),
+                commands=(f"redisson-dq move {queue.quoted}",),
+            )
+        elif sampled.held_since_ms is not None and sampled.held_id is not None:
+            held = timedelta(milliseconds=queue.now_ms - sampled.held_since_ms).total_seconds()
+            if held > _HELD_S:
+                sampled_of = {} if sampled.leases <= 100 else {"sampled": f"100 of {sampled.leases}"}
+                yield queue.finding(
+                    check="leases-stuck",
+                    severity=Severity.WARNING,
+                    text=f"a value has been held for {held:.0f} s and was not acked",
+                    evidence={"held_s": round(held), "in_flight": figures.in_flight, **sampled_of},
+                    shown_by=redis_cli("HGET", queue.keys.deliveries, sampled.held_id),
+                    commands=(f"redisson-dq list {queue.quoted} --state in-flight",),
+                )
+
+
+def recurring(sight: Sight) -> Iterator[Finding]:
+    """Each recurring offer has a next occurrence."""
+    for queue in sight.queues:
+        figures = queue.figures
+        # Of each offer the hash has three fields.
+        stopped = queue.size_of("recurring") // 3 - figures.recurring
+        next_at = figures.next_recurring
+        late = 0.0 if next_at is None else (figures.server_time - next_at).total_seconds()
+        is_over = late > 60 and not figures.overdue and not figures.is_paused
+        if stopped > 0 or is_over:
+            yield queue.finding(
+                check="recurring",
+                severity=Severity.PROBLEM,
+                text=f"nobody makes the next occurrence of {max(stopped, 1)} recurring offers",
+                evidence={"stopped": max(stopped, 1), "recurring": figures.recurring, "late_by_s": round(late, 3)},
+                shown_by=redis_cli("HKEYS", queue.keys.recurring),
+                commands=(
+                    f"redisson-dq move {queue.quoted} --follow",
+                    f"redisson-dq list {queue.quoted} --state recurring",
+                ),
+            )
+
+
+def value_of(member: bytes) -> bytes | None:
+    """The value inside an entry. None for one in no known format."""
+    try:
+        return unwrap(member)[1]
+    except EnvelopeError:
+        return None

@@ -1,0 +1,165 @@
+-- Shows some values and entries of a queue, and compares the two keys of the waiting side. Changes nothing.
+-- Answers to: nothing in Redisson
+-- KEYS: ready, timeout, envelopes, leases, deliveries
+-- ARGV: how many entries are read of each key, half of them from either end; how many values and entries are shown
+-- RETURN: the server's time in epoch us; ready values; the first and the last entries, each with its due and its kind in turn; names of figures and what is known of each, in turn
+-- COST: O(n + log m), n entries read, 250,000 bytes of each key and one entry more at most; m waiting
+-- INCLUDE: clock, entry_kind, delivery_record
+local now_us, now_ms = server_time()
+local most, shown = tonumber(ARGV[1]), tonumber(ARGV[2])
+local MOST_BYTES, LARGEST = 250000, 65536
+local told = {}
+
+local function tell(name, figure)
+  told[#told + 1], told[#told + 2] = name, figure
+end
+
+local function holds(key, kind)
+  return redis.call('TYPE', key).ok == kind
+end
+
+-- Elements from the front, elements from the back, and whether these are all. The argument read gives the elements from
+-- one place to another.
+local function ends(size, read)
+  local fronts, backs, bytes = {}, {}, 0
+  local function fill(into, from, count, sign)
+    local at = 0
+    while at < count and bytes < MOST_BYTES do
+      local till = math.min(at == 0 and 1 or at + 32, count)
+      local some = sign > 0 and read(from + at, from + till - 1) or read(from - till + 1, from - at)
+      for i = 1, #some do
+        bytes = bytes + #some[i]
+        into[#into + 1] = some[i]
+      end
+      if #some == 0 then
+        break
+      end
+      at = till
+    end
+    return at
+  end
+  if size <= most then
+    return fronts, backs, fill(fronts, 0, size, 1) >= size
+  end
+  fill(fronts, 0, math.floor(most / 2), 1)
+  fill(backs, size - 1, math.floor(most / 2), -1)
+  return fronts, backs, false
+end
+
+local function add_shown(into, value)
+  if #value <= LARGEST then
+    into[#into + 1] = value
+  end
+end
+
+-- -- ready values --------------------------------------------------------------------------------------------------
+
+local values = {}
+if holds(keys.ready, 'list') then
+  local fronts, backs = ends(math.min(redis.call('LLEN', keys.ready), shown), function(from, till)
+    return redis.call('LRANGE', keys.ready, from, till)
+  end)
+  for _, some in ipairs({fronts, backs}) do
+    for _, value in ipairs(some) do
+      add_shown(values, value)
+    end
+  end
+end
+
+-- -- the waiting side ----------------------------------------------------------------------------------------------
+
+local leased = holds(keys.leases, 'zset')
+local kinds, examples, firsts = {}, {}, {}
+local in_zset, mirrored, lean = {}, {}, 0
+local zset_whole, zset_size, list_size = true, 0, 0
+if holds(keys.timeout, 'zset') then
+  zset_size = redis.call('ZCARD', keys.timeout)
+  local fronts, backs, whole = ends(zset_size, function(from, till)
+    return redis.call('ZRANGE', keys.timeout, from, till, 'WITHSCORES')
+  end)
+  zset_whole = whole
+  for _, some in ipairs({fronts, backs}) do
+    for i = 1, #some, 2 do
+      local member, due = some[i], some[i + 1]
+      local kind = entry_kind(member, leased)
+      kinds[kind] = (kinds[kind] or 0) + 1
+      examples[kind] = examples[kind] or member
+      in_zset[member] = true
+      if kind == 'current' or kind == 'legacy' then
+        mirrored[#mirrored + 1] = member
+      end
+      if #member <= LARGEST and i < 2 * shown then
+        firsts[#firsts + 1], firsts[#firsts + 2], firsts[#firsts + 3] = member, due, kind
+      end
+    end
+  end
+end
+local list_whole, in_list, list_alone, zset_alone = true, {}, 0, 0
+local alone_in_list, alone_in_zset
+if holds(keys.envelopes, 'list') then
+  list_size = redis.call('LLEN', keys.envelopes)
+  local fronts, backs, whole = ends(list_size, function(from, till)
+    return redis.call('LRANGE', keys.envelopes, from, till)
+  end)
+  list_whole = whole
+  local is_zset = zset_size > 0
+  for _, some in ipairs({fronts, backs}) do
+    for _, member in ipairs(some) do
+      in_list[member] = true
+      if not in_zset[member] and not (is_zset and redis.call('ZSCORE', keys.timeout, member)) then
+        list_alone = list_alone + 1
+        alone_in_list = alone_in_list or member
+      end
+    end
+  end
+end
+if list_whole then
+  for _, member in ipairs(mirrored) do
+    if not in_list[member] then
+      zset_alone = zset_alone + 1
+      alone_in_zset = alone_in_zset or member
+    end
+  end
+end
+for kind, count in pairs(kinds) do
+  tell('kind ' .. kind, count)
+end
+tell('zset', zset_size)
+tell('list', list_size)
+tell('leases', leased and redis.call('ZCARD', keys.leases) or 0)
+tell('whole', list_whole and zset_whole and 1 or 0)
+tell('list_alone', list_alone)
+tell('zset_alone', zset_alone)
+if alone_in_list then
+  tell('alone_in_list', alone_in_list)
+end
+if alone_in_zset then
+  tell('alone_in_zset', alone_in_zset)
+end
+for kind, member in pairs(examples) do
+  tell('example ' .. kind, string.sub(member, 1, LARGEST))
+end
+
+-- -- leases ----------------------------------------------------------------------------------------------------------
+
+-- The lease that was received first, of those that end first and last.
+if leased and holds(keys.deliveries, 'hash') then
+  local since, oldest
+  local now = string.format('(%.0f', now_ms)
+  for _, ids in ipairs({
+    redis.call('ZRANGEBYSCORE', keys.leases, now, '+inf', 'LIMIT', 0, 50),
+    redis.call('ZREVRANGEBYSCORE', keys.leases, '+inf', now, 'LIMIT', 0, 50),
+  }) do
+    for _, id in ipairs(ids) do
+      local d = parsed(redis.call('HGET', keys.deliveries, id))
+      if d and d.received > 0 and (not since or d.received < since) then
+        since, oldest = d.received, id
+      end
+    end
+  end
+  if since then
+    tell('held_since', string.format('%.0f', since))
+    tell('held_id', oldest)
+  end
+end
+return {now_us, values, firsts, told}

@@ -1,0 +1,184 @@
+"""Moves the due items of queues and consumes nothing: once, or beside the services that own the queues.
+
+It is the remedy where nothing moves: a Redisson moves items only while it has the delayed queue itself open. Any
+program may move its items, of either envelope. ``redisson-dq move`` is made of these calls.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+
+import attrs
+
+from redisson_dq._sync.client import Client
+from redisson_dq._sync.queues.delayed import DelayedQueue
+from redisson_dq.errors import RedisReplyError, RedissonDQError
+from redisson_dq.health import ClientHealth
+from redisson_dq.observing import Happening, Moved
+from redisson_dq.stats import QueueStats
+from redisson_dq.wire.names import named
+from redisson_dq.wire.partitions import whole_of
+
+__all__ = ["MovedQueue", "Sidecar", "move_due", "names_for"]
+
+logger = logging.getLogger("redisson_dq")
+
+# A queue of which nothing has moved for so long is given up, in seconds.
+_PATIENCE = 10.0
+_PAUSE = 0.02
+_PATTERN = frozenset("*?[")
+
+
+@attrs.frozen(kw_only=True)
+class MovedQueue:
+    """The outcome for one queue: how many items were moved, how many are still due, and why."""
+
+    name: str
+    moved: int
+    left: int
+    reason: str | None = None
+
+
+def names_for(client: Client, queues: Iterable[str]) -> list[str]:
+    """The names that these names and patterns stand for now. A queue in partitions gives the name of each.
+
+    Redis is scanned for patterns and partitions. A name without a pattern is there even when the queue is not.
+    """
+    wanted = list(dict.fromkeys(queues))
+    patterns = [named(each) for each in wanted if _PATTERN.intersection(each)]
+    names = dict.fromkeys(each for each in wanted if not _PATTERN.intersection(each))
+    try:
+        for name in client.queue_names():
+            whole = whole_of(name, client.runtime.options.name_mapper)
+            if (whole is not None and whole[0] in names) or any(is_wanted(name) for is_wanted in patterns):
+                names[name] = None
+    except RedisReplyError as error:
+        # Not every user may scan. Whole queues do not need it.
+        if patterns:
+            raise
+        logger.info("partitions are not looked for: %s", error)
+    return sorted(names)
+
+
+def move_due(client: Client, queues: Sequence[str]) -> list[MovedQueue]:
+    """Moves all items of these queues that are due now to their ready lists, and takes none. Gives a row for each.
+
+    ``queues`` are names and patterns. Items that fall due meanwhile may be moved too. A queue that is paused, or whose
+    items do not move for 10 s, has a reason. Example::
+
+        for row in move_due(client, ["orders", "bills*"]):
+            print(row.name, row.moved, row.left, row.reason or "")
+
+    The client moves these queues from now on. Raises ArgumentError, RedisConnectionError, RedisReplyError, ClosedError.
+    """
+    counts: dict[str, int] = {}
+
+    def count(happening: Happening) -> None:
+        if isinstance(happening, Moved):
+            counts[happening.queue] = counts.get(happening.queue, 0) + happening.count
+
+    client.observe(count)
+    try:
+        names = names_for(client, queues)
+        if not names:
+            return []
+        began = max(each.server_time for each in client.stats(*names).values())
+        handles = [_opened(client, name) for name in names]
+        left = _wait(client, names, began, counts)
+        for handle in handles:
+            handle.destroy()
+    finally:
+        client.stop_observing(count)
+    rows: dict[str, MovedQueue] = {}
+    for name in names:
+        whole = whole_of(name, client.runtime.options.name_mapper)
+        shown = name if whole is None else whole[0]
+        before = rows.get(shown, MovedQueue(name=shown, moved=0, left=0))
+        late, reason = left.get(name, (0, None))
+        rows[shown] = MovedQueue(
+            name=shown,
+            moved=before.moved + counts.get(name, 0),
+            left=before.left + late,
+            reason=before.reason or reason,
+        )
+    return list(rows.values())
+
+
+def _opened(client: Client, name: str) -> DelayedQueue[object]:
+    handle: DelayedQueue[object] = client.delayed_queue(name)
+    handle.start_moving()
+    return handle
+
+
+def _wait(
+    client: Client, names: Sequence[str], began: datetime, counts: dict[str, int]
+) -> dict[str, tuple[int, str | None]]:
+    """Waits until the items that were due at the beginning have moved. Gives how many are left of other queues."""
+    clock = client.runtime.connections.clock
+    left: dict[str, tuple[int, str | None]] = {}
+    waiting, progress = set(names), (-1, clock.monotonic())
+    while waiting:
+        found = client.stats(*waiting, return_exceptions=True)
+        for name, figures in found.items():
+            if isinstance(figures, RedissonDQError):
+                raise figures
+            reason = _obstacle(figures)
+            if reason is not None:
+                left[name] = (figures.overdue, reason)
+            if reason is not None or not _is_late(figures, began):
+                waiting.discard(name)
+        moved = sum(counts.values())
+        if moved != progress[0]:
+            progress = (moved, clock.monotonic())
+        elif clock.monotonic() - progress[1] > _PATIENCE:
+            for name in waiting:
+                overdue = client.stats(name)[name].overdue
+                left[name] = (overdue, "it does not move: redisson-dq doctor tells why")
+            return left
+        if waiting:
+            clock.sleep(_PAUSE)
+    return left
+
+
+def _is_late(figures: QueueStats, began: datetime) -> bool:
+    return figures.overdue > 0 and figures.server_time - figures.late_by <= began
+
+
+def _obstacle(figures: QueueStats) -> str | None:
+    if figures.wrong_types:
+        return figures.error
+    return "it is paused" if figures.is_paused and figures.overdue else None
+
+
+class Sidecar:
+    """Keeps queues moving, those that match patterns and come later too. Made around a client that it does not close.
+
+    ``queues`` are names and patterns. :meth:`look` opens the queues that are new; call it once a minute.
+    """
+
+    def __init__(self, client: Client, queues: Sequence[str]) -> None:
+        self._client, self._queues = client, tuple(queues)
+        self._open: dict[str, DelayedQueue[object]] = {}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The queues that are moved, each partition by its own name."""
+        return tuple(self._open)
+
+    def look(self) -> list[str]:
+        """Opens the queues that are new, and gives their names. While Redis is away there are none."""
+        try:
+            names = names_for(self._client, self._queues)
+        except RedissonDQError as error:
+            logger.warning("cannot look for queues: %s", error)
+            names = [name for name in self._queues if not _PATTERN.intersection(name)]
+        new = [name for name in names if name not in self._open]
+        for name in new:
+            self._open[name] = _opened(self._client, name)
+        return new
+
+    def health(self, timeout: float = 0.5) -> ClientHealth:
+        """How the client is, within so many seconds."""
+        return self._client.health(timedelta(seconds=timeout))
