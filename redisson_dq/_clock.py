@@ -54,6 +54,18 @@ class Clock(Protocol):
         """The time in whole microseconds."""
         ...
 
+    def calendar_us(self) -> int:
+        """The time of the calendar, in epoch us. It decides nothing."""
+        ...
+
+    def every(self, seconds: float, /) -> float:
+        """How often something is looked at that nothing depends on, where so many seconds were asked for."""
+        ...
+
+    def over(self, connection_class: type[Any], /) -> type[Any]:
+        """The class of a client's connections."""
+        ...
+
     # -- for threads -------------------------------------------------------------------------------------------------
 
     def lock(self) -> Gate:
@@ -108,6 +120,18 @@ class SystemClock:
     @staticmethod
     def now_us() -> int:
         return time.monotonic_ns() // 1000
+
+    @staticmethod
+    def calendar_us() -> int:
+        return time.time_ns() // 1000
+
+    @staticmethod
+    def every(seconds: float, /) -> float:
+        return seconds
+
+    @staticmethod
+    def over(connection_class: type[Any], /) -> type[Any]:
+        return connection_class
 
     @staticmethod
     def call_later(

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from redisson_dq._clock import SystemClock
 from tests.conftest import PATIENCE
 
 __all__ = ["HandClock"]
@@ -94,6 +95,10 @@ class HandClock:
 
     def now_us(self) -> int:
         return round(self._now * 1_000_000)
+
+    calendar_us = staticmethod(SystemClock.calendar_us)
+    every = staticmethod(SystemClock.every)
+    over = staticmethod(SystemClock.over)
 
     def lock(self) -> _Lock:
         return _Lock(self)

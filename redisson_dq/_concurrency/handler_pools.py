@@ -9,11 +9,11 @@ import asyncio
 import contextlib
 import contextvars
 import os
-import queue
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar, cast
 
+from redisson_dq._clock import SYSTEM, Clock
 from redisson_dq._log import Log
 from redisson_dq.items import SettleOutcome
 
@@ -57,11 +57,11 @@ class HandlerPool:
     Where the system gives no more threads, a handling waits until a thread of the pool is free.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, clock: Clock = SYSTEM) -> None:
         self._name = name
         # Each handling sees the context variables of the worker's starter. A variable that it sets is seen by it alone.
         self._context = contextvars.copy_context()
-        self._works: queue.SimpleQueue[Callable[[], object] | None] = queue.SimpleQueue()
+        self._works = clock.events()
         self._process = os.getpid()
         self._mutex = threading.Lock()
         # Threads that wait for work; below zero, works that wait for a thread.
@@ -173,8 +173,8 @@ class AsyncRunning:
 class AsyncHandlerPool:
     """A task for each handling, and threads for handlers that are no coroutines."""
 
-    def __init__(self, name: str) -> None:
-        self._threads = HandlerPool(name)
+    def __init__(self, name: str, clock: Clock = SYSTEM) -> None:
+        self._threads = HandlerPool(name, clock)
         self._tasks: set[asyncio.Task[Any]] = set()
         self._name = name
         # As with threads: not the context variables of a handler that adds another one, nor of an earlier receiver.

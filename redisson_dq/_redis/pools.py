@@ -15,6 +15,7 @@ from redis.asyncio.sentinel import SentinelConnectionPool as AsyncSentinelConnec
 from redis.backoff import NoBackoff
 from redis.sentinel import SentinelConnectionPool
 
+from redisson_dq._clock import current
 from redisson_dq._redis.introducing import COMMANDS, Introduction, async_introduce, introduce
 from redisson_dq._redis.sending import async_send, is_open
 from redisson_dq._redis.settings import own_settings
@@ -73,6 +74,12 @@ class _Cancellable:
 @functools.cache
 def _with(how: type[Any], of: type[Any]) -> type[Any]:
     return type(of.__name__, (how, of), {})
+
+
+def _connections(how: type[Any], of: type[Any]) -> type[Any]:
+    """The class of connections of a client that is made now."""
+    both: Any = how, of
+    return current().over(_with(*both))
 
 
 class _Lending:
@@ -176,7 +183,7 @@ def pool_from(pool: redis.ConnectionPool, client: str) -> redis.ConnectionPool:
     introduction = Introduction(pool.connection_kwargs, client)
     settings = own_settings(pool.connection_kwargs, redis.retry.Retry(NoBackoff(), 0), introduction)
     theirs: Any = pool.connection_class
-    connection_class = _with(_Tidy, theirs)
+    connection_class = _connections(_Tidy, theirs)
     if isinstance(pool, SentinelConnectionPool):
         own: Any = _with(_Lending, SentinelConnectionPool)(
             pool.service_name,
@@ -203,7 +210,7 @@ def async_pool_from(pool: redis.asyncio.ConnectionPool, client: str) -> redis.as
     own: Any = _with(_AsyncLending, AsyncSentinelConnectionPool)(
         pool.service_name,
         pool.sentinel_manager,
-        connection_class=_with(_Cancellable, theirs),
+        connection_class=_connections(_Cancellable, theirs),
         max_connections=_UNLIMITED,
         is_master=pool.is_master,
         **own_settings(pool.connection_kwargs, redis.asyncio.retry.Retry(NoBackoff(), 0), introduction),
@@ -215,7 +222,7 @@ def async_pool_from(pool: redis.asyncio.ConnectionPool, client: str) -> redis.as
 def _async_pool(connection_class: Any, settings: Any, client: str) -> redis.asyncio.ConnectionPool:
     introduction = Introduction(settings, client)
     own: Any = _with(_AsyncLending, redis.asyncio.ConnectionPool)(
-        connection_class=_with(_Cancellable, connection_class),
+        connection_class=_connections(_Cancellable, connection_class),
         max_connections=_UNLIMITED,
         **own_settings(settings, redis.asyncio.retry.Retry(NoBackoff(), 0), introduction),
     )

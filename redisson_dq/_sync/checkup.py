@@ -14,7 +14,7 @@ from redisson_dq._concurrency import BackgroundTask, Mutex
 from redisson_dq._sync.connecting.asking import outcomes, timed
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.runtime import Attachment, Runtime
-from redisson_dq._times import from_us, machine_us
+from redisson_dq._times import from_us
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.health import ClientHealth, QueueHealth
 from redisson_dq.requests.inner.inspecting import figures
@@ -35,12 +35,15 @@ class _Question:
 
     connections: Connections
     queues: Sequence[Attachment]
-    began_us: int = attrs.field(factory=machine_us)
+    began_us: int = attrs.field(init=False)
     is_answered: bool = False
     error: RedissonDQError | None = None
     round_trip_us: int | None = None
     ahead_us: int | None = None
     found: dict[str, QueueStats] = attrs.field(factory=dict)
+
+    def __attrs_post_init__(self) -> None:
+        self.began_us = self.connections.clock.calendar_us()
 
     def ask(self) -> None:
         try:
@@ -59,7 +62,7 @@ class _Question:
         key = self.queues[0].keys.ready if self.queues else ""
         server_us, self.round_trip_us = timed(self.connections, commands.server_time_us(key))
         # The server told its time half a round trip ago, as far as anybody knows.
-        self.ahead_us = server_us - machine_us() + self.round_trip_us // 2
+        self.ahead_us = server_us - self.connections.clock.calendar_us() + self.round_trip_us // 2
 
     def _ask_for_figures(self) -> None:
         requests = [

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from datetime import timedelta
 
 from redisson_dq._clock import Clock
-from redisson_dq._times import machine_us
 from redisson_dq.observing import Away, BackAgain, Happening, Observers
 
 __all__ = ["Outage"]
@@ -38,7 +37,7 @@ class Outage:
             first, self.is_going_on = not self.is_going_on, True
             if first:
                 self._since = self._clock.monotonic()
-                self.last = error, machine_us()
+                self.last = error, self._clock.calendar_us()
         if first:
             self._tell(Away(error=error))
 

@@ -20,7 +20,7 @@ import redis.asyncio
 
 import redisson_dq
 from redisson_dq import ClientHealth, QueueHealth, partition_names
-from redisson_dq._times import machine_us
+from redisson_dq._clock import SystemClock
 from redisson_dq.codecs import JsonJacksonCodec, StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import ArgumentError, ClosedError, RedisConnectionError
@@ -114,11 +114,8 @@ def test_a_client_without_queues(flavour: Flavour, url: str, admin: Any) -> None
 
 
 def test_the_clocks_differ(flavour: Flavour, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from redisson_dq._async import checkup as of_tasks
-    from redisson_dq._sync import checkup as of_threads
-
-    for module in (of_tasks, of_threads):
-        monkeypatch.setattr(module, "machine_us", lambda: machine_us() + 5_000_000)
+    calendar_us = SystemClock.calendar_us
+    monkeypatch.setattr(SystemClock, "calendar_us", staticmethod(lambda: calendar_us() + 5_000_000))
     with flavour.connect(url) as client:
         difference = client.health().clock_difference
     # The server's clock is behind that of this machine.

@@ -13,7 +13,7 @@ import pytest
 import redis
 
 import redisson_dq
-from redisson_dq import _times
+from redisson_dq._clock import SystemClock
 from redisson_dq.codecs import StringCodec
 from redisson_dq.observing import Answered, Noticed
 from redisson_dq.scheduling.timer import Timer
@@ -102,9 +102,8 @@ def test_what_may_lose_items_is_told_with_the_command_that_helps(
 def test_a_clock_that_differs(
     flavour: Flavour, url: str, looks: Looks, well: Any, ahead: int, way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    machine_us = _times.machine_us
-    for module in ("redisson_dq._sync", "redisson_dq._async"):
-        monkeypatch.setattr(f"{module}.moving.server_checks.machine_us", lambda: machine_us() + ahead * 1_000_000)
+    calendar_us = SystemClock.calendar_us
+    monkeypatch.setattr(SystemClock, "calendar_us", staticmethod(lambda: calendar_us() + ahead * 1_000_000))
     with flavour.connect(url, codec=StringCodec(), observer=looks) as client:
         client.delayed_queue("orders").offer("a", delay=60)
         assert looks.until_looked() == ["clock"]

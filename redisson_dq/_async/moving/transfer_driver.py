@@ -72,7 +72,7 @@ class TransferDriver:
             changed=self._on_changed,
             queues=lambda: [task.keys.ready for task in list(self.tasks.values())],
         )
-        interval_us = int(options.probe_interval * 1_000_000)
+        interval_us = int(connections.clock.every(options.probe_interval) * 1_000_000)
         self._tidy_us = min(_TIDY_US, interval_us)
         self._probe = Probe(
             connections,

@@ -65,7 +65,7 @@ class Crew:
         self._fetchers: dict[str, Fetcher | ManyFetcher] = {}
         self._ending: list[AsyncBackgroundTask] = []
         self._stops = False
-        self._pool = AsyncHandlerPool("handler")
+        self._pool = AsyncHandlerPool("handler", self._clock)
         self._settler = Settler(client.runtime.connections)
         #: Of the parts of queues whose due items others move.
         self._arrivals: dict[str, list[Arrivals]] = {}
@@ -125,7 +125,7 @@ class Crew:
                 fetcher.set_intakes(intakes)
         if self._arrivals and self._prober is None:
             runtime = self._client.runtime
-            self._prober = Prober(runtime.connections, runtime.options.probe_interval, self._probed)
+            self._prober = Prober(runtime.connections, self._clock.every(runtime.options.probe_interval), self._probed)
         for fetcher in gone:
             fetcher.end()
         if closed:

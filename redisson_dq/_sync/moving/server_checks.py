@@ -14,7 +14,6 @@ from redisson_dq._concurrency import BackgroundTask
 from redisson_dq._log import Log
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.moving.task import Task
-from redisson_dq._times import machine_us
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.observing import Observers
 from redisson_dq.observing.server_advice import advice_of_clock, advice_of_info, advice_of_rights, version_of
@@ -68,9 +67,9 @@ class ServerChecks:
             pool = self._connections.pool_of(task.keys.ready)
             nodes.setdefault(id(pool), (pool, []))[1].append(task)
         requests = [self._requests(tasks) for _, tasks in nodes.values()]
-        sent_us = machine_us()
+        sent_us = self._connections.clock.calendar_us()
         replies = self._connections.run_many([each for some in requests for each in some], transaction=False)
-        middle_us = (sent_us + machine_us()) // 2
+        middle_us = (sent_us + self._connections.clock.calendar_us()) // 2
         for (pool, tasks), asked in zip(nodes.values(), requests, strict=True):
             self._judge(_name_of(pool), tasks, replies[: len(asked)], middle_us)
             del replies[: len(asked)]

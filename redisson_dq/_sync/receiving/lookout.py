@@ -68,6 +68,7 @@ class Lookout:
         """``refused`` is called when Redis does not tell of changes."""
         self._connections = connections
         self._clock = connections.clock
+        self._tick_seconds = self._clock.every(_TICK)
         self._pool = pool
         self._refused = refused
         self._place = f"lookout {id(self)}"
@@ -135,12 +136,12 @@ class Lookout:
     def _next_round(self) -> bool:
         """Waits until there is something to do. False when the background task has to end."""
         while not self._todo:
-            event = self._bell.next(0 if self._is_closing else _TICK)
+            event = self._bell.next(0 if self._is_closing else self._tick_seconds)
             while event is not None:
                 self._note(event)
                 event = self._bell.poll()
             # Other sources may be busy all the time.
-            if not self._todo or self._clock.monotonic() - self._ticked_at >= _TICK:
+            if not self._todo or self._clock.monotonic() - self._ticked_at >= self._tick_seconds:
                 self._tick()
             if not self._todo:
                 with self._mutex:

@@ -68,7 +68,7 @@ class Crew:
         self._fetchers: dict[str, Fetcher | ManyFetcher] = {}
         self._ending: list[BackgroundTask] = []
         self._stops = False
-        self._pool = HandlerPool("handler")
+        self._pool = HandlerPool("handler", self._clock)
         self._settler = Settler(client.runtime.connections)
         #: Of the parts of queues whose due items others move.
         self._arrivals: dict[str, list[Arrivals]] = {}
@@ -128,7 +128,7 @@ class Crew:
                 fetcher.set_intakes(intakes)
         if self._arrivals and self._prober is None:
             runtime = self._client.runtime
-            self._prober = Prober(runtime.connections, runtime.options.probe_interval, self._probed)
+            self._prober = Prober(runtime.connections, self._clock.every(runtime.options.probe_interval), self._probed)
         for fetcher in gone:
             fetcher.end()
         if closed:

@@ -1,0 +1,16 @@
+"""Tests of programs that use delayed queues: months in milliseconds, on a real Redis.
+
+Nothing here imitates anything. The server is real, and the scripts are the library's own. The clock is the test's::
+
+    with EmbeddedServer() as server, TestClock(server.url) as clock:
+        client = redisson_dq.connect(server.url)
+        client.delayed_queue("orders").offer("order-42", delay=timedelta(days=30))
+        clock.advance(days=30)
+        assert client.blocking_queue("orders").poll() == "order-42"
+"""
+
+from redisson_dq.testing._claim import NotForTestsError
+from redisson_dq.testing._clock import AioClock, TestClock
+from redisson_dq.testing._waits import NoRestError
+
+__all__ = ["AioClock", "TestClock", "NoRestError", "NotForTestsError"]

@@ -1,0 +1,83 @@
+"""A database of its own for a test: claimed while it is empty, emptied at the end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import redis
+
+from redisson_dq._redis import without_password
+from redisson_dq.errors import RedissonDQError
+from redisson_dq.testing._scripts import MARK_KEY, OWN_KEYS
+
+__all__ = ["NAME", "NotForTestsError", "claim", "empty"]
+
+#: The name of the connection that moves the time.
+NAME = "redisson-dq-test-clock"
+# A test that was killed leaves its mark. It ends by itself, in seconds.
+_MARKED = 86_400
+# So many keys are named, and so many are removed at once.
+_NAMED, _AT_ONCE = 3, 500
+
+
+class NotForTestsError(RedissonDQError):
+    """The server holds something that no test has made, or another test's clock runs in the database."""
+
+
+_CLAIM = f"""\
+if redis.call('EXISTS', '{MARK_KEY}') == 0 and redis.call('DBSIZE') > 0 then
+  return 0
+end
+redis.call('SET', '{MARK_KEY}', 1, 'EX', {_MARKED})
+return 1
+"""
+
+
+def claim(admin: redis.Redis, url: str) -> None:
+    """Marks the database as one of tests. Raises NotForTestsError.
+
+    Each database of the server has to be empty or marked.
+    """
+    here = int(admin.connection_pool.connection_kwargs.get("db") or 0)
+    shown = without_password(url)
+    with redis.Redis.from_url(url, protocol=2, decode_responses=True, single_connection_client=True) as other:
+        for name in sorted(admin.info("keyspace")):
+            number = int(name.removeprefix("db"))
+            if number != here:
+                other.execute_command("SELECT", number)
+                if other.dbsize() and not other.exists(MARK_KEY):
+                    raise NotForTestsError(_refusal(shown, number, other))
+        other.execute_command("SELECT", here)
+        if not admin.eval(_CLAIM, 0):
+            raise NotForTestsError(_refusal(shown, here, other))
+    _check_alone(admin, url)
+
+
+def _check_alone(admin: redis.Redis, url: str) -> None:
+    """Raises NotForTestsError where another clock moves the time of the database."""
+    here, own = str(admin.connection_pool.connection_kwargs.get("db") or 0), admin.client_id()
+    others = [each for each in admin.client_list() if each["name"] == NAME and each["db"] == here]
+    if any(int(each["id"]) != own for each in others):
+        raise NotForTestsError(
+            f"{without_password(url)}: another test's clock runs in database {here}; "
+            "give each process a database of its own (redis://host:port/1)"
+        )
+
+
+def _refusal(url: object, number: int, admin: Any) -> str:
+    _, keys = admin.scan(count=_NAMED)
+    named = ", ".join(repr(key) for key in keys[:_NAMED])
+    return (
+        f"{url}: database {number} holds keys that no test has made, such as {named}; "
+        "tests need a Redis of their own, for example an EmbeddedServer"
+    )
+
+
+def empty(admin: redis.Redis, *, keeps: tuple[str, ...] = (MARK_KEY,)) -> None:
+    """Removes all that tests have made in the database. It was empty when it was claimed."""
+    if not admin.exists(MARK_KEY):
+        return
+    found = [key for key in admin.scan_iter(count=_AT_ONCE) if key not in (*OWN_KEYS, MARK_KEY)]
+    for at in range(0, len(found), _AT_ONCE):
+        admin.unlink(*found[at : at + _AT_ONCE])
+    admin.unlink(*(key for key in (*OWN_KEYS, MARK_KEY) if key not in keeps))

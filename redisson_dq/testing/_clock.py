@@ -1,0 +1,308 @@
+"""The clock of a test: time goes on when the test says so, for the clients and for the scripts of their server."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+import redis
+
+from redisson_dq import _clock
+from redisson_dq._times import from_us
+from redisson_dq.errors import ArgumentError
+from redisson_dq.testing._claim import NAME, claim, empty
+from redisson_dq.testing._connections import TimedLines, over
+from redisson_dq.testing._jumps import Auto
+from redisson_dq.testing._rest import Rest
+from redisson_dq.testing._scripts import CLOCK_KEY, STEP
+from redisson_dq.testing._waits import Alarms, TimedAlarm, TimedEvents, TimedLock
+
+__all__ = ["AioClock", "TestClock"]
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_US = timedelta(microseconds=1)
+# The monotonic time of a client at the beginning: arbitrary, far from zero as that of a machine.
+_BEGINNING_US = 1_000_000_000_000
+_DAY = 86_400.0
+
+
+class TestClock:
+    """The time of a test. It stands still until the test lets it go on.
+
+    A context manager. Clients that are made inside follow it, on threads and on asyncio: delays, leases, retries,
+    ``take(timeout=)``, all that waits. The scripts of their server follow it too. No clock of the machine is changed.
+
+    - ``url``: a Redis that holds nothing, or things that tests have made. The clock empties its database at both ends.
+    - ``start``: the time at the beginning, the machine's by default; whole milliseconds.
+    - ``patience``: for how many seconds of real time it waits until nothing goes on any more.
+
+    >>> with TestClock(server.url) as clock:
+    ...     client = redisson_dq.connect(server.url)
+    ...     client.delayed_queue("orders").offer("a", delay=timedelta(days=30))
+    ...     clock.advance(days=30)
+    ...     assert client.blocking_queue("orders").poll() == "a"
+
+    Raises NotForTestsError for a server that holds anything else, ArgumentError.
+    """
+
+    # No class of tests, though pytest takes it for one by its name.
+    __test__ = False
+
+    def __init__(self, url: str, *, start: datetime | None = None, patience: float = 10.0) -> None:
+        start_us = _epoch_us(datetime.now(timezone.utc) if start is None else start, "start=") // 1000 * 1000
+        self._url = url
+        self._alarms = Alarms(start_us, patience)
+        self._start_us = start_us
+        self._mutex = threading.Lock()
+        self._lines = TimedLines(self._alarms, self._unblock)
+        self._rest = Rest(self._alarms, self._lines, patience, self._blocked)
+        self._admin: Any = None
+        self._ends = contextlib.ExitStack()
+        self._sleeping: set[TimedLock] = set()
+        self._is_over = False
+        #: Its calls for coroutines.
+        self.aio = AioClock(self)
+
+    # -- life --------------------------------------------------------------------------------------------------------
+
+    def __enter__(self) -> TestClock:
+        with contextlib.ExitStack() as stack:
+            self._admin = redis.Redis.from_url(
+                self._url, protocol=2, decode_responses=True, client_name=NAME, single_connection_client=True
+            )
+            stack.callback(self._admin.close)
+            claim(self._admin, self._url)
+            empty(self._admin)
+            stack.callback(empty, self._admin, keeps=())
+            self._admin.set(CLOCK_KEY, self._alarms.now_us)
+            stack.enter_context(_clock.using(self))
+            self._ends = stack.pop_all()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._ends.close()
+        # Time goes on no more, and a handler that sleeps would keep its thread for ever.
+        self._is_over = True
+        for lock in list(self._sleeping):
+            lock.release()
+
+    # -- for tests ---------------------------------------------------------------------------------------------------
+
+    @property
+    def now(self) -> datetime:
+        """The time, in UTC."""
+        return from_us(self._alarms.now_us)
+
+    def advance(self, span: timedelta | float | None = None, /, **parts: float) -> None:
+        """Lets so much time pass: ``advance(30)`` in seconds, ``advance(days=30)``, ``advance(timedelta(hours=1))``.
+
+        It goes from one moment to the next at which anything is due. At each it waits until all that follows from it
+        is done: items are moved, handlers have returned, their outcomes stand in Redis. Raises NoRestError when
+        something goes on for longer than the patience; ArgumentError for a negative span.
+        """
+        if span is None:
+            span = timedelta(**parts)
+        elif not isinstance(span, timedelta):
+            span = timedelta(seconds=span)
+        self._advance(self._alarms.now_us + span // _US)
+
+    def advance_to(self, moment: datetime) -> None:
+        """Lets time pass until then. As :meth:`advance`."""
+        self._advance(_epoch_us(moment, "advance_to():"))
+
+    def settle(self) -> None:
+        """Returns when nothing goes on any more that needs no time to pass. Raises NoRestError."""
+        self._check_thread()
+        with self._alarms.moving:
+            self._rest.wait()
+
+    def step(self) -> bool:
+        """Lets time pass until the next moment at which anything is due. False where there is none."""
+        self._check_thread()
+        with self._alarms.moving:
+            self._rest.wait()
+            moment = self._next()
+            if moment is not None:
+                self._go_to(moment)
+            return moment is not None
+
+    def auto(self, *, limit: timedelta = timedelta(days=366)) -> Auto:
+        """A context manager: time jumps whenever everything rests, and somebody waits in a call of the library.
+
+        So ``queue.take()`` in a test returns as soon as an item falls due, without a word about the time. After
+        ``limit`` the waits raise NothingDueError, as nothing will come any more.
+        """
+        return Auto(self, self._alarms, self._rest, limit)
+
+    # -- moving ------------------------------------------------------------------------------------------------------
+
+    def _check_thread(self) -> None:
+        with contextlib.suppress(RuntimeError):
+            if asyncio.get_running_loop() in self._alarms.loops:
+                raise ArgumentError(
+                    "this loop has to go on while time passes: await clock.aio.advance(...) in a coroutine"
+                )
+
+    def _advance(self, target_us: int) -> None:
+        self._check_thread()
+        if target_us < self._alarms.now_us:
+            raise ArgumentError(f"it is {self.now} by the test's clock, and {from_us(target_us)} has passed")
+        with self._alarms.moving:
+            self._rest.wait()
+            while (moment := self._next()) is not None and moment <= target_us:
+                self._go_to(moment)
+            if target_us > self._alarms.now_us:
+                self._go_to(target_us)
+
+    def _next(self) -> int | None:
+        """The next moment at which anything is due."""
+        ends_ms = self._step("")
+        moments = [at for at in (self._alarms.next_us(), ends_ms and ends_ms * 1000) if at is not None]
+        return max(self._alarms.now_us, min(moments)) if moments else None
+
+    def _go_to(self, moment_us: int) -> None:
+        # Nobody reads the time between these two.
+        self._step(str(moment_us))
+        self._alarms.now_us = moment_us
+        for alarm in self._alarms.due():
+            alarm.ring()
+        self._rest.wait()
+
+    def _step(self, now: str) -> int | None:
+        with self._mutex:
+            found: int | None = self._admin.eval(STEP, 0, now)
+            return found
+
+    def _unblock(self, client: int) -> None:
+        with self._mutex:
+            self._admin.execute_command("CLIENT", "UNBLOCK", client, "TIMEOUT")
+
+    def _blocked(self, ids: list[int]) -> set[int]:
+        with self._mutex:
+            # redis-py has no call for several ids.
+            text = self._admin.execute_command("CLIENT", "LIST", "ID", *ids)
+        rows = text if isinstance(text, list) else _rows(text)
+        return {int(row["id"]) for row in rows if "b" in row["flags"]}
+
+    # -- the clock of clients ----------------------------------------------------------------------------------------
+
+    def over(self, connection_class: type[Any], /) -> type[Any]:
+        return over(connection_class, self._lines)
+
+    def every(self, seconds: float, /) -> float:
+        """Looks that nothing depends on come once a day."""
+        return max(seconds, _DAY)
+
+    def calendar_us(self) -> int:
+        return self._alarms.now_us
+
+    def monotonic(self) -> float:
+        return self.now_us() / 1_000_000
+
+    def now_us(self) -> int:
+        return self._alarms.now_us - self._start_us + _BEGINNING_US
+
+    def lock(self) -> TimedLock:
+        return TimedLock(self._alarms)
+
+    def events(self) -> TimedEvents:
+        return TimedEvents(self._alarms)
+
+    def sleep(self, seconds: float, /) -> None:
+        """Returns when so much time has passed by this clock. For handlers that take long."""
+        lock = self.lock()
+        lock.acquire()
+        self._sleeping.add(lock)
+        try:
+            if not self._is_over:
+                lock.acquire(timeout=seconds)
+        finally:
+            self._sleeping.discard(lock)
+
+    def sleep_until(self, moment_us: int, *, busy: bool) -> None:
+        while (left_us := moment_us - self.now_us()) > 0:
+            self.sleep(left_us / 1_000_000)
+
+    def call_later(
+        self, loop: asyncio.AbstractEventLoop, seconds: float, call: Callable[..., object], *args: Any
+    ) -> TimedAlarm:
+        self._alarms.loops.add(loop)
+
+        def ring() -> None:
+            # A loop that is closed has nobody who waits.
+            with contextlib.suppress(RuntimeError):
+                loop.call_soon_threadsafe(run)
+
+        def run() -> None:
+            if not alarm.is_cancelled:
+                call(*args)
+
+        task = asyncio.current_task(loop)
+        alarm = self._alarms.alarm(seconds, ring, "a task" if task is None else task.get_name())
+        return alarm
+
+    async def async_sleep(self, seconds: float, /) -> None:
+        """Returns when so much time has passed by this clock. The loop goes on meanwhile."""
+        over = asyncio.get_running_loop().create_future()
+
+        def end() -> None:
+            # It may have rung twice, by real time and by hand.
+            if not over.done():
+                over.set_result(None)
+
+        alarm = self.call_later(over.get_loop(), seconds, end)
+        try:
+            await over
+        finally:
+            alarm.cancel()
+
+    async def async_sleep_until(self, moment_us: int, *, busy: bool) -> None:
+        while (left_us := moment_us - self.now_us()) > 0:
+            await self.async_sleep(left_us / 1_000_000)
+
+
+class AioClock:
+    """A test's clock for coroutines: the same calls, to be awaited. The loop goes on while time passes."""
+
+    def __init__(self, clock: TestClock) -> None:
+        self._clock = clock
+
+    @property
+    def now(self) -> datetime:
+        """The time, in UTC."""
+        return self._clock.now
+
+    async def advance(self, span: timedelta | float | None = None, /, **parts: float) -> None:
+        """As :meth:`TestClock.advance`."""
+        await asyncio.to_thread(self._clock.advance, span, **parts)
+
+    async def advance_to(self, moment: datetime) -> None:
+        """As :meth:`TestClock.advance_to`."""
+        await asyncio.to_thread(self._clock.advance_to, moment)
+
+    async def settle(self) -> None:
+        """As :meth:`TestClock.settle`."""
+        await asyncio.to_thread(self._clock.settle)
+
+    async def step(self) -> bool:
+        """As :meth:`TestClock.step`."""
+        return await asyncio.to_thread(self._clock.step)
+
+    async def sleep(self, seconds: float) -> None:
+        """Returns when so much time has passed by this clock. For handlers that take long."""
+        await self._clock.async_sleep(seconds)
+
+
+def _epoch_us(moment: datetime, what: str) -> int:
+    if not isinstance(moment, datetime) or moment.tzinfo is None:
+        raise ArgumentError(f"{what} a datetime with a time zone, not {moment!r}")
+    return (moment - _EPOCH) // _US
+
+
+def _rows(text: str) -> Iterator[dict[str, str]]:
+    for line in text.splitlines():
+        yield dict(word.split("=", 1) for word in line.split(" ") if "=" in word)

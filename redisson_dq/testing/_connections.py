@@ -1,0 +1,305 @@
+"""Connections whose server keeps the time of a test. They change commands, and note which replies are to come."""
+
+from __future__ import annotations
+
+import asyncio
+import collections
+import contextlib
+import functools
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import attrs
+from redis.asyncio.connection import AbstractConnection
+
+from redisson_dq._redis import pack
+from redisson_dq.testing._scripts import TIME, ahead_of, timed
+from redisson_dq.testing._waits import Alarms, TimedAlarm
+
+__all__ = ["TimedLine", "TimedLines", "over"]
+
+_BLOCKING = frozenset((b"BLPOP", b"BRPOP", b"BLMOVE", b"BRPOPLPUSH"))
+_SUBSCRIBING = frozenset((b"SUBSCRIBE", b"PSUBSCRIBE", b"SSUBSCRIBE"))
+# The answer to a PING that asks whether all messages were read.
+_BARRIER = b"redisson_dq:test:"
+
+
+class TimedLines:
+    """The connections of all clients of one test clock."""
+
+    def __init__(self, alarms: Alarms, unblock: Callable[[int], None]) -> None:
+        """``unblock`` ends the blocking command of a connection, by its id."""
+        self.alarms = alarms
+        self.unblock = unblock
+        self._all: weakref.WeakSet[TimedLine] = weakref.WeakSet()
+
+    def open(self, connection: Any) -> TimedLine:
+        line = TimedLine(self, connection)
+        self._all.add(line)
+        return line
+
+    def all(self) -> list[TimedLine]:
+        """Those that are open."""
+        return [line for line in list(self._all) if line.is_open]
+
+
+@attrs.define(eq=False)
+class _Unread:
+    """A command whose reply has not been read."""
+
+    name: bytes
+    alarm: TimedAlarm | None = None
+
+
+class TimedLine:
+    """One connection: the commands whose replies are still to be read."""
+
+    def __init__(self, lines: TimedLines, connection: Any) -> None:
+        self._lines = lines
+        self._alarms = lines.alarms
+        self._connection = weakref.ref(connection)
+        self.id = 0
+        self.is_open = True
+        self.is_subscribed = self._subscribes = False
+        #: Held while something is written.
+        self.writing = threading.Lock()
+        self._sent: collections.deque[_Unread] = collections.deque()
+        self._in_transaction = False
+        #: The numbers of the last barrier that was sent, and of the last one that was answered.
+        self.asked = self.answered = 0
+        #: The thread that reads, if one does.
+        self.reader: int | None = None
+
+    def close(self) -> None:
+        self.is_open = False
+        for sent in self._sent:
+            if sent.alarm is not None:
+                sent.alarm.cancel()
+        self._sent.clear()
+        self._alarms.happened()
+
+    # -- sending -----------------------------------------------------------------------------------------------------
+
+    def translated(self, packed: bytes) -> bytes:
+        """Commands as they are sent in a test. They count as sent from here on."""
+        made = [self._of(words) for words in _commands(packed)]
+        self._alarms.happened()
+        return b"".join(made)
+
+    def written(self) -> None:
+        """The commands are on their way."""
+        self.is_subscribed = self._subscribes
+        self._alarms.happened()
+
+    def _of(self, words: list[bytes]) -> bytes:
+        name = words[0].upper()
+        alarm = None
+        if name in (b"EVALSHA", b"EVALSHA_RO"):
+            words[1] = ahead_of().get(words[1], words[1])
+        elif name in (b"EVAL", b"EVAL_RO"):
+            words[1] = timed(words[1].decode()).encode()
+        elif name == b"TIME":
+            words = [b"EVAL", TIME.encode(), b"0"]
+        elif name == b"MULTI":
+            self._in_transaction = True
+        elif name in (b"EXEC", b"DISCARD"):
+            self._in_transaction = False
+        elif name in _BLOCKING and not self._in_transaction and float(words[-1]):
+            # Redis waits without an end, and the test's clock ends the wait.
+            seconds, words[-1] = float(words[-1]), b"0"
+            alarm = self._alarms.alarm(seconds, self._end_wait, f"{name.decode()} {words[1].decode()}")
+        if name in _SUBSCRIBING:
+            self._subscribes = True
+        elif not self._subscribes:
+            self._sent.append(_Unread(name, alarm))
+        return pack(words)
+
+    def _end_wait(self) -> None:
+        if self.is_open and self.is_blocking:
+            self._lines.unblock(self.id)
+
+    # -- reading -----------------------------------------------------------------------------------------------------
+
+    def read(self, reply: Any) -> bool:
+        """Notes a reply. False for one that nobody is told of."""
+        if self.is_subscribed:
+            if isinstance(reply, list) and reply[0] == b"pong" and reply[1].startswith(_BARRIER):
+                with self._alarms.changed:
+                    self.answered = int(reply[1][len(_BARRIER) :])
+                    self._alarms.changed.notify_all()
+                return False
+        elif self._sent:
+            sent = self._sent.popleft()
+            if sent.alarm is not None:
+                sent.alarm.cancel()
+        self._alarms.happened()
+        return True
+
+    # -- for those who wait for rest ---------------------------------------------------------------------------------
+
+    @property
+    def is_blocking(self) -> bool:
+        """Whether its next reply is that of a command that blocks."""
+        return bool(self._sent) and self._sent[0].name in _BLOCKING
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a reply comes by itself."""
+        return bool(self._sent) and not self.is_blocking
+
+    def barrier(self, number: int) -> None:
+        """Asks for an answer behind all messages."""
+        connection = self._connection()
+        self.asked = number
+        packed = pack((b"PING", _BARRIER + str(number).encode()))
+        if connection is not None:
+            connection.send_barrier(packed)
+
+
+def _commands(packed: bytes) -> Iterator[list[bytes]]:
+    """The words of packed commands."""
+    at = 0
+    while at < len(packed):
+        end = packed.index(b"\r\n", at)
+        count, at, words = int(packed[at + 1 : end]), end + 2, []
+        for _ in range(count):
+            end = packed.index(b"\r\n", at)
+            size = int(packed[at + 1 : end])
+            words.append(packed[end + 2 : end + 2 + size])
+            at = end + 4 + size
+        yield words
+
+
+class _Wrapped:
+    """An object whose writes are translated."""
+
+    def __init__(self, inner: Any, line: TimedLine) -> None:
+        self._inner = inner
+        self._line = line
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+
+class _Socket(_Wrapped):
+    def sendall(self, data: bytes) -> None:
+        with self._line.writing:
+            self._inner.sendall(self._line.translated(bytes(data)))
+            self._line.written()
+
+
+class _Writer(_Wrapped):
+    def write(self, data: bytes) -> None:
+        self._inner.write(self._line.translated(bytes(data)))
+        self._line.written()
+
+    def writelines(self, data: Any) -> None:
+        self.write(b"".join(data))
+
+
+class _Timed:
+    """A connection of the threads' client."""
+
+    lines: TimedLines
+    line: TimedLine | None = None
+
+    def connect(self: Any) -> None:
+        before = self._sock
+        super().connect()  # type: ignore[misc]
+        if self._sock is before and before is not None:
+            return
+        self.line = self.lines.open(self)
+        self.send_packed_command([pack(("CLIENT", "ID"))], check_health=False)
+        self.line.id = super().read_response(disable_decoding=True)  # type: ignore[misc]
+        self._sock = _Socket(self._sock, self.line)
+
+    def read_response(self: Any, *args: Any, **kwargs: Any) -> Any:
+        line = self.line
+        if line is None or not isinstance(self._sock, _Socket):
+            return super().read_response(*args, **kwargs)  # type: ignore[misc]
+        line.reader = threading.get_ident()
+        self.lines.alarms.happened()
+        try:
+            while True:
+                try:
+                    reply = super().read_response(*args, **kwargs)  # type: ignore[misc]
+                except Exception as error:
+                    line.read(error)
+                    raise
+                if line.read(reply):
+                    return reply
+        finally:
+            line.reader = None
+
+    def send_barrier(self: Any, packed: bytes) -> None:
+        sock = self._sock
+        if isinstance(sock, _Socket):
+            with sock._line.writing:
+                sock._inner.sendall(packed)
+
+    def disconnect(self: Any, *args: Any, **kwargs: Any) -> None:
+        line, self.line = self.line, None
+        try:
+            super().disconnect(*args, **kwargs)  # type: ignore[misc]
+        finally:
+            if line is not None:
+                line.close()
+
+
+class _AsyncTimed:
+    """A connection of the asyncio client."""
+
+    lines: TimedLines
+    line: TimedLine | None = None
+
+    async def connect(self: Any) -> None:
+        if self.is_connected:
+            return
+        await super().connect()  # type: ignore[misc]
+        self.line = self.lines.open(self)
+        self.loop = asyncio.get_running_loop()
+        self.lines.alarms.loops.add(self.loop)
+        self._writer.write(pack(("CLIENT", "ID")))
+        self.line.id = await super().read_response(disable_decoding=True)  # type: ignore[misc]
+        self._writer = _Writer(self._writer, self.line)
+
+    async def read_response(self: Any, *args: Any, **kwargs: Any) -> Any:
+        line = self.line
+        if line is None or not isinstance(self._writer, _Writer):
+            return await super().read_response(*args, **kwargs)  # type: ignore[misc]
+        while True:
+            try:
+                reply = await super().read_response(*args, **kwargs)  # type: ignore[misc]
+            except Exception as error:
+                line.read(error)
+                raise
+            if line.read(reply):
+                return reply
+
+    def send_barrier(self: Any, packed: bytes) -> None:
+        writer = self._writer
+        if isinstance(writer, _Writer):
+            with contextlib.suppress(RuntimeError):
+                self.loop.call_soon_threadsafe(writer._inner.write, packed)
+
+    async def disconnect(self: Any, *args: Any, **kwargs: Any) -> None:
+        line, self.line = self.line, None
+        try:
+            await super().disconnect(*args, **kwargs)  # type: ignore[misc]
+        finally:
+            if line is not None:
+                line.close()
+
+
+def over(connection_class: type[Any], lines: TimedLines) -> type[Any]:
+    """A class of connections whose server keeps the time of a test."""
+    made: Any = _made
+    return made(connection_class, lines)  # type: ignore[no-any-return]
+
+
+@functools.cache
+def _made(connection_class: type[Any], lines: TimedLines) -> type[Any]:
+    how = _AsyncTimed if issubclass(connection_class, AbstractConnection) else _Timed
+    return type(connection_class.__name__, (how, connection_class), {"lines": lines})

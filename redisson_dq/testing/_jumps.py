@@ -1,0 +1,80 @@
+"""Time that goes on by itself: it jumps to the next moment whenever everything rests and somebody waits."""
+
+from __future__ import annotations
+
+import threading
+from asyncio import CancelledError
+from concurrent.futures import CancelledError as CancelledInThreadError
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from redisson_dq.errors import RedissonDQError
+from redisson_dq.testing._loops import waiting_users
+from redisson_dq.testing._rest import Abandoned, Rest, is_ours
+from redisson_dq.testing._waits import Alarms, NoRestError
+
+__all__ = ["Auto"]
+
+
+class _Steps(Protocol):
+    """The clock, as far as it is asked."""
+
+    @property
+    def now(self) -> datetime: ...
+
+    def step(self) -> bool: ...
+
+
+class Auto:
+    """Lets time go on while it is entered. Made by ``clock.auto()``; works in a coroutine with ``with`` too."""
+
+    def __init__(self, clock: _Steps, alarms: Alarms, rest: Rest, limit: timedelta) -> None:
+        self._clock = clock
+        self._alarms = alarms
+        self._rest = rest
+        self._limit = limit
+        self._ends = False
+        self._error: RedissonDQError | None = None
+        self._thread = threading.Thread(target=self._run, name="test-clock-auto", daemon=True)
+
+    def __enter__(self) -> Auto:
+        self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        self._ends = True
+        # In a coroutine the loop stands still here, and would never come to rest.
+        self._rest.abandon()
+        self._thread.join()
+        self._rest.take_up()
+        self._alarms.failure = None
+        if self._error is not None and (kind is None or issubclass(kind, (CancelledError, CancelledInThreadError))):
+            raise self._error
+
+    def _run(self) -> None:
+        until = self._clock.now + self._limit
+        try:
+            while not self._ends:
+                if not self._is_waited_for():
+                    with self._alarms.changed:
+                        if not self._ends:
+                            self._alarms.changed.wait(0.002)
+                elif not self._clock.step() or self._clock.now > until:
+                    self._fail(NoRestError(f"nobody's wait has ended within {self._limit}: nothing comes any more"))
+        except Abandoned:
+            pass
+        except RedissonDQError as error:
+            self._fail(error)
+
+    def _fail(self, error: RedissonDQError) -> None:
+        self._error, self._ends = error, True
+        self._alarms.fail(error)
+        for loop in list(self._alarms.loops):
+            for task in waiting_users(loop):
+                loop.call_soon_threadsafe(task.cancel)
+
+    def _is_waited_for(self) -> bool:
+        ours = {thread.ident for thread in threading.enumerate() if is_ours(thread)}
+        return any(ident not in ours for ident in self._alarms.waiting) or any(
+            waiting_users(loop) for loop in list(self._alarms.loops)
+        )

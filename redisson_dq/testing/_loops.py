@@ -1,0 +1,85 @@
+"""Whether an event loop has nothing to call any more, and what its tasks await."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from typing import Any
+
+__all__ = ["handlers_elsewhere", "idle", "waiting_users"]
+
+_LIBRARY = "redisson_dq."
+# Between two looks at a handler that awaits something which is not the library's, in seconds of real time.
+_LOOK = 0.001
+# How coroutines, generators and asynchronous generators call their frames, and what they await.
+_KINDS = ("cr", "gi", "ag")
+_AWAITED = ("cr_await", "gi_yieldfrom", "ag_await")
+
+
+def idle(loop: asyncio.AbstractEventLoop, over: threading.Event) -> None:
+    """Sets ``over`` when the loop has nothing to call before time goes on, or before it hears from outside.
+
+    A loop that is closed, or does not run, has nothing.
+    """
+
+    def look() -> None:
+        if over.is_set():
+            return
+        if getattr(loop, "_ready", ()):
+            loop.call_soon(look)
+        elif handlers_elsewhere(loop):
+            loop.call_later(_LOOK, look)
+        else:
+            over.set()
+
+    try:
+        if loop.is_running():
+            loop.call_soon_threadsafe(look)
+            return
+    except RuntimeError:
+        # It was closed.
+        pass
+    over.set()
+
+
+def handlers_elsewhere(loop: asyncio.AbstractEventLoop) -> list[str]:
+    """The handlers of workers that await something which is not the library's."""
+    found = []
+    for task in _tasks(loop):
+        frames = _frames(task)
+        modules = [frame.f_globals.get("__name__", "") for frame in frames]
+        handled = [place for place, frame in enumerate(frames) if frame.f_code.co_name == "async_perform"]
+        if handled and not modules[-1].startswith(_LIBRARY):
+            frame = frames[-1]
+            found.append(
+                f"a handler awaits {frame.f_code.co_name} ({frame.f_code.co_filename}:{frame.f_lineno}), "
+                "which the clock does not end"
+            )
+    return found
+
+
+def waiting_users(loop: asyncio.AbstractEventLoop) -> list[asyncio.Task[Any]]:
+    """The tasks of the user's that wait for something in the library."""
+    found = []
+    for task in _tasks(loop):
+        modules = [frame.f_globals.get("__name__", "") for frame in _frames(task)]
+        if modules and modules[-1].startswith(_LIBRARY) and not modules[0].startswith(_LIBRARY):
+            found.append(task)
+    return found
+
+
+def _tasks(loop: asyncio.AbstractEventLoop) -> list[asyncio.Task[Any]]:
+    with contextlib.suppress(RuntimeError):
+        return [task for task in asyncio.all_tasks(loop) if not task.done()]
+    return []
+
+
+def _frames(task: asyncio.Task[Any]) -> list[Any]:
+    """The frames of the coroutines that a task awaits, the outermost first."""
+    found: list[Any] = []
+    inner: Any = task.get_coro()
+    while inner is not None:
+        found += filter(None, (getattr(inner, f"{kind}_frame", None) for kind in _KINDS))
+        inner = next(filter(None, (getattr(inner, name, None) for name in _AWAITED)), None)
+    return found

@@ -1,0 +1,141 @@
+"""When everything rests: nothing happens any more before time goes on.
+
+All of this holds at once then, and nothing has gone on since the first look:
+
+* Each thread of the library waits by the test's clock, or reads from a connection that blocks.
+* No command is under way but those that block, and Redis says that these are blocked.
+* Each subscription has read all messages: it has answered a PING that was sent behind them.
+* No event loop has anything to call, and no handler awaits anything but the library.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Callable
+
+from redisson_dq.testing._connections import TimedLines
+from redisson_dq.testing._loops import handlers_elsewhere, idle
+from redisson_dq.testing._waits import Alarms, NoRestError
+
+__all__ = ["Abandoned", "Rest", "is_ours"]
+
+_PREFIX = "redisson_dq"
+# A thread that ends tells nobody. So there is a look at the threads every so many seconds.
+_LOOK = 0.002
+
+
+class Abandoned(Exception):
+    """Nobody wants to know any more."""
+
+
+def is_ours(thread: threading.Thread) -> bool:
+    """Whether the library has started a thread."""
+    return thread.name.startswith(_PREFIX)
+
+
+class Rest:
+    """Waits until everything rests."""
+
+    def __init__(
+        self, alarms: Alarms, lines: TimedLines, patience: float, blocked: Callable[[list[int]], set[int]]
+    ) -> None:
+        """``blocked`` gives those connections of the given ids whose command blocks in Redis."""
+        self._alarms = alarms
+        self._lines = lines
+        self._patience = patience
+        self._blocked = blocked
+        self._barriers = 0
+        self._is_abandoned = False
+        # Set when a loop has nothing to call.
+        self._look = threading.Event()
+        # The threads of clients that were made before this clock.
+        self._strangers = weakref.WeakSet(threading.enumerate())
+
+    def wait(self) -> None:
+        """Raises NoRestError when that takes longer than the patience."""
+        deadline = time.monotonic() + self._patience
+        while True:
+            self._until(lambda: not self.busy(), deadline)
+            moves = self._alarms.moves
+            self._let_loops_go_on(deadline)
+            self._ask_subscriptions(deadline)
+            if not self._waits_are_blocked():
+                self._check(deadline)
+                continue
+            self._let_loops_go_on(deadline)
+            if self._alarms.moves == moves and not self.busy():
+                return
+
+    def busy(self) -> list[str]:
+        """The things that go on, in words."""
+        waiting, lines = dict(self._alarms.waiting), self._lines.all()
+        found = [f"a command of connection {line.id} is under way" for line in lines if line.is_busy]
+        resting = {line.reader for line in lines if line.is_blocking or line.is_subscribed}
+        for ident, wait in waiting.items():
+            if wait.is_over():
+                found.append(f"thread {ident} is about to go on")
+            resting.add(ident)
+        # Threads that have yet to begin are in no other list.
+        for thread in list(threading._dangling):  # type: ignore[attr-defined]
+            if (
+                thread.ident not in resting
+                and is_ours(thread)
+                and thread not in self._strangers
+                and thread is not threading.current_thread()
+                and thread.is_alive()
+            ):
+                found.append(f"thread {thread.name!r} runs {_place_of(thread)}")
+        return found
+
+    def _until(self, is_so: Callable[[], bool], deadline: float) -> None:
+        with self._alarms.changed:
+            while not is_so():
+                self._check(deadline)
+                self._alarms.changed.wait(_LOOK)
+
+    def take_up(self) -> None:
+        """Waits anew after :meth:`abandon`."""
+        self._is_abandoned = False
+
+    def abandon(self) -> None:
+        """Ends the waits of other threads, which raise Abandoned, until :meth:`take_up`."""
+        self._is_abandoned = True
+        self._look.set()
+        self._alarms.happened()
+
+    def _check(self, deadline: float) -> None:
+        if self._is_abandoned:
+            raise Abandoned
+        if time.monotonic() > deadline:
+            elsewhere = [each for loop in list(self._alarms.loops) for each in handlers_elsewhere(loop)]
+            found = [*self.busy(), *elsewhere] or ["Redis has not answered"]
+            raise NoRestError(f"no rest within {self._patience:g} s: {'; '.join(found)}")
+
+    def _let_loops_go_on(self, deadline: float) -> None:
+        for loop in list(self._alarms.loops):
+            look = self._look = threading.Event()
+            idle(loop, look)
+            if not look.wait(max(0.0, deadline - time.monotonic())):
+                self._check(-1.0)
+            self._check(deadline)
+
+    def _ask_subscriptions(self, deadline: float) -> None:
+        asked = [line for line in self._lines.all() if line.is_subscribed]
+        if not asked:
+            return
+        self._barriers += 1
+        for line in asked:
+            line.barrier(self._barriers)
+        self._until(lambda: all(line.answered >= line.asked or not line.is_open for line in asked), deadline)
+
+    def _waits_are_blocked(self) -> bool:
+        ids = [line.id for line in self._lines.all() if line.is_blocking]
+        return not ids or self._blocked(ids) >= set(ids)
+
+
+def _place_of(thread: threading.Thread) -> str:
+    frame = sys._current_frames().get(thread.ident or 0)
+    return "" if frame is None else f"{frame.f_code.co_name} ({frame.f_code.co_filename}:{frame.f_lineno})"

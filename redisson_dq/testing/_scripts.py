@@ -1,0 +1,194 @@
+"""The library's scripts with the test's time: their own text behind a prelude that answers for Redis's clock.
+
+The prelude stands before the text that production sends, and hides Lua's ``redis`` behind a table of its own. So the
+scripts themselves know nothing of a test, and cost nothing for it.
+
+* ``TIME`` gives the time of the test. It stands still between two moves of the clock.
+* An end of a key is written a hundred years later than it is meant, so Redis's own clock never removes a key. It is
+  noted besides, and the test's clock removes the key when it has come there.
+* Ids of entries are made of the time. While that stands still, a counter keeps them apart and in their order.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+
+from redisson_dq.scripts.script import guarded, load, names
+
+__all__ = ["CLOCK_KEY", "MARK_KEY", "OWN_KEYS", "STEP", "TIME", "ahead_of", "sha_of", "timed"]
+
+#: Says that tests have made all that the database holds.
+MARK_KEY = "redisson_dq:test"
+#: The time of the test, in epoch us.
+CLOCK_KEY = "redisson_dq:test_clock"
+_ENDS_KEY = "redisson_dq:test_ends"
+_IDS_KEY = "redisson_dq:test_ids"
+#: The other keys that a test clock keeps in its database.
+OWN_KEYS = (CLOCK_KEY, _ENDS_KEY, _IDS_KEY)
+
+# How much later than it is meant Redis removes a key, in ms.
+_LATER_MS = 100 * 365 * 86_400_000
+
+_REAL = f"""\
+local function real_ends_at(call, key)
+  local left = call('PTTL', key)
+  if left < 0 then
+    return left
+  end
+  local at = redis.pcall('PEXPIRETIME', key)
+  if type(at) ~= 'number' then
+    -- Redis 6.2 tells what is left alone. The clock goes on inside a script there.
+    repeat
+      local before, now = call('TIME'), nil
+      left, now = call('PTTL', key), call('TIME')
+      at = now[1] * 1000 + math.floor(now[2] / 1000) + left
+    until before[1] == now[1] and math.floor(before[2] / 1000) == math.floor(now[2] / 1000)
+  end
+  return at - {_LATER_MS}
+end
+"""
+
+_PRELUDE = f"""\
+local redis, ids_from = (function(redis)
+  local CLOCK, ENDS, IDS = '{CLOCK_KEY}', '{_ENDS_KEY}', '{_IDS_KEY}'
+  local function now_us()
+    local us = redis.call('GET', CLOCK)
+    if not us then
+      error('the test clock of this database is gone')
+    end
+    return tonumber(us)
+  end
+{_REAL}
+  local function ends(call, key, at)
+    if at * 1000 <= now_us() then
+      return call('PEXPIREAT', key, 1)
+    end
+    local done = call('PEXPIREAT', key, string.format('%.0f', at + {_LATER_MS}))
+    if done == 1 then
+      call('ZADD', ENDS, string.format('%.0f', at), key)
+    end
+    return done
+  end
+  local function note(call, key)
+    local at = real_ends_at(call, key)
+    if at >= 0 then
+      call('ZADD', ENDS, string.format('%.0f', at), key)
+    end
+  end
+  local function answering(call)
+    local answers = {{
+      TIME = function()
+        local us = now_us()
+        return {{string.format('%.0f', math.floor(us / 1000000)), string.format('%.0f', us % 1000000)}}
+      end,
+      PEXPIRE = function(key, ms) return ends(call, key, math.floor(now_us() / 1000) + ms) end,
+      PEXPIREAT = function(key, at) return ends(call, key, tonumber(at)) end,
+      PTTL = function(key)
+        local at = real_ends_at(call, key)
+        return at < 0 and at or math.max(0, at - math.floor(now_us() / 1000))
+      end,
+      PEXPIRETIME = function(key) return real_ends_at(call, key) end,
+      SET = function(key, value, option, ms, ...)
+        if option ~= 'PX' then
+          return call('SET', key, value, option, ms, ...)
+        end
+        local done = call('SET', key, value, ...)
+        if type(done) == 'table' and done.ok then
+          ends(call, key, math.floor(now_us() / 1000) + ms)
+        end
+        return done
+      end,
+      RENAME = function(key, new)
+        local done = call('RENAME', key, new)
+        note(call, new)
+        return done
+      end,
+      COPY = function(key, new, ...)
+        local done = call('COPY', key, new, ...)
+        note(call, new)
+        return done
+      end,
+      RESTORE = function(key, ms, ...)
+        local done = call('RESTORE', key, 0, ...)
+        if tonumber(ms) > 0 and not done.err then
+          ends(call, key, math.floor(now_us() / 1000) + ms)
+        end
+        return done
+      end,
+    }}
+    return function(command, ...)
+      local answer = answers[command]
+      if answer then
+        return answer(...)
+      end
+      return call(command, ...)
+    end
+  end
+  local function ids_from(now)
+    local most = #ARGV + 256
+    local first = redis.call('INCRBY', IDS, most) - most
+    local us = now + math.floor(first / 4096)
+    return math.floor(us / 1048576), (us % 1048576) * 4096 + first % 4096 - 1
+  end
+  local own = {{}}
+  for name, value in pairs(redis) do
+    own[name] = value
+  end
+  own.call, own.pcall = answering(redis.call), answering(redis.pcall)
+  return own, ids_from
+end)(redis)
+"""
+
+# Where an entry's id begins, in include/add.lua.
+_IDS = "math.floor(now_us / 1048576), (now_us % 1048576) * 4096 - 1"
+
+#: The answer to a plain TIME.
+TIME = _PRELUDE + "return redis.call('TIME')"
+
+#: Moves the time to ARGV[1] (epoch us; "" leaves it), and removes the keys that have ended by then. Gives when the next
+#: key ends, in epoch ms, or nil.
+STEP = f"""\
+{_REAL}
+if ARGV[1] ~= '' then
+  redis.call('SET', '{CLOCK_KEY}', ARGV[1])
+end
+local now_ms = math.floor(redis.call('GET', '{CLOCK_KEY}') / 1000)
+while true do
+  local first = redis.call('ZRANGE', '{_ENDS_KEY}', 0, 0, 'WITHSCORES')
+  if not first[1] then
+    return nil
+  end
+  local key, at = first[1], real_ends_at(redis.call, first[1])
+  if at < 0 then
+    -- The key is gone, or has no end any more.
+    redis.call('ZREM', '{_ENDS_KEY}', key)
+  elseif at > now_ms then
+    if at <= tonumber(first[2]) then
+      return at
+    end
+    redis.call('ZADD', '{_ENDS_KEY}', at, key)
+  else
+    redis.call('DEL', key)
+    redis.call('ZREM', '{_ENDS_KEY}', key)
+  end
+end
+"""
+
+
+@cache
+def timed(source: str) -> str:
+    """A script's text with the test's time."""
+    return _PRELUDE + source.replace(_IDS, "ids_from(now_us)")
+
+
+def sha_of(source: str) -> str:
+    """The name by which Redis knows a script."""
+    return hashlib.sha1(source.encode()).hexdigest()
+
+
+@cache
+def ahead_of() -> dict[bytes, bytes]:
+    """By the SHA of each script: the SHA of its text with the test's time."""
+    scripts = [script for name in names() for script in (load(name), guarded(name))]
+    return {script.sha.encode(): sha_of(timed(script.source)).encode() for script in scripts}

@@ -1,0 +1,263 @@
+"""The clock of a test: time that goes on when the test says so, on a real server."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+import redis
+
+import redisson_dq
+from redisson_dq import SettleOutcome
+from redisson_dq.codecs import StringCodec
+from redisson_dq.errors import ArgumentError, DuplicateItemError
+from redisson_dq.scripts.script import load
+from redisson_dq.testing import NoRestError, NotForTestsError, TestClock
+from redisson_dq.worker import Retry, TimedOut, exponential
+from tests.conftest import PATIENCE
+from tests.flavours import Flavour
+from tests.testing.conftest import START
+from tests.workers.handlers import Log
+
+DAYS_30 = timedelta(days=30)
+MS = timedelta(milliseconds=1)
+
+
+# -- what falls due --------------------------------------------------------------------------------------------------
+
+
+def test_an_item_of_30_days(clock: TestClock, queue: Any, delayed: Any) -> None:
+    item = delayed.offer("a", DAYS_30)
+    assert item.due == START + DAYS_30
+    clock.advance(DAYS_30 - MS)
+    assert (queue.size(), delayed.size()) == (0, 1)
+    clock.advance(MS)
+    assert (queue.read_all(), delayed.size(), clock.now) == (["a"], 0, START + DAYS_30)
+
+
+def test_items_are_moved_in_the_order_of_their_times_and_then_of_their_offers(
+    clock: TestClock, queue: Any, delayed: Any
+) -> None:
+    for value, days in (("z", 3), ("c", 1), ("b", 2), ("a", 1), ("y", 3)):
+        delayed.offer(value, timedelta(days=days))
+    delayed.offer_all([("x", timedelta(days=3)), ("d", timedelta(days=2))])
+    clock.advance(days=30)
+    assert queue.read_all() == ["c", "a", "b", "d", "z", "y", "x"]
+
+
+def test_a_lease_ends_at_its_deadline(clock: TestClock, queue: Any, delayed: Any) -> None:
+    queue.add("a")
+    delivery = queue.receive(visibility_timeout=3600)
+    clock.advance(hours=1, milliseconds=-1)
+    assert (queue.size(), delivery.lost) == (0, False)
+    clock.advance(MS)
+    assert (queue.size(), delivery.lost) == (1, True)
+    assert delivery.ack() is SettleOutcome.LOST
+    assert queue.receive().attempt == 2
+
+
+def test_a_worker_retries_in_the_order_of_the_times(
+    flavour: Flavour, clock: TestClock, client: Any, queue: Any, delayed: Any
+) -> None:
+    worker, handled = flavour.worker(client), []
+
+    @worker.handler("orders", retry=Retry(limit=4, backoff=exponential(60, 3600)))
+    def handle(value: str, event: Any) -> None:
+        handled.append((value, event.attempt, clock.now - START))
+        if value == "bad" and event.attempt < 3:
+            raise ValueError(value)
+
+    with worker:
+        delayed.offer("good", DAYS_30)
+        delayed.offer("bad", timedelta(hours=2))
+        # Sundays at three, in two time zones' summers: the clocks go forward on the second one.
+        delayed.offer_recurring("tick", "weekly", cron="0 3 * * sun", timezone="Europe/Berlin")
+        clock.advance(DAYS_30)
+    hour = timedelta(hours=1)
+    assert handled == [
+        ("bad", 1, 2 * hour),
+        ("bad", 2, 2 * hour + timedelta(minutes=1)),
+        ("bad", 3, 2 * hour + timedelta(minutes=3)),
+        ("tick", 1, timedelta(days=2) + 2 * hour),
+        ("tick", 1, timedelta(days=9) + 1 * hour),
+        ("tick", 1, timedelta(days=16) + 1 * hour),
+        ("tick", 1, timedelta(days=23) + 1 * hour),
+        ("good", 1, DAYS_30),
+    ]
+
+
+def test_a_deduplication_window_ends(clock: TestClock, delayed: Any) -> None:
+    delayed.offer("a", 1, deduplicate_for=3600)
+    clock.advance(hours=1, milliseconds=-1)
+    with pytest.raises(DuplicateItemError):
+        delayed.offer("a", 1, deduplicate_for=3600)
+    clock.advance(MS)
+    delayed.offer("a", 1, deduplicate_for=3600)
+
+
+def test_an_item_that_is_too_late_is_dropped(clock: TestClock, client: Any, queue: Any) -> None:
+    producer = client.delayed_queue("orders", transfer=False)
+    producer.offer("late", 60, expires=30)
+    clock.advance(minutes=2)
+    producer.offer("in time", 60, expires=30)
+    moving = client.delayed_queue("orders")
+    moving.offer("now", 0)
+    clock.advance(minutes=1)
+    assert queue.read_all() == ["now", "in time"]
+    assert moving.expired_count() == 1
+
+
+def test_a_key_with_a_time_to_live_is_gone_at_its_time(clock: TestClock, queue: Any, admin: Any) -> None:
+    queue.add("a")
+    queue.expire(timedelta(days=10))
+    assert queue.remain_time_to_live() == timedelta(days=10)
+    clock.advance(days=10, milliseconds=-1)
+    assert (queue.size(), queue.remain_time_to_live()) == (1, MS)
+    clock.advance(MS)
+    assert queue.size() == 0
+    # A new key has no end of the old one.
+    queue.add("b")
+    clock.advance(days=100)
+    assert queue.read_all() == ["b"]
+
+
+# -- waits -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("call", ["poll", "poll_from_any", "receive"])
+def test_a_wait_ends_when_the_clock_has_come_to_its_end(
+    queue: Any, clock: TestClock, threads: ThreadPoolExecutor, call: str
+) -> None:
+    begun = threading.Event()
+
+    def wait() -> tuple[Any, datetime]:
+        begun.set()
+        if call == "receive":
+            return queue.receive(timeout=3600), clock.now
+        if call == "poll":
+            return queue.poll(timeout=3600), clock.now
+        return queue.poll_from_any("others", timeout=3600), clock.now
+
+    waiting = threads.submit(wait)
+    assert begun.wait(PATIENCE)
+    clock.step()
+    while not waiting.done():
+        clock.step()
+    value, ended = waiting.result()
+    assert value is None
+    assert timedelta(hours=1) <= ended - START < timedelta(hours=1, seconds=1)
+
+
+def test_auto_jumps_to_the_item(clock: TestClock, queue: Any, delayed: Any) -> None:
+    delayed.offer("a", DAYS_30)
+    with clock.auto():
+        assert queue.take() == "a"
+    assert clock.now == START + DAYS_30
+
+
+def test_a_wait_for_which_nobody_lets_time_pass_raises(flavour: Flavour, url: str) -> None:
+    with TestClock(url, patience=0.2), redisson_dq.connect(url) as client:
+        with pytest.raises(NoRestError, match="nobody has let time pass"):
+            client.blocking_queue("orders").poll(timeout=60)
+
+
+def test_auto_ends_a_wait_for_which_nothing_comes(clock: TestClock, queue: Any) -> None:
+    with pytest.raises(NoRestError, match="nothing comes any more"), clock.auto(limit=timedelta(days=3)):
+        queue.take()
+
+
+def test_a_handler_is_late_by_the_clock(flavour: Flavour, clock: TestClock, client: Any, queue: Any) -> None:
+    worker = flavour.worker(client)
+    log = Log(worker)
+
+    @worker.handler("orders", timeout=3600)
+    def handle(value: str, event: Any) -> None:
+        if event.attempt == 1:
+            clock.sleep(7200)
+
+    queue.add("a")
+    with worker:
+        clock.advance(hours=1, milliseconds=-1)
+        assert log.of(TimedOut) == []
+        clock.advance(seconds=1)
+        assert [late.timeout for late in log.of(TimedOut)] == [timedelta(hours=1)]
+        clock.advance(hours=1)
+
+
+# -- what does not rest ----------------------------------------------------------------------------------------------
+
+
+def test_a_handler_that_goes_on_is_named(flavour: Flavour, url: str) -> None:
+    gate = threading.Event()
+
+    def stuck(value: Any) -> None:
+        gate.wait(PATIENCE)
+
+    with TestClock(url, start=START, patience=0.3) as clock, flavour.connect(url, codec=StringCodec()) as client:
+        worker = flavour.worker(client)
+        worker.handler("orders")(stuck)
+        client.blocking_queue("orders").add("a")
+        with worker:
+            with pytest.raises(NoRestError, match="'redisson_dq-handler' runs"):
+                clock.advance(1)
+            gate.set()
+
+
+# -- what it refuses -------------------------------------------------------------------------------------------------
+
+
+def test_a_server_that_holds_anything_else_is_refused(url: str, admin: Any) -> None:
+    admin.set("theirs", 1)
+    with pytest.raises(NotForTestsError, match=r"database 0 holds keys that no test has made, such as 'theirs'"):
+        TestClock(url).__enter__()
+    assert admin.keys() == [b"theirs"]
+    with pytest.raises(NotForTestsError, match="database 0"):
+        TestClock(url.replace("/0", "/3")).__enter__()
+
+
+def test_two_clocks_in_one_database_are_refused(url: str) -> None:
+    with TestClock(url), pytest.raises(NotForTestsError, match="another test's clock runs in database 0"):
+        TestClock(url).__enter__()
+    with TestClock(url), TestClock(url.replace("/0", "/1")):
+        pass
+
+
+def test_what_a_killed_test_left_is_removed(url: str, admin: Any) -> None:
+    program = f"""if True:
+        import os, signal
+        from redisson_dq.testing import TestClock
+        TestClock({url!r}).__enter__()
+        os.kill(os.getpid(), signal.SIGKILL)
+    """
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == -signal.SIGKILL
+    assert admin.exists("redisson_dq:test")
+    admin.set("left", 1)
+    with TestClock(url):
+        assert not admin.exists("left")
+    assert admin.keys() == []
+
+
+def test_time_goes_forward_alone(clock: TestClock) -> None:
+    with pytest.raises(ArgumentError, match="has passed"):
+        clock.advance(-1)
+    with pytest.raises(ArgumentError, match="time zone"):
+        clock.advance_to(datetime(2030, 1, 1))
+    clock.advance_to(datetime(2030, 1, 1, tzinfo=timezone.utc))
+    assert clock.now == datetime(2030, 1, 1, tzinfo=timezone.utc)
+
+
+def test_production_sends_no_other_script(url: str, admin: redis.Redis) -> None:
+    """A client that is made outside sends what it always did, also after a test's clock has ended."""
+    with TestClock(url):
+        pass
+    admin.script_flush()
+    with redisson_dq.connect(url, codec=StringCodec()) as client:
+        client.delayed_queue("orders", transfer=False).offer("a", 60)
+        assert not isinstance(client.runtime.clock, TestClock)
+    assert admin.script_exists(load("offer").sha) == [True]
