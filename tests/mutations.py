@@ -129,7 +129,7 @@ MUTATIONS = [
     Mutation(
         "worker: nobody asks for the leases of a lost reply",
         "redisson_dq/_async/worker/fetching.py",
-        "self._receiver(source).recover(receive)",
+        "self._receiver(source).recover(again())",
         "pass",
         "tests/integration/test_worker_acks_along.py::test_a_connection_that_breaks_at_the_call",
     ),

@@ -42,7 +42,9 @@ def pack(words: Iterable[Any]) -> bytes:
     hiredis asks Python for the digits of a number, where a signal handler may run. When that raises, hiredis goes on
     without the digits, and the process crashes. So hiredis is given no numbers.
     """
-    without_numbers: Any = tuple([word if type(word) in _TEXTS else _text(word) for word in words])
+    without_numbers: Any = tuple(
+        [word if type(word) in _TEXTS else str(word) if type(word) is int else _text(word) for word in words]
+    )
     packed: bytes = pack_command(without_numbers)
     return packed
 
@@ -67,6 +69,10 @@ async def async_send(connection: Any, packed: list[bytes]) -> None:
         await connection.connect()
     try:
         connection._writer.writelines(packed)
+        if not connection._writer.transport.get_write_buffer_size():
+            # All is sent, so this does not wait. A timeout would cost more than the rest.
+            await connection._writer.drain()
+            return
         async with async_timeout(connection.socket_timeout):
             await connection._writer.drain()
     except asyncio.TimeoutError:

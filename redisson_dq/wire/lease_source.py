@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -98,16 +99,17 @@ class LeaseSource(PlainSource):
 
     def ack_and_receive(
         self, ids: Sequence[bytes], count: int, convert: Callable[[list[bytes]], T]
-    ) -> tuple[Request[tuple[T, list[Leased]] | None], Request[list[Taken]]]:
+    ) -> tuple[Request[tuple[T, list[Leased]] | None], Callable[[], Request[list[Taken]]]]:
         """Ends leases and leases at most so many values, in one call; None where that takes two.
 
-        When its reply was lost, the second request gives the leases that it may have made, or makes as many.
+        When its reply was lost, a second request gives the leases that it may have made, or makes as many. Few calls
+        need one, so it is a function that makes it.
         """
         nonce, most = self._nonce(), min(count, MOST_AT_ONCE)
         both = calls.ack_and_receive(
             self.lease_keys, self.clock, self.envelope, nonce, most, self.visible_us, ids, convert
         )
-        return both, self._receive(most, self._taken, nonce)
+        return both, lambda: self._receive(most, self._taken, nonce)
 
     @property
     def acks_along(self) -> bool:
@@ -176,9 +178,9 @@ class LeaseSource(PlainSource):
             size = (8 if self.envelope is Envelope.CURRENT else 6) - len(mark)
             return mark + (next(_calls) % (1 << 8 * size)).to_bytes(size, "big")
         if self.envelope is Envelope.CURRENT:
-            return secrets.token_bytes(8)
+            return os.urandom(8)
         # With the top bit set, this byte cannot be the first byte of the other format.
-        made = secrets.token_bytes(6)
+        made = os.urandom(6)
         return bytes((made[0] | 0x80,)) + made[1:]
 
     def _leased(self, received: ReceiveReply) -> list[Leased]:

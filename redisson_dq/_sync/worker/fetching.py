@@ -215,7 +215,7 @@ class Fetcher:
         with self._mutex:
             carried = self._plan.carried(MOST_AT_ONCE)
         settling = Settling(source, side.name)
-        both, receive = settling.ack_and_receive([each.lease.id for each in carried], min(wanted, MOST_AT_ONCE))
+        both, again = settling.ack_and_receive([each.lease.id for each in carried], min(wanted, MOST_AT_ONCE))
         settles = self._settler.settling(Ack.name, carried)
         try:
             # A stop waits no longer than that for a server that stands still.
@@ -225,7 +225,7 @@ class Fetcher:
                 # Otherwise nothing was sent, and the acks go another way.
                 if settles is not None:
                     settles.end(error)
-                self._receiver(source).recover(receive)
+                self._receiver(source).recover(again())
             if not isinstance(error, RedissonDQError):
                 raise
             # The wait says what is wrong, and outlasts it.

@@ -20,6 +20,7 @@ from redisson_dq._shared_options import names_options, options_of, with_options_
 from redisson_dq._sync.client import Client
 from redisson_dq._sync.connect import names_server, unopened
 from redisson_dq._sync.worker.beside import figures_of, inspections, return_leases
+from redisson_dq._sync.worker.clients import Clients
 from redisson_dq._sync.worker.crew import Crew
 from redisson_dq._sync.worker.declaring import Declarations
 from redisson_dq._sync.worker.event import current_event
@@ -69,7 +70,7 @@ class Worker(Declarations):
             raise ArgumentError(
                 f"Worker(): {mixed_up(client, Client, 'make one with Client(redis)')}; Worker.connect(url) makes one"
             )
-        self._setup(lambda: client, False, WorkerOptions(**options))
+        self._setup(Clients(client), WorkerOptions(**options))
 
     @classmethod
     def connect(
@@ -101,25 +102,21 @@ class Worker(Declarations):
         # A wrong option raises at once.
         some_url = url if names_server(url, client_options) else "redis://localhost"
         unopened(some_url, client_options, f"{cls.__name__}.connect", options_of(Worker.connect))
-        made._setup(made._connected, True, options)
-        made._url = url, client_options
+        made._setup(Clients(None, url, client_options), options)
         return made
 
-    def _setup(self, client: Callable[[], Client], owns_client: bool, options: WorkerOptions) -> None:
+    def _setup(self, clients: Clients, options: WorkerOptions) -> None:
         super().__init__(options.of_queues())
         self._options = options
-        self._make_client, self._owns_client = client, owns_client
+        self._clients = clients
         self._chance = random.Random() if options.chance is None else options.chance
         # It remembers turns from one start to the next.
         self._order = options.turns()
         self._grace = options.grace_seconds()
-        self._url: tuple[str | None, dict[str, Any]] | None = None
         #: Four bytes that the ids of its leases begin with. A supervisor sets them before the start. It can hand the
         #: leases back (:meth:`return_leases`) when this process has died.
         self.owner = b""
         self._resources: Resources | None = None
-        self._client: Client | None = None
-        self._prepare: list[Callable[[Client], object]] = []
         self._crew: Crew | None = None
         self._bridge: Bridge | None = None
         self._changed = Switch(current())
@@ -185,10 +182,8 @@ class Worker(Declarations):
         self.check_dependencies()
         self._bridge = Bridge()
         self._layers_found.clear()
-        self._client = self._make_client()
-        for prepare in self._prepare:
-            prepare(self._client)
-        self._hooks.observers = self._client.runtime.options.observers
+        client = self._clients.begin()
+        self._hooks.observers = client.runtime.options.observers
         self._resources = Resources()
         try:
             for layer in self._resources_declared:
@@ -197,7 +192,7 @@ class Worker(Declarations):
             self._end_resources()
             raise
         self._crew = Crew(
-            self._client,
+            client,
             total=self._options.concurrency,
             order=self._order,
             settings=self._settings_of,
@@ -276,33 +271,19 @@ class Worker(Declarations):
 
     def set_url(self, url: str) -> None:
         """Connects to another server from the next start on. Only a worker of :meth:`connect` can."""
-        self._set_server(url, None)
+        self._clients.set_server(url, None)
 
     def set_redisson_config(self, redisson_config: RedissonConfig) -> None:
         """Connects by a file of Redisson's settings from the next start on. Only a worker of :meth:`connect` can."""
-        self._set_server(None, redisson_config)
-
-    def _set_server(self, url: str | None, redisson_config: RedissonConfig | None) -> None:
-        if self._url is None:
-            raise ArgumentError("a worker over a client of yours has no URL: make it with Worker.connect(url)")
-        options = {**self._url[1], "redisson_config": redisson_config}
-        unopened(url, options)
-        self._url = url, options
+        self._clients.set_server(None, redisson_config)
 
     def each_client(self, prepare: Callable[[Client], object]) -> None:
         """Calls ``prepare(client)`` with the client that it has, and with each that it makes at a later start."""
-        self._prepare.append(prepare)
-        for client in self._clients():
-            prepare(client)
+        self._clients.each(prepare)
 
     def no_more_clients(self, prepare: Callable[[Client], object]) -> list[Client]:
         """Calls ``prepare`` no more. Gives the client that it has, if any."""
-        self._prepare = [each for each in self._prepare if each != prepare]
-        return self._clients()
-
-    def _clients(self) -> list[Client]:
-        client = self._client if self._owns_client else self._make_client()
-        return [] if client is None else [client]
+        return self._clients.no_more(prepare)
 
     def check(self) -> list[QueueInspection]:
         """Connects, and tells all about every queue that it would receive from. Nothing is received.
@@ -310,23 +291,23 @@ class Worker(Declarations):
         ``error`` of a result says why that queue cannot be used. A dependency that nobody declared is found by
         :meth:`check_dependencies`. Raises RedisConnectionError when Redis cannot be reached.
         """
-        client = self._make_client()
+        client = self._clients.make()
         try:
             client.open()
             return inspections(client, {name: self._settings_of(name) for name in self.queues})
         finally:
-            self._done_with(client)
+            self._clients.done_with(client)
 
     def stats(self) -> dict[str, QueueStats]:
         """Connects, and tells the figures of this worker's queues, as ``client.stats()`` does.
 
         Raises RedisConnectionError when Redis cannot be reached.
         """
-        client = self._make_client()
+        client = self._clients.make()
         try:
             return figures_of(client, {name: self._settings_of(name) for name in self.queues})
         finally:
-            self._done_with(client)
+            self._clients.done_with(client)
 
     def return_leases(self, owner: bytes, queues: Sequence[str] = ()) -> int:
         """Hands the leases of a worker's process back that has died: ready at once, and counted as a crash.
@@ -335,11 +316,11 @@ class Worker(Declarations):
         how many values came back. A value that somebody else has by now is left alone.
         """
         names = dict.fromkeys([*self.queues, *queues])
-        client = self._make_client()
+        client = self._clients.make()
         try:
             return sum([return_leases(client, name, self._settings_of(name), owner) for name in names])
         finally:
-            self._done_with(client)
+            self._clients.done_with(client)
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
@@ -349,14 +330,6 @@ class Worker(Declarations):
             if self._crew is not None:
                 self.check_dependencies()
                 self._crew.employ(self._handlers)
-
-    def _connected(self) -> Client:
-        url, options = self._url or (None, {})
-        return unopened(url, options)
-
-    def _done_with(self, client: Client) -> None:
-        if self._owns_client:
-            client.close()
 
     def _stop(self, grace: Delay | None, asked: int) -> None:
         seconds = self._grace if grace is None else seconds_of(grace, "worker: grace=")
@@ -408,10 +381,8 @@ class Worker(Declarations):
 
     def _end_resources(self) -> None:
         resources, self._resources = self._resources, None
-        client, self._client = self._client, None
         try:
             if resources is not None:
                 resources.close()
         finally:
-            if client is not None:
-                self._done_with(client)
+            self._clients.end()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import attrs
@@ -45,7 +46,7 @@ class Settling:
 
     def ack_and_receive(
         self, ids: list[bytes], count: int
-    ) -> tuple[Request[tuple[list[SettleOutcome], list[Leased]] | None], Request[list[Taken]]]:
+    ) -> tuple[Request[tuple[list[SettleOutcome], list[Leased]] | None], Callable[[], Request[list[Taken]]]]:
         """As :meth:`LeaseSource.ack_and_receive`."""
         return self.source.ack_and_receive(ids, count, _outcomes)
 
