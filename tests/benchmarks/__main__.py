@@ -8,13 +8,15 @@ import signal
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import attrs
 
 from redisson_dq.embedded import EmbeddedServer
-from tests.benchmarks import codecs, lateness, offers, report
+from tests.benchmarks import codecs, lateness, offers, page, report
+from tests.benchmarks.kept import Kept
 from tests.benchmarks.machine import Machine, load
 from tests.benchmarks.measures import ASYNCIO, DEFAULT, LONG_GROWTH, QUICK, SYNC, Run, Settings
 from tests.benchmarks.peers import command as peers
@@ -34,6 +36,9 @@ _QUICK = {
     "redisson_offers": 200,
     "slice_ms": 1,
 }
+
+
+_KEPT = Path("build") / "benchmarks"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -66,13 +71,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         slice_ms=arguments.slice_ms,
         java=arguments.java,
         sizes=sizes,
+        against=arguments.against,
+    )
+    kept = Kept(
+        arguments.kept / ("quick" if arguments.quick else "full" if arguments.full else "default"),
+        resume=arguments.resume,
     )
     try:
-        results = _run(settings, arguments.only, arguments.server)
+        results = _run(settings, arguments.only, arguments.server, kept)
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
     if arguments.json is not None:
         arguments.json.write_text(json.dumps(report.to_json(results), indent=1) + "\n", "utf-8")
+    if arguments.write:
+        _write(results)
     if arguments.markdown:
         print(report.markdown(results, with_goals=arguments.check_goals), end="")
     else:
@@ -80,28 +92,40 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 1 if results.failed else 0
 
 
-def _run(settings: Settings, only: Sequence[str] | None, program: str | None) -> report.Results:
+def _write(results: report.Results) -> None:
+    """Replaces the figures of the parts that were measured on the page, and their charts."""
+    text = page.PAGE.read_text("utf-8")
+    for name, tables in report.tables_by_part(results).items():
+        command = " ".join(word for word in sys.argv[1:] if word not in ("--write", "--resume"))
+        text = page.replaced(text, name, page.section(command, results.machine, tables))
+    page.PAGE.write_text(text, "utf-8")
+    _say(f"wrote {page.PAGE}; {page.draw(report.to_json(results))}")
+
+
+def _run(settings: Settings, only: Sequence[str] | None, program: str | None, kept: Kept) -> report.Results:
     with ExitStack() as stack:
         server = stack.enter_context(EmbeddedServer(program))
         # With the flags a JVM has by itself: those of the tests start faster and run slower.
         peer = stack.enter_context(JavaPeer(flags=())) if settings.java else None
         machine = Machine.now(server, peer.about if peer else None)
-        run = Run(server=server, peer=peer, settings=settings, say=_say)
+        run = Run(server=server, peer=peer, settings=settings, say=_say, kept=kept)
         passes: list[lateness.Pass] = []
         rates: offers.Rates = {}
         codec_rates: codecs.CodecRates = {}
         if _wanted("lateness", only):
-            passes = _lateness(run)
+            passes = kept.of("lateness", lambda: _lateness(run))
         if _wanted("offers", only):
-            rates = offers.measure(server.url, peer, settings, _say)
+            rates = kept.of("offers", lambda: offers.measure(server.url, peer, settings, _say))
         if _wanted("codecs", only):
-            codec_rates = codecs.measure(peer, settings, _say)
+            codec_rates = kept.of("codecs", lambda: codecs.measure(peer, settings, _say))
         parts: dict[str, Sequence[Any]] = {}
         failed = {}
         for name, part in report.PARTS.items():
             if _wanted(name, only):
                 try:
-                    parts[name] = part.measure(run)
+                    # These two keep each point.
+                    in_parts = name in ("growth", "many")
+                    parts[name] = part.measure(run) if in_parts else kept.of(name, partial(part.measure, run))
                 except RuntimeError as error:
                     # What else was measured in many minutes is worth having.
                     failed[name] = str(error)
@@ -163,6 +187,12 @@ def _parser() -> argparse.ArgumentParser:
     peers.add_options(parser)
     parser.add_argument("--server", help="the server program, a path or a name (default: redis-server on PATH first)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure to FILE")
+    parser.add_argument("--write", action="store_true", help="put the figures and charts into docs/benchmarks.md")
+    parser.add_argument("--resume", action="store_true", help="measure only what an earlier run has not kept")
+    parser.add_argument(
+        "--kept", type=Path, default=_KEPT, metavar="DIR", help="where figures are kept as they are found (%(default)s)"
+    )
+    parser.add_argument("--against", metavar="DIR", help="another checkout, for --only many: both in turns")
     parser.add_argument("--markdown", action="store_true", help="print the section of docs/benchmarks.md")
     parser.add_argument("--check-goals", action="store_true", help="print each goal with met or missed")
     return parser

@@ -170,22 +170,25 @@ def _one(
 def tables(found: Sequence[Waiting]) -> list[Table]:
     """One: a row for each contender, load and number that waits."""
     first = found[0]
+    rows = [
+        (
+            load,
+            f"{waiting:,}",
+            subject,
+            *(_late(runs, share).text(2) for share in (50.0, 99.0, 100.0)),
+            _script(runs).text(1),
+            f"{sum(one.early for one in runs)}",
+            f"{sum(one.lost for one in runs)}, {sum(one.twice for one in runs)}",
+        )
+        for (load, waiting, subject), runs in sorted(_grouped(found).items(), key=lambda case: case[0][:2])
+    ]
+    largest = {f"{size:,}" for size in sorted({one.waiting for one in found})[-2:]}
     return [
         Table(
+            brief=[row for row in rows if row[1] in largest],
             title=f"Behind a long backlog, in ms: {first.items:,} fresh items, old ones at random places",
             header=("due", "waiting", "consumer", "p50", "p99", "max", "longest script", "early", "lost, twice"),
-            rows=[
-                (
-                    load,
-                    f"{waiting:,}",
-                    subject,
-                    *(_late(runs, share).text(2) for share in (50.0, 99.0, 100.0)),
-                    _script(runs).text(1),
-                    f"{sum(one.early for one in runs)}",
-                    f"{sum(one.lost for one in runs)}, {sum(one.twice for one in runs)}",
-                )
-                for (load, waiting, subject), runs in sorted(_grouped(found).items(), key=lambda case: case[0][:2])
-            ],
+            rows=rows,
             note="What Redisson had not delivered within a minute counts as lost.",
         )
     ]

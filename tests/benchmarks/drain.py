@@ -239,9 +239,11 @@ def drained(
 def tables(found: Sequence[Drain]) -> list[Table]:
     """One: a row for each size, order and contender."""
     rows = [(f"{items:,}", order, subject, *_figures(runs)) for (items, order, subject), runs in grouped(found).items()]
+    largest = {f"{size:,}" for size in sorted({one.items for one in found})[-2:]}
     return [
         Table(
             chart="drain",
+            brief=[row for row in rows if row[0] in largest and row[1] != IN_ORDER],
             title="Drain: seconds from the first due time to the last arrival",
             header=(
                 *("items", "due", "consumer", "seconds", "longest script, ms", "scripts"),

@@ -55,22 +55,25 @@ def random_members(admin: redis.Redis, keys: QueueKeys, count: int, seed: int) -
 def tables(found: Sequence[Drain]) -> list[Table]:
     """One: a row for each number that waits and each contender."""
     due = max((one.items for one in found), default=0)
+    rows = [
+        (
+            f"{waiting:,}",
+            subject,
+            script_ms(runs).text(1),
+            Spread.of([one.seconds * 1000 for one in runs]).text(1),
+            f"{sum(one.early for one in runs)}",
+            f"{sum(one.lost for one in runs)}, {sum(one.twice for one in runs)}",
+        )
+        for (waiting, subject), runs in sorted(_grouped(found).items(), key=lambda case: case[0][0])
+    ]
+    largest = {f"{size:,}" for size in sorted({one.waiting for one in found})[-2:]}
     return [
         Table(
             chart="few-due",
+            brief=[row for row in rows if row[0] in largest],
             title=f"Few due among many: {due:,} due at one moment, at random places",
             header=("waiting", "consumer", "longest script, ms", "last one there after, ms", "early", "lost, twice"),
-            rows=[
-                (
-                    f"{waiting:,}",
-                    subject,
-                    script_ms(runs).text(1),
-                    Spread.of([one.seconds * 1000 for one in runs]).text(1),
-                    f"{sum(one.early for one in runs)}",
-                    f"{sum(one.lost for one in runs)}, {sum(one.twice for one in runs)}",
-                )
-                for (waiting, subject), runs in sorted(_grouped(found).items(), key=lambda case: case[0][0])
-            ],
+            rows=rows,
         )
     ]
 

@@ -29,7 +29,7 @@ from tests.benchmarks.subjects import JavaConsumers
 from tests.benchmarks.watching import FROM_CLIENTS, Watch, command_stats, eventually, grown, subscribers, used_memory
 from tests.cluster import Cluster
 
-__all__ = ["Case", "goals", "measure", "tables"]
+__all__ = ["Case", "goals", "measure", "point", "tables"]
 
 _QUEUE = "benchmark"
 _MASTERS = 3
@@ -79,7 +79,7 @@ class Case:
 
 
 def measure(run: Run) -> list[Point]:
-    """Every curve once, the smallest size first."""
+    """Every curve once, the smallest size first. A point that cannot be measured is left out, and told."""
     found = []
     with ExitStack() as stack:
         admin = stack.enter_context(redis.Redis.from_url(run.server.url))
@@ -87,12 +87,24 @@ def measure(run: Run) -> list[Point]:
         cluster: Cluster | None = None
         for case in _cases(run):
             run.say(f"growth, {case.curve} {case.size:,}: {case.subject}")
-            if case.partitions is None:
-                found.append(_Flow(case, run, run.server.url, [admin]).point())
-            else:
+            flow = _Flow(case, run, run.server.url, [admin])
+            if case.partitions is not None:
                 cluster = cluster or Cluster(stack, _MASTERS)
-                found.append(_Flow(case, run, cluster.url, cluster.admins).point())
+                flow = _Flow(case, run, cluster.url, cluster.admins)
+            try:
+                found.append(run.kept.of(f"growth {case.curve} {case.size} {case.subject}", flow.point))
+            except RuntimeError as error:
+                run.say(f"left out: {error}")
     return found
+
+
+def point(case: Case, run: Run, *, checkout: str | None = None) -> Point:
+    """One point by itself, where the consumers have the library of another checkout if one is given."""
+    with redis.Redis.from_url(run.server.url) as admin:
+        try:
+            return _Flow(case, run, run.server.url, [admin], checkout).point()
+        finally:
+            admin.flushall()
 
 
 def _cases(run: Run) -> Iterator[Case]:
@@ -105,8 +117,10 @@ def _cases(run: Run) -> Iterator[Case]:
 class _Flow:
     """Carries out one case."""
 
-    def __init__(self, case: Case, run: Run, url: str, admins: Sequence[redis.Redis]) -> None:
-        self._case, self._run, self._url, self._admins = case, run, url, admins
+    def __init__(
+        self, case: Case, run: Run, url: str, admins: Sequence[redis.Redis], checkout: str | None = None
+    ) -> None:
+        self._case, self._run, self._url, self._admins, self._checkout = case, run, url, admins, checkout
         self._queues = [f"{_QUEUE}-{number}" for number in range(case.queues)]
         self._keys = [QueueKeys.of(name) for name in self._queues]
 
@@ -142,7 +156,7 @@ class _Flow:
     def _with_ours(self) -> tuple[float, list[Watch], int, int, list[dict[str, Any]]]:
         case = self._case
         with ExitStack() as stack:
-            workers = [stack.enter_context(Worker()) for _ in range(case.processes)]
+            workers = [stack.enter_context(Worker(self._checkout)) for _ in range(case.processes)]
             for worker in workers:
                 how = _HOW.get(case.subject, "take")
                 worker.send("serve", url=self._url, queues=self._queues, how=how, partitions=case.partitions)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 import attrs
 
 from redisson_dq.embedded import EmbeddedServer
+from tests.benchmarks.kept import Kept
 from tests.peer import JavaPeer
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "JAVA_ENTRIES",
     "LEAN",
     "LONG_GROWTH",
+    "Many",
     "QUICK",
     "REDISSON",
     "SYNC",
@@ -35,6 +37,14 @@ ASYNCIO = "redisson_dq.aio"
 #: This library on entries that are not in the envelope list, and on entries that a Redisson wrote.
 LEAN = "redisson_dq lean"
 JAVA_ENTRIES = "redisson_dq, Java's entries"
+
+
+@attrs.frozen(kw_only=True)
+class Many:
+    """How many queues one process has, in a worker and with a thread on each."""
+
+    worker: tuple[int, ...]
+    threads: tuple[int, ...]
 
 
 @attrs.frozen(kw_only=True)
@@ -69,6 +79,7 @@ class Sizes:
     partitioned: int
     #: By the name of a curve of growth.py: its sizes.
     growth: Mapping[str, tuple[int, ...]]
+    many: Many
     #: How long an idle client is watched, in seconds: one look at its subscription falls into half a minute.
     idle: float
 
@@ -102,6 +113,7 @@ DEFAULT = Sizes(
         "rate": (10, 100, 1_000),
         "partitions": (1, 4, 16),
     },
+    many=Many(worker=(1, 100, 300), threads=(1, 500)),
     idle=30.0,
 )
 
@@ -145,6 +157,7 @@ QUICK = Sizes(
         "rate": (20, 40),
         "partitions": (1, 2),
     },
+    many=Many(worker=(1, 3), threads=(1, 3)),
     idle=1.0,
 )
 
@@ -167,6 +180,8 @@ class Settings:
     slice_ms: int
     java: bool
     sizes: Sizes
+    #: The folder of a checkout that is measured in turns with this one.
+    against: str | None = None
 
     @property
     def rounds(self) -> int:
@@ -182,6 +197,7 @@ class Run:
     peer: JavaPeer | None
     settings: Settings
     say: Callable[[str], None]
+    kept: Kept
 
 
 @attrs.frozen(kw_only=True)

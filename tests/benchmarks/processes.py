@@ -8,6 +8,7 @@ import os
 import select
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -22,11 +23,17 @@ _END = 5.0
 class Worker:
     """One process of ``tests.workers.measured``, which says what may be asked of it."""
 
-    def __init__(self) -> None:
+    def __init__(self, checkout: str | None = None) -> None:
+        """With a ``checkout`` it has the library of that folder."""
+        self._folder = tempfile.TemporaryDirectory()
+        root = _ROOT if checkout is None else Path(self._folder.name)
+        if checkout is not None:
+            (root / "redisson_dq").symlink_to(Path(checkout).resolve() / "redisson_dq")
+            (root / "tests").symlink_to(_ROOT / "tests")
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.workers.measured"],
-            cwd=_ROOT,
-            env={**os.environ, "PYTHONPATH": str(_ROOT)},
+            cwd=root,
+            env={**os.environ, "PYTHONPATH": str(root)},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             encoding="utf-8",
@@ -67,6 +74,7 @@ class Worker:
             self._process.kill()
             self._process.wait()
         self._process.stdout.close()
+        self._folder.cleanup()
 
     def __enter__(self) -> Worker:
         return self

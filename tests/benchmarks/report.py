@@ -21,6 +21,7 @@ from tests.benchmarks import (
     idle,
     lateness,
     leases,
+    many,
     memory,
     offers,
     partitions,
@@ -31,7 +32,7 @@ from tests.benchmarks.measures import ASYNCIO, REDISSON, SYNC, Run, Settings
 from tests.benchmarks.tables import Goal, Table, at_least, at_most, goals_table
 from tests.benchmarks.tables import show as show_table
 
-__all__ = ["PARTS", "Part", "Results", "goals", "markdown", "show", "tables", "to_json"]
+__all__ = ["PARTS", "Part", "Results", "goals", "markdown", "show", "tables", "tables_by_part", "to_json"]
 
 
 class Part(Protocol):
@@ -60,6 +61,7 @@ PARTS: Mapping[str, Part] = {
     "leases": leases,
     "partitions": partitions,
     "growth": growth,
+    "many": many,
 }
 
 _LEGEND = "Medians; in brackets the least and the greatest repetition."
@@ -163,17 +165,19 @@ def _ratio(text: str, one: offers.Comparison | None, limit: float) -> Goal:
 
 def tables(results: Results) -> list[Table]:
     """The figures of the run; a part that was not measured has no table."""
-    made = []
+    return [table for made in tables_by_part(results).values() for table in made]
+
+
+def tables_by_part(results: Results) -> dict[str, list[Table]]:
+    """The tables of each part that was measured."""
+    made = {}
     if results.passes:
-        made.append(_lateness_table(results))
+        made["lateness"] = [_lateness_table(results)]
     if results.rates:
-        made.append(_offers_table(results))
+        made["offers"] = [_offers_table(results)]
     if results.codecs:
-        made.extend(_codec_table(results, direction) for direction in (codecs.ENCODE, codecs.DECODE))
-    for part, found in results.parts.items():
-        if found:
-            made.extend(PARTS[part].tables(found))
-    return made
+        made["codecs"] = [_codec_table(results, direction) for direction in (codecs.ENCODE, codecs.DECODE)]
+    return made | {part: PARTS[part].tables(found) for part, found in results.parts.items() if found}
 
 
 def _lateness_table(results: Results) -> Table:

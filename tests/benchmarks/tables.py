@@ -52,10 +52,13 @@ class Table:
     note: str = ""
     #: The one of charts.py that shows the same.
     chart: str = ""
+    #: The rows that docs/benchmarks.md shows, where these are not all.
+    brief: Sequence[tuple[str, ...]] | None = None
 
-    def markdown(self) -> str:
-        """With the note and the chart below it, as the page is to have it."""
-        rows = [self.header, tuple("---" for _ in self.header), *self.rows]
+    def markdown(self, *, brief: bool = False) -> str:
+        """With the note and the chart below it. ``brief``: as the page is to have it."""
+        shown = self.brief if brief and self.brief else self.rows
+        rows = [self.header, tuple("---" for _ in self.header), *shown]
         text = f"**{self.title}**\n\n" + "\n".join(f"| {' | '.join(row)} |" for row in rows) + "\n"
         if self.note:
             text += f"\n{self.note}\n"

@@ -16,7 +16,8 @@ from tests.benchmarks.report import PARTS
 def _measured(tmp_path: Path, *parts: str) -> dict[str, Any]:
     file = tmp_path / "figures.json"
     only = [word for part in parts for word in ("--only", part)]
-    assert main([*only, "--quick", "--no-java", "--check-goals", "--json", str(file)]) == 0
+    kept = ["--kept", str(tmp_path)]
+    assert main([*only, "--quick", "--no-java", "--check-goals", "--json", str(file), *kept]) == 0
     figures: dict[str, Any] = json.loads(file.read_text("utf-8"))
     return figures
 
@@ -105,6 +106,31 @@ def test_curves(tmp_path: Path) -> None:
     verdicts = {goal["text"]: goal["verdict"] for goal in figures["goals"]}
     assert verdicts["growth: no item lost or twice"] == "met"
     assert verdicts["Worker() over 3 queues: at most 3 commands a second, idle"] == "met"
+
+
+@pytest.mark.nightly
+def test_many_queues(tmp_path: Path) -> None:
+    file = tmp_path / "figures.json"
+    own = Path(__file__).parents[2]
+    only = [
+        "--only",
+        "many",
+        "--quick",
+        "--no-java",
+        "--against",
+        str(own),
+        "--json",
+        str(file),
+        "--kept",
+        str(tmp_path),
+    ]
+    assert main(only) == 0
+    turns = json.loads(file.read_text("utf-8"))["many"]
+    assert {turn["code"] for turn in turns} == {"this checkout", "the other one"}
+    for turn in turns:
+        one = turn["point"]
+        assert (len(one["lateness_us"]), one["lost"], one["twice"]) == (one["items"], 0, 0)
+        assert one["threads"] > 0
 
 
 def test_every_part_tells_its_goals_though_it_was_not_measured() -> None:

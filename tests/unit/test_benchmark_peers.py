@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
+from pathlib import Path
 
 import attrs
 import pytest
 import redis
 
 from redisson_dq.embedded import EmbeddedServer
+from tests.benchmarks.kept import Kept
 from tests.benchmarks.measures import SYNC
 from tests.benchmarks.peers import command
 from tests.benchmarks.peers.commands import connections, watched
@@ -146,12 +148,13 @@ def test_commands_inside_scripts_are_not_what_clients_send() -> None:
 
 
 @pytest.mark.nightly
-def test_a_small_run_of_this_library_handles_everything_once() -> None:
+def test_a_small_run_of_this_library_handles_everything_once(tmp_path: Path) -> None:
     said: list[str] = []
+    kept = Kept(tmp_path, resume=False)
     with EmbeddedServer() as server:
-        found = measure(server, [peer for peer in PEERS if peer.name == SYNC], SMALL, said.append)
+        found = measure(server, [peer for peer in PEERS if peer.name == SYNC], SMALL, said.append, kept)
         fewer = attrs.evolve(SMALL, load=0, drained=0, orphaned=0)
-        found += measure(server, [peer for peer in PEERS if peer.name == WORKER], fewer, said.append)
+        found += measure(server, [peer for peer in PEERS if peer.name == WORKER], fewer, said.append, kept)
 
     assert [one.peer for one in found] == [SYNC, WORKER]
     for one in found:

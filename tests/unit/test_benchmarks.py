@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.benchmarks import codecs, offers
+from tests.benchmarks import codecs, offers, page
 from tests.benchmarks.__main__ import main
+from tests.benchmarks.kept import Kept
 from tests.benchmarks.measures import ASYNCIO, SYNC, Spread, percentile, ratios
+from tests.benchmarks.report import PARTS
+from tests.benchmarks.tables import Table
 
 
 @pytest.mark.parametrize(("share", "figure"), [(50, 2.0), (51, 3.0), (75, 3.0), (99, 4.0), (100, 4.0), (0, 1.0)])
@@ -72,3 +75,34 @@ def test_a_small_run_measures_everything_but_redisson(tmp_path: Path, capsys: py
     assert f"| {SYNC} | " in printed
     assert f"| {offers.AIO_OFFER_ALL} | " in printed
     assert printed.count("**Goals**") == 1
+
+
+def test_each_part_has_a_section_on_the_page() -> None:
+    text = page.PAGE.read_text("utf-8")
+    for part in ("lateness", "offers", "codecs", "peers", *PARTS):
+        assert "| 1 |" in page.replaced(text, part, "| 1 |")
+
+
+def test_a_run_replaces_the_figures_of_its_parts_alone() -> None:
+    drain = "a\n<!-- figures: drain -->\n\nold\n\n<!-- end of drain -->\n"
+    text = f"{drain}b\n<!-- figures: idle -->\nold\n<!-- end of idle -->\n"
+    made = page.replaced(text, "drain", r"new \1")
+    assert made == text.replace("old\n\n<!-- end of drain", "new \\1\n\n<!-- end of drain")
+    with pytest.raises(ValueError, match="no section <!-- figures: herd -->"):
+        page.replaced(text, "herd", "new")
+
+
+def test_the_page_shows_the_brief_rows_of_a_table() -> None:
+    table = Table(title="t", header=("a",), rows=[("1",), ("2",)], brief=[("2",)])
+    assert "| 1 |" in table.markdown()
+    assert "| 1 |" not in table.markdown(brief=True)
+
+
+def test_a_run_that_was_ended_goes_on(tmp_path: Path) -> None:
+    found = iter([[1.5], [2.5], [3.5]])
+    first, again = Kept(tmp_path, resume=False), Kept(tmp_path, resume=True)
+    assert first.of("growth, 10 items", lambda: next(found)) == [1.5]
+    assert again.of("growth, 10 items", lambda: next(found)) == [1.5]
+    assert again.of("growth, 20 items", lambda: next(found)) == [2.5]
+    assert first.of("growth, 10 items", lambda: next(found)) == [3.5]
+    assert again.of("growth, 10 items", lambda: next(found)) == [3.5]

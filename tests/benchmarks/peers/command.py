@@ -11,6 +11,8 @@ from collections.abc import Callable
 import attrs
 
 from redisson_dq.embedded import EmbeddedServer
+from tests.benchmarks import page
+from tests.benchmarks.kept import Kept
 from tests.benchmarks.machine import Machine, load
 from tests.benchmarks.measures import REDISSON
 from tests.benchmarks.peers.figures import PeerSettings
@@ -65,7 +67,8 @@ def run(arguments: argparse.Namespace, say: Callable[[str], None]) -> int:
     try:
         with EmbeddedServer(arguments.server) as server:
             machine = Machine.now(server, None)
-            figures = measure(server, peers, settings, say)
+            kept = Kept(arguments.kept / ("peers-quick" if arguments.quick else "peers"), resume=arguments.resume)
+            figures = measure(server, peers, settings, say, kept)
             machine = attrs.evolve(machine, load_after=load())
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
@@ -74,6 +77,14 @@ def run(arguments: argparse.Namespace, say: Callable[[str], None]) -> int:
         text = json.dumps(found, indent=1, default=attrs.asdict)
         arguments.json.write_text(text + "\n", "utf-8")
     where, _ = machine.lines()
+    if arguments.write:
+        said = " ".join(word for word in sys.argv[1:] if word not in ("--write", "--resume"))
+        told = f"`python -m tests.benchmarks {said}`. {where}. {machine.server}, {machine.python}."
+        text = (
+            f"{told}\n\n{peers_markdown(figures, settings).strip()}\n\n![Beside the task queues](benchmarks/peers.svg)"
+        )
+        page.PAGE.write_text(page.replaced(page.PAGE.read_text("utf-8"), "peers", text), "utf-8")
+        say(f"wrote {page.PAGE}; {page.draw({'peers': [attrs.asdict(one) for one in figures]})}")
     if arguments.markdown:
         said = " ".join(sys.argv[1:])
         print(f"**Beside the task queues**, in a run of its own: `python -m tests.benchmarks {said}`\n")

@@ -1,7 +1,7 @@
 """Where the programs of a peer are: in Python's, Node's or Go's own kind of environment, or beside the driver.
 
-An environment is made once, below ``build/``, with the versions that a file in ``requirements`` asks for. Its registry
-comes from the configuration of pip, npm or go. Nothing is downloaded while anything is measured.
+An environment is made once in the user's cache, for all checkouts, with the versions that a file in ``requirements``
+asks for. Its registry comes from the configuration of pip, npm or go. Nothing is downloaded while anything is measured.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ ROOT = Path(__file__).resolve().parents[3]
 INSIDE = Path(__file__).resolve().parent / "inside"
 
 _REQUIREMENTS = Path(__file__).resolve().parent / "requirements"
-_ENVIRONMENTS = ROOT / "build" / "benchmarks"
+_CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+_ENVIRONMENTS = _CACHE / "redisson-dq" / "benchmarks"
 
 
 @attrs.frozen

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import attrs
 
 from redisson_dq.embedded import EmbeddedServer
+from tests.benchmarks.kept import Kept
 from tests.benchmarks.peers import busy, figures, footprint, killed, ready, stopped, stored
 from tests.benchmarks.peers.commands import watched
 from tests.benchmarks.peers.figures import Drain, Lateness, PeerSettings
@@ -33,7 +34,7 @@ T = TypeVar("T")
 _COUNTED_SHARE = 0.25
 
 
-def measure(server: Any, peers: Sequence[Peer], settings: PeerSettings, say: Say) -> list[PeerFigures]:
+def measure(server: Any, peers: Sequence[Peer], settings: PeerSettings, say: Say, kept: Kept) -> list[PeerFigures]:
     """Every peer in every repetition, on ``server``, an EmbeddedServer. Another one goes first each time.
 
     One that cannot be installed or does not run is told with ``say``, and has no figures in that repetition.
@@ -44,11 +45,14 @@ def measure(server: Any, peers: Sequence[Peer], settings: PeerSettings, say: Say
         first = repetition % max(1, len(prepared))
         for peer in [*prepared[first:], *prepared[:first]]:
             try:
-                found.append(_Run(Stage(server.url, peer, settings, repetition, say)).figures())
+                run = _Run(Stage(server.url, peer, settings, repetition, say))
+                found.append(kept.of(f"{repetition} {peer.name}", run.figures))
             except PeerFailed as error:
                 say(f"{peer.name} failed: {error}")
     if settings.held:
-        deaths = _deaths(server, [peer for peer in prepared if peer.is_worker], settings, say)
+        workers = [peer for peer in prepared if peer.is_worker]
+        names = " ".join(peer.name for peer in workers)
+        deaths = kept.of(f"deaths {names}", lambda: _deaths(server, workers, settings, say))
         found = [attrs.evolve(one, killed=deaths.get(one.peer, [])) for one in found]
     return found
 
