@@ -17,6 +17,7 @@ One action goes through four steps:
 
 from redisson_dq.mending.acting import Acting, MendCounts, mend_aside, mend_waiting
 from redisson_dq.mending.by_id import IdProblem, found_by_id
+from redisson_dq.mending.filtering import filtered
 from redisson_dq.mending.pausing import pause, resume
 from redisson_dq.mending.queue import MendedQueue, QueuePart, found_partitions
 from redisson_dq.mending.rows import ItemRow
@@ -39,6 +40,7 @@ __all__ = [
     "Undone",
     "aside_rows",
     "check_file",
+    "filtered",
     "found_by_id",
     "found_partitions",
     "mend_aside",

@@ -13,7 +13,7 @@ from redisson_dq.mending.undo_file import UndoWriter
 from redisson_dq.wire import calls, commands
 from redisson_dq.wire.calls.mending import Aside, AsideAction, Mended, Met, WaitingAction
 
-__all__ = ["Acting", "MendCounts", "mend_aside", "mend_waiting"]
+__all__ = ["Acting", "MendCounts", "batch_size", "mend_aside", "mend_waiting"]
 
 # With a rate, so many batches a second, so that Redis works evenly.
 _BATCHES_A_SECOND = 10
@@ -86,7 +86,7 @@ def _act(
 ) -> MendCounts:
     counts = MendCounts(wanted=selection.count)
     clock = selection.queue.client.runtime.connections.clock
-    batches = selection.batches() if acting.rate is None else selection.batches(_each(acting.rate))
+    batches = selection.batches() if acting.rate is None else selection.batches(batch_size(acting.rate))
     began, dealt, now_ms = clock.monotonic(), 0, 0
     if acting.undo is not None and selection.count:
         now_ms = selection.queue.run(commands.server_time_us(selection.queue.parts[0].keys.queue.returned)) // 1000
@@ -131,5 +131,6 @@ def _noted(
     return mended
 
 
-def _each(rate: float) -> int:
+def batch_size(rate: float) -> int:
+    """How many entries a batch has at so many a second."""
     return max(1, min(500, int(rate / _BATCHES_A_SECOND)))

@@ -9,13 +9,15 @@ from typing import Any
 import pytest
 
 import redisson_dq
-from redisson_dq.codecs import StringCodec
+from redisson_dq.browsing import Filter
+from redisson_dq.codecs import JsonJacksonCodec, StringCodec
 from redisson_dq.mending import (
     Acting,
     MendedQueue,
     UndoFile,
     UndoFileError,
     UndoWriter,
+    filtered,
     found_by_id,
     mend_aside,
     mend_waiting,
@@ -410,3 +412,19 @@ def test_an_undo_file_is_its_owners_alone_and_never_overwritten(mended: MendedQu
     assert path.stat().st_mode & 0o777 == 0o600
     with pytest.raises(UndoFileError, match="exists already"):
         writer(mended, path)
+
+
+# -- filters ---------------------------------------------------------------------------------------------------------
+def test_a_filter_in_words_asks_for_the_value_and_for_the_item(client: Any, url: str, mended: MendedQueue) -> None:
+    with redisson_dq.connect(url, codec=JsonJacksonCodec()) as other:
+        orders = other.delayed_queue("orders", transfer=False)
+        for i in range(6):
+            orders.offer({"order": {"id": i, "city": "Bern" if i % 2 else "Basel"}}, HOUR * (i + 1), id=f"o{i}")
+    with select_waiting(mended, filtered(Filter("order.city = Bern and due > 3h"))) as chosen:
+        assert mend_waiting(chosen, "cancel", 0).done == 2
+    assert sorted(item.id for item in client.delayed_queue("orders", transfer=False).items()) == [
+        "o0",
+        "o1",
+        "o2",
+        "o4",
+    ]

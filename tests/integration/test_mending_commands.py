@@ -65,7 +65,7 @@ def alike(text: str) -> str:
     return re.sub(r" +", " ", text)
 
 
-MENDING = ("cancel", "reschedule", "run-now", "pause", "dead", "undo")
+MENDING = ("cancel", "cancel-by-filter", "reschedule", "run-now", "pause", "dead", "undo")
 
 
 def test_each_session_is_played() -> None:
@@ -102,6 +102,9 @@ def test_a_write_needs_yes_where_no_terminal_is(delayed: Any, run: Callable[...,
     [
         "cancel orders",
         "cancel orders order-1 --all",
+        "cancel orders order-1 --filter 'id = 1'",
+        "cancel orders --filter 'id = ' --yes",
+        "cancel orders --filter 'id = 1' --codec none --yes",
         "reschedule orders --all",
         "reschedule orders --all --to 2030-01-01T09:00:00Z --by 5m",
         "reschedule orders --all --to 2030-01-01T09:00:00",

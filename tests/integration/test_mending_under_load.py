@@ -44,9 +44,7 @@ def taken_out(path: Path) -> list[str]:
     return values
 
 
-# -- a storm -----------------------------------------------------------------------------------------------------------
-
-
+# -- a storm ---------------------------------------------------------------------------------------------------------
 class Storm:
     """Producers, consumers and a worker on one queue, until told to stop."""
 
@@ -120,9 +118,7 @@ def test_actions_by_filter_in_a_storm_lose_and_double_nothing(client: Any, url: 
     assert min(counts[each] for each in ("cancel", "by", "to", "undone")) > 0
 
 
-# -- kill -9 -----------------------------------------------------------------------------------------------------------
-
-
+# -- kill -9 ---------------------------------------------------------------------------------------------------------
 class Commands:
     """Starts commands, and kills them when the size of the queue says that they are in the middle."""
 
@@ -165,7 +161,7 @@ def test_a_command_that_is_killed_leaves_a_complete_file_and_loses_nothing(
     assert not found.ended
     assert found.batches[-1].left is None or sum(batch.count for batch in found.batches) == 1000 - left
     # A file of many small batches, so that an undo takes some time.
-    monkeypatch.setattr("redisson_dq.mending.acting._each", lambda rate: 10)
+    monkeypatch.setattr("redisson_dq.mending.acting.batch_size", lambda rate: 10)
     mended = MendedQueue(client, "orders")
     path = tmp_path / "g"
     with select_waiting(mended) as chosen, UndoWriter.new(path, mended, "cancel", "", "") as file:

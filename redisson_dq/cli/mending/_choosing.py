@@ -26,25 +26,34 @@ class Choice:
 
     ids: tuple[str, ...]
     filter: str | None
+    codec: str | None
 
     def wanted(self) -> Callable[[ItemRow], bool] | None:
-        """The rows that are chosen, or None for all."""
-        if self.ids:
-            ids = frozenset(self.ids)
-            return lambda row: row.has_id(ids)
-        return None
+        """The rows that the filter picks, or None for all. Raises FilterError, and ArgumentError for the codec."""
+        if self.filter is None:
+            return None
+        from redisson_dq.browsing import Filter, ValueReader
+        from redisson_dq.mending import filtered
+
+        return filtered(Filter(self.filter), ValueReader(self.codec))
 
 
 def choice_options(function: _F) -> _F:
     """``ID...``, ``--filter`` and ``--all``, of which one is given: the function gets them as ``choice``."""
 
     @functools.wraps(function)
-    def with_choice(*args: Any, ids: tuple[str, ...], all_items: bool, **rest: Any) -> Any:
-        if bool(ids) + all_items != 1:
-            raise click.UsageError("say which items: one or more ids, or --all")
-        return function(*args, choice=Choice(ids=ids, filter=None), **rest)
+    def with_choice(
+        *args: Any, ids: tuple[str, ...], filter: str | None, codec: str | None, all_items: bool, **rest: Any
+    ) -> Any:
+        if bool(ids) + (filter is not None) + all_items != 1:
+            raise click.UsageError("say which items: one or more ids, --filter, or --all")
+        return function(*args, choice=Choice(ids=ids, filter=filter, codec=codec), **rest)
 
-    made: Any = click.option("--all", "all_items", is_flag=True, help="All of them.")(with_choice)
+    text = "The codec that --filter reads values with. Else their bytes tell."
+    made: Any = click.option("--codec", metavar="NAME", help=text)(with_choice)
+    made = click.option("--all", "all_items", is_flag=True, help="All of them.")(made)
+    text = "Those that it picks, such as 'order.id = 42 and late > 5m'."
+    made = click.option("--filter", metavar="TEXT", help=text)(made)
     return cast(_F, click.argument("ids", metavar="[ID]...", nargs=-1)(made))
 
 
