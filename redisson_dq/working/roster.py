@@ -229,7 +229,7 @@ class Post:
             self.moment = None
         actions: tuple[Action, ...] = ()
         for do in to_do:
-            actions += (self._action(do, trigger, now, value),)
+            actions += (self._ask if do is Do.ASK else self._action(do, trigger, now, value),)
         if self.state is not State.FREE or self.running < self.handler.concurrency:
             return actions
         # A batch that began, or went back, has left no slot.
@@ -252,8 +252,6 @@ class Post:
                     max(now + _PATIENCE, self.last_parked - _FARTHEST) if is_full else now + self.handler.within
                 )
             return Action(do, self, moment=self.moment)
-        elif do is Do.ASK:
-            return self._ask
         return Action(do, self)
 
     def _taken(self) -> list[Any]:

@@ -54,7 +54,7 @@ def test_a_job_in_a_thread(admin: redis.Redis, url: str) -> None:
             threading.setprofile(None)
         worker.stop()
     # It was 216 once.
-    assert calls.of_a_job < 130
+    assert calls.of_a_job < 125
 
 
 def test_a_job_in_a_task(admin: redis.Redis, url: str) -> None:
@@ -83,4 +83,4 @@ def test_a_job_in_a_task(admin: redis.Redis, url: str) -> None:
 
     asyncio.run(work())
     # It was 273 once.
-    assert calls.of_a_job < 190
+    assert calls.of_a_job < 180

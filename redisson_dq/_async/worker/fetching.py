@@ -79,7 +79,9 @@ class Fetcher:
 
     def freed(self, queue: str) -> None:
         """Values of the queue are wanted again."""
-        self._decide(self._plan.freed)
+        with self._mutex:
+            actions = self._plan.freed()
+        self._carry_out(actions)
 
     def end(self) -> None:
         """Receives nothing any more."""

@@ -172,7 +172,7 @@ class Handling:
         self._returned(outcomes)
 
     def _returned(self, outcomes: Outcomes) -> None:
-        if _asks_for(Do.CONCLUDE, self._happened(Trigger.RETURNED)):
+        if Do.CONCLUDE in map(_DO, self._happened(Trigger.RETURNED)):
             self._conclude(outcomes)
 
     def _called(self) -> Outcomes:
@@ -245,9 +245,9 @@ class Handling:
         self._happened(Trigger.CONCLUDED)
 
     def _deal_with(self, place: int, error: BaseException | None, duration: timedelta) -> None:
-        event, delivery = self.events[place], self.deliveries[place]
-        outcome = delivery.outcome
-        if delivery.lost:
+        event, lease = self.events[place], lease_of(self.deliveries[place])
+        outcome = lease.outcome
+        if lease.is_lost:
             if self._settles(place):
                 self._tell(happenings.Lost, event)
         elif outcome is not None and outcome is not SettleOutcome.EXTENDED:
@@ -310,7 +310,7 @@ class Handling:
         """
         if self.handler.on_failed is None:
             return True
-        if not _asks_for(Do.CALL, self._happened(Trigger.GIVEN_UP, place)):
+        if Do.CALL not in map(_DO, self._happened(Trigger.GIVEN_UP, place)):
             return False
         event = self.events[place]
         try:
@@ -320,7 +320,7 @@ class Handling:
         except BaseException as failure:
             if isinstance(failure, Cancelled) and self._setting.settler.is_torn_away:
                 raise
-            if _asks_for(Do.LEAVE, self._happened(Trigger.UNPERSISTED, place)):
+            if Do.LEAVE in map(_DO, self._happened(Trigger.UNPERSISTED, place)):
                 logger.exception(
                     "queue %r: on_failed of %s failed; %s stays leased and comes again",
                     self.intake.name,
@@ -328,7 +328,7 @@ class Handling:
                     _told(event),
                 )
             return False
-        return _asks_for(Do.BURY, self._happened(Trigger.PERSISTED, place))
+        return Do.BURY in map(_DO, self._happened(Trigger.PERSISTED, place))
 
     def _settles(self, place: int) -> bool:
         with self._mutex:
@@ -380,10 +380,6 @@ class Handling:
                 **more,
             )
         )
-
-
-def _asks_for(do: Do, actions: Iterable[Action]) -> bool:
-    return do in map(_DO, actions)
 
 
 def _told(event: Event) -> str:
