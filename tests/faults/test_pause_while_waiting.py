@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import PATIENCE, by_night, eventually
+from tests.conftest import ONE_FLAVOUR_BY_DAY, PATIENCE, by_night, eventually
 from tests.faults.kit import FAULTS
 from tests.faults.run import run
 from tests.faults.world import World
@@ -38,6 +38,7 @@ def test_a_wait_that_ends_while_clients_are_paused(flavour: Flavour, program: st
         assert queue.poll(timeout=PATIENCE) == "after"
 
 
+@ONE_FLAVOUR_BY_DAY
 @pytest.mark.parametrize("end", ["close", "destroy"])
 @pytest.mark.parametrize("what", ["WRITE", by_night("ALL")])
 def test_a_client_that_is_closed_while_clients_are_paused(flavour: Flavour, what: str, end: str) -> None:

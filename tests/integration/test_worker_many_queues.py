@@ -15,7 +15,7 @@ import redis
 
 from redisson_dq.codecs import StringCodec
 from redisson_dq.worker import Limit, Rate, Succeeded
-from tests.conftest import PATIENCE, eventually
+from tests.conftest import ONE_FLAVOUR_BY_DAY, PATIENCE, eventually
 from tests.flavours import Flavour
 from tests.integration.whereabouts import whereabouts
 from tests.workers.handlers import Gate, Ledger, Log, at_rest, running
@@ -142,6 +142,7 @@ def test_a_slot_that_one_queue_frees_is_for_any_other(admin: Any, flavour: Flavo
         assert busy.inside == 2
 
 
+@ONE_FLAVOUR_BY_DAY
 def test_a_stop_of_many_queues_ends_while_the_server_stands_still(
     flavour: Flavour, own_server: Any, threads: ThreadPoolExecutor
 ) -> None:

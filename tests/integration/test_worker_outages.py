@@ -14,7 +14,7 @@ import redis
 
 from redisson_dq.codecs import StringCodec
 from redisson_dq.worker import Away, BackAgain, HandedBack, Succeeded
-from tests.conftest import PATIENCE, by_night, eventually
+from tests.conftest import ONE_FLAVOUR_BY_DAY, PATIENCE, by_night, eventually
 from tests.flavours import Flavour
 from tests.integration.whereabouts import whereabouts
 from tests.workers.handlers import Gate, Ledger, Log, at_rest, running
@@ -151,6 +151,7 @@ def test_a_stop_waits_no_longer_than_its_grace_for_a_redis_that_is_away(
         own_server.restart()
 
 
+@ONE_FLAVOUR_BY_DAY
 def test_a_stop_ends_while_the_server_stands_still(
     flavour: Flavour, own_server: Any, monkeypatch: pytest.MonkeyPatch, threads: ThreadPoolExecutor
 ) -> None:

@@ -20,7 +20,7 @@ import redisson_dq.aio
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import RedissonDQError
-from tests.conftest import PATIENCE, PROGRAMS, eventually
+from tests.conftest import ONE_FLAVOUR_BY_DAY, PATIENCE, PROGRAMS, eventually
 from tests.faults.world import World
 from tests.flavours import Flavour
 
@@ -166,6 +166,7 @@ def test_a_server_of_ones_own(unixsocket: bool, secret: str) -> None:
             assert client.config_get("requirepass")["requirepass"] == secret
 
 
+@ONE_FLAVOUR_BY_DAY
 def test_what_fails_while_a_client_works(flavour: Flavour, logged: list[str]) -> None:
     """Connections cut, commands refused, values that cannot be read, a server that goes away."""
     lines: list[str] = []
@@ -240,6 +241,7 @@ def test_clients_of_redis_py(logged: list[str]) -> None:
     _assert_kept([*lines, *_told(mixed.value), *logged])
 
 
+@ONE_FLAVOUR_BY_DAY
 def test_a_worker(flavour: Flavour, logged: list[str]) -> None:
     """Its handler fails, its connections are cut, and then its password is wrong."""
     failed = threading.Event()

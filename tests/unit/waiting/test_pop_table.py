@@ -102,6 +102,7 @@ _HARMLESS: dict[Row, set[str]] = {
 }
 
 
+@pytest.mark.nightly
 @_ROWS
 def test_a_broken_row_shows(row: Row) -> None:
     """Each row without each of its actions or its pumper, and each row that leads to a state in which nobody pumps."""

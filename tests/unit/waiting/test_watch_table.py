@@ -138,6 +138,7 @@ _HARMLESS: dict[Row, set[str]] = {
 }
 
 
+@pytest.mark.nightly
 @_ROWS
 def test_a_broken_row_shows(row: Row) -> None:
     """Each row without each of its actions, and each row that leads to a state in which nothing is under way."""

@@ -261,6 +261,7 @@ def test_longer_sequences(name: str) -> None:
     assert closure(STARTS[name](), 12) > 20
 
 
+@pytest.mark.nightly
 def test_a_row_that_is_broken_is_noticed() -> None:
     starts = [STARTS[name]() for name in ("one in batches", "two", "two, one in batches of one", "two, one in batches")]
     assert unnoticed(roster, starts, 6) == []
