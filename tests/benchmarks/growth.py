@@ -38,6 +38,7 @@ _RATE, _SECONDS = 100, 2.0
 _MOST_BYTES = 60_000_000
 _SETTLING, _IDLE = 1.0, 1.0
 _PATIENCE_MS = 60_000
+_REMOVAL = 300.0
 _SEED = 20240701
 
 _BACKLOGS = {SYNC: entries.mirrored, LEAN: entries.lean, JAVA_ENTRIES: entries.java, REDISSON: entries.java}
@@ -82,7 +83,7 @@ def measure(run: Run) -> list[Point]:
     """Every curve once, the smallest size first. A point that cannot be measured is left out, and told."""
     found = []
     with ExitStack() as stack:
-        admin = stack.enter_context(redis.Redis.from_url(run.server.url))
+        admin = stack.enter_context(_admin(run))
         stack.callback(admin.flushall)
         cluster: Cluster | None = None
         for case in _cases(run):
@@ -100,11 +101,16 @@ def measure(run: Run) -> list[Point]:
 
 def point(case: Case, run: Run, *, checkout: str | None = None) -> Point:
     """One point by itself, where the consumers have the library of another checkout if one is given."""
-    with redis.Redis.from_url(run.server.url) as admin:
+    with _admin(run) as admin:
         try:
             return _Flow(case, run, run.server.url, [admin], checkout).point()
         finally:
             admin.flushall()
+
+
+def _admin(run: Run) -> redis.Redis:
+    # To remove 10,000,000 entries takes longer than redis-py waits by itself.
+    return redis.Redis.from_url(run.server.url, socket_timeout=_REMOVAL)
 
 
 def _cases(run: Run) -> Iterator[Case]:

@@ -63,20 +63,23 @@ def tables(found: Sequence[Point]) -> list[Table]:
     """One for each curve: a row for each point, and below the points of a subject how each figure grows."""
     made = []
     for curve in dict.fromkeys(one.curve for one in found):
-        rows = []
+        rows, brief = [], []
         for subject in dict.fromkeys(one.subject for one in found if one.curve == curve):
             points = [attrs.asdict(one) for one in found if (one.curve, one.subject) == (curve, subject)]
             for one in points:
                 told = (f"{value(one):,.{digits}f}" for _, value, digits, _ in FIGURES)
                 rows.append((subject, f"{one['size']:,}", *told, f"{one['lost']}", f"{one['twice']}"))
             shapes = (shape({one["size"]: value(one) for one in points}, slack=slack) for _, value, _, slack in FIGURES)
-            rows.append((subject, "grows", *shapes, "", ""))
+            grows = (subject, "grows", *shapes, "", "")
+            brief += [rows[-1], grows]
+            rows.append(grows)
         made.append(
             Table(
                 chart=f"growth-{curve.replace(' ', '-')}",
                 title=f"Growth by {SAID.get(curve, curve)}",
                 header=("consumer", curve, *(name for name, *_ in FIGURES), "lost", "twice"),
                 rows=rows,
+                brief=brief,
             )
         )
     return made
