@@ -14,6 +14,7 @@ from redisson_dq._concurrency import AsyncBackgroundTask, AsyncMutex
 from redisson_dq._times import from_us
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.health import ClientHealth, QueueHealth
+from redisson_dq.observing import Observers
 from redisson_dq.requests.inner.inspecting import figures
 from redisson_dq.stats import QueueStats
 from redisson_dq.wire import commands
@@ -32,6 +33,9 @@ class _Question:
 
     connections: Connections
     queues: Sequence[Attachment]
+    #: Where an observer asks, no observer hears of the look: it would ask again, and wait for itself.
+    observers: Observers
+    is_of_observer: bool
     began_us: int = attrs.field(init=False)
     is_answered: bool = False
     error: RedissonDQError | None = None
@@ -43,6 +47,9 @@ class _Question:
         self.began_us = self.connections.clock.calendar_us()
 
     async def ask(self) -> None:
+        if self.is_of_observer:
+            # Only in threads, and this one ends with the look.
+            self.observers.hush()
         try:
             await self._ask_for_time()
         except RedissonDQError as error:
@@ -81,7 +88,8 @@ class Checkup:
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
         self._mutex = AsyncMutex()
-        self._current: tuple[_Question, AsyncBackgroundTask] | None = None
+        # The look that was begun last, for observers and for all others.
+        self._current: dict[bool, tuple[_Question, AsyncBackgroundTask]] = {}
         # Why a look has failed, and when the first of those failed that followed each other.
         self._failed: tuple[BaseException, int] | None = None
         self._fails = False
@@ -89,9 +97,9 @@ class Checkup:
     async def aclose(self) -> None:
         """Lets go of a look that is under way."""
         with self._mutex:
-            current = self._current
-        if current is not None:
-            await current[1].stop(0)
+            current = list(self._current.values())
+        for _, task in current:
+            await task.stop(0)
 
     async def health(self, timeout: float) -> ClientHealth:
         """How the client is. Comes within ``timeout`` seconds."""
@@ -119,11 +127,15 @@ class Checkup:
 
     def _asked(self) -> tuple[_Question, AsyncBackgroundTask]:
         """The look that is under way, or a new one. One that Redis does not answer stays the only one."""
+        observers = self._runtime.options.observers
+        is_of_observer = observers.is_telling_here
         with self._mutex:
-            if self._current is None or self._current[0].is_answered:
-                question = _Question(self._runtime.connections, _opened(self._runtime))
-                self._current = question, AsyncBackgroundTask(question.ask, "redisson_dq-health")
-            return self._current
+            current = self._current.get(is_of_observer)
+            if current is None or current[0].is_answered:
+                question = _Question(self._runtime.connections, _opened(self._runtime), observers, is_of_observer)
+                current = question, AsyncBackgroundTask(question.ask, "redisson_dq-health")
+                self._current[is_of_observer] = current
+            return current
 
     def _last_error(self, error: BaseException | None, question: _Question) -> tuple[BaseException, int] | None:
         """The error that keeps Redis away and when that began, or else those of the last time."""

@@ -17,6 +17,7 @@ from redisson_dq._sync.runtime import Attachment, Runtime
 from redisson_dq._times import from_us
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.health import ClientHealth, QueueHealth
+from redisson_dq.observing import Observers
 from redisson_dq.requests.inner.inspecting import figures
 from redisson_dq.stats import QueueStats
 from redisson_dq.wire import commands
@@ -35,6 +36,9 @@ class _Question:
 
     connections: Connections
     queues: Sequence[Attachment]
+    #: Where an observer asks, no observer hears of the look: it would ask again, and wait for itself.
+    observers: Observers
+    is_of_observer: bool
     began_us: int = attrs.field(init=False)
     is_answered: bool = False
     error: RedissonDQError | None = None
@@ -46,6 +50,9 @@ class _Question:
         self.began_us = self.connections.clock.calendar_us()
 
     def ask(self) -> None:
+        if self.is_of_observer:
+            # Only in threads, and this one ends with the look.
+            self.observers.hush()
         try:
             self._ask_for_time()
         except RedissonDQError as error:
@@ -84,7 +91,8 @@ class Checkup:
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
         self._mutex = Mutex()
-        self._current: tuple[_Question, BackgroundTask] | None = None
+        # The look that was begun last, for observers and for all others.
+        self._current: dict[bool, tuple[_Question, BackgroundTask]] = {}
         # Why a look has failed, and when the first of those failed that followed each other.
         self._failed: tuple[BaseException, int] | None = None
         self._fails = False
@@ -92,9 +100,9 @@ class Checkup:
     def close(self) -> None:
         """Lets go of a look that is under way."""
         with self._mutex:
-            current = self._current
-        if current is not None:
-            current[1].stop(0)
+            current = list(self._current.values())
+        for _, task in current:
+            task.stop(0)
 
     def health(self, timeout: float) -> ClientHealth:
         """How the client is. Comes within ``timeout`` seconds."""
@@ -122,11 +130,15 @@ class Checkup:
 
     def _asked(self) -> tuple[_Question, BackgroundTask]:
         """The look that is under way, or a new one. One that Redis does not answer stays the only one."""
+        observers = self._runtime.options.observers
+        is_of_observer = observers.is_telling_here
         with self._mutex:
-            if self._current is None or self._current[0].is_answered:
-                question = _Question(self._runtime.connections, _opened(self._runtime))
-                self._current = question, BackgroundTask(question.ask, "redisson_dq-health")
-            return self._current
+            current = self._current.get(is_of_observer)
+            if current is None or current[0].is_answered:
+                question = _Question(self._runtime.connections, _opened(self._runtime), observers, is_of_observer)
+                current = question, BackgroundTask(question.ask, "redisson_dq-health")
+                self._current[is_of_observer] = current
+            return current
 
     def _last_error(self, error: BaseException | None, question: _Question) -> tuple[BaseException, int] | None:
         """The error that keeps Redis away and when that began, or else those of the last time."""

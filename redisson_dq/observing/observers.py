@@ -120,6 +120,10 @@ class Observers(list[Observer]):
         """Whether an observer runs in the calling thread."""
         return getattr(self._here, "tells", False)
 
+    def hush(self) -> None:
+        """Lets no observer hear of what the calling thread does from here on. The log still does."""
+        self._here.tells = True
+
     def tell(self, happening: Happening) -> None:
         """Calls the log and all observers, one after the other. Nothing that an observer raises comes out.
 

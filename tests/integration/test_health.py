@@ -24,9 +24,9 @@ from redisson_dq._clock import SystemClock
 from redisson_dq.codecs import JsonJacksonCodec, StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import ArgumentError, ClosedError, RedisConnectionError
-from redisson_dq.observing import Away, BackAgain, Role
+from redisson_dq.observing import Answered, Away, BackAgain, Happening, Role
 from tests.cluster import Cluster
-from tests.conftest import ONE_FLAVOUR_BY_DAY, environment, eventually, moving
+from tests.conftest import ONE_FLAVOUR_BY_DAY, PATIENCE, environment, eventually, moving
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
 from tests.integration.test_inspect import sent_by
@@ -97,6 +97,29 @@ def test_a_cluster(flavour: Flavour) -> None:
 
 
 # -- health ----------------------------------------------------------------------------------------------------------
+
+
+def test_an_observer_may_ask_for_health(url: str) -> None:
+    """It hears of the requests of a look too. One that asks at each would wait for the look that it holds up."""
+    found: list[ClientHealth] = []
+    requests: list[str] = []
+
+    def asks(happening: Happening) -> None:
+        if isinstance(happening, Answered):
+            requests.append(happening.request)
+            found.append(client.health(timeout=PATIENCE))
+
+    with redisson_dq.connect(url, codec=StringCodec()) as client:
+        client.blocking_queue("orders").size()
+        client.observe(asks)
+        client.blocking_queue("orders").size()
+        assert client.health(timeout=PATIENCE).connected
+        assert client.health(timeout=PATIENCE).connected
+        client.stop_observing(asks)
+    assert requests[0] == "LLEN"
+    # Of the looks that the program asked for, not of those of the observer.
+    assert 3 <= len(found) < 10
+    assert all(each.connected and each.last_error is None for each in found)
 
 
 def test_a_client_without_queues(flavour: Flavour, url: str, admin: Any) -> None:
