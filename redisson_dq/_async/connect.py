@@ -11,13 +11,13 @@ from redis.exceptions import RedisError
 
 from redisson_dq._async.client import Client
 from redisson_dq._options import OnUndecodable, Wakeups, Written
-from redisson_dq._redis import async_client_at, unexpected_option, without_password
+from redisson_dq._redis import async_client_at, options_in, unexpected_option, without_password
 from redisson_dq._redisson_config import FileSettings, RedissonConfig, taken_from
 from redisson_dq._shared_options import options_of, unknown_option
-from redisson_dq._texts import shown
+from redisson_dq._texts import nearest, shown
 from redisson_dq.codecs.base import Codec
 from redisson_dq.durability import Durability
-from redisson_dq.errors import ArgumentError
+from redisson_dq.errors import ArgumentError, UnknownOptionError
 from redisson_dq.observing import Observer
 from redisson_dq.observing.observers import LogValues
 from redisson_dq.wire.envelope import Envelope
@@ -28,6 +28,8 @@ __all__ = ["connect", "names_server", "unopened"]
 _A_URL = "redis://localhost:6379/0"
 #: The variable of the environment that has the URL where the program gives none.
 _VARIABLE = "REDISSON_DQ_URL"
+# Options of a URL that no parameter of redis-py's clients is.
+_OF_SENTINELS = {"sentinel_username", "sentinel_password"}
 
 
 # The options stand here and in Client, as ``redis_options`` may have any name: a TypedDict has no room for these.
@@ -110,7 +112,10 @@ def unopened(url: str | None, options: Mapping[str, Any], call: str = "connect",
     try:
         redis = async_client_at(taken.url, of_redis)
     except (ValueError, TypeError, AttributeError, RedisError) as error:
-        unknown = unexpected_option(error, of_redis)
+        of_url = options_in(taken.url)
+        unknown = unexpected_option(error, [*of_redis, *of_url])
+        if unknown in of_url:
+            raise _unknown_in_url(unknown, taken.url) from error
         if unknown == "ssl":
             raise ArgumentError(f"{call}() has no option 'ssl'; a URL that begins with rediss:// means TLS") from error
         if unknown is not None:
@@ -124,6 +129,18 @@ def unopened(url: str | None, options: Mapping[str, Any], call: str = "connect",
     made = Client(redis, **of_client)
     made.runtime.connections.own = redis
     return made
+
+
+def _unknown_in_url(option: str, url: str) -> UnknownOptionError:
+    text, meant = f"{shown(without_password(url))}: a URL has no option {option!r}", None
+    if option in options_of(connect):
+        text += f"; write it beside the URL, as connect(url, {option}=...)"
+    elif option == "ssl" or option in options_of(Redis):
+        text += "; one about TLS is for a URL that begins with rediss://"
+    else:
+        meant = nearest(option, sorted(options_of(Redis) | _OF_SENTINELS))
+        text += "" if meant is None else f"; did you mean {meant!r}?"
+    return UnknownOptionError(text, option=option, nearest=meant)
 
 
 def names_server(url: str | None, options: Mapping[str, Any]) -> bool:

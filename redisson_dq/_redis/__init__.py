@@ -35,7 +35,14 @@ from redisson_dq._redis.settings import (
     unexpected_option,
     without_password,
 )
-from redisson_dq._redis.urls import async_client_at, async_close_client, client_at, close_client, startup_nodes
+from redisson_dq._redis.urls import (
+    async_client_at,
+    async_close_client,
+    client_at,
+    close_client,
+    options_in,
+    startup_nodes,
+)
 from redisson_dq._redis.where import where, where_nodes
 
 __all__ = [
@@ -70,6 +77,7 @@ __all__ = [
     "read",
     "send",
     "send_aside",
+    "options_in",
     "startup_nodes",
     "translate",
     "unexpected_option",

@@ -14,7 +14,7 @@ import re
 import threading
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 import attrs
 import redis
@@ -27,7 +27,7 @@ from redis.connection import parse_url
 
 from redisson_dq._redis.settings import connection_factory
 
-__all__ = ["async_client_at", "async_close_client", "client_at", "close_client", "startup_nodes"]
+__all__ = ["async_client_at", "async_close_client", "client_at", "close_client", "options_in", "startup_nodes"]
 
 _PORTS = {"sentinel": 26379, "cluster": 6379}
 
@@ -125,6 +125,11 @@ def _client_at(url: str, options: dict[str, Any], of: _Flavour) -> Any:
     return _of_cluster(nodes, path, settings, of)
 
 
+def options_in(url: str) -> dict[str, str]:
+    """The options that a URL has behind its question mark, as they are written there."""
+    return dict(parse_qsl(url.partition("?")[2], keep_blank_values=True))
+
+
 def _check(url: str) -> None:
     """Raises ValueError for a URL that redis-py would read as another place, or whose error would show a part of it."""
     place, _, query = url.partition("?")
@@ -135,6 +140,10 @@ def _check(url: str) -> None:
         raise ValueError(_ENCODED)
     if scheme != "unix" and "@" in path:
         raise ValueError(_ENCODED)
+    for name, value in options_in(url).items():
+        # redis-py drops an option without a value, and so a mistake in its name.
+        if not (name and value):
+            raise ValueError(f"its option {name!r} has no value; options are written ?name=value&name=value")
     if scheme in ("redis", "rediss"):
         if re.fullmatch(r"(?:\d{1,9}/?)?", path) is None:
             raise ValueError("behind the host stands the number of the database, or nothing")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -132,6 +133,36 @@ def test_a_url_that_cannot_be_used_says_why_without_the_password(flavour: Any, u
 def test_an_unknown_option_is_named(flavour: Any, url: str) -> None:
     with pytest.raises(UnknownOptionError, match=r"socket_timeouts.*did you mean 'socket_timeout'"):
         flavour.connect(url, socket_timeouts=3)
+
+
+@pytest.mark.parametrize("flavour", [redisson_dq, redisson_dq.aio])
+@pytest.mark.parametrize(
+    "place", ["redis://u:secret@h", "redis+sentinel://h/main", "redis+cluster://h", "unix:///r.sock"]
+)
+@pytest.mark.parametrize(
+    ("query", "option", "says"),
+    [
+        ("socket_timout=5", "socket_timout", "did you mean 'socket_timeout'?"),
+        ("db=0&max_connection=5", "max_connection", "did you mean 'max_connections'?"),
+        ("sentinel_pasword=x", "sentinel_pasword", "did you mean 'sentinel_password'?"),
+        ("xyzzy=1", "xyzzy", "has no option 'xyzzy'"),
+        ("codec=json", "codec", "write it beside the URL, as connect(url, codec=...)"),
+        ("ssl_ca_certs=/ca.pem", "ssl_ca_certs", "one about TLS is for a URL that begins with rediss://"),
+    ],
+)
+def test_an_unknown_option_of_a_url_is_named(flavour: Any, place: str, query: str, option: str, says: str) -> None:
+    if option == "ssl_ca_certs" and "+" in place:
+        place = "redis://h"
+    with pytest.raises(UnknownOptionError, match=re.escape(says)) as refused:
+        flavour.connect(f"{place}?{query}")
+    assert refused.value.option == option
+    assert "secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize("query", ["socket_timout=", "socket_timout", "db=0&=5"])
+def test_an_option_of_a_url_without_a_value_is_refused(query: str) -> None:
+    with pytest.raises(ArgumentError, match=r"its option '(socket_timout)?' has no value"):
+        redisson_dq.connect(f"redis://h?{query}")
 
 
 @pytest.mark.parametrize("flavour", [redisson_dq, redisson_dq.aio])
