@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 from redisson_dq._concurrency import Home, Mutex, finish
 from redisson_dq._options import Options
@@ -55,6 +56,10 @@ class Attachment:
         if self.may_start:
             self._runtime.start_moving(self)
 
+    def may_look_at_server(self) -> bool:
+        """Lets the client look once at the server of a queue that it only offers to. True when it looks, or has done."""
+        return self._runtime.may_look_at_server(self.keys.ready)
+
 
 class Runtime:
     """Options, connections and background tasks of one client. Counts its handles; starts a task when one needs it."""
@@ -74,6 +79,8 @@ class Runtime:
         #: Moves due items, from the first call on that offers, takes or listens.
         self.transfer_driver: TransferDriver | None = None
         self._server_checks: ServerChecks | None = None
+        self._offers_since: float | None = None
+        self._has_looked = False
         self.transfer_counts = TransferCounts()
         #: Handles and workers that have a queue open, by the key of its ready list.
         self.attachments: dict[str, list[Attachment]] = {}
@@ -112,12 +119,30 @@ class Runtime:
                 driver = self.transfer_driver = TransferDriver(
                     self.connections, self.options, self.receivers.leases, self.transfer_counts
                 )
-                checks = ServerChecks(self.connections, self.options.observers, lambda: list(driver.tasks.values()))
-                driver.later("server checks", _LOOK_AT_SERVERS_US, checks.start)
-                self._server_checks = checks
+                look = partial(self._checks().start, lambda: list(driver.tasks.values()))
+                driver.later("server checks", _LOOK_AT_SERVERS_US, look)
             self.transfer_driver.attach(attachment.keys, attachment.name, attachment)
             attachment.moves = True
             attachment.may_start = False
+
+    def may_look_at_server(self, key: str) -> bool:
+        """Whether a client that only offers has looked at a server, or looks behind the call that is about to be sent.
+
+        It looks a second after its first call, as a client that moves does. No background task is needed for it.
+        """
+        now = self.clock.monotonic()
+        if self._offers_since is None:
+            self._offers_since = now
+        if self._has_looked or now - self._offers_since < _LOOK_AT_SERVERS_US / 1_000_000:
+            return self._has_looked
+        self._has_looked = True
+        self.connections.behind_next = partial(self._checks().look_from_call, key)
+        return True
+
+    def _checks(self) -> ServerChecks:
+        if self._server_checks is None:
+            self._server_checks = ServerChecks(self.connections, self.options.observers)
+        return self._server_checks
 
     def start_moving_queues(self, keys: Iterable[str]) -> None:
         """Starts to move the due items of other queues that one call waits on, where they are open with ``transfer``.

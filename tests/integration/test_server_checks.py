@@ -133,6 +133,30 @@ def test_a_missing_right_is_named(
     well.execute_command("ACL", "DELUSER", "some")
 
 
+def test_a_client_that_only_offers_looks_from_a_call(
+    flavour: Flavour, url: str, looks: Looks, well: redis.Redis, admin: redis.Redis
+) -> None:
+    well.config_set("maxmemory-policy", "allkeys-lru")
+    well.config_set("appendonly", "no")
+    with flavour.connect(url, codec=StringCodec(), observer=looks) as client:
+        delayed = client.delayed_queue("orders", transfer=False)
+        delayed.offer("a", delay=60)
+        assert looks.noticed == []
+        eventually(lambda: delayed.offer("a", delay=60) and looks.noticed)
+        assert [each.check for each in looks.noticed] == ["eviction", "append-only file"]
+        admin.config_resetstat()
+        for name in ("orders", "bills"):
+            client.delayed_queue(name, transfer=False).offer("a", delay=60)
+        asked = admin.info("commandstats")
+        assert "cmdstat_info" not in asked
+        # It sends as many commands as before, and has no background task.
+        assert not [each for each in threading.enumerate() if each.name.startswith("redisson_dq-")]
+        # Once it moves too, it tells nothing twice.
+        client.blocking_queue("orders").poll()
+        looks.until_looked()
+        assert [each.check for each in looks.noticed] == ["eviction", "append-only file"]
+
+
 def test_a_user_who_may_not_ask_learns_nothing(
     flavour: Flavour, url: str, looks: Looks, well: redis.Redis, caplog: pytest.LogCaptureFixture
 ) -> None:

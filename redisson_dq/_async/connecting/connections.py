@@ -88,6 +88,8 @@ class Connections(Pools):
         self._only_looks = False
         # By list of undecodable values: the nonce of the last call that has put some into it.
         self._aside_nonces: dict[str, bytes] = {}
+        #: Short work behind the next request that succeeds, once. It raises nothing of this library.
+        self.behind_next: AsyncWork | None = None
 
     async def run(
         self,
@@ -122,6 +124,9 @@ class Connections(Pools):
                     reply, confirmed = await self._run(sending)
             result = self.parsed(request, reply)
             check_confirmed(request, result, confirmed)
+            if self.behind_next is not None:
+                work, self.behind_next = self.behind_next, None
+                await work()
             return result
         except ResponseError as error:
             if request.when_full is not None and is_out_of_memory(error):
@@ -143,6 +148,15 @@ class Connections(Pools):
                 refusal.decode(errors="replace"),
             )
         return request.parse(result[0] if result else None)
+
+    async def run_quietly(self, request: Request[T], within: float) -> T | None:
+        """The result of a request that no observer hears of; None when it has failed, or took longer than that."""
+        try:
+            reply, _ = await self._run(_Sending(request, None, None, within, True, None))
+            return self.parsed(request, reply)
+        except (RedissonDQError, RedisError, OSError) as error:
+            logger.debug("%s was not answered: %s", request.name, error)
+            return None
 
     async def run_many(self, requests: list[Request[Any]], *, transaction: bool) -> list[Any]:
         """Results, or the errors in their place, in the order of the requests. One round trip, whatever the number of

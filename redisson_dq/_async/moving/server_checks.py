@@ -1,4 +1,4 @@
-"""Looks once, soon after the first call, whether the servers of a client are fit for queues."""
+"""Looks soon after the first call whether the servers of a client are fit for queues. It tells each finding once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from redisson_dq._async.moving.task import Task
 from redisson_dq._concurrency import AsyncBackgroundTask
 from redisson_dq._log import Log
 from redisson_dq.errors import RedissonDQError
-from redisson_dq.observing import Observers
+from redisson_dq.observing import Noticed, Observers
 from redisson_dq.observing.server_advice import advice_of_clock, advice_of_info, advice_of_rights, version_of
 from redisson_dq.wire import calls, commands
 from redisson_dq.wire.request import Request
@@ -26,6 +26,8 @@ logger = Log()
 _MOST_QUEUES = 20
 # How long the end of the client waits for an answer that is under way.
 _LAST_ANSWER = 0.5
+# A look from a call waits so long for its answer.
+_AT_MOST = 0.5
 _SECTIONS = ("server", "memory", "persistence")
 # From this version on a script can ask for rights.
 _KNOWS_RIGHTS = (7, 0)
@@ -34,15 +36,32 @@ _KNOWS_RIGHTS = (7, 0)
 class ServerChecks:
     """One pipeline for each node of the queues that the client moves. Observers and the log hear of the findings."""
 
-    def __init__(self, connections: Connections, observers: Observers, tasks: Callable[[], list[Task]]) -> None:
+    def __init__(self, connections: Connections, observers: Observers) -> None:
         self._connections = connections
         self._observers = observers
-        self._tasks = tasks
+        self._tasks: Callable[[], list[Task]] = list
         self._look: AsyncBackgroundTask | None = None
+        self._told: set[tuple[str, ...]] = set()
 
-    async def start(self) -> None:
-        """Begins to look. Transfers go on meanwhile."""
+    async def start(self, tasks: Callable[[], list[Task]]) -> None:
+        """Begins to look at the servers of the queues that the client moves. Transfers go on meanwhile."""
+        self._tasks = tasks
         self._look = AsyncBackgroundTask(self._run, "redisson_dq-server-checks")
+
+    async def look_from_call(self, key: str) -> None:
+        """Looks at the server of this key, for a client that moves nothing and has no background task.
+
+        One command, behind a call. Rights are left out: the call itself has needed them.
+        """
+        began_us = machine_us()
+        info = await self._connections.run_quietly(Request(words=("INFO",), types={key: ""}, parse=_fields), _AT_MOST)
+        if info is None:
+            return
+        server, middle_us = _name_of(await self._connections.pool_of(key)), (began_us + machine_us()) // 2
+        noticed = list(advice_of_info(server, info))
+        if (time_us := info.get("server_time_usec", "")).isdecimal():
+            noticed += advice_of_clock(server, int(time_us) - middle_us)
+        self._tell(noticed)
 
     async def aclose(self) -> None:
         """Waits for the end of a look, for a short time. The connections are closed next, and nobody begins one now."""
@@ -86,8 +105,15 @@ class ServerChecks:
             for task, missing in zip(tasks, replies[len(_SECTIONS) + 1 :], strict=True):
                 if isinstance(missing, list):
                     noticed += advice_of_rights(server, task.name, missing)
+        self._tell(noticed)
+
+    def _tell(self, noticed: list[Noticed]) -> None:
         for each in noticed:
-            self._observers.tell(each)
+            # A client that begins to move after it has offered looks twice.
+            told = (each.check, each.server, each.found if each.check == "rights" else "")
+            if told not in self._told:
+                self._told.add(told)
+                self._observers.tell(each)
 
 
 def _rights(task: Task) -> Request[list[str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar, overload
 
@@ -452,3 +452,13 @@ class DelayedQueue(WaitingQueue[T]):
         :Cost: O(log r + k), r recurring offers, k in the page; one round trip
         """
         return await self._run(self.requests.recurring(start, stop))
+
+    def _begins_offering(self) -> Callable[[], None]:
+        attachment, side = self._attachment, self._side
+
+        def begin() -> None:
+            if attachment.may_look_at_server():
+                # Further calls pay nothing for it.
+                side.start_moving = None
+
+        return begin

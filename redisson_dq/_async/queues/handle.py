@@ -394,7 +394,11 @@ class Handle(Generic[T]):
 
     def _attach(self) -> None:
         self._attachment = self._runtime.attach(self.keys, self.name, self.transfer)
-        self._side.start_moving = self._attachment.start_moving if self.transfer else None
+        self._side.start_moving = self._attachment.start_moving if self.transfer else self._begins_offering()
+
+    def _begins_offering(self) -> Callable[[], None] | None:
+        """A hook for subclasses: called before each call that offers, where the client does not move the items."""
+        return None
 
     def _left(self, old: QueueKeys) -> None:
         """A hook for subclasses: the handle no longer uses these keys."""

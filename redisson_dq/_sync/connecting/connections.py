@@ -91,6 +91,8 @@ class Connections(Pools):
         self._only_looks = False
         # By list of undecodable values: the nonce of the last call that has put some into it.
         self._aside_nonces: dict[str, bytes] = {}
+        #: Short work behind the next request that succeeds, once. It raises nothing of this library.
+        self.behind_next: Work | None = None
 
     def run(
         self,
@@ -125,6 +127,9 @@ class Connections(Pools):
                     reply, confirmed = self._run(sending)
             result = self.parsed(request, reply)
             check_confirmed(request, result, confirmed)
+            if self.behind_next is not None:
+                work, self.behind_next = self.behind_next, None
+                work()
             return result
         except ResponseError as error:
             if request.when_full is not None and is_out_of_memory(error):
@@ -146,6 +151,15 @@ class Connections(Pools):
                 refusal.decode(errors="replace"),
             )
         return request.parse(result[0] if result else None)
+
+    def run_quietly(self, request: Request[T], within: float) -> T | None:
+        """The result of a request that no observer hears of; None when it has failed, or took longer than that."""
+        try:
+            reply, _ = self._run(_Sending(request, None, None, within, True, None))
+            return self.parsed(request, reply)
+        except (RedissonDQError, RedisError, OSError) as error:
+            logger.debug("%s was not answered: %s", request.name, error)
+            return None
 
     def run_many(self, requests: list[Request[Any]], *, transaction: bool) -> list[Any]:
         """Results, or the errors in their place, in the order of the requests. One round trip, whatever the number of
