@@ -276,7 +276,7 @@ MUTATIONS = [
     Mutation(
         "health: each call sends a look of its own while Redis stands still",
         "redisson_dq/_async/checkup.py",
-        "if self._current is None or self._current[0].is_answered:",
+        "if current is None or current[0].is_answered:",
         "if True:",
         "tests/integration/test_health.py::test_a_server_that_stands_still",
     ),

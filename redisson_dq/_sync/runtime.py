@@ -57,7 +57,7 @@ class Attachment:
             self._runtime.start_moving(self)
 
     def may_look_at_server(self) -> bool:
-        """Lets the client look once at the server of a queue that it only offers to. True when it looks, or has done."""
+        """Lets the client look once at the server of a queue that it only offers to. True where it does, or has."""
         return self._runtime.may_look_at_server(self.keys.ready)
 
 

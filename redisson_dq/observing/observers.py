@@ -121,7 +121,7 @@ class Observers(list[Observer]):
         return getattr(self._here, "tells", False)
 
     def hush(self) -> None:
-        """Lets no observer hear of what the calling thread does from here on. The log still does."""
+        """Keeps the happenings of the calling thread from all observers from here on. The log still has them."""
         self._here.tells = True
 
     def tell(self, happening: Happening) -> None:

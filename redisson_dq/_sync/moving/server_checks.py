@@ -56,11 +56,13 @@ class ServerChecks:
 
         One command, behind a call. Rights are left out: the call itself has needed them.
         """
-        began_us = machine_us()
+        clock = self._connections.clock
+        began_us = clock.calendar_us()
         info = self._connections.run_quietly(Request(words=("INFO",), types={key: ""}, parse=_fields), _AT_MOST)
         if info is None:
             return
-        server, middle_us = _name_of(self._connections.pool_of(key)), (began_us + machine_us()) // 2
+        middle_us = (began_us + clock.calendar_us()) // 2
+        server = _name_of(self._connections.pool_of(key))
         noticed = list(advice_of_info(server, info))
         if (time_us := info.get("server_time_usec", "")).isdecimal():
             noticed += advice_of_clock(server, int(time_us) - middle_us)
