@@ -10,8 +10,8 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
-from types import FrameType, SimpleNamespace
+from collections.abc import Iterator, Mapping
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, NoReturn
 
 from redisson_dq._log import Log
@@ -23,6 +23,7 @@ from redisson_dq.cli.worker.loading import AnyWorker, LoadError, load
 from redisson_dq.cli.worker.recovery import Recovery
 from redisson_dq.cli.worker.restarts import RestartBackoff, Shortage
 from redisson_dq.cli.worker.service_manager import ServiceManager
+from redisson_dq.cli.worker.signals import woken_by_signals
 from redisson_dq.errors import ArgumentError, RedissonDQError
 from redisson_dq.stats import QueueStats
 
@@ -105,7 +106,7 @@ class Supervisor:
         """Until SIGTERM or SIGINT, and the end of every process after it; the exit code."""
         with contextlib.ExitStack() as held:
             try:
-                bell = held.enter_context(_woken_by_signals(self._signalled))
+                bell = held.enter_context(woken_by_signals(self._signalled))
                 self._selector = held.enter_context(selectors.DefaultSelector())
                 self._selector.register(bell, selectors.EVENT_READ)
             except OSError as error:
@@ -290,35 +291,6 @@ class Supervisor:
         health = self.health
         states = {"wanted": health.wanted, "running": health.running, "consuming": health.consuming}
         yield gauge("worker_processes", [((state,), float(count)) for state, count in states.items()])
-
-
-@contextlib.contextmanager
-def _woken_by_signals(signalled: Callable[[int], None]) -> Iterator[socket.socket]:
-    """Calls ``signalled`` for SIGTERM, SIGINT and SIGHUP, and gives a socket that can be read after them and after
-    SIGCHLD.
-    """
-    numbers = [signal.SIGTERM, signal.SIGINT, signal.SIGCHLD]
-    # From a terminal it says that the terminal is gone. ``nohup`` lets it be ignored.
-    if not os.isatty(0) and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-        numbers.append(signal.SIGHUP)
-    bell, rings = socket.socketpair()
-    for end in (bell, rings):
-        end.setblocking(False)
-
-    def handle(number: int, frame: FrameType | None) -> None:
-        if number != signal.SIGCHLD:
-            signalled(number)
-
-    before = {number: signal.signal(number, handle) for number in numbers}
-    before_fd = signal.set_wakeup_fd(rings.fileno(), warn_on_full_buffer=False)
-    try:
-        yield bell
-    finally:
-        signal.set_wakeup_fd(before_fd)
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        bell.close()
-        rings.close()
 
 
 def supervise(arguments: SimpleNamespace) -> int:
