@@ -10,7 +10,7 @@ from datetime import datetime, timedelta, timezone
 from redisson_dq.codecs.base import Codec
 from redisson_dq.doctor.findings import CannotRun, Finding, Severity, redis_cli
 from redisson_dq.doctor.flow import value_of
-from redisson_dq.doctor.recognising import UNKNOWN, codec_named, families_of
+from redisson_dq.doctor.recognising import UNKNOWN, families_of, reader_of
 from redisson_dq.doctor.sight import Looked, Sight
 from redisson_dq.errors import DecodeError
 
@@ -280,7 +280,7 @@ def unknown_classes(sight: Sight) -> Iterator[Finding]:
         missing: Counter[str] = Counter()
         for value in _values(queue):
             for name in families_of(value) if sight.codec is None else ("",):
-                reader = sight.codec or codec_named(name)
+                reader = sight.codec or reader_of(name)
                 if reader is None:
                     continue
                 try:

@@ -122,10 +122,10 @@ def test_a_server_that_is_too_old() -> None:
     ("value", "families"),
     [
         (b"order 42", {"StringCodec"}),
-        (b'{"id": 4}', {"StringCodec", "JsonJacksonCodec"}),
+        (b'{"id": 4}', {"StringCodec", "JsonJacksonCodec", "TypedJsonJacksonCodec"}),
         (Kryo5Codec().encode("order"), {"Kryo5Codec"}),
         (b"\xac\xed\x00\x05t\x00\x01a", {"SerializationCodec"}),
-        (b"\xfe\xfe\xfe", {UNKNOWN}),
+        (b"\x1f\xfe\xfe", {UNKNOWN}),
         (b"", {"StringCodec"}),
     ],
 )
