@@ -51,7 +51,8 @@ _ROLES = {
     "observer": _Duties(
         scripts=(
             *("inspect", "sample", "items", "read_waiting", "waiting_part", "in_flight", "in_flight_size", "recurring"),
-            *("dead_letters", "find_item", "contains", "contains_ready", "size", "time_to_live", "memory"),
+            *("dead_letters", "find_item", "page", "contains", "contains_ready", "size", "time_to_live", "memory"),
+            *("browse_dead", "browse_held", "browse_list", "browse_waiting"),
         ),
         plain=(
             *("eval_ro", "evalsha_ro", "info", "scan", "pubsub|channels", "pubsub|numsub", "client|list", "lrange"),
@@ -98,6 +99,7 @@ _ROLES = {
             *("cancel", "cancel_recurring", "reschedule", "resume", "redrive", "purge_dead", "remove", "remove_ready"),
             *("clear", "offer", "offer_all", "offer_item", "offer_in_context", "push", "put_back", "take_due", "move"),
             *("dump", "restore", "copy", "rename", "expire", "persist", "poll", "lease_due", "give_back"),
+            *("mend", "mend_aside", "mend_find", "mend_letters", "mend_walk", "unmend", "unmend_aside", "exchange"),
         ),
         plain=(
             *("rpush", "lpush", "lrem", "ltrim", "lset", "lpop", "rpop", "blpop", "del", "unlink", "hset", "hdel"),

@@ -14,6 +14,7 @@ import redis
 import redisson_dq
 from redisson_dq.doctor import Report, diagnose
 from redisson_dq.embedded import EmbeddedServer
+from redisson_dq.wire.envelope import Envelope
 from tests.conftest import PROGRAMS, by_night, eventually
 from tests.illnesses import GLOBAL, ILLNESSES, Fleet, well
 from tests.interop.sides import Java
@@ -59,7 +60,7 @@ def fleet(safe_server: EmbeddedServer, peers: Callable[[str], JavaPeer], version
     url = safe_server.url
     with ExitStack() as stack:
         admin = stack.enter_context(redis.Redis.from_url(url))
-        client = stack.enter_context(redisson_dq.connect(url, envelope=ENVELOPES[version]))
+        client = stack.enter_context(redisson_dq.connect(url, envelope=Envelope(ENVELOPES[version])))
         yield stack.enter_context(well(url, admin, client, JavaWriter(peers(version), url, stack)))
 
 
@@ -83,7 +84,7 @@ def test_a_healthy_fleet_of_both_versions(fleet: Fleet, peers: Callable[[str], J
             java.offer({"id": 1}, 1)
             assert taking.result(30)
             java.offer({"id": 2}, 3_600_000)
-            with redisson_dq.connect(fleet.url, envelope=ENVELOPES[each]) as client:
+            with redisson_dq.connect(fleet.url, envelope=Envelope(ENVELOPES[each])) as client:
                 client.delayed_queue(f"shared-{number}", transfer=False).offer({"id": 3}, delay=3600)
             java.submit("take")
             eventually(lambda: fleet.admin.info("clients")["blocked_clients"] >= 2)
