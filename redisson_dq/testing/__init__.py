@@ -9,8 +9,27 @@ Nothing here imitates anything. The server is real, and the scripts are the libr
         assert client.blocking_queue("orders").poll() == "order-42"
 """
 
+from redisson_dq.testing._asserting import assert_dead, assert_not_offered, assert_offered, assert_settled, offered
 from redisson_dq.testing._claim import NotForTestsError
 from redisson_dq.testing._clock import AioClock, TestClock
+from redisson_dq.testing._server import ServerOfTests, server_of_tests
 from redisson_dq.testing._waits import NoRestError
+from redisson_dq.testing._working import MadeEvent, handle_one, make_event, run_until_idle
 
-__all__ = ["AioClock", "TestClock", "NoRestError", "NotForTestsError"]
+__all__ = [
+    "AioClock",
+    "MadeEvent",
+    "NoRestError",
+    "NotForTestsError",
+    "ServerOfTests",
+    "TestClock",
+    "assert_dead",
+    "assert_not_offered",
+    "assert_offered",
+    "assert_settled",
+    "handle_one",
+    "make_event",
+    "offered",
+    "run_until_idle",
+    "server_of_tests",
+]

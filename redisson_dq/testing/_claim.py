@@ -10,10 +10,9 @@ from redisson_dq._redis import without_password
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.testing._scripts import MARK_KEY, OWN_KEYS
 
-__all__ = ["NAME", "NotForTestsError", "claim", "empty"]
+__all__ = ["NotForTestsError", "claim", "empty", "name_in"]
 
-#: The name of the connection that moves the time.
-NAME = "redisson-dq-test-clock"
+_NAME = "redisson-dq-test-clock"
 # A test that was killed leaves its mark. It ends by itself, in seconds.
 _MARKED = 86_400
 # So many keys are named, and so many are removed at once.
@@ -33,8 +32,16 @@ return 1
 """
 
 
-def claim(admin: redis.Redis, url: str) -> None:
-    """Marks the database as one of tests. Raises NotForTestsError.
+_IS_THEIRS = f"return redis.call('DBSIZE') > 0 and redis.call('EXISTS', '{MARK_KEY}') == 0 and 1 or 0"
+
+
+def name_in(url: str) -> str:
+    """The name of the connection that moves the time. A connection is in another database when it tells its name."""
+    return f"{_NAME}-{redis.Redis.from_url(url).connection_pool.connection_kwargs.get('db') or 0}"
+
+
+def claim(admin: redis.Redis, url: str) -> bool:
+    """Marks the database as one of tests. Whether it was marked before. Raises NotForTestsError.
 
     Each database of the server has to be empty or marked.
     """
@@ -45,21 +52,22 @@ def claim(admin: redis.Redis, url: str) -> None:
             number = int(name.removeprefix("db"))
             if number != here:
                 other.execute_command("SELECT", number)
-                if other.dbsize() and not other.exists(MARK_KEY):
+                if other.eval(_IS_THEIRS, 0):
                     raise NotForTestsError(_refusal(shown, number, other))
         other.execute_command("SELECT", here)
+        was_marked = bool(other.exists(MARK_KEY))
         if not admin.eval(_CLAIM, 0):
             raise NotForTestsError(_refusal(shown, here, other))
     _check_alone(admin, url)
+    return was_marked
 
 
 def _check_alone(admin: redis.Redis, url: str) -> None:
     """Raises NotForTestsError where another clock moves the time of the database."""
-    here, own = str(admin.connection_pool.connection_kwargs.get("db") or 0), admin.client_id()
-    others = [each for each in admin.client_list() if each["name"] == NAME and each["db"] == here]
-    if any(int(each["id"]) != own for each in others):
+    own, name = admin.client_id(), name_in(url)
+    if any(each["name"] == name and int(each["id"]) != own for each in admin.client_list()):
         raise NotForTestsError(
-            f"{without_password(url)}: another test's clock runs in database {here}; "
+            f"{without_password(url)}: another test's clock runs in that database; "
             "give each process a database of its own (redis://host:port/1)"
         )
 

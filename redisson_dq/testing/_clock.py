@@ -14,11 +14,11 @@ import redis
 from redisson_dq import _clock
 from redisson_dq._times import from_us
 from redisson_dq.errors import ArgumentError
-from redisson_dq.testing._claim import NAME, claim, empty
+from redisson_dq.testing._claim import claim, empty, name_in
 from redisson_dq.testing._connections import TimedLines, over
 from redisson_dq.testing._jumps import Auto
 from redisson_dq.testing._rest import Rest
-from redisson_dq.testing._scripts import CLOCK_KEY, STEP
+from redisson_dq.testing._scripts import CLOCK_KEY, MARK_KEY, STEP
 from redisson_dq.testing._waits import Alarms, TimedAlarm, TimedEvents, TimedLock
 
 __all__ = ["AioClock", "TestClock"]
@@ -71,13 +71,14 @@ class TestClock:
 
     def __enter__(self) -> TestClock:
         with contextlib.ExitStack() as stack:
+            name = name_in(self._url)
             self._admin = redis.Redis.from_url(
-                self._url, protocol=2, decode_responses=True, client_name=NAME, single_connection_client=True
+                self._url, protocol=2, decode_responses=True, client_name=name, single_connection_client=True
             )
             stack.callback(self._admin.close)
-            claim(self._admin, self._url)
+            keeps = (MARK_KEY,) if claim(self._admin, self._url) else ()
             empty(self._admin)
-            stack.callback(empty, self._admin, keeps=())
+            stack.callback(empty, self._admin, keeps=keeps)
             self._admin.set(CLOCK_KEY, self._alarms.now_us)
             stack.enter_context(_clock.using(self))
             self._ends = stack.pop_all()
@@ -96,6 +97,11 @@ class TestClock:
     def now(self) -> datetime:
         """The time, in UTC."""
         return from_us(self._alarms.now_us)
+
+    @property
+    def open_connections(self) -> int:
+        """How many connections its clients have open."""
+        return len(self._lines.all())
 
     def advance(self, span: timedelta | float | None = None, /, **parts: float) -> None:
         """Lets so much time pass: ``advance(30)`` in seconds, ``advance(days=30)``, ``advance(timedelta(hours=1))``.
@@ -177,9 +183,9 @@ class TestClock:
             found: int | None = self._admin.eval(STEP, 0, now)
             return found
 
-    def _unblock(self, client: int) -> None:
+    def _unblock(self, client: int) -> bool:
         with self._mutex:
-            self._admin.execute_command("CLIENT", "UNBLOCK", client, "TIMEOUT")
+            return bool(self._admin.execute_command("CLIENT", "UNBLOCK", client, "TIMEOUT"))
 
     def _blocked(self, ids: list[int]) -> set[int]:
         with self._mutex:

@@ -9,6 +9,7 @@ import functools
 import threading
 import weakref
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import attrs
@@ -22,6 +23,8 @@ __all__ = ["TimedLine", "TimedLines", "over"]
 
 _BLOCKING = frozenset((b"BLPOP", b"BRPOP", b"BLMOVE", b"BRPOPLPUSH"))
 _SUBSCRIBING = frozenset((b"SUBSCRIBE", b"PSUBSCRIBE", b"SSUBSCRIBE"))
+# So soon a command is ended that Redis has not read yet, in seconds of real time.
+_AGAIN = 0.002
 # The answer to a PING that asks whether all messages were read.
 _BARRIER = b"redisson_dq:test:"
 
@@ -29,8 +32,8 @@ _BARRIER = b"redisson_dq:test:"
 class TimedLines:
     """The connections of all clients of one test clock."""
 
-    def __init__(self, alarms: Alarms, unblock: Callable[[int], None]) -> None:
-        """``unblock`` ends the blocking command of a connection, by its id."""
+    def __init__(self, alarms: Alarms, unblock: Callable[[int], bool]) -> None:
+        """``unblock`` ends the blocking command of a connection, by its id. False where none blocks."""
         self.alarms = alarms
         self.unblock = unblock
         self._all: weakref.WeakSet[TimedLine] = weakref.WeakSet()
@@ -95,7 +98,7 @@ class TimedLine:
 
     def _of(self, words: list[bytes]) -> bytes:
         name = words[0].upper()
-        alarm = None
+        unread = None
         if name in (b"EVALSHA", b"EVALSHA_RO"):
             words[1] = ahead_of().get(words[1], words[1])
         elif name in (b"EVAL", b"EVAL_RO"):
@@ -109,16 +112,22 @@ class TimedLine:
         elif name in _BLOCKING and not self._in_transaction and float(words[-1]):
             # Redis waits without an end, and the test's clock ends the wait.
             seconds, words[-1] = float(words[-1]), b"0"
-            alarm = self._alarms.alarm(seconds, self._end_wait, f"{name.decode()} {words[1].decode()}")
+            unread = _Unread(name)
+            unread.alarm = self._alarms.alarm(
+                seconds, partial(self._end_wait, unread), f"{name.decode()} {words[1].decode()}"
+            )
         if name in _SUBSCRIBING:
             self._subscribes = True
         elif not self._subscribes:
-            self._sent.append(_Unread(name, alarm))
+            self._sent.append(unread or _Unread(name))
         return pack(words)
 
-    def _end_wait(self) -> None:
-        if self.is_open and self.is_blocking:
-            self._lines.unblock(self.id)
+    def _end_wait(self, unread: _Unread) -> None:
+        if self.is_open and unread in self._sent and not self._lines.unblock(self.id):
+            # By real time the wait may be over before Redis has read the command.
+            again = threading.Timer(_AGAIN, self._end_wait, (unread,))
+            again.daemon = True
+            again.start()
 
     # -- reading -----------------------------------------------------------------------------------------------------
 

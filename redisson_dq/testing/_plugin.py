@@ -1,0 +1,131 @@
+"""The plugin for pytest: a server, clients, a clock and a fresh queue for each test. Nothing has to be imported.
+
+pytest loads this module in every run, so the library itself is imported by the fixtures.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import secrets
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from redisson_dq.testing._clock import TestClock
+    from redisson_dq.testing._server import ServerOfTests
+
+__all__ = [
+    "pytest_addoption",
+    "pytest_report_header",
+    "redisson_aio_client",
+    "redisson_client",
+    "redisson_clock",
+    "redisson_queue",
+    "redisson_server",
+]
+
+_VARIABLE = "REDISSON_DQ_TEST_URL"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("redisson-dq")
+    group.addoption(
+        "--redisson-url",
+        default=os.environ.get(_VARIABLE),
+        help=f"a Redis for tests alone, such as redis://localhost:6379/0 (default: ${_VARIABLE}, or one is started)",
+    )
+    group.addoption(
+        "--redisson-leaks",
+        choices=["error", "off"],
+        default="error",
+        help="whether leases in hand, undecodable values and open connections fail the test that left them",
+    )
+
+
+def _number_of_worker() -> int:
+    """The number of this process among those of pytest-xdist."""
+    found = re.fullmatch(r"gw(\d+)", os.environ.get("PYTEST_XDIST_WORKER", ""))
+    return int(found[1]) if found else 0
+
+
+@pytest.fixture(scope="session")
+def redisson_server(request: pytest.FixtureRequest) -> Iterator[ServerOfTests]:
+    """A Redis for the run: the one of ``--redisson-url``, or one that is started and ends with this process.
+
+    ``redisson_server.url`` has a database for each process of pytest-xdist.
+    """
+    from redisson_dq.testing._server import server_of_tests
+
+    with server_of_tests(request.config.getoption("--redisson-url"), _number_of_worker()) as server:
+        yield server
+
+
+@pytest.fixture
+def _redisson_database(redisson_server: ServerOfTests, request: pytest.FixtureRequest) -> Iterator[None]:
+    """The database is empty after each test, and a test that has left something behind fails."""
+    yield
+    redisson_server.look()
+    redisson_server.empty()
+    leaks = dict.fromkeys(redisson_server.leaks)
+    redisson_server.leaks.clear()
+    if leaks and request.config.getoption("--redisson-leaks") == "error":
+        pytest.fail("the test has left behind: " + "; ".join(leaks), pytrace=False)
+
+
+@pytest.fixture
+def redisson_clock(redisson_server: ServerOfTests, _redisson_database: None) -> Iterator[TestClock]:
+    """The time of the test, which goes on when the test says so. All clients of the test follow it."""
+    from redisson_dq.testing._clock import TestClock
+
+    with TestClock(redisson_server.url) as clock:
+        yield clock
+        redisson_server.look()
+        if count := clock.open_connections:
+            redisson_server.leaks.append(f"{count} connections of clients that were not closed")
+
+
+def _follow_clock(request: pytest.FixtureRequest) -> None:
+    # A client follows the clock that runs when the client is made.
+    if "redisson_clock" in request.fixturenames:
+        request.getfixturevalue("redisson_clock")
+
+
+@pytest.fixture
+def redisson_client(
+    redisson_server: ServerOfTests, _redisson_database: None, request: pytest.FixtureRequest
+) -> Iterator[Any]:
+    """A client for threads, with the codec of Redisson."""
+    import redisson_dq
+
+    _follow_clock(request)
+    with redisson_dq.connect(redisson_server.url) as client:
+        yield client
+
+
+@pytest.fixture
+def redisson_aio_client(
+    redisson_server: ServerOfTests, _redisson_database: None, request: pytest.FixtureRequest
+) -> Any:
+    """A client for asyncio. The test enters it in its own loop: ``async with redisson_aio_client as client:``."""
+    import redisson_dq.aio
+
+    _follow_clock(request)
+    return redisson_dq.aio.connect(redisson_server.url)
+
+
+@pytest.fixture
+def redisson_queue(_redisson_database: None) -> str:
+    """A fresh name of a queue."""
+    return f"test-{secrets.token_hex(4)}"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    with contextlib.suppress(ValueError):
+        url = config.getoption("--redisson-url")
+        return [f"redisson-dq: tests use {re.sub('//.*@', '//***@', url)}"] if url else []
+    return []

@@ -1,0 +1,82 @@
+"""The server of a run of tests, and a database of it for each process."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator
+
+import attrs
+import redis
+
+from redisson_dq.embedded import EmbeddedServer
+from redisson_dq.errors import RedisConnectionError
+from redisson_dq.testing._claim import claim, empty
+from redisson_dq.testing._scripts import MARK_KEY
+from redisson_dq.wire.keys import QueueKeys
+
+__all__ = ["ServerOfTests", "server_of_tests"]
+
+
+@attrs.frozen
+class ServerOfTests:
+    """A Redis that tests alone use, and the database of this process."""
+
+    url: str
+    _admin: redis.Redis = attrs.field(repr=False)
+    #: Those of the test that runs, in words.
+    leaks: list[str] = attrs.field(factory=list, repr=False)
+
+    def empty(self) -> None:
+        """Removes all that tests have made in this database. Other databases stay as they are."""
+        empty(self._admin)
+
+    def look(self) -> None:
+        """Notes the leases that nobody has ended, and the values that no codec could read."""
+        for key in self._admin.scan_iter():
+            kind = self._admin.type(key)
+            for prefix, type_, told in _LEAKS:
+                if key.startswith(prefix) and kind == type_:
+                    count = self._admin.zcard(key) if kind == "zset" else self._admin.llen(key)
+                    self.leaks.append(f"{count} {told} (key {key!r})")
+
+
+def _prefix(key: str) -> str:
+    return key[: key.index("{")]
+
+
+_KEYS = QueueKeys.of("any")
+# The beginnings of keys, their types, and the meaning of their members.
+_LEAKS = (
+    (_prefix(_KEYS.leases), "zset", "leases in hand"),
+    (_prefix(_KEYS.undecodable), "list", "undecodable values"),
+)
+
+
+@contextlib.contextmanager
+def server_of_tests(url: str | None, number: int) -> Iterator[ServerOfTests]:
+    """The server at a URL, in the database ``number`` after that of the URL; without one, a server that is started.
+
+    Raises NotForTestsError for a server that holds anything else.
+    """
+    with contextlib.ExitStack() as stack:
+        url = stack.enter_context(EmbeddedServer()).url if url is None else _in_database(url, number)
+        admin = stack.enter_context(redis.Redis.from_url(url, protocol=2, decode_responses=True))
+        try:
+            claim(admin, url)
+        except redis.exceptions.ResponseError as error:
+            raise RedisConnectionError(
+                f"each process of pytest-xdist uses a database of its own: {error}; start the server with "
+                "--databases 64, or use fewer processes"
+            ) from error
+        empty(admin)
+        stack.callback(admin.delete, MARK_KEY)
+        stack.callback(empty, admin)
+        yield ServerOfTests(url, admin)
+
+
+def _in_database(url: str, number: int) -> str:
+    found = re.match(r"(rediss?://[^/?]+)(?:/(\d*))?(\?.*)?$", url)
+    if number == 0 or found is None:
+        return url
+    return f"{found[1]}/{int(found[2] or 0) + number}{found[3] or ''}"

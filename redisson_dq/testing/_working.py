@@ -1,0 +1,194 @@
+"""Workers in tests: until nothing is left to do, or one value at a time without a server."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+import attrs
+
+from redisson_dq._concurrency.handler_pools import AsyncHandlerPool
+from redisson_dq._concurrency.layers import async_perform, perform
+from redisson_dq.errors import ArgumentError
+from redisson_dq.items import SettleOutcome
+from redisson_dq.testing._clock import TestClock
+from redisson_dq.testing._waits import NoRestError
+from redisson_dq.working.happenings import GivenUp
+from redisson_dq.working.routing import choose
+
+__all__ = ["MadeEvent", "handle_one", "make_event", "run_until_idle"]
+
+# Between two looks without a test's clock, in seconds.
+_LOOK = 0.02
+_EPOCH = datetime(2000, 1, 1, tzinfo=timezone.utc)
+
+
+# -- one value -------------------------------------------------------------------------------------------------------
+
+
+@attrs.define(kw_only=True)
+class MadeEvent:
+    """The event of a handler that no worker calls. Made by :func:`make_event`."""
+
+    value: Any = None
+    queue: str = "test"
+    id: str = "test"
+    offer_id: str | None = None
+    attempt: int = 1
+    failures: int = 0
+    crashes: int = 0
+    reason: str = ""
+    due: datetime | None = None
+    lateness: timedelta | None = None
+    context: dict[str, str] = attrs.field(factory=dict)
+    deadline: datetime = _EPOCH
+    cancelled: bool = False
+    #: The spans that the handler has asked for.
+    extended: list[Any] = attrs.field(factory=list)
+
+    def extend(self, visibility_timeout: Any) -> Any:
+        """Notes the span. A coroutine awaits it, as with a worker."""
+        self.extended.append(visibility_timeout)
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return SettleOutcome.ACKED
+        done: asyncio.Future[SettleOutcome] = asyncio.get_running_loop().create_future()
+        done.set_result(SettleOutcome.ACKED)
+        return done
+
+
+def make_event(value: Any = None, **facts: Any) -> MadeEvent:
+    """An event without a worker: ``make_event("order-42", attempt=2, reason="timeout")``. Raises ArgumentError."""
+    known = {field.name for field in attrs.fields(MadeEvent)}
+    if unknown := sorted(facts.keys() - known):
+        raise ArgumentError(f"an event has no {', '.join(unknown)}; it has {', '.join(sorted(known))}")
+    return MadeEvent(value=value, **facts)
+
+
+def handle_one(
+    worker: Any, value: Any, *, queue: str | None = None, given: Mapping[str, Any] | None = None, **event: Any
+) -> Any:
+    """Gives one value to the worker's handler, and returns its result. Needs no server. Of an aio worker it is awaited.
+
+    The handler is chosen as the worker would, among those of ``queue`` where it has several queues. ``given`` has
+    values for dependencies by their names. Others are made as ever. More arguments are facts of the event.
+
+    >>> handle_one(worker, "order-42", attempt=2, given={"database": FakeDatabase()})
+
+    Raises the handler's error. Raises ArgumentError where no handler takes the value, or the queue is not clear.
+    """
+    names = [queue] if queue is not None else list(worker.queues)
+    if len(names) != 1:
+        raise ArgumentError(f"handle_one() needs queue=, as the worker has the queues {', '.join(names)}")
+    handlers = [each for each in worker.handlers if each.queue == names[0]]
+    handler = choose(handlers, value)
+    if handler is None:
+        raise ArgumentError(f"queue {names[0]!r}: no handler takes {value!r}")
+    made, replaced = make_event(value, queue=names[0], **event), dict(given or {})
+    layers = [each for each in worker._layers_of(handler) if each.name not in replaced or not each.name]
+    placed: list[Any] = [value] if handler.batch is None else [[value]]
+    about: Any = made if handler.batch is None else [made]
+    if handler.shape.takes_event:
+        placed.append(about)
+    if type(worker).__module__.startswith("redisson_dq._sync"):
+        return perform(None, handler.function, handler.awaits, placed, about, handler.shape.needs, layers, replaced)
+    return _awaited(handler, placed, about, layers, replaced)
+
+
+async def _awaited(handler: Any, placed: list[Any], about: Any, layers: list[Any], given: Mapping[str, Any]) -> Any:
+    pool = AsyncHandlerPool("handler")
+    try:
+        return await async_perform(
+            pool, handler.function, handler.awaits, placed, about, handler.shape.needs, layers, given
+        )
+    finally:
+        await pool.aclose(1.0)
+
+
+# -- until nothing is left -------------------------------------------------------------------------------------------
+
+
+def run_until_idle(worker: Any, *, timeout: float = 10.0, clock: TestClock | None = None) -> Any:
+    """Runs a worker until its queues have nothing left to do. Of an aio worker it is awaited.
+
+    Recurring offers may go on. With a ``clock`` time jumps over delays and back-offs. Without one they pass in real
+    time. A worker that does not run is started, and stopped at the end.
+
+    Raises the error of the first value that was given up. Raises NoRestError after ``timeout`` seconds of real time; it
+    lists the values that are left, and when the next one is due.
+    """
+    idle = _Idle(worker, timeout, clock)
+    if type(worker).__module__.startswith("redisson_dq._sync"):
+        return idle.run()
+    return idle.async_run()
+
+
+class _Idle:
+    """One run of a worker."""
+
+    def __init__(self, worker: Any, timeout: float, clock: TestClock | None) -> None:
+        self._worker = worker
+        self._timeout = timeout
+        self._clock = clock
+        self._deadline = time.monotonic() + timeout
+        self._errors: list[BaseException] = []
+        worker.on(GivenUp)(lambda happening: self._errors.append(happening.error))
+
+    def run(self) -> None:
+        starts = not self._worker.is_running
+        if starts:
+            self._worker.start()
+        try:
+            while not self._is_over(self._figures()):
+                self._step()
+        finally:
+            if starts:
+                self._worker.stop()
+
+    def _figures(self) -> Mapping[str, Any]:
+        if self._clock is not None:
+            self._clock.settle()
+        found: Mapping[str, Any] = self._worker.stats()
+        return found
+
+    def _step(self) -> None:
+        if self._clock is None:
+            time.sleep(_LOOK)
+        else:
+            self._clock.step()
+
+    async def async_run(self) -> None:
+        starts = not self._worker.is_running
+        if starts:
+            await self._worker.start()
+        try:
+            while True:
+                if self._clock is not None:
+                    await self._clock.aio.settle()
+                if self._is_over(await self._worker.stats()):
+                    return
+                await (asyncio.sleep(_LOOK) if self._clock is None else self._stepped(self._clock))
+        finally:
+            if starts:
+                await self._worker.stop()
+
+    @staticmethod
+    async def _stepped(clock: TestClock) -> None:
+        await clock.aio.step()
+
+    def _is_over(self, figures: Mapping[str, Any]) -> bool:
+        if self._errors:
+            raise self._errors[0]
+        left = [
+            f"queue {each.name!r}: {each.ready} ready, {each.in_flight} in flight, {each.waiting} waiting, "
+            f"next due {each.next_due}"
+            for each in figures.values()
+            if each.ready + each.in_flight + each.waiting - each.recurring > 0
+        ]
+        if left and time.monotonic() > self._deadline:
+            raise NoRestError(f"the worker is not idle after {self._timeout:g} s: {'; '.join(left)}")
+        return not left
