@@ -221,8 +221,8 @@ def test_the_scripts_know_nothing_of_the_packages_above_them() -> None:
 # In bytes. Whoever changes a script sets its limit anew, a little above its size.
 LARGEST = {
     "extend": 15_000,
-    "offer": 10_500,
-    "offer_all": 11_500,
+    "offer": 11_000,
+    "offer_all": 12_500,
     "admit": 52_500,
     "lease_due": 60_000,
     "transfer": 66_000,
@@ -245,7 +245,7 @@ LARGEST = {
     "tidy": 22_000,
     "poll_last_to": 21_500,
     "offer_in_context": 20_000,
-    "recur": 15_500,
+    "recur": 16_000,
     "poll": 18_000,
     "contains": 12_500,
     "waiting_part": 12_500,
