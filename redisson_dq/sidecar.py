@@ -18,7 +18,7 @@ from redisson_dq.errors import RedisReplyError, RedissonDQError
 from redisson_dq.health import ClientHealth
 from redisson_dq.observing import Happening, Moved
 from redisson_dq.stats import QueueStats
-from redisson_dq.wire.names import named
+from redisson_dq.wire.names import exact_name, named
 from redisson_dq.wire.partitions import whole_of
 
 __all__ = ["MovedQueue", "Sidecar", "move_due", "names_for"]
@@ -28,7 +28,6 @@ logger = logging.getLogger("redisson_dq")
 # A queue of which nothing has moved for so long is given up, in seconds.
 _PATIENCE = 10.0
 _PAUSE = 0.02
-_PATTERN = frozenset("*?[")
 
 
 @attrs.frozen(kw_only=True)
@@ -47,8 +46,9 @@ def names_for(client: Client, queues: Iterable[str]) -> list[str]:
     Redis is scanned for patterns and partitions. A name without a pattern is there even when the queue is not.
     """
     wanted = list(dict.fromkeys(queues))
-    patterns = [named(each) for each in wanted if _PATTERN.intersection(each)]
-    names = dict.fromkeys(each for each in wanted if not _PATTERN.intersection(each))
+    exact = [exact_name(each) for each in wanted]
+    patterns = [named(each) for each, name in zip(wanted, exact, strict=True) if name is None]
+    names = dict.fromkeys(name for name in exact if name is not None)
     try:
         for name in client.queue_names():
             whole = whole_of(name, client.runtime.options.name_mapper)
@@ -173,7 +173,7 @@ class Sidecar:
             names = names_for(self._client, self._queues)
         except RedissonDQError as error:
             logger.warning("cannot look for queues: %s", error)
-            names = [name for name in self._queues if not _PATTERN.intersection(name)]
+            names = [name for name in map(exact_name, self._queues) if name is not None]
         new = [name for name in names if name not in self._open]
         for name in new:
             self._open[name] = _opened(self._client, name)

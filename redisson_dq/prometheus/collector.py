@@ -21,6 +21,7 @@ from redisson_dq.errors import ArgumentError, RedissonDQError
 from redisson_dq.prometheus.families import counter, gauge
 from redisson_dq.requests.inner.inspecting import figures_together
 from redisson_dq.stats import QueueStats
+from redisson_dq.wire.names import exact_name
 from redisson_dq.wire.partitions import whole_of
 
 __all__ = ["Collector", "Queues"]
@@ -31,7 +32,6 @@ logger = Log()
 _AT_ONCE = 100
 # Names are looked for that often, in seconds.
 _RESCAN = 60.0
-_PATTERN = frozenset("*?[")
 
 
 class _Looking(Protocol):
@@ -61,7 +61,7 @@ class Collector:
 
     - ``client``: a client for threads or for asyncio. Of asyncio, in a coroutine
     - ``queues``: names, patterns such as ``"orders*"``, and handles; or a function that gives them at each scrape. A
-      handle of a partitioned queue shows the sums of its partitions
+      handle of a partitioned queue shows the sums of its partitions. A queue named ``q[1]`` is written ``q\\[1\\]``
     - ``timeout``: for how many seconds a scrape waits for Redis
     - ``most``: so many queues are shown at most
 
@@ -220,10 +220,11 @@ class Collector:
         named = (yield self._queues()) if callable(self._queues) else self._queues
         wanted: dict[Any, None] = {}
         for each in [named] if isinstance(named, str) else named:
-            if isinstance(each, str) and not _PATTERN.isdisjoint(each):
+            name = exact_name(each) if isinstance(each, str) else each
+            if name is None:
                 wanted.update(dict.fromkeys((yield from self._matching(each))))
             else:
-                wanted[each] = None
+                wanted[name] = None
         asked = list(wanted)[: self._most]
         told: dict[str, QueueStats | RedissonDQError] = {}
         for start in range(0, len(asked), _AT_ONCE):
@@ -247,14 +248,25 @@ class Collector:
     def _matching(self, pattern: str) -> Generator[Any, Any, Sequence[str]]:
         known, names = self._patterns.get(pattern, (float("-inf"), ()))
         if time.monotonic() - known >= _RESCAN:
-            found = self._client.queue_names(pattern)
-            names = sorted((yield _gathered(found)) if isinstance(found, AsyncIterator) else found)
+            if "[" in pattern and _is_used((yield self._client.stats(pattern, return_exceptions=True))[pattern]):
+                # A queue with this very name is meant.
+                names = [pattern]
+            else:
+                found = self._client.queue_names(pattern)
+                names = sorted((yield _gathered(found)) if isinstance(found, AsyncIterator) else found)
             self._patterns[pattern] = time.monotonic(), names
         return names
 
 
 async def _gathered(names: AsyncIterator[str]) -> list[str]:
     return [name async for name in names]
+
+
+def _is_used(figures: QueueStats | RedissonDQError) -> bool:
+    """Whether a queue has values, or clients that have it open."""
+    if isinstance(figures, RedissonDQError):
+        return False
+    return bool(figures.subscribers or figures.expired or any(count for _, count in _states(figures)))
 
 
 def _families(found: _Scrape) -> Iterable[Metric]:

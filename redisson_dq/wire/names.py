@@ -10,7 +10,7 @@ from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError
 from redisson_dq.wire.keys import PREFIXES, NameMapper, map_name
 
-__all__ = ["CHANNELS", "KEYS", "named", "names_of", "unmapping"]
+__all__ = ["CHANNELS", "KEYS", "exact_name", "named", "names_of", "unmapping"]
 
 #: The patterns of all keys, and of all channels.
 KEYS, CHANNELS = "redisson_*", "redisson_delay_queue_channel:*"
@@ -76,6 +76,11 @@ def unmapping(mapper: NameMapper | None) -> Callable[[str], str | None]:
     return back
 
 
+# These characters make a text a pattern, but for those behind a backslash.
+_PATTERN = frozenset("*?[")
+_ESCAPED = re.compile(r"\\([*?\[\]])")
+
+
 def named(pattern: str | None) -> Callable[[str], bool]:
     """Whether a name matches a pattern as Redis's KEYS takes it: ``*``, ``?``, ``[a-c]``, ``[^a]``, and a backslash
     before any of these. Raises ArgumentError.
@@ -87,3 +92,13 @@ def named(pattern: str | None) -> Callable[[str], bool]:
     # Python writes both otherwise.
     written = re.sub(r"\\(.)", lambda met: f"[{met[1]}]" if met[1] in "*?[" else met[1], pattern.replace("[^", "[!"))
     return re.compile(fnmatch.translate(written)).match  # type: ignore[return-value]
+
+
+def exact_name(text: str) -> str | None:
+    """The name of one queue that a text stands for, or None where it is a pattern.
+
+    A backslash before ``*``, ``?``, ``[`` or ``]`` lets it stand for itself: ``q\\[1\\]`` is the queue ``q[1]``.
+    """
+    if not _PATTERN.isdisjoint(_ESCAPED.sub("", text)):
+        return None
+    return text if _PATTERN.isdisjoint(text) else _ESCAPED.sub(r"\1", text)

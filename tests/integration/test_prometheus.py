@@ -229,6 +229,25 @@ def test_a_lease_and_a_future_item_are_not_overdue(
     assert (page("items", state="waiting"), page("items", state="in_flight")) == (1, 1)
 
 
+def test_a_queue_whose_name_looks_like_a_pattern(
+    flavour: Flavour, client: Any, registry: CollectorRegistry, page: Page
+) -> None:
+    client.delayed_queue("q1", transfer=False).offer("a", 3600)
+    client.delayed_queue("a*", transfer=False).offer("a", 3600)
+    client.delayed_queue("ab", transfer=False).offer("a", 3600)
+    registry.register(collector(flavour, client, ["q[1]", "a\\*"]))
+    # A pattern, as long as no queue has this very name.
+    assert [page("items", queue=name, state="waiting") for name in ("q1", "q[1]", "a*", "ab")] == [1, None, 1, None]
+    client.blocking_queue("q[1]", transfer=False).add("a")
+    again = CollectorRegistry()
+    again.register(collector(flavour, client, ["q[1]"]))
+    assert again.get_sample_value("redisson_dq_items", {"queue": "q[1]", "state": "ready"}) == 1
+    assert again.get_sample_value("redisson_dq_items", {"queue": "q1", "state": "waiting"}) is None
+    by_backslash = CollectorRegistry()
+    by_backslash.register(collector(flavour, client, "q\\[1\\]"))
+    assert by_backslash.get_sample_value("redisson_dq_items", {"queue": "q[1]", "state": "ready"}) == 1
+
+
 def test_a_scrape_is_one_round_trip_for_a_hundred_queues(
     flavour: Flavour, client: Any, registry: CollectorRegistry
 ) -> None:
