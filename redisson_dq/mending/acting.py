@@ -133,4 +133,4 @@ def _noted(
 
 def batch_size(rate: float) -> int:
     """How many entries a batch has at so many a second."""
-    return max(1, min(500, int(rate / _BATCHES_A_SECOND)))
+    return max(1, min(250, int(rate / _BATCHES_A_SECOND)))

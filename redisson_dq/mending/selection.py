@@ -24,7 +24,7 @@ Chosen = Union[Met, Aside]
 _C = TypeVar("_C", Met, Aside)
 
 # One script call acts on so many, and on so many bytes behind the first.
-_BATCH, _BATCH_BYTES = 500, 1_000_000
+_BATCH, _BATCH_BYTES = 250, 1_000_000
 # So much of a selection is kept in memory.
 _IN_MEMORY = 16_000_000
 # LREM passes over so many elements in 5 ms.

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ import redisson_dq
 from redisson_dq.cli import main
 from redisson_dq.codecs import StringCodec
 from redisson_dq.wire.keys import QueueKeys
+from tests.cluster import Cluster
 
 PAGE = Path(__file__).parents[2] / "docs" / "command-line.md"
 SESSION = re.compile(r"<!-- session: ([\w-]+) -->\n\n```console\n(.*?)```", re.DOTALL)
@@ -226,3 +228,26 @@ def test_ctrl_c_ends_between_batches_with_a_summary(delayed: Any, url: str, tmp_
     assert 0 < left < 300
     assert f"cancelled {300 - left} of 300 items of orders" in out.decode()
     assert "stopped: the rest is as it was" in out.decode()
+
+
+# -- a cluster -------------------------------------------------------------------------------------------------------
+def test_partitions_over_the_masters_of_a_cluster_are_cancelled_and_put_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with ExitStack() as stack:
+        cluster = Cluster(stack, 2)
+        url = f"redis+cluster://{cluster.url.removeprefix('redis://').partition('/')[0]}"
+        client = stack.enter_context(redisson_dq.connect(url, codec=StringCodec()))
+        whole = client.delayed_queue("orders", partitions=4, transfer=False)
+        for i in range(40):
+            whole.offer(f"value-{i}", HOUR, id=f"order-{i}")
+        assert {cluster.owner(part.name) for part in whole.partitions} == {0, 1}
+        monkeypatch.setenv("REDISSON_DQ_URL", url)
+        assert main(shlex.split("cancel orders --all --yes --undo-file f --json")) == 0
+        assert json.loads(capsys.readouterr().out)["done"] == 40
+        assert whole.size() == 0
+        assert main(shlex.split("undo f --yes")) == 0
+        assert sorted(item.id for item in whole.items()) == sorted(f"order-{i}" for i in range(40))
+        assert main(shlex.split("pause orders --partitions 4 --yes --no-undo")) == 0
+        assert all(part.is_paused() for part in whole.partitions)
