@@ -43,6 +43,7 @@ COMMANDS = {
     "dead": "redisson_dq.cli.mending.dead",
     "quarantine": "redisson_dq.cli.mending.quarantine",
     "undecodable": "redisson_dq.cli.mending.undecodable",
+    "release": "redisson_dq.cli.mending.release",
     "undo": "redisson_dq.cli.mending.undo",
     "acl": "redisson_dq.cli.acl",
     "demo": "redisson_dq.cli.demo",

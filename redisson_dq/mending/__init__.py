@@ -20,6 +20,7 @@ from redisson_dq.mending.by_id import IdProblem, found_by_id
 from redisson_dq.mending.filtering import filtered
 from redisson_dq.mending.pausing import pause, resume
 from redisson_dq.mending.queue import MendedQueue, QueuePart, found_partitions
+from redisson_dq.mending.releasing import release, select_held
 from redisson_dq.mending.rows import ItemRow
 from redisson_dq.mending.selection import Selection, select_aside, select_waiting
 from redisson_dq.mending.undo_file import UndoFile, UndoFileError, UndoWriter
@@ -46,8 +47,10 @@ __all__ = [
     "mend_aside",
     "mend_waiting",
     "pause",
+    "release",
     "resume",
     "select_aside",
+    "select_held",
     "select_waiting",
     "undo",
 ]

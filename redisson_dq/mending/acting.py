@@ -13,7 +13,7 @@ from redisson_dq.mending.undo_file import UndoWriter
 from redisson_dq.wire import calls, commands
 from redisson_dq.wire.calls.mending import Aside, AsideAction, Mended, Met, WaitingAction
 
-__all__ = ["Acting", "MendCounts", "batch_size", "mend_aside", "mend_waiting"]
+__all__ = ["Acting", "MendCounts", "act_in_batches", "batch_size", "mend_aside", "mend_waiting"]
 
 # With a rate, so many batches a second, so that Redis works evenly.
 _BATCHES_A_SECOND = 10
@@ -64,7 +64,7 @@ def mend_waiting(selection: Selection, action: WaitingAction, ms: int, acting: A
         shifts[name] = mended.shift
         return mended
 
-    return _act(selection, action, ms, act, acting or Acting())
+    return act_in_batches(selection, action, ms, act, acting or Acting())
 
 
 def mend_aside(selection: Selection, action: AsideAction, acting: Acting | None = None) -> MendCounts:
@@ -73,17 +73,19 @@ def mend_aside(selection: Selection, action: AsideAction, acting: Acting | None 
     """
     queue, kind = selection.queue, selection.kind
     assert kind != "waiting"
+    assert kind != "in-flight"
 
     def act(batch: MendBatch, nonce: bytes) -> Mended:
         elements = [each for each in batch.chosen if isinstance(each, Aside)]
         return queue.run(calls.mend_aside(batch.part.keys, nonce, kind, action, queue.remember_ms, elements))
 
-    return _act(selection, action, 0, act, acting or Acting())
+    return act_in_batches(selection, action, 0, act, acting or Acting())
 
 
-def _act(
+def act_in_batches(
     selection: Selection, action: str, ms: int, act: Callable[[MendBatch, bytes], Mended], acting: Acting
 ) -> MendCounts:
+    """Acts on a selection, batch by batch, each noted in the undo file before. ``act`` gets a batch and its nonce."""
     counts = MendCounts(wanted=selection.count)
     clock = selection.queue.client.runtime.connections.clock
     batches = selection.batches() if acting.rate is None else selection.batches(batch_size(acting.rate))

@@ -23,8 +23,7 @@ _HEX = re.compile("[0-9a-f]{16}(?:[0-9a-f]{2}){0,2}")
 _COMMANDS = {
     "dead": "it is a dead letter: redisson-dq dead redrive {queue} {id}, or dead purge",
     "ready": "it is ready, and the next consumer takes it: a call of the library, cancel({id!r}), takes it out",
-    "leased": "a receiver holds it until {until}: redisson-dq list {queue} --state in-flight shows it, and redisson-dq "
-    "release {queue} gives a stuck one back",
+    "leased": "a receiver holds it until {until}: redisson-dq release {queue} {id} gives a stuck one back",
     "delivered": "it was delivered and is done",
     "expired": "it was too late to be delivered: redisson-dq list {queue} --state expired shows the last ones",
     "unknown": "no item with this id waits: redisson-dq list {queue} shows those that do",

@@ -10,7 +10,12 @@ from redisson_dq.mending.rows import ItemRow
 
 __all__ = ["filtered"]
 
-_STATES: dict[str, SeenIn] = {"dead": "dead", "quarantined": "quarantined", "undecodable": "undecodable"}
+_STATES: dict[str, SeenIn] = {
+    "in-flight": "in-flight",
+    "dead": "dead",
+    "quarantined": "quarantined",
+    "undecodable": "undecodable",
+}
 
 
 def filtered(wanted: Filter, reader: ValueReader | None = None) -> Callable[[ItemRow], bool]:

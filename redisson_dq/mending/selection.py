@@ -18,7 +18,7 @@ from redisson_dq.wire.calls.mending import Aside, AsideKind, Met
 
 __all__ = ["MendBatch", "Chosen", "Selection", "SelectionKind", "select_aside", "select_waiting"]
 
-SelectionKind = Literal["waiting", "dead", "quarantine", "undecodable"]
+SelectionKind = Literal["waiting", "in-flight", "dead", "quarantine", "undecodable"]
 #: An entry of the waiting side, or an element of a list.
 Chosen = Union[Met, Aside]
 _C = TypeVar("_C", Met, Aside)

@@ -67,7 +67,7 @@ def alike(text: str) -> str:
     return re.sub(r" +", " ", text)
 
 
-MENDING = ("cancel", "cancel-by-filter", "reschedule", "run-now", "pause", "dead", "undo")
+MENDING = ("cancel", "cancel-by-filter", "reschedule", "run-now", "pause", "dead", "release", "undo")
 
 
 def test_each_session_is_played() -> None:
@@ -83,6 +83,9 @@ def test_the_page_shows_what_the_commands_print(
     queue = client.blocking_queue("orders", transfer=False)
     queue.add("order-7")
     queue.receive(timeout=5, visibility_timeout=60).reject("no stock")
+    delayed.offer("value-8", 0, id="order-8")
+    client.delayed_queue("orders").start_moving()
+    assert queue.receive(timeout=30, visibility_timeout=60).offer_id == "order-8"
     for session in re.split(r"^\$ redisson-dq ", SESSIONS[name], flags=re.MULTILINE)[1:]:
         line, _, told = session.partition("\n")
         _, out, err = run(line)

@@ -1,0 +1,67 @@
+"""Gives values back that receivers hold: those of a process that is gone, or that stands still."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from redisson_dq.mending.acting import Acting, MendCounts, act_in_batches
+from redisson_dq.mending.queue import MendedQueue, QueuePart
+from redisson_dq.mending.rows import ItemRow
+from redisson_dq.mending.selection import MendBatch, Selection
+from redisson_dq.wire import calls
+from redisson_dq.wire.calls.mending import Aside, Mended
+
+__all__ = ["release", "select_held"]
+
+# So many leases are read at once.
+_PAGE = 250
+
+
+def select_held(queue: MendedQueue, wanted: Callable[[ItemRow], bool] | None = None) -> Selection:
+    """Chooses values that receivers hold. The due time of a row is the deadline of its lease."""
+    selection = Selection(queue, "in-flight")
+    with selection.unless_it_fails():
+        for part in queue.parts:
+            for row, chosen in _held(queue, part):
+                selection.met += 1
+                if wanted is None or wanted(row):
+                    selection.add(part, chosen)
+    return selection
+
+
+def release(selection: Selection, acting: Acting | None = None) -> MendCounts:
+    """Ends the chosen leases. Their values are ready again at once, and a crash of the receiver is counted.
+
+    A receiver that still works on such a value is told that its lease is lost, so the value may be handled twice.
+    A lease that has ended meanwhile is left.
+    """
+    queue = selection.queue
+    envelope = queue.client.runtime.options.envelope
+
+    def act(batch: MendBatch, _: bytes) -> Mended:
+        ids = [each.id for each in batch.chosen if isinstance(each, Aside)]
+        told = queue.run(calls.give_back(batch.part.keys, envelope, ids, counted=False, crashed=True))
+        return Mended(now_us=0, outcomes=tuple("gone" if each == b"lost" else "done" for each in told))
+
+    return act_in_batches(selection, "release", 0, act, acting or Acting())
+
+
+def _held(queue: MendedQueue, part: QueuePart) -> Iterator[tuple[ItemRow, Aside]]:
+    start: int | None = 0
+    while start is not None:
+        leases, following = queue.run(calls.in_flight(part.keys.queue, start, start + _PAGE - 1, part=True))
+        for lease in leases:
+            record = lease.record
+            row = ItemRow(
+                queue=part.name,
+                state="in-flight",
+                id=record.offer_id or lease.id.hex(),
+                entry_id=lease.id.hex(),
+                due_ms=lease.deadline_ms,
+                data=lease.data,
+                now_ms=lease.now_us // 1000,
+                attempts=record.attempt,
+                at_ms=record.received_ms,
+            )
+            yield row, Aside(element=lease.data, id=lease.id)
+        start = following if following is not None else start + _PAGE if len(leases) == _PAGE else None
