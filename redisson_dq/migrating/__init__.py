@@ -10,6 +10,23 @@ All of it works on a synchronous client, and a call returns when it is done.
 from redisson_dq.migrating.exporting import Exported, export
 from redisson_dq.migrating.file import FileError
 from redisson_dq.migrating.importing import Imported, import_file
-from redisson_dq.migrating.places import QueueSite
+from redisson_dq.migrating.journal import Journal
+from redisson_dq.migrating.migration import STATES, Migrated, Migration
+from redisson_dq.migrating.recoding import Recoding
+from redisson_dq.migrating.sites import QueueSite
+from redisson_dq.migrating.to_file import ToFile
 
-__all__ = ["Exported", "FileError", "Imported", "QueueSite", "export", "import_file"]
+__all__ = [
+    "STATES",
+    "Exported",
+    "FileError",
+    "Imported",
+    "Journal",
+    "Migrated",
+    "Migration",
+    "QueueSite",
+    "Recoding",
+    "ToFile",
+    "export",
+    "import_file",
+]

@@ -13,7 +13,7 @@ from typing import Literal
 import attrs
 
 from redisson_dq.errors import EnvelopeError
-from redisson_dq.migrating.places import Content
+from redisson_dq.migrating.sites import Content
 from redisson_dq.wire.envelope import Envelope, unwrap, wrap
 
 __all__ = ["Change", "DeliveryText", "EntryForm", "LetterText", "changed", "digest_of", "item_of", "key_of", "renamed"]
@@ -127,11 +127,10 @@ class Change:
             entry_id, value = unwrap(member)
         except EnvelopeError:
             return member
-        entry_id, value = self.id(entry_id), self.new_value if value == self.value else value
-        is_legacy = self.form == "legacy" if self.form else member == wrap(Envelope.LEGACY, entry_id[:8], value)
-        if self.form is None and value != unwrap(member)[1]:
-            is_legacy = wrap(Envelope.CURRENT, *unwrap(member)) != member
-        return wrap(Envelope.LEGACY if is_legacy else Envelope.CURRENT, entry_id, value)
+        was_legacy = wrap(Envelope.CURRENT, entry_id, value) != member
+        is_legacy = was_legacy if self.form is None else self.form == "legacy"
+        value = self.new_value if value == self.value else value
+        return wrap(Envelope.LEGACY if is_legacy else Envelope.CURRENT, self.id(entry_id), value)
 
     def context(self, context: bytes) -> bytes:
         """The context of a delivery, with the item that it names."""

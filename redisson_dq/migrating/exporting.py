@@ -18,7 +18,7 @@ from redis.exceptions import RedisError, WatchError
 from redisson_dq._version import __version__
 from redisson_dq.errors import ArgumentError
 from redisson_dq.migrating.file import VERSION, content_of, header_of, line_of, lines_of
-from redisson_dq.migrating.places import PARTS, PASSING, Content, QueueSite
+from redisson_dq.migrating.sites import PARTS, PASSING, Content, QueueSite
 from redisson_dq.wire.request import Request
 
 __all__ = ["Exported", "OnProgress", "export"]

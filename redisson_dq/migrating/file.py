@@ -30,7 +30,7 @@ from typing import Any
 import attrs
 
 from redisson_dq.errors import ArgumentError, EnvelopeError
-from redisson_dq.migrating.places import PARTS, Content
+from redisson_dq.migrating.sites import PARTS, Content
 from redisson_dq.wire.envelope import unwrap
 
 __all__ = ["VERSION", "Checked", "FileError", "checked", "content_of", "header_of", "line_of", "lines_of"]

@@ -13,7 +13,7 @@ import attrs
 from redisson_dq.errors import ArgumentError, EnvelopeError
 from redisson_dq.migrating.contents import renamed
 from redisson_dq.migrating.file import Checked, checked, content_of, lines_of
-from redisson_dq.migrating.places import PARTS, PASSING, Content, QueueSite
+from redisson_dq.migrating.sites import PARTS, PASSING, Content, QueueSite
 from redisson_dq.wire import calls
 from redisson_dq.wire.calls import DoneMark, ExchangeStep
 from redisson_dq.wire.envelope import unwrap

@@ -104,6 +104,14 @@ class QueueSite:
                 raise reply
         return replies
 
+    def scores(self, part: str, members: list[bytes]) -> list[bytes | None]:
+        """The score of each member of a sorted set, as Redis writes it."""
+        if not members:
+            return []
+        # A command's reply has numbers in RESP3. A page of the script has the texts, and the set may be empty.
+        found = self.ask(part, "ZMSCORE", *members)
+        return [None if score is None else score if isinstance(score, bytes) else _text(score) for score in found]
+
     def now_ms(self) -> int:
         """The server's clock."""
         time = self.run(Request(words=("TIME",), types={self.keys.ready: ""}, parse=_as_is))
@@ -123,7 +131,7 @@ class QueueSite:
 
         ``after`` is the last content of a sorted set that was read before, ``start`` a place in a list.
         """
-        kind = PARTS[part]
+        kind = PARTS.get(part, "hash")
         if kind == "list":
             return self._of_list(part, start)
         if kind == "zset":
@@ -170,6 +178,10 @@ class QueueSite:
         value = self.ask(part, "GET")
         if value is not None:
             yield [(value,)]
+
+
+def _text(score: float) -> bytes:
+    return b"%d" % score if abs(score) < 2**63 and score == int(score) else repr(score).encode()
 
 
 def _as_is(reply: Any) -> Any:

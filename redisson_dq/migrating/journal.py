@@ -1,0 +1,77 @@
+"""The journal of a migration: one line for each state of each batch, on the disk before the next step."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO
+
+from redisson_dq.errors import ArgumentError
+
+__all__ = ["Journal"]
+
+
+class Journal:
+    """A file of JSON lines. The first one has the migration's id and its plan."""
+
+    def __init__(self, path: Path, migration: str, plan: Mapping[str, Any], last: int, file: BinaryIO) -> None:
+        self.path = path
+        self.migration = migration
+        self.plan = plan
+        #: The number of the last batch that was planned.
+        self.last = last
+        self._file = file
+
+    @classmethod
+    def begun(cls, path: Path, migration: str, plan: Mapping[str, Any]) -> Journal:
+        """A new journal. Raises ArgumentError where the file exists."""
+        if path.exists():
+            raise ArgumentError(f"the journal {str(path)!r} exists: resume it, or name another one")
+        made = cls(path, migration, plan, 0, path.open("ab"))
+        made._write({"migration": migration, "plan": dict(plan)})
+        return made
+
+    @classmethod
+    def resumed(cls, path: Path) -> Journal:
+        """The journal of a migration that was ended. Raises ArgumentError for a file that is none."""
+        head: dict[str, Any] | None = None
+        last = whole = 0
+        try:
+            for line in path.read_bytes().splitlines(keepends=True):
+                if not line.endswith(b"\n"):
+                    break
+                fields = json.loads(line)
+                head = head or fields
+                last = max(last, fields.get("batch", 0))
+                whole += len(line)
+            if head is None:
+                raise ValueError("it is empty")
+            migration, plan = head["migration"], head["plan"]
+        except (OSError, ValueError, KeyError, AttributeError) as error:
+            raise ArgumentError(f"{str(path)!r} is no journal of a migration: {error}") from error
+        file = path.open("r+b")
+        # A line that a kill has cut goes.
+        file.truncate(whole)
+        file.seek(0, os.SEEK_END)
+        return cls(path, migration, plan, last, file)
+
+    def note(self, state: str, batch: int, **more: Any) -> None:
+        """Notes the state of a batch. It is on the disk when this returns."""
+        self.last = max(self.last, batch)
+        self._write({"batch": batch, "state": state, **more})
+
+    def _write(self, fields: Mapping[str, Any]) -> None:
+        self._file.write(json.dumps(fields, separators=(",", ":")).encode() + b"\n")
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()

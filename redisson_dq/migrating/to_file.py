@@ -1,0 +1,84 @@
+"""Writes items into a file of JSON lines, for those that leave Redis altogether."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+__all__ = ["ToFile"]
+
+
+class ToFile:
+    """A file of JSON lines, one for each item.
+
+    A line has ``queue``, ``kind``, ``id`` (the caller's, or null), ``due_ms`` of an item that waits, ``bytes``
+    (base64), ``value`` (decoded, or null with ``error``) and ``batch``: the migration and the number of the batch.
+    """
+
+    def __init__(self, path: Path, decode: Callable[[bytes], Any]) -> None:
+        self._path = path
+        self._decode = decode
+
+    @property
+    def name(self) -> str:
+        """The name by which held items tell it from others."""
+        return f"file {self._path.name}"
+
+    def write(self, migration: str, batch: int, items: Sequence[Mapping[str, Any]]) -> None:
+        """Appends a batch, unless all of it is there. The lines are on the disk when this returns."""
+        mark = f"{migration} {batch}"
+        lines = [self._line(mark, item) for item in items]
+        with self._path.open("a+b") as file:
+            # A batch that a kill has cut is the last one.
+            begun, whole = self._end(file, mark)
+            if begun == len(lines):
+                return
+            file.truncate(whole)
+            file.write(b"".join(lines))
+            file.flush()
+            os.fsync(file.fileno())
+
+    @staticmethod
+    def _end(file: Any, mark: str) -> tuple[int, int]:
+        """How many lines of a batch stand at the end of the file, and where the lines before them end."""
+        size = file.seek(0, os.SEEK_END)
+        back, text = 0, b""
+        while back < size:
+            back = min(size, max(1_000_000, 2 * back))
+            file.seek(size - back)
+            text = file.read(back)
+            if back == size or _others_in(text, mark):
+                break
+        lines = text.splitlines(keepends=True)
+        if lines and not lines[-1].endswith(b"\n"):
+            size -= len(lines.pop())
+        count = 0
+        while lines and _is_of(lines[-1], mark):
+            size -= len(lines.pop())
+            count += 1
+        return count, size
+
+    def _line(self, mark: str, item: Mapping[str, Any]) -> bytes:
+        told = {name: item[name] for name in ("queue", "kind", "id", "due_ms", "bytes")}
+        try:
+            told["value"] = self._decode(base64.b64decode(item["bytes"]))
+        except Exception as error:
+            told |= {"value": None, "error": str(error)}
+        text = json.dumps(told | {"batch": mark}, default=str, ensure_ascii=False, separators=(",", ":"))
+        return text.encode("utf-8", "replace") + b"\n"
+
+    def forget(self, migration: str) -> None:
+        """The file keeps its lines."""
+
+
+def _is_of(line: bytes, mark: str) -> bool:
+    return line.endswith(f'"batch":"{mark}"}}\n'.encode())
+
+
+def _others_in(text: bytes, mark: str) -> bool:
+    """Whether a line of another batch stands there whole, behind the first line break."""
+    return any(not _is_of(line, mark) for line in text.splitlines(keepends=True)[1:] if line.endswith(b"\n"))
