@@ -8,12 +8,13 @@ All of it works on a synchronous client, and a call returns when it is done.
 """
 
 from redisson_dq.migrating.exporting import Exported, export
-from redisson_dq.migrating.file import FileError
+from redisson_dq.migrating.file import FileError, checked
 from redisson_dq.migrating.importing import Imported, import_file
 from redisson_dq.migrating.journal import Journal
 from redisson_dq.migrating.migration import STATES, Migrated, Migration
+from redisson_dq.migrating.planning import MigrationPlan, plan
 from redisson_dq.migrating.recoding import Recoding
-from redisson_dq.migrating.sites import QueueSite
+from redisson_dq.migrating.sites import QueueSite, sites_of
 from redisson_dq.migrating.to_file import ToFile
 
 __all__ = [
@@ -24,9 +25,13 @@ __all__ = [
     "Journal",
     "Migrated",
     "Migration",
+    "MigrationPlan",
     "QueueSite",
     "Recoding",
     "ToFile",
+    "checked",
     "export",
     "import_file",
+    "plan",
+    "sites_of",
 ]

@@ -37,6 +37,7 @@ import attrs
 from redis.crc import key_slot
 
 from redisson_dq.errors import ArgumentError, RedisConnectionError
+from redisson_dq.migrating.contents import DeliveryText, LetterText
 from redisson_dq.migrating.journal import Journal
 from redisson_dq.migrating.reading import KINDS, SourceItem, SourceReader
 from redisson_dq.migrating.recoding import ConversionError, Recoding, in_place
@@ -442,14 +443,25 @@ def _text(word: Any) -> str:
 
 
 def _shown(source: QueueSite, item: SourceItem) -> dict[str, Any]:
+    """The item for a file: all that is known of it beside its value."""
     due_ms = None if item.score is None else float(item.score)
-    return {
+    told: dict[str, Any] = {
         "queue": source.name,
         "kind": item.kind,
         "id": item.key[1:].decode(errors="replace") if item.key[:1] == b"i" else None,
         "due_ms": None if due_ms is None or abs(due_ms) >= 2**53 else -int(-due_ms // 1),
         "bytes": _text(item.mark if item.value is None else item.value),
     }
+    for part, content in item.contents:
+        if part == "recurring" and content[0][:1] == b"d":
+            told["recurring"] = {"id": content[0][1:].decode(errors="replace")} | json.loads(content[1])
+        letter = LetterText.parse(content[1]) if part == "dead_info" else None
+        delivery = DeliveryText.parse(letter.record if letter else content[1] if part == "deliveries" else None)
+        if delivery is not None:
+            told["attempts"] = int(delivery.numbers.split(b" ")[0])
+            told["reason"] = delivery.reason.decode(errors="replace")
+            told["context"] = delivery.context.decode(errors="replace")
+    return told
 
 
 def _ours(

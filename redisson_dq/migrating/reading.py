@@ -82,7 +82,7 @@ class SourceReader:
         part = KINDS[kind]
         if kind == "expired":
             return ([_expired(content) for content in page] for page in self.site.pages(part, start=start))
-        has_value = kind in ("ready", "dead", "undecodable")
+        has_value = kind in ("ready", "dead")
         return (
             [
                 SourceItem(kind=kind, value=content[0] if has_value else None, contents=[(part, content)])

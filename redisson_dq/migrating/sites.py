@@ -10,9 +10,10 @@ import attrs
 from redisson_dq._sync.client import Client
 from redisson_dq.wire import calls
 from redisson_dq.wire.keys import DeadKeys, QueueKeys, map_name
+from redisson_dq.wire.partitions import MOST_PARTITIONS, partition_names
 from redisson_dq.wire.request import Request
 
-__all__ = ["PARTS", "PASSING", "Content", "QueueSite"]
+__all__ = ["PARTS", "PASSING", "Content", "QueueSite", "sites_of"]
 
 #: One content of a key: an element of a list, (member, score), (field, value), or the value of a string.
 Content = tuple[bytes, ...]
@@ -178,6 +179,23 @@ class QueueSite:
         value = self.ask(part, "GET")
         if value is not None:
             yield [(value,)]
+
+
+def sites_of(client: Client, name: str) -> list[QueueSite]:
+    """The queue of that name, or all its partitions where it has some and has nothing itself.
+
+    SCAN finds these, by some 1,000 keys at a time. Ready lists are looked for by their names.
+    """
+    whole = QueueSite.of(client, name)
+    if set(name) & set("{}") or whole.sizes():
+        return [whole]
+    mapper = client.runtime.options.name_mapper
+    names = partition_names(name, MOST_PARTITIONS, mapper)
+    partitions = [QueueSite.of(client, each) for each in names]
+    ready = whole.ask_all([site.request("ready", "EXISTS") for site in partitions])
+    numbers = [number for number, is_there in enumerate(ready) if is_there]
+    numbers += [names.index(each) for each in client.queue_names(f"{name}:*") if each in names]
+    return partitions[: max(numbers) + 1] if numbers else [whole]
 
 
 def _text(score: float) -> bytes:

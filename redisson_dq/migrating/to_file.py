@@ -17,6 +17,7 @@ class ToFile:
 
     A line has ``queue``, ``kind``, ``id`` (the caller's, or null), ``due_ms`` of an item that waits, ``bytes``
     (base64), ``value`` (decoded, or null with ``error``) and ``batch``: the migration and the number of the batch.
+    Where they are known, ``attempts``, ``reason`` and ``context`` of deliveries and the rule of a ``recurring`` offer.
     """
 
     def __init__(self, path: Path, decode: Callable[[bytes], Any]) -> None:
@@ -63,7 +64,7 @@ class ToFile:
         return count, size
 
     def _line(self, mark: str, item: Mapping[str, Any]) -> bytes:
-        told = {name: item[name] for name in ("queue", "kind", "id", "due_ms", "bytes")}
+        told = {name: each for name, each in item.items() if name not in ("to", "puts")}
         try:
             told["value"] = self._decode(base64.b64decode(item["bytes"]))
         except Exception as error:

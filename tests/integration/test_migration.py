@@ -45,10 +45,16 @@ def moved_to(sources: list[QueueSite], targets: list[QueueSite], **options: Any)
     return Migration(sources, recoding, **options).run(quiet=0.2)
 
 
+def ranged(admin: redis.Redis, key: str) -> list[bytes]:
+    """The members of a sorted set."""
+    members: Any = admin.zrange(key, 0, -1)
+    return list(members)
+
+
 def released(admin: redis.Redis) -> None:
     """Ends all leases, as a migration waits for them."""
-    leases = admin.zrange("redisson_dq_leases:{orders}", 0, -1)
-    for member in admin.zrange("redisson_delay_queue_timeout:{orders}", 0, -1):
+    leases = ranged(admin, "redisson_dq_leases:{orders}")
+    for member in ranged(admin, "redisson_delay_queue_timeout:{orders}"):
         if member[1:11] in leases:
             admin.zrem("redisson_delay_queue_timeout:{orders}", member)
             admin.hdel("redisson_dq_deliveries:{orders}", member[1:11])
@@ -122,13 +128,13 @@ def test_another_codec_changes_values_and_keeps_all_else(client: Any, admin: red
     fill(url, admin)
     released(admin)
     admin.delete("redisson_dq_undecodable:{orders}", "redisson_dq_expired:{orders}", "redisson_dq_newer:{orders}")
-    dues = sorted(item.due for item in client.delayed_queue("orders", transfer=False).items())
+    dues = sorted(str(item.due) for item in client.delayed_queue("orders", transfer=False).items())
     with redisson_dq.connect(url, codec=Kryo5Codec()) as other:
         done = moved_to(
             [QueueSite.of(client, "orders")], [QueueSite.of(other, "bills")], old=StringCodec(), new=Kryo5Codec()
         )
         assert (done.left, done.refused) == ({}, {})
-        assert sorted(item.due for item in other.delayed_queue("bills", transfer=False).items()) == dues
+        assert sorted(str(item.due) for item in other.delayed_queue("bills", transfer=False).items()) == dues
         values = {item.value for item in other.delayed_queue("bills", transfer=False).items()}
         assert values >= {f"{kind} {number}" for kind in ("plain", "lean", "java", "recurring") for number in range(5)}
         usable(other)
@@ -156,11 +162,11 @@ def test_another_form_of_entries_in_place(client: Any, admin: redis.Redis, url: 
     delayed = client.delayed_queue("orders", transfer=False)
     items = sorted((item.due, item.value) for item in delayed.items())
     site = QueueSite.of(client, "orders")
-    leases = admin.zrange("redisson_dq_leases:{orders}", 0, -1)
+    leases = ranged(admin, "redisson_dq_leases:{orders}")
     done = moved_to([site], [site], form=form)
     assert done.moved.keys() == {"waiting"}
     assert sorted((item.due, item.value) for item in delayed.items()) == items
-    members = admin.zrange("redisson_delay_queue_timeout:{orders}", 0, -1)
+    members = ranged(admin, "redisson_delay_queue_timeout:{orders}")
     unleased = [member for member in members if member[1:11] not in leases]
     listed = admin.lrange("redisson_delay_queue:{orders}", 0, -1)
     assert len(unleased) == len(members) - 5

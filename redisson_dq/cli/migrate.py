@@ -1,0 +1,200 @@
+"""``redisson-dq migrate``: moves a queue to another name, server, codec, form or number of partitions."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import click
+
+from redisson_dq.cli.frame import (
+    FINE,
+    PROBLEM,
+    SECONDS,
+    Consent,
+    Output,
+    Server,
+    json_option,
+    progress,
+    queue_argument,
+    server_options,
+    write_options,
+)
+
+if TYPE_CHECKING:
+    from redisson_dq.migrating import Journal, MigrationPlan, QueueSite, Recoding
+
+__all__ = ["command"]
+
+#: The options that the journal keeps, so that a migration is resumed with them.
+_KEPT = ("queue", "to_name", "from_codec", "to_codec", "to_envelope", "to_partitions", "to_json", "classes")
+
+
+@attrs.frozen(kw_only=True)
+class _Wanted:
+    """What is to be done."""
+
+    queue: str
+    to_name: str | None
+    from_codec: str | None
+    to_codec: str | None
+    to_envelope: Any
+    to_partitions: int | None
+    to_json: str | None
+    classes: tuple[str, ...]
+
+    def check(self, to_url: str | None) -> None:
+        """Raises click.UsageError for options that do not go together."""
+        elsewhere = self.to_name or to_url or self.to_json or self.to_partitions is not None
+        if not elsewhere and not self.to_envelope and not self.to_codec:
+            raise click.UsageError(
+                "say where the items go: --to-name, --to-url, --to-partitions, --to-json, or --to-envelope"
+            )
+        if self.to_json and (self.to_name or to_url or self.to_codec or self.to_envelope or self.to_partitions):
+            raise click.UsageError("--to-json takes the items out of Redis, and goes with no other --to option")
+        if self.to_codec and not elsewhere:
+            raise click.UsageError(
+                "--to-codec needs --to-name or --to-url: in one queue nobody could tell values of the old codec from "
+                "those of the new one"
+            )
+
+
+@click.command(help="Move all items of a queue elsewhere, or to another form, while producers and consumers run.")
+@queue_argument
+@click.option("--to-name", metavar="NAME", help="The name of the other queue.")
+@click.option("--to-url", metavar="URL", help="The server of the other queue.")
+@click.option("--from-codec", metavar="NAME", help="The codec of the values (Kryo5Codec).")
+@click.option("--to-codec", metavar="NAME", help="Write the values by this codec, such as JsonJacksonCodec.")
+@click.option("--classes", metavar="MODULE", multiple=True, help="A module or a .py file that declares the classes.")
+@click.option("--to-envelope", type=click.Choice(["legacy", "current", "lean"]), help="The form of the entries.")
+@click.option("--to-partitions", metavar="N", type=int, help="How many partitions the other queue has. 1: it has none.")
+@click.option("--to-json", metavar="FILE", help="Take the items out of Redis, into a file of JSON lines.")
+@click.option("--journal", metavar="FILE", help="The new file of the migration's journal (QUEUE-migration.jsonl).")
+@click.option("--resume", metavar="FILE", help="Go on by the journal of a migration that was ended.")
+@click.option("--follow", is_flag=True, help="Go on forwarding until Ctrl-C or SIGTERM.")
+@click.option("--quiet", metavar="S", type=SECONDS, default=1.0, help="End when nothing has come for so long (1).")
+@write_options()
+@server_options
+@json_option
+def command(
+    journal: str | None,
+    resume: str | None,
+    to_url: str | None,
+    follow: bool,
+    quiet: float,
+    consent: Consent,
+    server: Server,
+    output: Output,
+    **options: Any,
+) -> int:
+    """Plans, asks, then moves. 1 where an item stays."""
+    from redisson_dq.migrating import Journal, Migration, ToFile, plan
+
+    resumed = None if resume is None else Journal.resumed(Path(resume))
+    wanted = _wanted(options, resumed, to_url)
+    with _both(server, to_url) as (client, other):
+        sources, recoding, decode = _decided(wanted, client, other)
+        where = f"{other.runtime.connections.where} {[site.name for site in recoding.targets]}"
+        if resumed is not None and resumed.plan["where"] != where:
+            raise click.UsageError(f"the journal is about {resumed.plan['where']}, and not about {where}")
+        in_place = wanted.to_json is None and [each.raw for each in sources] == [each.raw for each in recoding.targets]
+        planned = plan(sources, recoding, in_place=in_place and client is other)
+        if not output.as_json or consent.dry_run:
+            _show_plan(output, planned)
+        total = sum(planned.counts.values())
+        if not consent.given(f"move {total:,} items of {wanted.queue} to {wanted.to_json or where}"):
+            return PROBLEM if planned.refused else FINE
+        kept = {name: getattr(wanted, name) for name in _KEPT} | {"where": where}
+        name = re.sub(r"[^\w.-]", "_", wanted.queue)
+        path = Path(journal or f"{name}-migration.jsonl")
+        with resumed or Journal.begun(path, _new_id(), kept) as noted, progress("moving", total) as shown:
+            migration = Migration(
+                sources,
+                recoding,
+                journal=noted,
+                to_file=ToFile(Path(wanted.to_json), decode) if wanted.to_json else None,
+                progress=lambda kind, count: shown.add(count),
+            )
+            done = migration.run(quiet=quiet, follow=follow)
+    if output.as_json:
+        output.document(moved=done.moved, left=done.left, refused=done.refused, journal=str(noted.path))
+    else:
+        kinds = sorted(done.moved.keys() | done.left.keys())
+        output.table(
+            ["kind", "moved", "left"], [(each, done.moved.get(each, 0), done.left.get(each, 0)) for each in kinds]
+        )
+        for reason, count in done.refused.items():
+            output.text(f"{count:,} stay: {reason}")
+    return PROBLEM if done.left or done.refused else FINE
+
+
+def _wanted(options: dict[str, Any], resumed: Journal | None, to_url: str | None) -> _Wanted:
+    if resumed is None:
+        wanted = _Wanted(**options)
+    else:
+        if options["queue"] != resumed.plan["queue"]:
+            raise click.UsageError(f"the journal is about {resumed.plan['queue']}")
+        wanted = _Wanted(**{name: resumed.plan[name] for name in _KEPT})
+    wanted.check(to_url)
+    return wanted
+
+
+def _new_id() -> str:
+    import secrets
+
+    return secrets.token_hex(4)
+
+
+@contextlib.contextmanager
+def _both(server: Server, to_url: str | None) -> Iterator[tuple[Any, Any]]:
+    """The clients of the two servers; one client where they are one."""
+    with server.client() as client:
+        if to_url is None:
+            yield client, client
+        else:
+            with attrs.evolve(server, url=to_url, redisson_config=None).client() as other:
+                yield client, other
+
+
+def _decided(wanted: _Wanted, client: Any, other: Any) -> tuple[list[QueueSite], Recoding, Any]:
+    from redisson_dq import codecs
+    from redisson_dq.browsing.values import make_codec, plain_value
+    from redisson_dq.doctor.declared import import_classes
+    from redisson_dq.migrating import QueueSite, Recoding, sites_of
+    from redisson_dq.wire.partitions import partition_names
+
+    for file in wanted.classes:
+        import_classes(file)
+    sources = sites_of(client, wanted.queue)
+    old = make_codec(wanted.from_codec) if wanted.from_codec else codecs.Kryo5Codec()
+    new = make_codec(wanted.to_codec) if wanted.to_codec else None
+    name = wanted.to_name or wanted.queue
+    count = wanted.to_partitions
+    if (count is None and other is not client) or wanted.to_name or count == 1:
+        targets = [QueueSite.of(other, name)] if count in (None, 1) else []
+    else:
+        targets = sources
+    if count is not None and count > 1:
+        targets = [QueueSite.of(other, each) for each in partition_names(name, count)]
+    recoding = Recoding(old if new else None, new, wanted.to_envelope, targets)
+    return sources, recoding, lambda data: plain_value(old.decode(data))
+
+
+def _show_plan(output: Output, planned: MigrationPlan) -> None:
+    if output.as_json:
+        output.document(plan=attrs.asdict(planned))
+        return
+    kinds = sorted(planned.counts.keys() | planned.refused.keys())
+    output.table(
+        ["kind", "to move", "cannot be converted"],
+        [(each, planned.counts.get(each, 0), planned.refused.get(each, 0)) for each in kinds],
+    )
+    for reason, count in planned.reasons.items():
+        output.text(f"{count:,} cannot be converted: {reason}")
+    if planned.in_flight:
+        output.text(f"{planned.in_flight:,} are in flight: they are waited for")
+    output.text(f"{planned.batches:,} batches, about {planned.seconds:,} s")

@@ -1,0 +1,94 @@
+"""The sessions of docs/command-line.md about export, import and migrate, and what the commands refuse."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+
+import redisson_dq
+from redisson_dq.cli import main
+from redisson_dq.codecs import Kryo5Codec
+
+PAGE = Path(__file__).parents[2] / "docs" / "command-line.md"
+SESSIONS = dict(
+    re.findall(r"<!-- session: (export|import|migrate) -->\n\n```console\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+)
+
+
+@pytest.fixture
+def client(url: str) -> Iterator[Any]:
+    with redisson_dq.connect(url, codec=Kryo5Codec()) as made:
+        yield made
+
+
+@pytest.fixture
+def run(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[[str], tuple[int, str]]:
+    """Runs a command in a directory of its own: exit code, and what it says."""
+    monkeypatch.setenv("REDISSON_DQ_URL", url)
+    monkeypatch.chdir(tmp_path)
+
+    def started(line: str) -> tuple[int, str]:
+        capsys.readouterr()
+        code = main(shlex.split(line))
+        told = capsys.readouterr()
+        return code, told.err + told.out
+
+    return started
+
+
+def alike(text: str) -> str:
+    """Output without what differs from run to run."""
+    text = re.sub(r"\b[0-9a-f]{64}\b", "DIGEST", text)
+    text = re.sub(r"127\.0\.0\.1:\d+|localhost:\d+", "SERVER", text)
+    text = re.sub(r"about [\d.]+ s", "about N s", text)
+    return re.sub(r" +", " ", text)
+
+
+def test_the_page_shows_what_the_commands_print(client: Any, run: Callable[[str], tuple[int, str]]) -> None:
+    delayed, queue = client.delayed_queue("orders", transfer=False), client.blocking_queue("orders", transfer=False)
+    queue.add("order-7")
+    queue.receive(timeout=5, visibility_timeout=60).reject("no stock")
+    for number in range(3):
+        delayed.offer({"id": number}, 3600)
+    queue.add_all(["order-8", "order-9"])
+    for name in ("export", "import", "migrate"):
+        for session in re.split(r"^\$ redisson-dq ", SESSIONS[name], flags=re.MULTILINE)[1:]:
+            line, _, told = session.partition("\n")
+            assert alike(run(line)[1]) == alike(told), line
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("migrate orders --yes", "say where the items go"),
+        ("migrate orders --to-codec json --yes", "--to-codec needs --to-name or --to-url"),
+        ("migrate orders --to-json f --to-name bills --yes", "--to-json takes the items out of Redis"),
+        ("migrate orders --to-name bills --to-codec jso --yes", "there is no codec"),
+        ("migrate orders --to-name bills --resume missing --yes", "is no journal of a migration"),
+        ("migrate orders --to-name bills", "needs --yes"),
+    ],
+)
+def test_what_is_refused(
+    client: Any, admin: redis.Redis, run: Callable[[str], tuple[int, str]], line: str, message: str
+) -> None:
+    client.blocking_queue("orders", transfer=False).add("a")
+    code, told = run(line)
+    assert code == 64
+    assert message in told
+    assert admin.keys("*") == [b"orders"]
+
+
+def test_a_bounded_queue_is_refused(client: Any, admin: redis.Redis, run: Callable[[str], tuple[int, str]]) -> None:
+    admin.set("redisson_bqs:{orders}", 5)
+    client.blocking_queue("orders", transfer=False).add("a")
+    code, told = run("migrate orders --to-name bills --yes")
+    assert (code, "it is bounded" in told) == (64, True)
+    assert admin.llen("orders") == 1
