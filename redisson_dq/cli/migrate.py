@@ -36,7 +36,7 @@ _KEPT = ("queue", "to_name", "from_codec", "to_codec", "to_envelope", "to_partit
 
 @attrs.frozen(kw_only=True)
 class _Wanted:
-    """What is to be done."""
+    """The options that say where the items go."""
 
     queue: str
     to_name: str | None

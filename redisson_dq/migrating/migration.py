@@ -69,7 +69,7 @@ class Migrated:
     refused: dict[str, int]
 
 
-class HeldWriter(Protocol):
+class _HeldWriter(Protocol):
     """A place that held items are written to."""
 
     @property
@@ -112,7 +112,7 @@ class Migration:
         recoding: Recoding,
         *,
         journal: Journal | None = None,
-        to_file: HeldWriter | None = None,
+        to_file: _HeldWriter | None = None,
         progress: Callable[[str, int], None] | None = None,
         on_state: Callable[[str, int], None] | None = None,
     ) -> None:
@@ -124,7 +124,7 @@ class Migration:
         self._journal = journal
         self._id = journal.migration if journal else secrets.token_hex(4)
         self._batch = journal.last if journal else 0
-        self._writers: list[HeldWriter] = [to_file] if to_file else [_ToQueue(site) for site in recoding.targets]
+        self._writers: list[_HeldWriter] = [to_file] if to_file else [_ToQueue(site) for site in recoding.targets]
         self._to_file = to_file
         self._progress = progress or (lambda kind, count: None)
         self._on_state = on_state or (lambda state, batch: None)
@@ -137,7 +137,7 @@ class Migration:
         #: By reason how many values could not be converted.
         self.reasons: Counter[str] = Counter()
 
-    # -- the whole -----------------------------------------------------------------------------------------------------
+    # -- the whole ---------------------------------------------------------------------------------------------------
 
     def run(self, *, quiet: float = 1.0, follow: bool = False) -> Migrated:
         """Moves everything, until nothing has come for ``quiet`` seconds and no receiver holds a value any more.
@@ -244,7 +244,7 @@ class Migration:
                     left[kind] += sizes.get(part, 0) - (sizes.get("leases", 0) if kind == "waiting" else 0)
         return {kind: count for kind, count in left.items() if count > 0}
 
-    # -- batches -------------------------------------------------------------------------------------------------------
+    # -- batches -----------------------------------------------------------------------------------------------------
 
     def _move(self, reader: SourceReader, kind: str) -> int:
         """Moves one batch of a kind. Gives how many items were moved."""
@@ -379,7 +379,7 @@ class Migration:
             seen = site.ask("migrating", "HGET", f"migrate {self._id}")
             self._batch = max(self._batch, int(seen or 0))
 
-    # -- beside the items ----------------------------------------------------------------------------------------------
+    # -- beside the items --------------------------------------------------------------------------------------------
 
     def _settings(self) -> None:
         """A paused queue is paused under its new name before anything comes there."""

@@ -19,7 +19,7 @@ _REASONS = 10
 
 @attrs.frozen(kw_only=True)
 class MigrationPlan:
-    """What a migration would do, as the queues are now."""
+    """The work of a migration, as the queues are now."""
 
     #: By kind how many items would be moved.
     counts: dict[str, int]

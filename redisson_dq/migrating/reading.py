@@ -127,7 +127,7 @@ class SourceReader:
         )
         return int(leases) + int(arrivals)
 
-    # -- what is known of items --------------------------------------------------------------------------------------
+    # -- records of items --------------------------------------------------------------------------------------------
 
     def _with_known(self, items: list[SourceItem]) -> list[SourceItem]:
         kind = items[0].kind
@@ -283,7 +283,7 @@ class SourceReader:
     # -- the rest ----------------------------------------------------------------------------------------------------
 
     def leftovers(self) -> Iterator[list[tuple[str, Content]]]:
-        """What is remembered of items that are gone, in groups that belong together."""
+        """The records of items that are gone, in groups that belong together."""
         for page in self.site.pages("records"):
             names = [field[1:] for field, _ in page if field[:1] == b"e"]
             if names:

@@ -18,8 +18,9 @@ __all__ = ["PARTS", "PASSING", "Content", "QueueSite", "sites_of"]
 #: One content of a key: an element of a list, (member, score), (field, value), or the value of a string.
 Content = tuple[bytes, ...]
 
-#: The keys of a queue in the order in which a file has them, and an import writes them. The lists of a waiting entry
-#: come before the zset that lets it become due. Records of an item come before the item.
+#: The keys of a queue in the order in which a file has them, and an import writes them. The list of the waiting entries
+#: comes before the zset that lets them become due. Records of an item come before the item. Keys that clients have for
+#: a moment are left out: ``mover``, ``alarm`` and ``fence``.
 PARTS: dict[str, str] = {
     "settings": "hash",
     "records": "hash",
@@ -33,8 +34,6 @@ PARTS: dict[str, str] = {
     "lines": "zset",
     "turns": "hash",
     "handled": "zset",
-    "alarm": "hash",
-    "mover": "string",
     "returned": "zset",
     "quarantine": "list",
     "newer": "zset",
@@ -50,7 +49,7 @@ PARTS: dict[str, str] = {
     "timeout": "zset",
 }
 #: Those that hold for clients of this very queue, for a moment. Another queue takes none of them over.
-PASSING = ("alarm", "mover", "returned")
+PASSING = ("returned",)
 
 _PAGE = 500
 _PAGE_BYTES = 1_000_000

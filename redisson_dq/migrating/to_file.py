@@ -15,8 +15,8 @@ __all__ = ["ToFile"]
 class ToFile:
     """A file of JSON lines, one for each item.
 
-    A line has ``queue``, ``kind``, ``id`` (the caller's, or null), ``due_ms`` of an item that waits, ``bytes``
-    (base64), ``value`` (decoded, or null with ``error``) and ``batch``: the migration and the number of the batch.
+    A line has ``queue``, ``kind``, ``id`` (the caller's, or null) and ``due_ms`` of an item that waits. ``bytes`` are
+    base64. ``value`` is decoded, or null beside an ``error``. ``batch`` is the migration and the number of the batch.
     Where they are known, ``attempts``, ``reason`` and ``context`` of deliveries and the rule of a ``recurring`` offer.
     """
 

@@ -42,7 +42,8 @@ def filled(url: str) -> tuple[list[str], list[tuple[Any, str]]]:
 
 def found(url: str, name: str, **options: Any) -> tuple[list[str], list[tuple[Any, str]]]:
     with redisson_dq.connect(url, codec=StringCodec()) as client:
-        ready = client.blocking_queue(name, transfer=False, **options).read_all()
+        queue: Any = client.blocking_queue(name, transfer=False, **options)
+        ready = [value for each in getattr(queue, "partitions", [queue]) for value in each.read_all()]
         items = client.delayed_queue(name, transfer=False, **options).items(0, 999)
         return ready, sorted((item.due, item.value) for item in items)
 
