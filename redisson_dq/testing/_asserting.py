@@ -19,7 +19,9 @@ _TOLERANCE = timedelta(seconds=1)
 def offered(delayed: Any) -> Any:
     """The items that wait in a delayed queue, in due order, each with ``value``, ``id``, ``due`` and ``remaining``.
 
-    >>> [item.value for item in offered(client.delayed_queue("orders"))]
+    For example::
+
+        [item.value for item in offered(client.delayed_queue("orders"))]
     """
     return delayed.items(0, _MOST - 1)
 
@@ -39,7 +41,9 @@ def assert_offered(
     - ``delay``: in how much time it is due: a timedelta, seconds, or ``pytest.approx`` of one
     - ``id``: the name of the item
 
-    >>> assert_offered(delayed, fields={"order": 42}, delay=timedelta(minutes=30))
+    For example::
+
+        assert_offered(delayed, fields={"order": 42}, delay=timedelta(minutes=30))
     """
     wanted = _described(value, fields, delay, id)
 

@@ -40,11 +40,13 @@ class TestClock:
     - ``start``: the time at the beginning, the machine's by default; whole milliseconds.
     - ``patience``: for how many seconds of real time it waits until nothing goes on any more.
 
-    >>> with TestClock(server.url) as clock:
-    ...     client = redisson_dq.connect(server.url)
-    ...     client.delayed_queue("orders").offer("a", delay=timedelta(days=30))
-    ...     clock.advance(days=30)
-    ...     assert client.blocking_queue("orders").poll() == "a"
+    For example::
+
+        with TestClock(server.url) as clock:
+            client = redisson_dq.connect(server.url)
+            client.delayed_queue("orders").offer("a", delay=timedelta(days=30))
+            clock.advance(days=30)
+            assert client.blocking_queue("orders").poll() == "a"
 
     Raises NotForTestsError for a server that holds anything else, ArgumentError.
     """

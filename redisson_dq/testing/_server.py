@@ -54,7 +54,7 @@ _LEAKS = (
 
 
 @contextlib.contextmanager
-def server_of_tests(url: str | None, number: int) -> Iterator[ServerOfTests]:
+def server_of_tests(url: str | None = None, number: int = 0) -> Iterator[ServerOfTests]:
     """The server at a URL, in the database ``number`` after that of the URL; without one, a server that is started.
 
     Raises NotForTestsError for a server that holds anything else.

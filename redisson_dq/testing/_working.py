@@ -77,7 +77,9 @@ def handle_one(
     The handler is chosen as the worker would, among those of ``queue`` where it has several queues. ``given`` has
     values for dependencies by their names. Others are made as ever. More arguments are facts of the event.
 
-    >>> handle_one(worker, "order-42", attempt=2, given={"database": FakeDatabase()})
+    For example::
+
+        handle_one(worker, "order-42", attempt=2, given={"database": FakeDatabase()})
 
     Raises the handler's error. Raises ArgumentError where no handler takes the value, or the queue is not clear.
     """

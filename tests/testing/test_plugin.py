@@ -86,6 +86,7 @@ def test_a_project_imports_nothing(tmp_path: Path) -> None:
     assert "3 passed" in done.stdout, done.stdout
 
 
+@pytest.mark.parametrize("server", ["redis"], indirect=True)
 def test_eight_processes_on_one_server(tmp_path: Path, url: str, admin: redis.Redis) -> None:
     tests = PROJECT[PROJECT.index("def test_threads") :]
     copies = PROJECT + "".join(re.sub(r"def (test_\w+)", rf"def \1_{number}", tests) for number in range(3))
