@@ -118,10 +118,10 @@ def _failure(sight: Sight) -> tuple[str, str] | None:
     """Why no check can run, and the text of that. The first command tells."""
     try:
         list(server.connection(sight))
-    except CannotRun as error:
-        return ("rights" if server.is_refused(error) else "unreachable"), str(error)
-    except RedissonDQError as error:
-        return ("rights" if lacks_rights(error) or server.is_refused(error) else "unreachable"), str(error)
+    except (CannotRun, RedissonDQError) as error:
+        cause = error if isinstance(error, RedissonDQError) else error.__cause__
+        refused = isinstance(cause, RedissonDQError) and lacks_rights(cause)
+        return ("rights" if refused else "unreachable"), str(error)
     return None
 
 

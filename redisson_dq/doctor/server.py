@@ -7,7 +7,6 @@ from functools import partial
 
 from redisson_dq.doctor.findings import CannotRun, Finding, Severity, redis_cli
 from redisson_dq.doctor.sight import Node, Sight
-from redisson_dq.errors import RedissonDQError
 from redisson_dq.observing.server_advice import version_of
 from redisson_dq.wire import calls
 from redisson_dq.wire.keys import QueueKeys
@@ -17,7 +16,6 @@ __all__ = [
     "clock",
     "connection",
     "eviction",
-    "is_refused",
     "keyspace_events",
     "memory",
     "persistence",
@@ -359,9 +357,3 @@ def slow_scripts(sight: Sight) -> Iterator[Finding]:
             shown_by=redis_cli("SLOWLOG", "GET", 128),
             commands=("redisson-dq move --follow QUEUE", redis_cli("SLOWLOG", "RESET")),
         )
-
-
-def is_refused(error: RedissonDQError | CannotRun) -> bool:
-    """Whether an error of the first command says that the user lacks rights, or has not logged in."""
-    texts = ("NOPERM", "NOAUTH", "WRONGPASS", "refused the login", "no permissions", "Authentication required")
-    return any(text in str(error) for text in texts)
