@@ -140,7 +140,7 @@ def _refused(sight: Sight, owners: dict[str, str]) -> Iterator[Finding]:
 
 
 def eviction(sight: Sight) -> Iterator[Finding]:
-    """Redis drops no items when its memory is full."""
+    """Redis drops no items, neither when its memory is full nor after a time to live."""
     for node, info in sight.infos:
         policy = info.get("maxmemory_policy")
         if policy is None:
@@ -156,6 +156,18 @@ def eviction(sight: Sight) -> Iterator[Finding]:
             shown_by=redis_cli("INFO", "memory"),
             commands=(redis_cli("CONFIG", "SET", "maxmemory-policy", "noeviction"),),
         )
+    for queue in sight.queues:
+        ends = queue.figures.expires
+        if ends is not None:
+            key = next(each.key for each in queue.figures.keys if each.expires == ends)
+            yield queue.finding(
+                check="eviction",
+                severity=Severity.WARNING,
+                text=f"the key {key!r} vanishes at {ends:%Y-%m-%d %H:%M:%S} with all items in it",
+                evidence={"key": key, "expires": ends.isoformat()},
+                shown_by=redis_cli("PTTL", key),
+                commands=(redis_cli("PERSIST", key),),
+            )
 
 
 def persistence(sight: Sight) -> Iterator[Finding]:

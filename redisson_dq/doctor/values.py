@@ -162,7 +162,13 @@ def torn_entries(sight: Sight) -> Iterator[Finding]:
                 text=f"{list_alone} entries stand in the list of envelopes alone, and are never due",
                 evidence={"in_list_alone": list_alone, "in_zset_alone": max(0, zset_alone), **_sampled(queue)},
                 shown_by=shown,
-                commands=(redis_cli("LREM", queue.keys.envelopes, 1, member),) if member else (),
+                # The first one delivers the entry now, the second one drops it.
+                commands=(
+                    redis_cli("ZADD", queue.keys.timeout, queue.now_ms, member),
+                    redis_cli("LREM", queue.keys.envelopes, 1, member),
+                )
+                if member
+                else (),
             )
         elif zset_alone > 0:
             member = sampled.alone_in_zset or b""

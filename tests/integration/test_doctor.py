@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,12 +15,14 @@ import pytest
 import redis
 
 import redisson_dq
+from redisson_dq.cli._main import main
 from redisson_dq.doctor import CHECKS, Report, Status, diagnose
 from redisson_dq.embedded import EmbeddedServer
-from tests.conftest import PROGRAMS
+from redisson_dq.wire.keys import QueueKeys
+from tests.conftest import PATIENCE, PROGRAMS, environment
 from tests.illnesses import GLOBAL, ILLNESSES, Fleet, PythonWriter, well
 
-ROOT = Path(__file__).resolve().parents[2]
+_READS = ("cmdstat_zscore", "cmdstat_lrange", "cmdstat_zrange", "cmdstat_lindex")
 
 
 @pytest.fixture(scope="module")
@@ -88,3 +92,76 @@ def test_a_mix_of_five(fleet: Fleet, seed: int) -> None:
         ILLNESSES[illness](fleet, f"orders-{illness}")
     report = examined(fleet.url)
     assert named(report) == sorted(chosen), told(report)
+
+
+# -- further signs ---------------------------------------------------------------------------------------------------
+
+
+def test_a_key_with_a_time_to_live(fleet: Fleet) -> None:
+    fleet.listen("orders")
+    fleet.writer.offer("orders", "a", 3600)
+    fleet.admin.expire("redisson_delay_queue_timeout:{orders}", 7200)
+    (finding,) = examined(fleet.url).findings
+    assert (finding.check, finding.queue) == ("eviction", "orders")
+
+
+def test_leases_that_ended_and_did_not_come_back(fleet: Fleet) -> None:
+    fleet.admin.rpush("orders", b"\x03\x82a")
+    keys = QueueKeys.of("orders")
+    assert fleet.client.blocking_queue("orders", transfer=False).receive(timeout=PATIENCE, visibility_timeout=3600)
+    fleet.frozen("orders")
+    fleet.late("orders")
+    for lease in fleet.admin.zrange(keys.leases, 0, -1):
+        fleet.admin.execute_command("ZADD", keys.leases, 1, lease)
+    (finding,) = examined(fleet.url).findings
+    assert (finding.check, finding.severity.value, finding.evidence["ended"]) == ("leases-stuck", "problem", 1)
+
+
+def test_an_entry_in_the_list_alone_is_delivered_by_the_command(fleet: Fleet) -> None:
+    ILLNESSES["torn-entries"](fleet, "orders")
+    (finding,) = examined(fleet.url).findings
+    port = re.search(r":(\d+)/", fleet.url)
+    assert port is not None
+    command = finding.commands[0].replace("redis-cli", f"redis-cli -p {port[1]}", 1)
+    assert subprocess.run(["sh", "-c", command], capture_output=True, check=True).stdout == b"1\n"
+    assert examined(fleet.url).findings == ()
+
+
+def test_a_large_queue_is_looked_at_like_a_small_one(fleet: Fleet) -> None:
+    counts: list[int] = []
+    for size in (1000, 50_000):
+        delayed = fleet.listen(f"size-{size}")
+        delayed.offer_all([(str(number), 3600.0 + number) for number in range(size)])
+        fleet.admin.config_resetstat()
+        assert examined(fleet.url, f"size-{size}", only=["torn-entries", "mixed-envelopes", "codec"]).findings == ()
+        stats = fleet.admin.info("commandstats")
+        counts.append(sum(row["calls"] for name, row in stats.items() if name in _READS))
+    assert counts[0] == counts[1] < 1000
+
+
+def test_the_command_line(fleet: Fleet, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    ILLNESSES["unknown-classes"](fleet, "orders")
+    url = ["--url", fleet.url]
+    assert main(["doctor", *url, "--skip", "unknown-classes", "--strict"]) == 0
+    assert main(["doctor", *url, "--only", "codec,unknown-classes"]) == 0
+    assert main(["doctor", *url, "--only", "unknown-classes", "--strict"]) == 1
+    capsys.readouterr()
+    assert main(["doctor", *url, "--codec", "Kryo5Codec", "--json"]) == 0
+    assert [each["check"] for each in json.loads(capsys.readouterr().out)["findings"]] == ["unknown-classes"]
+    assert main(["doctor", *url, "--codec", "JsonJacksonCodec", "--only", "codec"]) == 1
+    assert "not in JsonJacksonCodec" in capsys.readouterr().out
+    classes = tmp_path / "shop_unseen.py"
+    classes.write_text(
+        "from dataclasses import dataclass\nfrom redisson_dq.java import java_class\n\n\n"
+        '@java_class("com.shop.Unseen")\n@dataclass\nclass Unseen:\n    pass\n'
+    )
+    # In a process of its own, as a declaration holds for good.
+    words = ["doctor", *url, "--classes", str(classes), "--strict"]
+    command = [sys.executable, "-m", "redisson_dq", *words]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment(), check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    for words in (["--only", "nobody-move"], ["--codec", "Kryo6"], ["--classes", "no_such_module"]):
+        assert main(["doctor", *url, *words]) == 64
+    assert "did you mean nobody-moves" in capsys.readouterr().err
+    assert main(["doctor", "--list-checks"]) == 0
+    assert all(check.id in capsys.readouterr().out for check in CHECKS[:1])
