@@ -19,6 +19,7 @@ class ItemRow:
     """One item: where it is, its id, its due time, and the bytes of its value.
 
     ``entry_id`` is the id inside its entry in hex. ``id`` is the id of its offer, or else the one that an offer made.
+    ``source`` is the raw name of the queue that a dead letter came from.
     ``due_ms`` is its due time, and None where none is known. ``at_ms`` is when a dead letter came. ``now_ms`` is the
     server's time when it was met.
     """
@@ -33,6 +34,7 @@ class ItemRow:
     attempts: int = 0
     at_ms: int | None = None
     reason: str = ""
+    source: str = ""
 
     def has_id(self, ids: frozenset[str]) -> bool:
         """Whether one of these ids names it: the id of its offer, the made one, or the hex id of its entry."""
@@ -94,4 +96,5 @@ def _letter_row(queue: str, aside: Aside, now_ms: int) -> ItemRow:
         attempts=record.attempt,
         at_ms=int(at) if known else None,
         reason=record.reason,
+        source=rest[:start].decode(errors="replace") if known else "",
     )

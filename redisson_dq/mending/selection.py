@@ -115,8 +115,8 @@ def select_waiting(
     """
     selection = Selection(queue, "waiting")
     with selection.unless_it_fails():
-        for part in queue.parts:
-            _choose(selection, part, ((row, met, 0) for row, met in all_waiting(queue, part)), wanted, told, stop)
+        rows = ((part, row, met, 0) for part in queue.parts for row, met in all_waiting(queue, part))
+        _choose(selection, rows, wanted, told, stop)
     return selection
 
 
@@ -131,27 +131,29 @@ def select_aside(
     """Chooses dead letters, quarantined entries or undecodable values, as :func:`select_waiting` does."""
     selection = Selection(queue, kind)
     with selection.unless_it_fails():
-        for part in queue.parts:
-            _choose(selection, part, _placed(all_aside(queue, part, kind), selection), wanted, told, stop)
+        _choose(selection, _placed(selection, all_aside(queue, kind)), wanted, told, stop)
     return selection
 
 
-def _placed(found: Iterator[tuple[ItemRow, Aside]], selection: Selection) -> Iterator[tuple[ItemRow, Aside, int]]:
-    # An element stands behind those that are not chosen.
-    first = selection.met - selection.count
-    for row, aside in found:
-        yield row, aside, selection.met - selection.count - first
+def _placed(
+    selection: Selection, found: Iterator[tuple[QueuePart, ItemRow, Aside]]
+) -> Iterator[tuple[QueuePart, ItemRow, Aside, int]]:
+    """The place of each element when it is taken out: it stands behind those of its list that are not chosen."""
+    last, before = None, 0
+    for part, row, aside in found:
+        if part is not last and selection.queue.dead_letter is None:
+            last, before = part, selection.met - selection.count
+        yield part, row, aside, selection.met - selection.count - before
 
 
 def _choose(
     selection: Selection,
-    part: QueuePart,
-    rows: Iterator[tuple[ItemRow, _C, int]],
+    rows: Iterator[tuple[QueuePart, ItemRow, _C, int]],
     wanted: Callable[[ItemRow], bool] | None,
     told: Callable[[int, int], None] | None,
     stop: Callable[[], bool] | None,
 ) -> None:
-    for row, chosen, place in rows:
+    for part, row, chosen, place in rows:
         if wanted is None or wanted(row):
             selection.add(part, chosen, place)
         selection.met += 1

@@ -7,6 +7,8 @@ import itertools
 from collections import Counter
 from collections.abc import Iterator
 
+import attrs
+
 from redisson_dq.mending.queue import MendedQueue, QueuePart
 from redisson_dq.mending.rows import ItemRow, aside_row, waiting_row
 from redisson_dq.wire import calls, commands
@@ -33,8 +35,24 @@ def all_waiting(queue: MendedQueue, part: QueuePart) -> Iterator[tuple[ItemRow, 
             return
 
 
-def all_aside(queue: MendedQueue, part: QueuePart, kind: AsideKind) -> Iterator[tuple[ItemRow, Aside]]:
-    """All elements of one of the lists that are set aside, oldest first."""
+def all_aside(queue: MendedQueue, kind: AsideKind) -> Iterator[tuple[QueuePart, ItemRow, Aside]]:
+    """All elements of the lists of one kind that a queue has set aside, oldest first in each, with their parts.
+
+    Of a list of dead letters that other queues have too, only the letters of this queue, and those without a record.
+    """
+    if kind != "dead" or queue.dead_letter is None:
+        for part in queue.parts:
+            for row, aside in _elements(queue, part, kind):
+                yield part, row, aside
+        return
+    by_raw_name = {part.keys.queue.ready: part for part in queue.parts} | {"": queue.parts[0]}
+    for row, aside in _elements(queue, queue.parts[0], kind):
+        if row.source in by_raw_name:
+            home = by_raw_name[row.source]
+            yield home, attrs.evolve(row, queue=home.name), aside
+
+
+def _elements(queue: MendedQueue, part: QueuePart, kind: AsideKind) -> Iterator[tuple[ItemRow, Aside]]:
     keys = part.keys
     key = {"dead": keys.dead.dead, "quarantine": keys.queue.quarantine, "undecodable": keys.queue.undecodable}[kind]
     now_ms = queue.run(commands.server_time_us(keys.queue.timeout)) // 1000
@@ -62,5 +80,5 @@ def _letters(queue: MendedQueue, part: QueuePart, elements: list[bytes], met: Co
 
 def aside_rows(queue: MendedQueue, kind: AsideKind, limit: int | None = None) -> Iterator[ItemRow]:
     """The rows of a list, oldest first in each part, at most so many."""
-    rows = (row for part in queue.parts for row, _ in all_aside(queue, part, kind))
+    rows = (row for _, row, _ in all_aside(queue, kind))
     return rows if limit is None else itertools.islice(rows, limit)

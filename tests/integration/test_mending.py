@@ -428,3 +428,19 @@ def test_a_filter_in_words_asks_for_the_value_and_for_the_item(client: Any, url:
         "o2",
         "o4",
     ]
+
+
+# -- a list of dead letters that queues share ------------------------------------------------------------------------
+def test_letters_of_a_shared_list_go_back_to_the_queues_that_they_came_from(client: Any, admin: Any) -> None:
+    whole = client.blocking_queue("orders", partitions=2, transfer=False, dead_letter="graveyard")
+    bills = client.blocking_queue("bills", transfer=False, dead_letter="graveyard")
+    for i, queue in enumerate([*whole.partitions, bills, *whole.partitions]):
+        queue.add(f"value-{i}")
+        queue.receive(timeout=5, visibility_timeout=60).reject("why")
+    assert admin.llen("graveyard") == 5
+    mended = MendedQueue(client, "orders", partitions=2, dead_letter="graveyard")
+    with select_aside(mended, "dead") as chosen:
+        assert (chosen.met, chosen.count) == (4, 4)
+        assert mend_aside(chosen, "redrive").done == 4
+    assert [part.read_all() for part in whole.partitions] == [["value-0", "value-3"], ["value-1", "value-4"]]
+    assert admin.lrange("graveyard", 0, -1) == [b"value-2"]

@@ -19,7 +19,7 @@ import pytest
 
 import redisson_dq
 from redisson_dq.cli import main
-from redisson_dq.codecs import StringCodec
+from redisson_dq.codecs import JsonJacksonCodec, Kryo5Codec, StringCodec
 from redisson_dq.wire.keys import QueueKeys
 from tests.cluster import Cluster
 
@@ -254,3 +254,21 @@ def test_partitions_over_the_masters_of_a_cluster_are_cancelled_and_put_back(
         assert sorted(item.id for item in whole.items()) == sorted(f"order-{i}" for i in range(40))
         assert main(shlex.split("pause orders --partitions 4 --yes --no-undo")) == 0
         assert all(part.is_paused() for part in whole.partitions)
+
+
+# -- what is set aside -----------------------------------------------------------------------------------------------
+def test_values_that_are_set_aside_are_shown_decoded_and_named_by_their_bytes(
+    run: Callable[..., tuple[int, str, str]], admin: Any
+) -> None:
+    values = [Kryo5Codec().encode({"sku": "A-1"}), JsonJacksonCodec().encode({"sku": "B-2"}), b"\xff\xfe\x00"]
+    admin.rpush(KEYS.undecodable, *values)
+    told = json.loads(run("undecodable list orders --json")[1])["items"]
+    assert [each["value"] for each in told] == [{"sku": "A-1"}, {"sku": "B-2"}, None]
+    assert run("undecodable show orders nowhere")[0] == 1
+    code, out, _ = run(f"undecodable show orders {told[2]['id']}")
+    assert code == 0
+    assert "fffe00" in out
+    assert run(f"undecodable purge orders {told[2]['id']} {told[0]['id']} --yes --no-undo")[0] == 0
+    assert admin.lrange(KEYS.undecodable, 0, -1) == [values[1]]
+    assert run("undecodable redrive orders --filter 'sku = B-2' --yes --no-undo")[0] == 0
+    assert admin.lrange(KEYS.ready, 0, -1) == [values[1]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -25,6 +26,7 @@ from redisson_dq.cli.mending._choosing import Choice, choice_options, mended, pa
 from redisson_dq.cli.mending._doing import Deed, UndoChoice, choosing, do, undo_options
 
 if TYPE_CHECKING:
+    from redisson_dq.browsing import ValueReader
     from redisson_dq.mending import ItemRow
     from redisson_dq.wire.calls.mending import AsideAction, AsideKind
 
@@ -81,16 +83,18 @@ def _list(kind: AsideKind) -> click.Command:
     def listing(
         queue: str, limit: int, dead_letter: str | None, partitions: int | None, server: Server, output: Output
     ) -> int:
+        from redisson_dq.browsing import ValueReader
         from redisson_dq.mending import aside_rows
 
+        reader = ValueReader()
         with server.client() as client:
             found = list(aside_rows(mended(client, queue, partitions, dead_letter), kind, limit))
         if output.as_json:
-            output.document(queue=queue, state=kind, items=[_told(row) for row in found])
+            output.document(queue=queue, state=kind, items=[_told(row, reader) for row in found])
         else:
             columns: list[Any] = ["id", "came", Column("attempts", right=True)]
             columns += [Column("reason", cut=True), Column("value", cut=True)]
-            cells = [(_id(row), _at(row), row.attempts or None, row.reason, _shown(row.data)) for row in found]
+            cells = [(_id(row), _at(row), row.attempts or None, row.reason, _shown(row, reader)) for row in found]
             output.table(columns, cells)
         return FINE
 
@@ -113,17 +117,18 @@ def _show(kind: AsideKind) -> click.Command:
         server: Server,
         output: Output,
     ) -> int:
+        from redisson_dq.browsing import ValueReader
         from redisson_dq.mending import aside_rows
 
-        wanted = frozenset(ids)
+        wanted, reader = frozenset(ids), ValueReader()
         with server.client() as client:
             rows = aside_rows(mended(client, queue, partitions, dead_letter), kind)
             found = [row for row in rows if _has_id(row, wanted)]
         if output.as_json:
-            output.document(queue=queue, state=kind, items=[_told(row) for row in found])
+            output.document(queue=queue, state=kind, items=[_told(row, reader) for row in found])
         else:
             for row in found:
-                output.fields([(name, value) for name, value in _told(row).items() if value not in (None, "")])
+                output.fields([(name, value) for name, value in _told(row, reader).items() if value not in (None, "")])
         known = {name for row in found for name in (row.id, row.entry_id, _id(row))}
         missing = sorted(wanted - known)
         for id in missing:
@@ -223,7 +228,9 @@ def _at(row: ItemRow) -> object:
     return None if moment is None else from_ms(moment)
 
 
-def _told(row: ItemRow) -> dict[str, object]:
+def _told(row: ItemRow, reader: ValueReader) -> dict[str, Any]:
+    """A row for JSON, with its value as far as its bytes tell the codec."""
+    decoded = reader.read(row.data)
     return {
         "queue": row.queue,
         "id": _id(row),
@@ -232,15 +239,15 @@ def _told(row: ItemRow) -> dict[str, object]:
         "at": _at(row),
         "attempts": row.attempts,
         "reason": row.reason,
-        "value": _shown(row.data),
+        "codec": decoded.codec or None,
+        "value": None if decoded.error else decoded.value,
         "bytes": row.data,
     }
 
 
-def _shown(data: bytes) -> str:
+def _shown(row: ItemRow, reader: ValueReader) -> str:
     """The value as text, or else as hex digits."""
-    try:
-        text = data.decode()
-    except UnicodeDecodeError:
-        return data.hex()
-    return text if text.isprintable() else data.hex()
+    decoded = reader.read(row.data)
+    if decoded.error:
+        return row.data.hex()
+    return decoded.value if isinstance(decoded.value, str) else json.dumps(decoded.value, ensure_ascii=False)
