@@ -8,10 +8,12 @@ import threading
 from typing import Any
 
 import redis
+from opentelemetry.sdk.trace import TracerProvider
 
 import redisson_dq
 import redisson_dq.aio
 import redisson_dq.aio.worker
+import redisson_dq.otel
 from redisson_dq.codecs import StringCodec
 from redisson_dq.worker import Worker
 from tests.conftest import PATIENCE
@@ -23,21 +25,25 @@ SLOTS = 8
 class Calls:
     """Counts functions as they are entered."""
 
-    def __init__(self) -> None:
+    def __init__(self, of: tuple[str, ...] = ("",)) -> None:
+        """``of``: those alone whose files have one of these in their paths."""
         self.count = 0
+        self._of = of
 
     def __call__(self, frame: Any, event: str, argument: Any) -> None:
-        self.count += event == "call"
+        self.count += event == "call" and any(part in frame.f_code.co_filename for part in self._of)
 
     @property
     def of_a_job(self) -> float:
         return self.count / JOBS
 
 
-def test_a_job_in_a_thread(admin: redis.Redis, url: str) -> None:
-    calls, done, left = Calls(), threading.Event(), list(range(JOBS))
+def handled_in_threads(admin: redis.Redis, url: str, calls: Calls, *, is_traced: bool = False) -> None:
+    done, left = threading.Event(), list(range(JOBS))
     admin.rpush("orders", *left)
     with redisson_dq.connect(url, codec=StringCodec()) as client:
+        if is_traced:
+            redisson_dq.otel.instrument(client, tracer_provider=TracerProvider())
         worker = Worker(client)
 
         @worker.handler("orders", concurrency=SLOTS)
@@ -53,8 +59,22 @@ def test_a_job_in_a_thread(admin: redis.Redis, url: str) -> None:
         finally:
             threading.setprofile(None)
         worker.stop()
+
+
+def test_a_job_in_a_thread(admin: redis.Redis, url: str) -> None:
+    calls = Calls()
+    handled_in_threads(admin, url, calls)
     # It was 216 once.
     assert calls.of_a_job < 125
+
+
+def test_a_job_that_is_traced(admin: redis.Redis, url: str) -> None:
+    ours, spans = Calls(("redisson_dq/otel/", "observing/operations")), Calls(("opentelemetry/sdk/trace/id_generator",))
+    handled_in_threads(admin, url, ours, is_traced=True)
+    handled_in_threads(admin, url, spans, is_traced=True)
+    assert ours.of_a_job < 16
+    # A trace's id, a span's, and the look whether the id is random: one span for each job, and none for its ack.
+    assert spans.of_a_job <= 3
 
 
 def test_a_job_in_a_task(admin: redis.Redis, url: str) -> None:
