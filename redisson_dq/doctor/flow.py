@@ -196,7 +196,7 @@ def ready_backlog(sight: Sight) -> Iterator[Finding]:
                 text=f"{queue.figures.ready} values are ready, and consumers do not keep up",
                 evidence={"ready": queue.figures.ready, "in_flight": queue.figures.in_flight},
                 shown_by=redis_cli("LLEN", queue.keys.ready),
-                commands=(f"redisson-dq watch {queue.quoted}", "start more consumers"),
+                commands=(f"redisson-dq stats {queue.quoted}", "start more consumers"),
             )
 
 
@@ -240,7 +240,10 @@ def leases_stuck(sight: Sight) -> Iterator[Finding]:
                     text=f"a value has been held for {held:.0f} s and was not acked",
                     evidence={"held_s": round(held), "in_flight": figures.in_flight, **sampled_of},
                     shown_by=redis_cli("HGET", queue.keys.deliveries, sampled.held_id),
-                    commands=(f"redisson-dq list {queue.quoted} --state in-flight",),
+                    commands=(
+                        f"redisson-dq list {queue.quoted} --state in-flight",
+                        f"redisson-dq release {queue.quoted} --all",
+                    ),
                 )
 
 

@@ -59,7 +59,7 @@ def dead_letters(sight: Sight) -> Iterator[Finding]:
                 text=f"{queue.figures.dead} values were given up",
                 evidence={"dead": queue.figures.dead},
                 shown_by=redis_cli("LLEN", key),
-                commands=(f"redisson-dq dead list {queue.quoted}", f"redisson-dq dead redrive {queue.quoted}"),
+                commands=(f"redisson-dq dead list {queue.quoted}", f"redisson-dq dead redrive {queue.quoted} --all"),
             )
 
 
@@ -100,7 +100,7 @@ def undecodable(sight: Sight) -> Iterator[Finding]:
                 shown_by=redis_cli("LRANGE", queue.keys.undecodable, 0, 9),
                 commands=(
                     f"redisson-dq undecodable list {queue.quoted}",
-                    f"redisson-dq undecodable redrive {queue.quoted}",
+                    f"redisson-dq undecodable redrive {queue.quoted} --all",
                 ),
             )
 
