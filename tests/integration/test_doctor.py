@@ -165,3 +165,13 @@ def test_the_command_line(fleet: Fleet, capsys: pytest.CaptureFixture[str], tmp_
     assert "did you mean nobody-moves" in capsys.readouterr().err
     assert main(["doctor", "--list-checks"]) == 0
     assert all(check.id in capsys.readouterr().out for check in CHECKS[:1])
+
+
+@pytest.mark.parametrize(("ahead_s", "found"), [(0, []), (60, ["clock"]), (-60, ["clock"])])
+def test_the_clock_of_a_redisson(fleet: Fleet, ahead_s: int, found: list[str]) -> None:
+    """A transfer of Redisson's has the time of its machine among its arguments, and the slow log keeps them."""
+    fleet.configured("slowlog-log-slower-than", 0)
+    keys = QueueKeys.of("busy")
+    now_ms = int(fleet.admin.time()[0]) * 1000 + ahead_s * 1000
+    fleet.admin.execute_command("EVAL", "return 1", 3, keys.ready, keys.timeout, keys.envelopes, now_ms, 100)
+    assert named(examined(fleet.url, only=["clock"])) == found
