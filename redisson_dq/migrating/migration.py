@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import secrets
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -44,6 +45,7 @@ from redisson_dq.migrating.recoding import ConversionError, Recoding, in_place
 from redisson_dq.migrating.sites import PARTS, QueueSite
 from redisson_dq.wire import calls
 from redisson_dq.wire.calls import DoneMark, ExchangeStep
+from redisson_dq.wire.request import Request
 
 __all__ = ["STATES", "Migrated", "Migration"]
 
@@ -132,6 +134,17 @@ class Migration:
         self._in_place = self._in_place and all(
             site.client is each.client for site, each in zip(sources, recoding.targets, strict=True)
         )
+        # Of each source that is a target too, as where a queue gets more partitions, its number among the targets.
+        self._own = (
+            {}
+            if to_file
+            else {
+                reader: number
+                for reader in self._readers
+                for number, site in enumerate(recoding.targets)
+                if site.raw == reader.site.raw and site.client is reader.site.client
+            }
+        )
         self._clock = sources[0].client.runtime.clock
         self.moved: Counter[str] = Counter()
         #: By reason how many values could not be converted.
@@ -185,11 +198,16 @@ class Migration:
                     "move along with values; delete that key first, and set the size of the new queue at the end"
                 )
         for site in sites:
-            for held in self._held(site):
-                other = held[3][0]["to"]
-                if other not in [writer.name for writer in self._writers]:
+            for other in self._recoding.targets:
+                if not self._to_file and site.client is not other.client and _is_same(site, other):
                     raise ArgumentError(
-                        f"queue {site.name!r}: {site.keys.migrating!r} holds items of a migration to {other!r}; "
+                        f"queue {site.name!r}: the other URL leads to the same queue; leave --to-url out"
+                    )
+            for held in self._held(site):
+                to = held[3][0]["to"]
+                if to not in [writer.name for writer in self._writers]:
+                    raise ArgumentError(
+                        f"queue {site.name!r}: {site.keys.migrating!r} holds items of a migration to {to!r}; "
                         "end that one first, by --resume and its journal or by its own arguments"
                     )
 
@@ -239,6 +257,8 @@ class Migration:
         left: Counter[str] = Counter()
         if not self._in_place:
             for reader in self._readers:
+                if reader in self._own:
+                    continue
                 sizes = reader.site.sizes()
                 for kind, part in KINDS.items():
                     left[kind] += sizes.get(part, 0) - (sizes.get("leases", 0) if kind == "waiting" else 0)
@@ -260,6 +280,10 @@ class Migration:
                 self.reasons[f"{kind}: {error}"[:200]] += 1
                 continue
             target = 0 if self._to_file else recoding.target(item, value)
+            if not self._in_place and reader in self._own and (not item.key or target == self._own[reader]):
+                # It is in a queue of the targets already. Only a name says which of them it belongs to.
+                reader.refused[kind].add(item.mark)
+                continue
             takes, puts = recoding.steps(reader.site, item, value, target)
             groups.setdefault(target, []).append((item, takes, puts))
             size += sum(len(first) for _, _, first, _ in takes if isinstance(first, bytes))
@@ -396,7 +420,7 @@ class Migration:
     def _finish(self) -> None:
         """Moves the records of items that are gone, and the settings. Removes the notes."""
         for reader in self._readers:
-            if not (self._in_place or self._to_file):
+            if not (self._in_place or self._to_file or reader in self._own):
                 self._leftovers(reader)
                 settings = [content for page in reader.site.pages("settings") for content in page]
                 takes: list[list[ExchangeStep]] = [
@@ -425,6 +449,17 @@ class Migration:
         if not parts:
             return []
         return [[("+t", site.key(part), at_ms, b"")] for part, at_ms in reader.expiries(parts).items()]
+
+
+def _is_same(one: QueueSite, other: QueueSite) -> bool:
+    """Whether two clients lead to one queue: the same server process, database and name."""
+    if one.raw != other.raw or one.client.runtime.connections.database != other.client.runtime.connections.database:
+        return False
+    ids = [
+        re.search(rb"run_id:(\w+)", each.run(Request(words=("INFO", "server"), types={each.raw: ""}, parse=bytes)))
+        for each in (one, other)
+    ]
+    return ids[0] is not None and ids[1] is not None and ids[0][1] == ids[1][1]
 
 
 def _step(site: QueueSite, told: Sequence[str]) -> ExchangeStep:

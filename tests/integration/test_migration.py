@@ -14,7 +14,7 @@ import redis
 import redisson_dq
 from redisson_dq.codecs import Kryo5Codec, StringCodec
 from redisson_dq.embedded import EmbeddedServer
-from redisson_dq.errors import DuplicateItemError
+from redisson_dq.errors import ArgumentError, DuplicateItemError
 from redisson_dq.migrating import STATES, Journal, Migration, QueueSite, Recoding, ToFile
 from redisson_dq.wire.envelope import Envelope, unwrap, wrap
 from redisson_dq.wire.partitions import partition_names
@@ -195,6 +195,38 @@ def test_partitions_and_back(client: Any, admin: redis.Redis, url: str) -> None:
     assert sorted((item.due, item.value) for item in client.delayed_queue("orders", transfer=False).items()) == items
     moved_to([QueueSite.of(client, "orders")], parts)
     usable(client, "bills", partitions=4)
+
+
+def test_more_partitions_and_fewer(client: Any, admin: redis.Redis, url: str) -> None:
+    """A partition that stays keeps its items, but those with a name that belongs to another one."""
+    before = client.delayed_queue("orders", partitions=2, transfer=False)
+    queue = client.blocking_queue("orders", partitions=2, transfer=False)
+    for number in range(40):
+        before.offer(f"named {number}", 3600, id=f"id {number}")
+        before.offer(f"plain {number}", 3600)
+        queue.add(f"ready {number}")
+    items = sorted((item.due, item.value) for item in before.items(0, 999))
+    two, four = ([QueueSite.of(client, name) for name in partition_names("orders", count)] for count in (2, 4))
+    assert moved_to(two, four).left == {}
+    more = client.delayed_queue("orders", partitions=4, transfer=False)
+    assert sorted((item.due, item.value) for item in more.items(0, 999)) == items
+    for number in range(40):
+        found = more.partition_for(f"id {number}").find(f"id {number}")
+        assert found is not None
+        assert found.value == f"named {number}"
+    done = moved_to(four, two)
+    assert done.left == {}
+    assert sorted((item.due, item.value) for item in before.items(0, 999)) == items
+    assert sum(part.size() for part in queue.partitions) == 40
+    assert all(before.partition_for(f"id {number}").find(f"id {number}") for number in range(40))
+
+
+def test_the_same_queue_by_another_url_is_refused(client: Any, admin: redis.Redis, url: str) -> None:
+    client.blocking_queue("orders", transfer=False).add("a")
+    with redisson_dq.connect(url.replace("127.0.0.1", "localhost"), codec=StringCodec()) as other:
+        with pytest.raises(ArgumentError, match="leads to the same queue"):
+            moved_to([QueueSite.of(client, "orders")], [QueueSite.of(other, "orders")])
+    assert admin.lrange("orders", 0, -1) == [b"a"]
 
 
 def test_items_leave_redis_as_json_lines(client: Any, admin: redis.Redis, url: str, tmp_path: Path) -> None:
