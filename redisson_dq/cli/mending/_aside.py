@@ -128,7 +128,8 @@ def _show(kind: AsideKind) -> click.Command:
             output.document(queue=queue, state=kind, items=[_told(row, reader) for row in found])
         else:
             for row in found:
-                output.fields([(name, value) for name, value in _told(row, reader).items() if value not in (None, "")])
+                told = {**_told(row, reader), "value": _shown(row, reader), "bytes": row.data.hex()}
+                output.fields([(name, value) for name, value in told.items() if value not in (None, "")])
         known = {name for row in found for name in (row.id, row.entry_id, _id(row))}
         missing = sorted(wanted - known)
         for id in missing:
