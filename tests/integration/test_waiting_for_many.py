@@ -382,6 +382,19 @@ def test_a_share_of_a_partition_whose_reply_was_lost_is_not_lost(
         assert sorted((each.value, each.attempt) for each in got) == [("0", 1), ("1", 1), ("2", 1)]
 
 
+def test_ever_new_sets_of_queues_leave_few_connections(admin: Any, client: Any) -> None:
+    queue = client.blocking_queue("orders", transfer=False)
+    for number in range(30):
+        assert queue.poll_from_any(f"more{number}", timeout=0.005) is None
+    # Those few stay for 10 s.
+    eventually(lambda: roles(admin)["receiver"] <= 8, within=5)
+    # They took no seats from queues that are waited for one by one, and a set that is idle waits again.
+    admin.rpush("more29", "a")
+    assert queue.poll_from_any("more29", timeout=PATIENCE) == "a"
+    admin.rpush("more0", "b")
+    assert queue.poll_from_any("more0", timeout=PATIENCE) == "b"
+
+
 def test_everything_was_flushed(crowd: object, admin: Any, client: Any, threads: ThreadPoolExecutor) -> None:
     waiting = threads.submit(client.blocking_queue("orders").take)
     eventually(lambda: watching(admin) == 1)

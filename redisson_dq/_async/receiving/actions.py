@@ -21,6 +21,7 @@ from redis.exceptions import RedisError, ResponseError
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.connecting.dedicated import Dedicated
 from redisson_dq._async.connecting.explaining import end_of_wait, explained
+from redisson_dq._async.receiving.idle import IdleConnections
 from redisson_dq._async.receiving.put_backs import PutBacks
 from redisson_dq._concurrency import AsyncCancelled, AsyncInbox, AsyncSwitch, async_give_way
 from redisson_dq._log import Log
@@ -54,9 +55,15 @@ class Actions:
     """
 
     def __init__(
-        self, connections: Connections, engine: PopEngine, backs: PutBacks, bell: AsyncInbox[Waiter | str]
+        self,
+        connections: Connections,
+        engine: PopEngine,
+        backs: PutBacks,
+        bell: AsyncInbox[Waiter | str],
+        idle: IdleConnections | None = None,
     ) -> None:
-        """``bell`` wakes the background task. ``backs`` sends values back."""
+        """``bell`` wakes the background task. ``backs`` sends values back. ``idle`` limits how many wait for nobody."""
+        self._idle = idle
         self._connections = connections
         self._clock = connections.clock
         self._engine = engine
@@ -153,7 +160,12 @@ class Actions:
     # -- actions that send nothing for callers -----------------------------------------------------------------------
 
     async def _wait(self, held: InHand) -> Told:
-        rung = await self._bell.next(_LINGER)
+        stays = self._idle is None or self._idle.enter()
+        try:
+            rung = await self._bell.next(_LINGER if stays else 0)
+        finally:
+            if stays and self._idle is not None:
+                self._idle.leave()
         self._lingered = rung is None
         if isinstance(rung, Waiter):
             with self._line.mutex:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Union
 
 from redisson_dq._async.connecting.connections import Connections
+from redisson_dq._async.receiving.idle import IdleConnections
 from redisson_dq._async.receiving.lookouts import Lookouts
 from redisson_dq._async.receiving.looks import PATIENCE, Looks
 from redisson_dq._async.receiving.pump import Pump
@@ -53,12 +54,14 @@ class Receiver:
         notices: AsyncInbox[Notice],
         sources: Sequence[Source],
         lookouts: Lookouts | None = None,
+        idle: IdleConnections | None = None,
     ) -> None:
         """``notices`` is the inbox of the background task that sees to the callers of all receivers. With ``lookouts``
-        its sources share connections with others.
+        its sources share connections with others. ``idle`` limits how many of their own connections wait for nobody.
         """
         self._connections = connections
         self._clock = connections.clock
+        self._idle = idle
         self._notices = notices
         self._inbox: AsyncInbox[Waiter | str] = AsyncInbox(self._clock)
         self.line = Line(sources[0].key, self._inbox, AsyncMutex())
@@ -193,8 +196,10 @@ class Receiver:
     # -- differences between the kinds of receiver, under the mutex --------------------------------------------------
 
     def _make_pumps(self, sources: Sequence[Source]) -> Mapping[str, Taker]:
+        debts = self._debts
         return {
-            each.key: Pump(self._connections, each, self.line, self._debts[each.key], self._inbox) for each in sources
+            each.key: Pump(self._connections, each, self.line, debts[each.key], self._inbox, idle=self._idle)
+            for each in sources
         }
 
     def _shared_pumps(self, sources: Sequence[Source], lookouts: Lookouts) -> Mapping[str, Taker]:

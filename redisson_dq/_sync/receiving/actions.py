@@ -27,6 +27,7 @@ from redisson_dq._redis import is_out_of_memory, is_passing, translate
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.connecting.dedicated import Dedicated
 from redisson_dq._sync.connecting.explaining import end_of_wait, explained
+from redisson_dq._sync.receiving.idle import IdleConnections
 from redisson_dq._sync.receiving.put_backs import PutBacks
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.waiting.debts import LOOK, repeat
@@ -56,8 +57,16 @@ class Actions:
     The pump calls the methods of the first section, from other threads and tasks too.
     """
 
-    def __init__(self, connections: Connections, engine: PopEngine, backs: PutBacks, bell: Inbox[Waiter | str]) -> None:
-        """``bell`` wakes the background task. ``backs`` sends values back."""
+    def __init__(
+        self,
+        connections: Connections,
+        engine: PopEngine,
+        backs: PutBacks,
+        bell: Inbox[Waiter | str],
+        idle: IdleConnections | None = None,
+    ) -> None:
+        """``bell`` wakes the background task. ``backs`` sends values back. ``idle`` limits how many wait for nobody."""
+        self._idle = idle
         self._connections = connections
         self._clock = connections.clock
         self._engine = engine
@@ -154,7 +163,12 @@ class Actions:
     # -- actions that send nothing for callers -----------------------------------------------------------------------
 
     def _wait(self, held: InHand) -> Told:
-        rung = self._bell.next(_LINGER)
+        stays = self._idle is None or self._idle.enter()
+        try:
+            rung = self._bell.next(_LINGER if stays else 0)
+        finally:
+            if stays and self._idle is not None:
+                self._idle.leave()
         self._lingered = rung is None
         if isinstance(rung, Waiter):
             with self._line.mutex:

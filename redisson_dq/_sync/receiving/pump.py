@@ -14,6 +14,7 @@ from redisson_dq._redis import pack
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.connecting.dedicated import Dedicated
 from redisson_dq._sync.receiving.actions import Actions, Told
+from redisson_dq._sync.receiving.idle import IdleConnections
 from redisson_dq._sync.receiving.put_backs import PutBacks
 from redisson_dq._sync.receiving.unblocking import Unblocker
 from redisson_dq.errors import RedisConnectionError
@@ -44,14 +45,15 @@ class Pump:
         *,
         stay: float = 0.0,
         shuts: bool = False,
+        idle: IdleConnections | None = None,
     ) -> None:
-        """``bell`` wakes the background task. ``stay`` and ``shuts`` are the engine's."""
+        """``bell`` wakes the background task. ``stay`` and ``shuts`` are the engine's, and ``idle`` is the actions'."""
         self._clock = connections.clock
         self._line = line
         self._bell = bell
         self._engine = PopEngine(line, source, debts, stay=stay, shuts=shuts)
         self._backs = PutBacks(connections, source, line, self.put_away)
-        self._pumping = Actions(connections, self._engine, self._backs, bell)
+        self._pumping = Actions(connections, self._engine, self._backs, bell, idle)
         self._unblocker = Unblocker(source.key, line.mutex, self._clock, self._unblockable)
         self._task: BackgroundTask | None = None
 

@@ -13,6 +13,7 @@ from typing import Union
 from redisson_dq._clock import Clock
 from redisson_dq._concurrency import BackgroundTask, Inbox, Mutex, Promise, Work
 from redisson_dq._sync.connecting.connections import Connections
+from redisson_dq._sync.receiving.idle import IdleConnections
 from redisson_dq._sync.receiving.lookouts import Lookouts
 from redisson_dq._sync.receiving.looks import PATIENCE, Looks
 from redisson_dq._sync.receiving.pump import Pump
@@ -56,12 +57,14 @@ class Receiver:
         notices: Inbox[Notice],
         sources: Sequence[Source],
         lookouts: Lookouts | None = None,
+        idle: IdleConnections | None = None,
     ) -> None:
         """``notices`` is the inbox of the background task that sees to the callers of all receivers. With ``lookouts``
-        its sources share connections with others.
+        its sources share connections with others. ``idle`` limits how many of their own connections wait for nobody.
         """
         self._connections = connections
         self._clock = connections.clock
+        self._idle = idle
         self._notices = notices
         self._inbox: Inbox[Waiter | str] = Inbox(self._clock)
         self.line = Line(sources[0].key, self._inbox, Mutex())
@@ -196,8 +199,10 @@ class Receiver:
     # -- differences between the kinds of receiver, under the mutex --------------------------------------------------
 
     def _make_pumps(self, sources: Sequence[Source]) -> Mapping[str, Taker]:
+        debts = self._debts
         return {
-            each.key: Pump(self._connections, each, self.line, self._debts[each.key], self._inbox) for each in sources
+            each.key: Pump(self._connections, each, self.line, debts[each.key], self._inbox, idle=self._idle)
+            for each in sources
         }
 
     def _shared_pumps(self, sources: Sequence[Source], lookouts: Lookouts) -> Mapping[str, Taker]:

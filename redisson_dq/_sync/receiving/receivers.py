@@ -13,6 +13,7 @@ from redisson_dq._clock import Clock
 from redisson_dq._concurrency import BackgroundTask, Inbox, Promise, Work
 from redisson_dq._log import Log
 from redisson_dq._sync.connecting.connections import Connections
+from redisson_dq._sync.receiving.idle import IdleConnections
 from redisson_dq._sync.receiving.lookouts import Lookouts
 from redisson_dq._sync.receiving.receiver import Notice, Receiver
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
@@ -31,6 +32,8 @@ T = TypeVar("T")
 _LAST_REPLY = 2.0
 _LAST_STEPS = 0.5
 _PAUSE = 0.001
+# So many connections that waited for sets of queues stay open when nobody waits.
+_IDLE_SETS = 8
 
 
 class Receivers:
@@ -45,6 +48,7 @@ class Receivers:
         self._receivers: dict[Waitable, Receiver] = {}
         self._notices: Inbox[Notice] = Inbox(self._clock)
         self._lookouts = Lookouts(connections)
+        self._idle = IdleConnections(_IDLE_SETS)
         self._task: BackgroundTask | None = None
         self._closed = False
 
@@ -119,7 +123,8 @@ class Receivers:
     def single(self, source: Source) -> Receiver:
         """Makes the receiver of one source."""
         lookouts, seats = self._seats_for([source])
-        receiver = Receiver(self.connections, self._notices, [source], lookouts)
+        idle = None if lookouts or seats else self._idle
+        receiver = Receiver(self.connections, self._notices, [source], lookouts, idle)
         receiver.seats = seats
         return receiver
 
@@ -134,9 +139,10 @@ class Receivers:
 
     def _seats_for(self, sources: Sequence[Source]) -> tuple[Lookouts | None, int]:
         """The lookouts, where these sources have to share connections with others, and how many seats they take."""
-        if self._lookouts.take_seats(len(sources)):
-            return None, len(sources)
-        return (None, 0) if any(source.at_once(1) is None for source in sources) else (self._lookouts, 0)
+        if any(source.at_once(1) is None for source in sources):
+            # Calls may wait for ever-new sets of queues, and would have all seats.
+            return None, 0
+        return (None, len(sources)) if self._lookouts.take_seats(len(sources)) else (self._lookouts, 0)
 
     def end(self, *keys: str) -> None:
         """Ends every wait that needs an open handle of one of these keys with ClosedError. No item is lost."""
