@@ -35,6 +35,13 @@ PROGRAM = "redisson-dq"
 
 #: Every command and the module whose ``command`` it is, in the order of the help.
 COMMANDS = {
+    "queues": "redisson_dq.cli.looking.queues",
+    "stats": "redisson_dq.cli.looking.stats",
+    "list": "redisson_dq.cli.looking.list_items",
+    "show": "redisson_dq.cli.looking.show",
+    "peek": "redisson_dq.cli.looking.peek",
+    "offer": "redisson_dq.cli.values.offer",
+    "take": "redisson_dq.cli.values.take",
     "cancel": "redisson_dq.cli.mending.cancel",
     "reschedule": "redisson_dq.cli.mending.reschedule",
     "run-now": "redisson_dq.cli.mending.run_now",

@@ -1,0 +1,180 @@
+"""``redisson-dq list``: the items of a queue in some state, page by page, decoded and filtered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import click
+
+from redisson_dq.cli.frame import (
+    FINE,
+    BoundedNumber,
+    Column,
+    Output,
+    Server,
+    json_option,
+    progress,
+    queue_argument,
+    server_options,
+)
+from redisson_dq.cli.looking._values import (
+    ValueChoice,
+    as_fields,
+    found_partitions,
+    in_words,
+    partitions_option,
+    short,
+    value_options,
+)
+
+if TYPE_CHECKING:
+    from redisson_dq import Client
+    from redisson_dq.browsing import DecodedValue, Filter, SeenItem, ValueReader
+
+__all__ = ["command"]
+
+_STATES = ("waiting", "ready", "in-flight", "dead", "quarantined", "undecodable", "expired", "recurring")
+# So much of each value comes along to be decoded.
+_HEAD = 16_384
+_MOST_LOOKED = 100_000
+
+
+@attrs.define
+class _Listed:
+    """The rows that were found, how many there are in all, and where to go on."""
+
+    rows: list[tuple[SeenItem, DecodedValue]]
+    count: int
+    looked: int
+    next: str | None
+
+
+@click.command(
+    help="""Show items of QUEUE, decoded.
+
+    Their order is that of their due times, or of the list. A filter is as in --filter 'order.id = 42 and late > 5m'.
+    The last line names the cursor of the next page.
+    """
+)
+@queue_argument
+@click.option(
+    "--state", type=click.Choice(_STATES), default="waiting", metavar="STATE", help=f"{', '.join(_STATES)} (waiting)."
+)
+@click.option("--filter", "text", metavar="FILTER", help="Only the items for which it holds.")
+@click.option(
+    "--limit",
+    metavar="N",
+    type=BoundedNumber(int, 1, 1000, "a number of items"),
+    default=50,
+    help="So many items (50).",
+)
+@click.option("--after", metavar="CURSOR", help="Go on where the page before has ended.")
+@click.option(
+    "--look",
+    metavar="N",
+    type=BoundedNumber(int, 1, what="a number of items"),
+    default=_MOST_LOOKED,
+    help=f"With --filter look at so many items at most ({_MOST_LOOKED}).",
+)
+@value_options
+@partitions_option
+@click.option("--dead-letter", metavar="NAME", help="The queue that gets its dead letters, unless its own list does.")
+@server_options
+@json_option
+def command(
+    queue: str,
+    state: str,
+    text: str | None,
+    limit: int,
+    after: str | None,
+    look: int,
+    values: ValueChoice,
+    partitions: int | None,
+    dead_letter: str | None,
+    server: Server,
+    output: Output,
+) -> int:
+    """Carry out ``list``."""
+    from redisson_dq.browsing import Filter
+
+    wanted = None if text is None else Filter(text)
+    reader = values.reader()
+    with server.client() as client:
+        options: dict[str, Any] = {
+            "partitions": found_partitions(client, queue, partitions),
+            "dead_letter": dead_letter,
+            "head": _HEAD,
+        }
+        found = _listed(client, queue, state, wanted, reader, limit, after, look, options)
+    if output.as_json:
+        items = [as_fields(row, decoded) for row, decoded in found.rows]
+        output.document(queue=queue, state=state, count=found.count, looked=found.looked, items=items, next=found.next)
+        return FINE
+    if found.rows:
+        _show(output, state, found.rows)
+    shown = f"{len(found.rows):,} of {found.count:,} {state}"
+    output.text(shown if wanted is None else f"{shown}; looked at {found.looked:,}")
+    if found.next is not None:
+        output.text(f"go on with --after {found.next}")
+    return FINE
+
+
+def _listed(
+    client: Client,
+    queue: str,
+    state: Any,
+    wanted: Filter | None,
+    reader: ValueReader,
+    limit: int,
+    after: str | None,
+    look: int,
+    options: dict[str, Any],
+) -> _Listed:
+    from redisson_dq.browsing import browse
+
+    found = _Listed([], 0, 0, after)
+    with progress("looking") as told:
+        while True:
+            most = limit if wanted is None else min(1000, look - found.looked)
+            before = found.next
+            page = browse(client, queue, state, after=before, limit=most, **options)
+            told.expect(page.count)
+            for i, row in enumerate(page.rows):
+                decoded = reader.read(row.data, is_whole=row.is_whole)
+                if wanted is None or wanted(row, decoded):
+                    found.rows.append((row, decoded))
+                    if wanted is not None and len(found.rows) == limit and i + 1 < len(page.rows):
+                        # The next page begins behind this row.
+                        page = browse(client, queue, state, after=before, limit=i + 1, **{**options, "head": 0})
+                        break
+            told.add(len(page.rows))
+            found.looked += len(page.rows)
+            found.count, found.next = page.count, page.next
+            is_enough = len(found.rows) >= limit if wanted is not None else bool(page.rows)
+            if page.next is None or is_enough or found.looked >= look:
+                return found
+
+
+def _show(output: Output, state: str, rows: list[tuple[SeenItem, DecodedValue]]) -> None:
+    columns: dict[str, Any] = {"id": [row.id for row, _ in rows]}
+    if any(row.due for row, _ in rows):
+        name = "deadline" if state == "in-flight" else "due"
+        columns[name] = [in_words(row.due, row.now) for row, _ in rows]
+    if state == "dead":
+        columns["died"] = [in_words(row.at, row.now) for row, _ in rows]
+    if state == "recurring":
+        columns["every"] = [row.every for row, _ in rows]
+    if any(row.attempts for row, _ in rows):
+        columns["attempts"] = [row.attempts for row, _ in rows]
+    if any(row.reason for row, _ in rows):
+        columns["reason"] = [row.reason for row, _ in rows]
+    columns["codec"] = [f"{each.codec.replace('Codec', '') or '?'}{_mark(each)}" for _, each in rows]
+    columns["value"] = [short(each) for _, each in rows]
+    cut = {"reason", "value"}
+    heads = [Column(name, cut=name in cut, right=name == "attempts") for name in columns]
+    output.table(heads, list(zip(*columns.values(), strict=True)))
+
+
+def _mark(decoded: DecodedValue) -> str:
+    return "?" if decoded.sure == "possible" else ""

@@ -1,0 +1,86 @@
+"""``redisson-dq show``: one item with its whole value."""
+
+from __future__ import annotations
+
+import click
+
+from redisson_dq.cli.frame import FINE, PROBLEM, Output, Server, json_option, queue_argument, server_options
+from redisson_dq.cli.looking._values import (
+    ValueChoice,
+    as_fields,
+    found_partitions,
+    in_words,
+    partitions_option,
+    value_options,
+)
+
+__all__ = ["command"]
+
+# A value is read up to this size.
+_MOST_BYTES = 16 << 20
+
+
+@click.command(
+    help="""Show one item of QUEUE with its whole value, wherever it is.
+
+    ID is one that list shows, or the id of its offer.
+    """
+)
+@queue_argument
+@click.argument("id", metavar="ID")
+@value_options
+@partitions_option
+@click.option("--dead-letter", metavar="NAME", help="The queue that gets its dead letters, unless its own list does.")
+@server_options
+@json_option
+def command(
+    queue: str,
+    id: str,
+    values: ValueChoice,
+    partitions: int | None,
+    dead_letter: str | None,
+    server: Server,
+    output: Output,
+) -> int:
+    """Carry out ``show``: 0, or 1 where there is no such item."""
+    from redisson_dq.browsing import find_row, recognise
+
+    reader = values.reader()
+    with server.client() as client:
+        count = found_partitions(client, queue, partitions)
+        row = find_row(client, queue, id, partitions=count, dead_letter=dead_letter, head=_MOST_BYTES)
+    if row is None:
+        if output.as_json:
+            output.document(item=None)
+        else:
+            click.echo(f"{queue} has no item {id}: list {queue} shows those that there are", err=True)
+        return PROBLEM
+    decoded = reader.read(row.data, is_whole=row.is_whole)
+    candidates = recognise(row.data, is_whole=row.is_whole)
+    if output.as_json:
+        found = [{"codec": each.codec, "sure": each.sure, "why": each.why} for each in candidates]
+        output.document(item=as_fields(row, decoded), candidates=found)
+        return FINE
+    due = "deadline" if row.state == "in-flight" else "due"
+    pairs: list[tuple[str, object]] = [
+        ("queue", row.queue),
+        ("state", row.state),
+        ("id", row.id),
+        (due, None if row.due is None else f"{row.due.isoformat(' ', 'milliseconds')}, {in_words(row.due, row.now)}"),
+        ("at", row.at),
+        ("attempts", row.attempts),
+        ("reason", row.reason),
+        ("source", row.source),
+        ("every", row.every),
+        ("envelope", row.envelope),
+        ("size", f"{row.size:,} bytes"),
+        ("codec", f"{decoded.codec or 'unknown'}{f' ({decoded.sure})' if decoded.sure else ''}"),
+        ("class", decoded.java_class),
+        ("error", decoded.error),
+    ]
+    output.fields([(name, value) for name, value in pairs if value not in (None, "")])
+    others = [f"{each.codec} ({each.sure}: {each.why})" for each in candidates if each.codec != decoded.codec]
+    if decoded.error and others:
+        output.text(f"may also be {', '.join(others)}")
+    output.tree("hex" if decoded.error else "value", decoded.value)
+    return FINE

@@ -1,0 +1,1 @@
+"""The commands that put values in and take them out: ``offer`` and ``take``."""

@@ -1,0 +1,170 @@
+"""``redisson-dq offer``: puts values into a queue, from arguments, standard input or a file of any size."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Iterator
+from itertools import islice
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from redisson_dq.cli.frame import (
+    DATA,
+    FINE,
+    Output,
+    Seconds,
+    Server,
+    json_option,
+    progress,
+    queue_argument,
+    server_options,
+)
+from redisson_dq.cli.looking._values import (
+    ValueChoice,
+    found_partitions,
+    load_classes,
+    partitions_option,
+    value_options,
+)
+from redisson_dq.cli.values._making import codec_of, envelope_of, made_value
+
+if TYPE_CHECKING:
+    from redisson_dq import Client
+
+__all__ = ["command"]
+
+# So many values go in one round trip. They are in all or not at all.
+_BATCH = 500
+
+
+@click.command(
+    help="""Offer values to QUEUE.
+
+    VALUE is JSON. Without VALUE, or with -, each line of standard input is one. The codec and the envelope are those of
+    the items that QUEUE has, and Redisson's defaults where it has none.
+    """
+)
+@queue_argument
+@click.argument("given", metavar="[VALUE]...", nargs=-1)
+@click.option("--file", metavar="FILE", type=click.File("r", encoding="utf-8"), help="Each line of FILE is a value.")
+@click.option("--delay", metavar="S", type=Seconds(zero=True), help="Due so much later: 90, 5m, 2h.")
+@click.option("--id", metavar="ID", help="The id of the item. An id that is known already is refused.")
+@click.option("--class", "java_class", metavar="NAME", help="Each JSON object has the fields of this Java class.")
+@click.option("--text", is_flag=True, help="Each VALUE, or line, is a text as it stands, and no JSON.")
+@click.option(
+    "--envelope",
+    type=click.Choice(["current", "legacy"]),
+    help="legacy is for Redisson up to 3.21.0.",
+)
+@value_options
+@partitions_option
+@server_options
+@json_option
+def command(
+    queue: str,
+    given: tuple[str, ...],
+    file: IO[str] | None,
+    delay: float | None,
+    id: str | None,
+    java_class: str | None,
+    text: bool,
+    envelope: str | None,
+    values: ValueChoice,
+    partitions: int | None,
+    server: Server,
+    output: Output,
+) -> int:
+    """Carry out ``offer``: 0, or 65 for a line that is no JSON. What stood before it is offered."""
+    if file is not None and given:
+        raise click.UsageError("VALUE and --file both say what is offered: give one of them")
+    lines: Iterator[str] = iter(given) if given and given != ("-",) else _lines(file or sys.stdin)
+    load_classes(values.classes)
+    with server.client() as looking:
+        count = found_partitions(looking, queue, partitions)
+        codec = values.codec or codec_of(looking, queue, count)
+        envelope = envelope or envelope_of(looking, queue, count)
+    from redisson_dq.browsing.values import make_codec
+
+    with server.client(codec=make_codec(codec), envelope=envelope) as client:
+        offered, failure = _offered(client, queue, count, _values(lines, java_class, text), delay, id)
+    if output.as_json:
+        output.document(queue=queue, offered=offered, codec=codec, envelope=envelope, error=failure)
+    else:
+        output.text(f"{offered:,} offered to {queue} with {codec}")
+    if failure is not None:
+        click.echo(f"redisson-dq offer: error: {failure}", err=True)
+        return DATA
+    return FINE
+
+
+def _lines(source: IO[str]) -> Iterator[str]:
+    with contextlib.closing(source) if source is not sys.stdin else contextlib.nullcontext():
+        for line in source:
+            if line.strip():
+                yield line.rstrip("\r\n")
+
+
+class _BadLineError(Exception):
+    """A line that is no JSON."""
+
+
+def _values(lines: Iterator[str], java_class: str | None, text: bool) -> Iterator[Any]:
+    for number, line in enumerate(lines, 1):
+        if text:
+            yield line
+            continue
+        try:
+            parsed = json.loads(line)
+        except ValueError as error:
+            raise _BadLineError(f"value {number} is no JSON: {error}; --text offers it as a text") from None
+        yield made_value(parsed, java_class)
+
+
+def _offered(
+    client: Client, queue: str, partitions: int | None, values: Iterator[Any], delay: float | None, id: str | None
+) -> tuple[int, str | None]:
+    """How many were offered, and why no more were."""
+    offered, failure = 0, None
+    with progress("offering") as told:
+        while failure is None:
+            batch = []
+            try:
+                for each in islice(values, _BATCH):
+                    batch.append(each)
+            except _BadLineError as error:
+                failure = str(error)
+            if not batch:
+                break
+            _put(client, queue, partitions, batch, delay, id)
+            if id is not None and next(values, None) is not None:
+                raise click.UsageError("--id names one item, and there are more values")
+            offered += len(batch)
+            told.add(len(batch))
+    return offered, failure
+
+
+def _put(
+    client: Client, queue: str, partitions: int | None, batch: list[Any], delay: float | None, id: str | None
+) -> None:
+    if delay is None and id is None:
+        if partitions is None:
+            client.blocking_queue(queue, transfer=False).add_all(batch)
+        else:
+            whole = client.blocking_queue(queue, transfer=False, partitions=partitions)
+            for each in batch:
+                whole.add(each)
+        return
+    delayed: Any
+    if partitions is None:
+        delayed = client.delayed_queue(queue, transfer=False)
+    else:
+        delayed = client.delayed_queue(queue, transfer=False, partitions=partitions)
+    if id is None:
+        delayed.offer_all((each, delay or 0) for each in batch)
+        return
+    if len(batch) > 1:
+        raise click.UsageError("--id names one item, and there are more values")
+    delayed.offer(batch[0], delay=delay or 0, id=id)

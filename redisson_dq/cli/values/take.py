@@ -1,0 +1,109 @@
+"""``redisson-dq take``: takes values, and prints each before the next one is taken."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from redisson_dq.cli.frame import (
+    FINE,
+    PROBLEM,
+    BoundedNumber,
+    Output,
+    Seconds,
+    Server,
+    json_option,
+    queue_argument,
+    server_options,
+)
+from redisson_dq.cli.looking._values import ValueChoice, found_partitions, partitions_option, value_options
+
+if TYPE_CHECKING:
+    from redisson_dq.browsing import DecodedValue
+
+__all__ = ["command"]
+
+
+@click.command(
+    help="""Take values from QUEUE, and print each as a line of JSON.
+
+    A value that was taken is printed before the next one is taken. Where it cannot be printed, it goes back to the
+    front of QUEUE. Without --wait only what is ready is taken.
+    """
+)
+@queue_argument
+@click.option("--wait", metavar="S", type=Seconds(zero=True), default=0.0, help="Wait so long for each value (0).")
+@click.option(
+    "--count", metavar="N", type=BoundedNumber(int, 1, what="a number of values"), help="At most so many (1)."
+)
+@click.option("--follow", is_flag=True, help="Take values until Ctrl-C, or until --count were taken.")
+@value_options
+@partitions_option
+@server_options
+@json_option
+def command(
+    queue: str,
+    wait: float,
+    count: int | None,
+    follow: bool,
+    values: ValueChoice,
+    partitions: int | None,
+    server: Server,
+    output: Output,
+) -> int:
+    """Carry out ``take``: 0, or 1 where nothing came. With ``--json`` a line has the codec and the class, too."""
+    from redisson_dq.codecs import ByteArrayCodec
+
+    reader = values.reader()
+    most = count if count is not None else None if follow else 1
+    taken = 0
+    with server.client(codec=ByteArrayCodec()) as client:
+        parts = found_partitions(client, queue, partitions)
+        handle: Any = client.blocking_queue(queue, partitions=parts)
+        while most is None or taken < most:
+            data = handle.take() if follow else handle.poll(timeout=wait) if wait else handle.poll()
+            if data is None:
+                break
+            try:
+                _print(output, queue, reader.read(data))
+            except BaseException:
+                _give_back(client, queue, parts, data)
+                raise
+            taken += 1
+    return FINE if taken or follow else PROBLEM
+
+
+def _print(output: Output, queue: str, decoded: DecodedValue) -> None:
+    if output.as_json:
+        output.line(
+            queue=queue,
+            codec=decoded.codec or None,
+            **{"class": decoded.java_class or None},
+            value=None if decoded.error else decoded.value,
+            hex=decoded.value if decoded.error else None,
+            error=decoded.error or None,
+        )
+        return
+    value = {"hex": decoded.value, "error": decoded.error} if decoded.error else decoded.value
+    print(json.dumps(value))
+    sys.stdout.flush()
+
+
+def _give_back(client: Any, queue: str, partitions: int | None, data: bytes) -> None:
+    """Puts a value back in front, or prints its bytes on standard error where that fails."""
+    from redisson_dq.errors import RedissonDQError
+
+    try:
+        if partitions is None:
+            client.blocking_deque(queue, transfer=False).add_first(data)
+        else:
+            client.blocking_queue(queue, transfer=False, partitions=partitions).add(data)
+    except RedissonDQError as error:
+        click.echo(
+            f"redisson-dq take: this value was taken, and could not be put back ({error}): {data.hex()}", err=True
+        )
+    else:
+        click.echo(f"redisson-dq take: the last value could not be printed, and was put back into {queue}", err=True)

@@ -1,0 +1,261 @@
+"""``queues``, ``stats``, ``list``, ``show``, ``peek``, ``offer`` and ``take`` against a real Redis."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+
+from redisson_dq.cli import main
+from redisson_dq.embedded import EmbeddedServer
+from redisson_dq.wire.envelope import Envelope, wrap
+from redisson_dq.wire.keys import QueueKeys
+from tests.conftest import emptied, environment
+
+#: Rights to look at every queue, and no other.
+LOOKS = (
+    "on",
+    ">looks",
+    "~*",
+    "&*",
+    "-@all",
+    "+@read",
+    "+eval",
+    "+evalsha",
+    "+time",
+    "+pubsub",
+    "+ping",
+    "+client|setname",
+)
+LOOKING = (["queues"], ["stats", "orders"], ["list", "orders"], ["show", "orders", "order-1"], ["peek", "orders"])
+STATES = ("waiting", "ready", "in-flight", "dead", "quarantined", "undecodable", "expired", "recurring")
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def redis_server(servers: Any, monkeypatch: pytest.MonkeyPatch) -> EmbeddedServer:
+    server: EmbeddedServer = emptied(servers("redis"))
+    monkeypatch.setenv("REDISSON_DQ_URL", server.url)
+    monkeypatch.setenv("COLUMNS", "120")
+    return server
+
+
+@pytest.fixture
+def admin(redis_server: EmbeddedServer) -> Iterator[redis.Redis]:
+    with redis.Redis.from_url(redis_server.url) as admin:
+        yield admin
+
+
+@pytest.fixture
+def run(redis_server: EmbeddedServer, capsys: pytest.CaptureFixture[str]) -> Run:
+    def run(*words: str) -> tuple[int, str, str]:
+        code = main(words)
+        told = capsys.readouterr()
+        return code, told.out, told.err
+
+    return run
+
+
+@pytest.fixture
+def orders(run: Run, redis_server: EmbeddedServer) -> None:
+    """Two items that wait, and a value that is ready."""
+    run("offer", "orders", '{"id": 42, "lines": [{"sku": "a"}]}', "--delay", "1h", "--id", "order-1", "--codec", "json")
+    run("offer", "orders", '{"id": 43}', "--delay", "2h", "--codec", "json")
+    run("offer", "orders", '{"id": 44}', "--codec", "json")
+
+
+@pytest.mark.usefixtures("orders")
+class TestLooking:
+    def test_queues(self, run: Run) -> None:
+        run("offer", "parts", "1", "2", "3", "--partitions", "4", "--delay", "1h")
+        code, out, _ = run("queues")
+        assert code == 0
+        assert [line.split()[:2] for line in out.splitlines()[1:]] == [["orders", "2"], ["parts", "(3"]]
+        code, out, _ = run("queues", "o*", "--json")
+        (found,) = json.loads(out)["queues"]
+        assert (found["name"], found["stats"]["waiting"], found["stats"]["ready"]) == ("orders", 2, 1)
+        assert run("queues", "nothing*")[1] == "no queue matches 'nothing*'\n"
+
+    def test_stats(self, run: Run) -> None:
+        code, out, _ = run("stats", "orders", "gone")
+        assert code == 0
+        assert "waiting        2, the next is due" in out
+        assert out.endswith("gone: there is nothing of it in Redis\n")
+        assert json.loads(run("stats", "orders", "--json")[1])["queues"][0]["ready"] == 1
+
+    def test_a_key_of_another_type(self, run: Run, admin: redis.Redis) -> None:
+        admin.set("redisson_delay_queue_timeout:{bad}", "x")
+        assert run("stats", "bad")[0] == 65
+        assert run("queues")[0] == 65
+        assert run("list", "bad")[0] == 65
+
+    def test_list_and_filter(self, run: Run) -> None:
+        code, out, _ = run("list", "orders")
+        assert code == 0
+        assert out.splitlines()[1].startswith("order-1")
+        assert out.endswith("2 of 2 waiting\n")
+        found = json.loads(run("list", "orders", "--json", "--filter", "value.lines[0].sku = a and due < 61m")[1])
+        assert [each["id"] for each in found["items"]] == ["order-1"]
+        assert found["items"][0]["value"] == {"id": 42, "lines": [{"sku": "a"}]}
+        assert (found["schema"], found["looked"], found["next"]) == (1, 2, None)
+        code, _, err = run("list", "orders", "--filter", "id = ")
+        assert code == 64
+        assert "a value is wanted at the end" in err
+
+    def test_pages_of_a_filter_lose_nothing(self, run: Run, tmp_path: Path) -> None:
+        lines = tmp_path / "lines"
+        lines.write_text("".join(f'{{"n": {i}}}\n' for i in range(500)))
+        run("offer", "many", "--file", str(lines), "--delay", "1h", "--codec", "json")
+        seen: list[int] = []
+        after: list[str] = []
+        while True:
+            found = json.loads(run("list", "many", "--json", "--limit", "7", "--filter", "n >= 480", *after)[1])
+            seen += [each["value"]["n"] for each in found["items"]]
+            if found["next"] is None:
+                break
+            after = ["--after", found["next"]]
+        assert sorted(seen) == list(range(480, 500))
+
+    def test_show_and_peek(self, run: Run) -> None:
+        code, out, _ = run("show", "orders", "order-1")
+        assert code == 0
+        assert "codec     JsonJacksonCodec (certain)" in out
+        assert "    [0]\n      sku: a" in out
+        assert json.loads(run("show", "orders", "ready@0", "--json")[1])["item"]["value"] == {"id": 44}
+        code, out, err = run("show", "orders", "gone")
+        assert (code, out) == (1, "")
+        assert "orders has no item gone" in err
+        assert run("peek", "orders")[1] == 'ready: {"id": 44}\n'
+        assert len(run("peek", "orders", "--count", "9")[1].splitlines()) == 3
+
+    @pytest.mark.parametrize("words", [*LOOKING, *(["list", "orders", "--state", state] for state in STATES)])
+    def test_a_user_who_may_only_read_sees_it_and_nothing_is_written(
+        self, words: list[str], run: Run, admin: redis.Redis, redis_server: EmbeddedServer
+    ) -> None:
+        admin.acl_deluser("looker")
+        admin.execute_command("ACL", "SETUSER", "looker", *LOOKS)
+        url = redis_server.url.replace("://", "://looker:looks@")
+        size = admin.dbsize()
+        changes = admin.info("persistence")["rdb_changes_since_last_save"]
+        threads = threading.active_count()
+        with admin.monitor() as monitor:
+            code, _, err = run(*words, "--url", url)
+            assert code == 0, err
+            admin.echo("the end")
+            sent = []
+            for command in monitor.listen():
+                if command["command"].startswith("ECHO"):
+                    break
+                sent.append(command["command"].split()[0].upper())
+        assert threading.active_count() == threads
+        assert admin.info("persistence")["rdb_changes_since_last_save"] == changes
+        assert admin.dbsize() == size
+        writes = {
+            "SET",
+            "DEL",
+            "HSET",
+            "HDEL",
+            "ZADD",
+            "ZREM",
+            "RPUSH",
+            "LPUSH",
+            "LPOP",
+            "PUBLISH",
+            "PEXPIRE",
+            "SUBSCRIBE",
+        }
+        assert sent
+        assert set(sent) & writes == set()
+        admin.acl_deluser("looker")
+
+    def test_a_user_without_rights(self, run: Run, admin: redis.Redis, redis_server: EmbeddedServer) -> None:
+        admin.execute_command("ACL", "SETUSER", "nobody", "on", ">x", "-@all")
+        code, _, err = run("stats", "orders", "--url", redis_server.url.replace("://", "://nobody:x@"))
+        admin.acl_deluser("nobody")
+        assert code == 77
+        assert err.startswith("redisson-dq: error: ")
+
+    def test_a_server_that_is_away(self, run: Run) -> None:
+        assert run("queues", "--url", "redis://127.0.0.1:1")[0] == 69
+
+
+class TestOfferAndTake:
+    def test_what_was_offered_is_taken(self, run: Run) -> None:
+        run("offer", "orders", '{"id": 1}', "[1, 2]", "null")
+        assert [run("take", "orders")[1] for _ in range(3)] == ['{"id": 1}\n', "[1, 2]\n", "null\n"]
+        assert run("take", "orders")[:2] == (1, "")
+
+    def test_it_waits_for_what_is_due(self, run: Run) -> None:
+        run("offer", "orders", '"late"', "--delay", "50ms", "--codec", "string")
+        assert run("take", "orders", "--wait", "20s") == (0, '"late"\n', "")
+
+    def test_the_codec_and_the_envelope_are_those_of_the_queue(self, run: Run, admin: redis.Redis) -> None:
+        keys = QueueKeys.of("orders")
+        entry = wrap(Envelope.LEGACY, b"12345678", b"text that was there")
+        admin.zadd(keys.timeout, {entry: 4_000_000_000_000})
+        admin.rpush(keys.envelopes, entry)
+        code, out, _ = run("offer", "orders", '"more text"', "--delay", "1h", "--json")
+        assert code == 0
+        assert json.loads(out)["codec"] == "StringCodec"
+        assert json.loads(out)["envelope"] == "legacy"
+        found = json.loads(run("list", "orders", "--json")[1])["items"]
+        assert [each["envelope"] for each in found] == ["legacy", "legacy"]
+
+    def test_classes_of_ones_own(self, run: Run, tmp_path: Path) -> None:
+        file = tmp_path / "acme.py"
+        file.write_text(
+            "import attrs\nfrom redisson_dq.java import java_class\n\n"
+            "@java_class('com.acme.Parcel')\n@attrs.define\nclass Parcel:\n    id: int\n    to: str\n"
+        )
+        words = ["--codec", "kryo5", "--class", "com.acme.Parcel", "--classes", str(file)]
+        assert run("offer", "orders", '{"id": 7, "to": "Bern"}', "--delay", "1h", *words)[0] == 0
+        (found,) = json.loads(run("list", "orders", "--json", "--classes", str(file))[1])["items"]
+        assert found["value"] == {"@class": "com.acme.Parcel", "id": 7, "to": "Bern"}
+        assert (found["codec"], found["codec_is"]) == ("Kryo5Codec", "certain")
+        code, _, err = run("offer", "orders", '{"ID": 7}', *words)
+        assert code == 64
+        assert "an object of com.acme.Parcel cannot be made" in err
+        code, _, err = run("list", "orders", "--classes", "gone.py")
+        assert code == 64
+        assert "--classes gone.py: there is no such Python file" in err
+
+    def test_a_line_that_is_no_json_ends_it_and_what_stood_before_is_in(self, run: Run, tmp_path: Path) -> None:
+        file = tmp_path / "lines"
+        file.write_text("1\n2\n\nthree\n4\n")
+        code, out, err = run("offer", "orders", "--file", str(file))
+        assert code == 65
+        assert out == "2 offered to orders with Kryo5Codec\n"
+        assert "value 3 is no JSON" in err
+        assert run("offer", "orders", "three", "--text", "--codec", "string")[0] == 0
+
+    def test_two_values_cannot_have_one_id(self, run: Run) -> None:
+        code, _, err = run("offer", "orders", "1", "2", "--id", "x")
+        assert code == 64
+        assert "--id names one item" in err
+        assert run("peek", "orders")[1] == "orders is empty\n"
+
+    def test_a_value_that_cannot_be_printed_goes_back(self, run: Run, redis_server: EmbeddedServer) -> None:
+        run("offer", "orders", *map(str, range(2000)))
+        command = [sys.executable, "-m", "redisson_dq", "take", "orders", "--follow"]
+        env = {**environment(), "REDISSON_DQ_URL": redis_server.url}
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env, text=True) as taking:
+            assert taking.stdout is not None
+            assert taking.stderr is not None
+            lines = [taking.stdout.readline() for _ in range(3)]
+            taking.stdout.close()
+            told = taking.stderr.read()
+        assert lines == ["0\n", "1\n", "2\n"]
+        assert taking.returncode == 1
+        assert "was put back into orders" in told
+        # Some more fitted into the pipe. The rest is there, in order.
+        left = json.loads(run("peek", "orders", "--count", "1000", "--json")[1])["items"]
+        numbers = [each["value"] for each in left]
+        assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
