@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import subprocess
 import sys
 import threading
@@ -13,7 +15,9 @@ from typing import Any
 import pytest
 import redis
 
+import redisson_dq
 from redisson_dq.cli import main
+from redisson_dq.codecs import ByteArrayCodec, JsonJacksonCodec, StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.wire.envelope import Envelope, wrap
 from redisson_dq.wire.keys import QueueKeys
@@ -31,20 +35,52 @@ LOOKS = (
     "+evalsha",
     "+time",
     "+pubsub",
-    "+ping",
-    "+client|setname",
 )
 LOOKING = (["queues"], ["stats", "orders"], ["list", "orders"], ["show", "orders", "order-1"], ["peek", "orders"])
 STATES = ("waiting", "ready", "in-flight", "dead", "quarantined", "undecodable", "expired", "recurring")
 
+#: By their names: the commands of the sessions of docs/command-line.md that this file plays, in their order.
+SESSION_LINES = {
+    "queues": ["queues"],
+    "stats": ["stats orders"],
+    "list": ["list orders", "list orders --filter 'total > 10 and due < 90m'", "list bills --state ready"],
+    "show": ["show orders order-1", "show parcels parcel-1"],
+    "peek": ["peek bills --count 2"],
+    "offer": ["offer orders '{\"id\": 45}' --delay 5m --id order-4"],
+    "take": ["take bills", "take bills --count 5 --json"],
+}
+PAGE = Path(__file__).parents[2] / "docs" / "command-line.md"
+
 Run = Callable[..., tuple[int, str, str]]
+
+
+def filled(url: str) -> None:
+    """The queues that the page looks at."""
+    with redisson_dq.connect(url) as client:
+        orders = client.delayed_queue("orders", JsonJacksonCodec(), transfer=False)
+        for i, total in enumerate((9.5, 120, 30), 1):
+            orders.offer({"id": 41 + i, "total": total}, delay=3600 * i, id=f"order-{i}")
+        client.blocking_queue("bills", StringCodec(), transfer=False).add_all(["bill-1", "bill-2"])
+        client.delayed_queue("bills", StringCodec(), transfer=False).offer("bill-3", delay=7200)
+        # An object of a class that is not declared here.
+        parcels = client.delayed_queue("parcels", ByteArrayCodec(), transfer=False)
+        parcels.offer(b"\x01\x00com.acme.Parce\xec\x02\x54Bern", delay=1800, id="parcel-1")
+
+
+def alike(text: str) -> str:
+    """Output without what differs from run to run: times, made ids, amounts of memory, spaces of columns."""
+    text = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?\+00:00", "TIME", text)
+    text = re.sub(r"in \d[\d.hms ]*[hms]\b", "in SPAN", text)
+    text = re.sub(r"\d{13}-[0-9a-f]{16,18}", "ID", text)
+    text = re.sub(r"\d+ bytes in", "SIZE bytes in", text)
+    return re.sub(r" +", " ", text)
 
 
 @pytest.fixture
 def redis_server(servers: Any, monkeypatch: pytest.MonkeyPatch) -> EmbeddedServer:
     server: EmbeddedServer = emptied(servers("redis"))
     monkeypatch.setenv("REDISSON_DQ_URL", server.url)
-    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("COLUMNS", "100")
     return server
 
 
@@ -185,6 +221,19 @@ class TestLooking:
 
     def test_a_server_that_is_away(self, run: Run) -> None:
         assert run("queues", "--url", "redis://127.0.0.1:1")[0] == 69
+
+
+def test_the_page_shows_what_the_commands_print(run: Run, redis_server: EmbeddedServer) -> None:
+    session = r"<!-- session: ([\w-]+) -->\n\n```console\n(.*?)```"
+    sessions = dict(re.findall(session, PAGE.read_text("utf-8"), re.DOTALL))
+    filled(redis_server.url)
+    for name, lines in SESSION_LINES.items():
+        played = re.split(r"^\$ redisson-dq ", sessions[name], flags=re.MULTILINE)[1:]
+        assert [each.partition("\n")[0] for each in played] == lines
+        for each in played:
+            line, _, told = each.partition("\n")
+            _, out, err = run(*shlex.split(line))
+            assert alike(err + out).strip() == alike(told).strip()
 
 
 class TestOfferAndTake:

@@ -77,7 +77,7 @@ def command(
     server: Server,
     output: Output,
 ) -> int:
-    """Carry out ``offer``: 0, or 65 for a line that is no JSON. What stood before it is offered."""
+    """Carry out ``offer``: 0, or 65 for a line that is no JSON. The values before it are offered."""
     if file is not None and given:
         raise click.UsageError("VALUE and --file both say what is offered: give one of them")
     lines: Iterator[str] = iter(given) if given and given != ("-",) else _lines(file or sys.stdin)
