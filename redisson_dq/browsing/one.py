@@ -42,8 +42,10 @@ def find_row(
     Raises ArgumentError, RedisConnectionError, RedisReplyError, WrongTypeError.
     """
     place = _AT.fullmatch(id)
-    if place is not None and place[1] in STATES:
-        return _at(client, queue, place[1], int(place[2]), partitions, dead_letter, head)
+    if place is not None:
+        for state in STATES:
+            if state == place[1]:
+                return _at(client, queue, state, int(place[2]), partitions, dead_letter, head)
     made = entry_id(id)
     target = Target(given_id=id) if made is None else Target(entry=made[1], due_ms=made[0])
     for name in names_of_parts(client, queue, partitions):

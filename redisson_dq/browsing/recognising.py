@@ -42,7 +42,7 @@ def recognise(data: bytes, *, is_whole: bool = True) -> list[Candidate]:
 
         >>> from redisson_dq.browsing import recognise
         >>> [(each.codec, each.sure) for each in recognise(b'{"@class":"com.acme.Order","id":1}')]
-        [('JsonJacksonCodec', 'certain'), ('StringCodec', 'possible')]
+        [('JsonJacksonCodec', 'certain'), ('TypedJsonJacksonCodec', 'likely'), ('StringCodec', 'possible')]
     """
     found: dict[str, Candidate] = {}
     for each in _candidates(data, is_whole):

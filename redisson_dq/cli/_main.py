@@ -75,11 +75,11 @@ class _Program(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in COMMANDS:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(COMMANDS[name]).command
-        command.name = name
+        command: click.Command = import_module(COMMANDS[cmd_name]).command
+        command.name = cmd_name
         return command
 
     def resolve_command(

@@ -250,7 +250,9 @@ def replication(sight: Sight) -> Iterator[Finding]:
         for name, text in info.items():
             if not (name.startswith("slave") and name[5:].isdigit()):
                 continue
-            replica = dict(pair.partition("=")[::2] for pair in text.split(","))
+            replica: dict[str, str] = {}
+            for pair in text.split(","):
+                field, _, replica[field] = pair.partition("=")
             if replica.get("state") != "online" or int(replica.get("lag", "0")) > _LAG_S:
                 yield _warning(
                     check="replication",

@@ -58,12 +58,12 @@ def export(place: QueueSite, path: Path, *, pause: bool = False, progress: OnPro
         raise ArgumentError(f"queue {place.name!r}: the file {str(path)!r} exists; an export replaces none")
     part = path.with_name(path.name + ".part")
     with _paused(place) if pause else _as_it_is() as own_pause:
-        for number in range(_TRIES if pause else 1):
-            if number:
-                part.unlink()
-            written = _write(place, part, own_pause, progress)
+        written = _write(place, part, own_pause, progress)
+        for _ in range(_TRIES - 1 if pause else 0):
             if written.exact:
                 break
+            part.unlink()
+            written = _write(place, part, own_pause, progress)
     part.rename(path)
     return written
 

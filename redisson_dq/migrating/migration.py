@@ -77,6 +77,7 @@ class _HeldWriter(Protocol):
     @property
     def name(self) -> str:
         """The name by which held items tell it from others."""
+        ...
 
     def write(self, migration: str, batch: int, items: Sequence[Mapping[str, Any]]) -> None:
         """Puts a batch in, once, however often it is called."""

@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from redisson_dq._sync.client import Client
-from redisson_dq.wire import calls
+from redisson_dq.wire import calls, commands
 from redisson_dq.wire.keys import DeadKeys, QueueKeys, map_name
 from redisson_dq.wire.partitions import MOST_PARTITIONS, partition_names
 from redisson_dq.wire.request import Request
@@ -114,8 +114,8 @@ class QueueSite:
 
     def now_ms(self) -> int:
         """The server's clock."""
-        time = self.run(Request(words=("TIME",), types={self.keys.ready: ""}, parse=_as_is))
-        return int(time[0]) * 1000 + int(time[1]) // 1000
+        now_us: int = self.run(commands.server_time_us(self.keys.ready))
+        return now_us // 1000
 
     def sizes(self) -> dict[str, int]:
         """How many contents each part has, without those that are empty."""

@@ -64,7 +64,7 @@ def server_of_tests(url: str | None = None, number: int = 0) -> Iterator[ServerO
         admin = stack.enter_context(redis.Redis.from_url(url, protocol=2, decode_responses=True))
         try:
             claim(admin, url)
-        except redis.exceptions.ResponseError as error:
+        except redis.ResponseError as error:
             raise RedisConnectionError(
                 f"each process of pytest-xdist uses a database of its own: {error}; start the server with "
                 "--databases 64, or use fewer processes"

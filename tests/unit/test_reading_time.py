@@ -24,6 +24,7 @@ EXCEPTIONS = {
     "otel/": "the beginning of a span, which is a moment of the calendar",
     "prometheus/collector.py": "a scrape, which a monitor waits for in real time",
     "embedded/": "the start and the end of a server process",
+    "testing/": "the clock of tests itself, and the patience with which it waits for the test's own threads and tasks",
     "cli/": "the processes of a worker, the sessions of its pages, the figures of the demo",
 }
 
@@ -104,6 +105,7 @@ def test_locks_are_waited_for_with_a_time_where_they_are_the_clocks() -> None:
     assert sorted(name for name, text in modules.items() if ".acquire(timeout=" in text) == [
         "_concurrency/waiting.py",
         "scheduling/timer.py",
+        "testing/_clock.py",
     ]
     assert "threading.Lock" not in modules["_concurrency/waiting.py"]
 
@@ -112,9 +114,11 @@ def test_the_time_of_the_server_is_read_in_one_script_and_in_one_request() -> No
     asked = re.compile(r"""["']TIME["']""")
     scripts = [path.name for path in sorted(PACKAGE.rglob("*.lua")) if asked.search(path.read_text("utf-8"))]
     assert scripts == ["clock.lua"]
-    # The other module lists the commands that only read.
+    # One module lists the commands that only read. The clock of tests answers in the place of Redis.
     modules = [path.relative_to(PACKAGE).as_posix() for path in sorted(PACKAGE.rglob("*.py"))]
     assert [name for name in modules if asked.search((PACKAGE / name).read_text("utf-8"))] == [
         "scripts/script.py",
+        "testing/_connections.py",
+        "testing/_scripts.py",
         "wire/commands.py",
     ]
