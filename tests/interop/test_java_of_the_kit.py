@@ -1,0 +1,67 @@
+"""Java's side without Java, beside a live Redisson: the same keys, scores, bytes and messages, and the same reading."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import pytest
+
+from redisson_dq.codecs import Codec, Kryo5Codec, StringCodec
+from redisson_dq.embedded import EmbeddedServer
+from redisson_dq.testing import java as kit
+from tests.conftest import PATIENCE, eventually
+from tests.flavours import Flavour
+from tests.interop.conftest import OpenJava
+from tests.interop.sides import HOUR, server_ms
+
+VALUES = ("order-42", "", "Auftr\u00e4ge", "same", "same")
+CODINGS: dict[str, tuple[Codec, Any]] = {"Kryo5": (Kryo5Codec(), None), "String": (StringCodec(), "StringCodec")}
+
+
+@pytest.mark.parametrize("coding", CODINGS)
+@pytest.mark.parametrize("version", ["4.3.1", "3.20.0"])
+@pytest.mark.parametrize("flavour", ["sync"], indirect=True)
+def test_an_offer_of_the_kit_is_one_of_redisson(
+    redis7: EmbeddedServer, look: Any, flavour: Flavour, java: OpenJava, queue: str, version: str, coding: str
+) -> None:
+    codec, name = CODINGS[coding]
+    live = java(redis7.url, version=version, codec=name)
+    head = 9 if version == "4.3.1" else 8
+    messages = look.pubsub()
+    with flavour.connect(redis7.url, codec=codec) as client:
+        delayed, ready = client.delayed_queue(queue, transfer=False), client.blocking_queue(queue)
+        keys = delayed.keys
+        messages.subscribe(keys.channel)
+        assert messages.get_message(timeout=PATIENCE)["type"] == "subscribe"
+
+        def offered(offer: Any) -> tuple[Any, ...]:
+            before = server_ms(look)
+            for number, value in enumerate(VALUES):
+                # Each but the last is the new head, and is told of.
+                offer(value, HOUR - min(number, 3) * 60)
+            entries = look.lrange(keys.envelopes, 0, -1)
+            scores = dict(look.zrange(keys.timeout, 0, -1, withscores=True))
+            told = [messages.get_message(timeout=PATIENCE)["data"] for _ in VALUES[:4]]
+            assert told == [b"%d" % scores[entry] for entry in entries[:4]]
+            due = [round((scores[entry] - before) / 60_000) for entry in entries]
+            is_number = [head == 9 or struct.unpack("<d", entry[:8])[0].is_integer() for entry in entries]
+            return [entry[:1] for entry in entries if head == 9], [entry[head:] for entry in entries], due, is_number
+
+        theirs = offered(lambda value, delay: live.offer(value, int(delay * 1000)))
+        assert kit.reads(delayed, version=version) == live.delayed("read_all") == list(VALUES)
+        assert live.delayed("poll_limit", limit=9) == list(VALUES)
+        # The last two are equal, and either may be the head. So a fifth message may be there.
+        while messages.get_message(timeout=0.1) is not None:
+            pass
+        ours = offered(lambda value, delay: kit.offered_by(version, delayed, value, delay))
+        assert ours == theirs
+        assert kit.reads(delayed, version=version) == live.delayed("read_all") == list(VALUES)
+        assert live.delayed("poll_limit", limit=9) == list(VALUES)
+
+        kit.offered_by(version, delayed, "due", 0)
+        live.call("open_delayed")
+        eventually(lambda: ready.size() == 1)
+        assert kit.reads(ready, version=version) == live.ready("read_all") == ["due"]
+        assert live.call("take") == "due"
+    messages.close()
