@@ -7,6 +7,7 @@ from typing import Final
 
 import attrs
 
+from redisson_dq._pauses import Pauses
 from redisson_dq.errors import RedisConnectionError
 from redisson_dq.waiting import pop_table
 from redisson_dq.waiting.debts import LOOK, Debt, Debts, Owed, repeat
@@ -80,7 +81,7 @@ class PopEngine:
         # The request that was sent together with the last blocking command.
         self._behind: Request[list[Taken]] | None = None
         self._chose = self._began = 0.0
-        self._pause = _FIRST_PAUSE
+        self._pauses = Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
         self.until = math.inf
         self.emptied = -math.inf
 
@@ -256,19 +257,17 @@ class PopEngine:
         self.line.answer_expired(trouble)
         if now - self._chose > _LONGEST_PAUSE:
             # Redis could be reached since the last trouble: nothing has come, so nothing has told.
-            self._pause = _FIRST_PAUSE
+            self._pauses.reset()
 
     def out_of_trouble(self) -> None:
         """Redis has answered."""
         self.trouble = None
         self._is_refused = False
-        self._pause = _FIRST_PAUSE
+        self._pauses.reset()
 
     def longer_pause(self) -> float:
         """How many seconds to pause now. The next pause takes twice as long."""
-        seconds = self._pause
-        self._pause = min(_LONGEST_PAUSE, seconds * 2)
-        return seconds
+        return self._pauses.next()
 
     def proves_redis_is_back(self, trigger: Trigger, *, is_connected: bool) -> bool:
         """Whether the pumper's trigger tells that Redis can be reached."""

@@ -12,6 +12,7 @@ from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.connecting.dedicated import NOBODYS_CHANNEL, Dedicated
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncMutex, AsyncSendLock, AsyncSwitch
 from redisson_dq._log import Log
+from redisson_dq._pauses import Pauses
 from redisson_dq.errors import RedissonDQError
 
 __all__ = ["Subscription"]
@@ -119,35 +120,36 @@ class Subscription:
             logger.debug("%s on the subscription: %s", words[0], error)
 
     async def _run(self) -> None:
-        pause = _FIRST_PAUSE
+        pauses = Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
         while not self._closed:
             try:
                 current = await self._connections.connected("", self._role, _together(self._queues()))
             except RedissonDQError as error:
                 self._connections.outage.began(_PLACE, error)
-                logger.debug("cannot subscribe, next try in %.2f s: %s", pause, error)
+                logger.debug("cannot subscribe, next try in %.2f s: %s", pauses.coming, error)
             else:
                 self._connections.outage.ended(_PLACE)
                 try:
                     await self._serve(current)
                 except Exception as error:
                     if isinstance(error, NoPermissionError):
-                        pause = _PAUSE_WITHOUT_PERMISSION
+                        pauses = Pauses(_PAUSE_WITHOUT_PERMISSION, _PAUSE_WITHOUT_PERMISSION)
                     if not self._closed:
                         # A broken connection is replaced at once, or is part of an outage, which is logged once.
                         level = logging.DEBUG if isinstance(error, (Disconnected, OSError)) else logging.WARNING
-                        logger.log(level, "the subscription broke, subscribing anew in %.2f s: %s", pause, error)
+                        logger.log(
+                            level, "the subscription broke, subscribing anew in %.2f s: %s", pauses.coming, error
+                        )
                 finally:
                     with self._mutex:
                         self._current = None
                     await current.aclose()
                 if self._heard:
-                    pause = _FIRST_PAUSE
+                    pauses = Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
                     self._heard.clear()
                 await self._connections.refresh()
-            if await self._closing.wait(pause):
+            if await self._closing.wait(pauses.next()):
                 break
-            pause = min(max(pause, _LONGEST_PAUSE), pause * 2)
         self._connections.outage.gave_up(_PLACE)
 
     async def _serve(self, current: Dedicated) -> None:

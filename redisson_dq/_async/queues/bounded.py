@@ -11,6 +11,7 @@ from redis.exceptions import BusyLoadingError, ResponseError
 from redisson_dq._async.queues.blocking import BlockingQueue
 from redisson_dq._async.receiving.receiver import time_left
 from redisson_dq._concurrency import async_finish
+from redisson_dq._pauses import Pauses
 from redisson_dq._redis import passes
 from redisson_dq._times import Delay, timeout_seconds
 from redisson_dq.errors import RedissonDQError, ServerFullError
@@ -127,7 +128,7 @@ class BoundedBlockingQueue(BlockingQueue[T]):
 
     async def _offer_within(self, value: T, timeout: float | None) -> bool:
         deadline = math.inf if timeout is None else self._runtime.clock.monotonic() + timeout
-        pause = _FIRST_PAUSE
+        pauses = Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
         if await self._offer_by(deadline, self.requests.offer(value)) is True:
             return True
         while True:
@@ -143,8 +144,7 @@ class BoundedBlockingQueue(BlockingQueue[T]):
                 if isinstance(done, RedissonDQError):
                     if left <= 0:
                         raise done
-                    await released.wait(min(left, pause))
-                    pause = min(_LONGEST_PAUSE, pause * 2)
+                    await released.wait(min(left, pauses.next()))
                     continue
                 if left <= 0:
                     return False

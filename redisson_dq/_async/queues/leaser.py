@@ -13,6 +13,7 @@ from redisson_dq._async.receiving.receiver import time_left
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._concurrency import AsyncCallback
 from redisson_dq._log import Log
+from redisson_dq._pauses import Pauses
 from redisson_dq._times import Delay, timeout_seconds
 from redisson_dq.errors import ArgumentError, DecodeError, RedisConnectionError, RedissonDQError
 from redisson_dq.observing import LeaseBegan
@@ -170,7 +171,7 @@ class Leaser(Generic[T]):
         calls that are still needed after the client was closed.
         """
         until = self._runtime.clock.monotonic() + (lease if left is None else min(lease, left))
-        pause = 0.0
+        pause, pauses = 0.0, Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
         while True:
             try:
                 return await self._runtime.connections.run(request, when_closed=when_closed)
@@ -181,7 +182,7 @@ class Leaser(Generic[T]):
                     error.maybe_done = sent
                     raise
             await self._runtime.clock.async_sleep(pause)
-            pause = min(_LONGEST_PAUSE, max(_FIRST_PAUSE, pause * 2))
+            pause = pauses.next()
 
     async def hand_back(self, source: LeaseSource, leased: list[Leased]) -> None:
         """Hands back the values that a cancelled caller would have received."""

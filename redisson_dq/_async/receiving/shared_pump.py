@@ -16,6 +16,7 @@ from redisson_dq._async.connecting.explaining import end_of_wait, explained
 from redisson_dq._async.receiving.put_backs import PutBacks
 from redisson_dq._concurrency import AsyncWork
 from redisson_dq._log import Log
+from redisson_dq._pauses import Pauses
 from redisson_dq._redis import is_denied, is_out_of_memory, is_passing
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.waiting.debts import Debts, Owed, repeat
@@ -132,7 +133,7 @@ class SharedPump:
         self._refusal: tuple[Request[list[Taken]] | None, Exception] = (None, Exception())
         # Why Redis refuses for good, until the callers are told.
         self._reason: RedissonDQError | None = None
-        self._pause_seconds = _FIRST_PAUSE
+        self._pauses = Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
         turns.add(self)
 
     # -- for a receiver (Taker) --------------------------------------------------------------------------------------
@@ -236,7 +237,7 @@ class SharedPump:
             elif do is Do.TELL and self._reason is not None:
                 self.line.fail(self._reason)
             elif do is Do.PAUSE:
-                self._calling.later(self._go_on, self.backs.pause_of(self._longer_pause()))
+                self._calling.later(self._go_on, self.backs.pause_of(self._pauses.next()))
         if self.engine.state is State.RESTING and self.line.inbox.count and not self.engine.is_over:
             # Somebody came who still found it called.
             self.tell(Trigger.WORK)
@@ -414,7 +415,7 @@ class SharedPump:
             await self._connections.refresh()
         with self.line.mutex:
             if isinstance(reason, RedisConnectionError):
-                logger.debug("queue %r: waiting again in %.2f s: %s", self._key, self._pause_seconds, reason)
+                logger.debug("queue %r: waiting again in %.2f s: %s", self._key, self._pauses.coming, reason)
                 self.suffer(reason)
                 self.lookout = None
                 self.tell(Trigger.AWAY)
@@ -432,11 +433,6 @@ class SharedPump:
     def _key(self) -> str:
         return self.source.key
 
-    def _longer_pause(self) -> float:
-        seconds = self._pause_seconds
-        self._pause_seconds = min(_LONGEST_PAUSE, seconds * 2)
-        return seconds
-
     def is_well(self) -> None:
         """Redis has answered."""
         if self.engine.state is not State.FAILING:
@@ -444,5 +440,5 @@ class SharedPump:
 
     def _trouble_is_over(self) -> None:
         self.trouble = None
-        self._pause_seconds = _FIRST_PAUSE
+        self._pauses.reset()
         self._connections.outage.ended(self._place)

@@ -14,6 +14,7 @@ from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.leases.delivery import Delivery, lease_of
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncInbox
 from redisson_dq._log import Log
+from redisson_dq._pauses import Pauses
 from redisson_dq.errors import ClosedError, DurabilityError, RedisConnectionError, RedissonDQError
 from redisson_dq.items import SettleOutcome
 from redisson_dq.observing.operations import OperationKind, Under
@@ -132,9 +133,9 @@ class Settler:
     async def _run(self) -> None:
         pending: list[Settlement] = []
         ends = False
-        pause = 0.0
+        pauses = Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
         while pending or not ends:
-            first = await self._settlements.next(pause if pending else None)
+            first = await self._settlements.next(pauses.next() if pending else None)
             while first is not None:
                 if first is _END:
                     ends = True
@@ -149,7 +150,8 @@ class Settler:
                     logger.exception("worker: %d leases cannot be ended", len(pending))
                     pending = []
                 self._has_pending = bool(pending)
-                pause = min(_LONGEST_PAUSE, max(_FIRST_PAUSE, pause * 2)) if pending else 0.0
+                if not pending:
+                    pauses.reset()
         self._connections.outage.gave_up(_PLACE)
 
     async def _send(self, settlements: list[Settlement]) -> list[Settlement]:

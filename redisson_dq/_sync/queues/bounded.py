@@ -12,6 +12,7 @@ from typing import TypeVar
 from redis.exceptions import BusyLoadingError, ResponseError
 
 from redisson_dq._concurrency import finish
+from redisson_dq._pauses import Pauses
 from redisson_dq._redis import passes
 from redisson_dq._sync.queues.blocking import BlockingQueue
 from redisson_dq._sync.receiving.receiver import time_left
@@ -130,7 +131,7 @@ class BoundedBlockingQueue(BlockingQueue[T]):
 
     def _offer_within(self, value: T, timeout: float | None) -> bool:
         deadline = math.inf if timeout is None else self._runtime.clock.monotonic() + timeout
-        pause = _FIRST_PAUSE
+        pauses = Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
         if self._offer_by(deadline, self.requests.offer(value)) is True:
             return True
         while True:
@@ -146,8 +147,7 @@ class BoundedBlockingQueue(BlockingQueue[T]):
                 if isinstance(done, RedissonDQError):
                     if left <= 0:
                         raise done
-                    released.wait(min(left, pause))
-                    pause = min(_LONGEST_PAUSE, pause * 2)
+                    released.wait(min(left, pauses.next()))
                     continue
                 if left <= 0:
                     return False

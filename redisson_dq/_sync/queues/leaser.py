@@ -13,6 +13,7 @@ import attrs
 
 from redisson_dq._concurrency import Callback
 from redisson_dq._log import Log
+from redisson_dq._pauses import Pauses
 from redisson_dq._sync.leases.delivery import Delivery, lease_of
 from redisson_dq._sync.receiving.receiver import time_left
 from redisson_dq._sync.runtime import Runtime
@@ -173,7 +174,7 @@ class Leaser(Generic[T]):
         calls that are still needed after the client was closed.
         """
         until = self._runtime.clock.monotonic() + (lease if left is None else min(lease, left))
-        pause = 0.0
+        pause, pauses = 0.0, Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
         while True:
             try:
                 return self._runtime.connections.run(request, when_closed=when_closed)
@@ -184,7 +185,7 @@ class Leaser(Generic[T]):
                     error.maybe_done = sent
                     raise
             self._runtime.clock.sleep(pause)
-            pause = min(_LONGEST_PAUSE, max(_FIRST_PAUSE, pause * 2))
+            pause = pauses.next()
 
     def hand_back(self, source: LeaseSource, leased: list[Leased]) -> None:
         """Hands back the values that a cancelled caller would have received."""

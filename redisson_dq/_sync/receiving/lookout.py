@@ -25,6 +25,7 @@ from redisson_dq._concurrency import (
     give_way,
 )
 from redisson_dq._log import Log
+from redisson_dq._pauses import Pauses
 from redisson_dq._redis import is_passing, pack, translate
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.connecting.tracking import Tracking, TrackingRefusedError, watch
@@ -89,7 +90,7 @@ class Lookout:
         self._has_braked = False
         self._waited_at = self._slots_at = self._ticked_at = 0.0
         self._slots: object = None
-        self._pause_seconds = _FIRST_PAUSE
+        self._pauses = Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
 
     # -- for others --------------------------------------------------------------------------------------------------
 
@@ -226,7 +227,7 @@ class Lookout:
                 self._waited_at = now
                 self._exchange(asked)
                 self._connections.outage.ended(self._place)
-                self._pause_seconds = _FIRST_PAUSE
+                self._pauses.reset()
         finally:
             for turns in asked:
                 turns.free()
@@ -334,7 +335,7 @@ class Lookout:
         if isinstance(reason, RedisConnectionError):
             self._connections.outage.began(self._place, reason)
             self._connections.refresh()
-        seconds, self._pause_seconds = self._pause_seconds, min(_LONGEST_PAUSE, self._pause_seconds * 2)
+        seconds = self._pauses.next()
         logger.debug("a lookout: waiting again in %.2f s: %s", seconds, reason)
         self._closing.wait(seconds)
         self._lose_all()

@@ -14,6 +14,7 @@ from redis.exceptions import RedisError, ResponseError
 from redisson_dq._clock import Clock
 from redisson_dq._concurrency import BackgroundTask, Cancelled
 from redisson_dq._log import Log
+from redisson_dq._pauses import Pauses
 from redisson_dq._sync.connecting.dedicated import Dedicated
 from redisson_dq.errors import RedissonDQError
 
@@ -24,8 +25,8 @@ logger = Log()
 # An unblock can overtake the blocking command that it is meant for. Then it is repeated at this interval.
 _PAUSE = 0.005
 _TRIES = 100
-# Redis cannot be reached, or stands still: the pause doubles from twice the first figure up to the second.
-_FIRST_PAUSE = 0.05
+# Redis cannot be reached, or stands still: the pause doubles from the first figure up to the second.
+_FIRST_PAUSE = 0.1
 _LONGEST_PAUSE = 2.0
 
 
@@ -55,7 +56,7 @@ class Unblocker:
             self._task = BackgroundTask(self._run, f"redisson_dq-unblock-{self._key}", shielded=True)
 
     def _run(self) -> None:
-        pause = _PAUSE
+        pause, pauses = _PAUSE, Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
         tries = ended = 0
         while True:
             with self._mutex:
@@ -76,7 +77,7 @@ class Unblocker:
             except (RedisError, OSError, RedissonDQError, Cancelled) as error:
                 # The pop may still end with a value.
                 logger.debug("queue %r: cannot end a blocking pop yet: %s", self._key, error)
-                pause = min(_LONGEST_PAUSE, max(pause, _FIRST_PAUSE) * 2)
+                pause = pauses.next()
             if tries == _TRIES:
                 # Redis forbids the unblock, or lost this connection without our noticing. The connection is closed, or
                 # the pop would take a value that nobody gets.

@@ -15,6 +15,7 @@ import attrs
 
 from redisson_dq._concurrency import BackgroundTask, Inbox
 from redisson_dq._log import Log
+from redisson_dq._pauses import Pauses
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.leases.delivery import Delivery, lease_of
 from redisson_dq.errors import ClosedError, DurabilityError, RedisConnectionError, RedissonDQError
@@ -135,9 +136,9 @@ class Settler:
     def _run(self) -> None:
         pending: list[Settlement] = []
         ends = False
-        pause = 0.0
+        pauses = Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
         while pending or not ends:
-            first = self._settlements.next(pause if pending else None)
+            first = self._settlements.next(pauses.next() if pending else None)
             while first is not None:
                 if first is _END:
                     ends = True
@@ -152,7 +153,8 @@ class Settler:
                     logger.exception("worker: %d leases cannot be ended", len(pending))
                     pending = []
                 self._has_pending = bool(pending)
-                pause = min(_LONGEST_PAUSE, max(_FIRST_PAUSE, pause * 2)) if pending else 0.0
+                if not pending:
+                    pauses.reset()
         self._connections.outage.gave_up(_PLACE)
 
     def _send(self, settlements: list[Settlement]) -> list[Settlement]:
