@@ -9,6 +9,7 @@ import attrs
 
 from redisson_dq.cli.generate_classes._classfile import ClassFile
 from redisson_dq.cli.generate_classes._defaults import initial_values
+from redisson_dq.cli.generate_classes._errors import UnreadableError
 from redisson_dq.cli.generate_classes._facts import DeclaredClass, class_facts, has_text
 from redisson_dq.cli.generate_classes._initial import Initial
 from redisson_dq.cli.generate_classes._jackson import json_facts
@@ -16,7 +17,6 @@ from redisson_dq.cli.generate_classes._signatures import PRIMITIVES
 from redisson_dq.cli.generate_classes._sources import Library
 from redisson_dq.cli.generate_classes._streams import why_not_written
 from redisson_dq.cli.generate_classes._supertypes import KOTLIN, Supertypes, Why, is_known, parents_of
-from redisson_dq.errors import ArgumentError
 from redisson_dq.java.extending import may_extend
 
 __all__ = ["Closure"]
@@ -27,7 +27,7 @@ _NAME = re.compile(r"(?!\d)[\w$]+(\.(?!\d)[\w$]+)*")
 class Closure:
     """The classes of a module, collected by :meth:`add`. Every class that is met is in one of the two dicts.
 
-    Methods raise ArgumentError for a class that is needed and cannot be read.
+    Methods raise UnreadableError for a class that is needed and cannot be read.
     """
 
     def __init__(self, library: Library) -> None:
@@ -58,7 +58,7 @@ class Closure:
             if met in self.declared or met in self.undeclared:
                 continue
             if _NAME.fullmatch(met) is None:
-                raise ArgumentError(f"{met} is no name that a class in Java source can have")
+                raise UnreadableError(f"{met} is no name that a class in Java source can have")
             why = self._supertypes.why_not(met)
             if why is not None:
                 self.undeclared[met] = why
@@ -99,7 +99,7 @@ class Closure:
         for name in self._library.names():
             try:
                 java = self._known(name)
-            except ArgumentError as error:
+            except UnreadableError as error:
                 self.unreadable.append(str(error))
                 continue
             for parent in parents_of(java):

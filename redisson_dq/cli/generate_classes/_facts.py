@@ -8,12 +8,12 @@ import attrs
 
 from redisson_dq.cli.generate_classes import _classfile as flags
 from redisson_dq.cli.generate_classes._classfile import BadClass, ClassFile, Member
+from redisson_dq.cli.generate_classes._errors import UnreadableError
 from redisson_dq.cli.generate_classes._initial import Initial
 from redisson_dq.cli.generate_classes._jackson import JsonFacts
 from redisson_dq.cli.generate_classes._serial_version import serial_version_uid
 from redisson_dq.cli.generate_classes._signatures import OBJECT, ClassSignature, TypeUse, class_signature, field_type
 from redisson_dq.cli.generate_classes._supertypes import NUMBER, ROOTS, is_collection
-from redisson_dq.errors import ArgumentError
 
 __all__ = ["DeclaredClass", "JavaField", "class_facts", "has_text"]
 
@@ -131,7 +131,7 @@ def class_facts(
             lacks=_lacking(java, supertypes),
         )
     except BadClass as error:
-        raise ArgumentError(f"{java.name} cannot be read: {error}") from error
+        raise UnreadableError(f"{java.name} cannot be read: {error}") from error
 
 
 #: The arguments with which Kryo makes the sorted collections.

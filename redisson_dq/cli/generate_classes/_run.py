@@ -17,7 +17,7 @@ from redisson_dq.cli.generate_classes._module import Style, module_text
 from redisson_dq.cli.generate_classes._names import printable
 from redisson_dq.cli.generate_classes._sources import Library, title
 from redisson_dq.cli.generate_classes._supertypes import Why
-from redisson_dq.errors import ArgumentError
+from redisson_dq.errors import ArgumentError, RedissonDQError
 
 __all__ = ["generate"]
 
@@ -43,11 +43,12 @@ def generate(
     snake_case: bool = False,
     style: Style = "attrs",
 ) -> int:
-    """Write the module, and warnings to standard error; 0. Raises ArgumentError when the module cannot be made."""
+    """Write the module, and warnings to standard error; 0. Raises ArgumentError when the module cannot be made,
+    UnreadableError for a file that cannot be read, and RedissonDQError when the file cannot be written."""
     try:
         closure = _collected(path, classes, classpath, subclasses=subclasses)
     except ArgumentError as error:  # names that stand in files may hold anything, line ends as well
-        raise ArgumentError(printable(str(error))) from error
+        raise type(error)(printable(str(error))) from error
     options = {"--subclasses": subclasses, "--snake-case": snake_case, f"--{style}": style != "attrs"}
     heading = _heading(path, classes, classpath, [option for option, given in options.items() if given])
     heading += _dropped(closure)
@@ -190,4 +191,4 @@ def _write(text: str, output: str | None) -> None:
     try:
         Path(output).write_bytes(data)
     except OSError as error:
-        raise ArgumentError(f"{output} cannot be written: {error.strerror}") from error
+        raise RedissonDQError(f"{output} cannot be written: {error.strerror}") from error

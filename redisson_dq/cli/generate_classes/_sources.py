@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from redisson_dq.cli.generate_classes._classfile import BadClass, ClassFile, read_class
+from redisson_dq.cli.generate_classes._errors import UnreadableError
 from redisson_dq.errors import ArgumentError
 
 __all__ = ["Library", "title"]
@@ -33,7 +34,7 @@ _UNREADABLE = (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplemented
 class Library:
     """The classes of some jars and directories. Of several with one name the first counts, as on Java's class path.
 
-    The classes of the first path are declared, the others only complete them. Raises ArgumentError for a path that
+    The classes of the first path are declared, the others only complete them. Raises UnreadableError for a path that
     is neither a jar nor a directory. A context manager.
     """
 
@@ -57,7 +58,7 @@ class Library:
         return [name for name in names if _NAMED.fullmatch(name)]
 
     def find(self, name: str) -> ClassFile | None:
-        """The class, or None if there is none. Raises ArgumentError if it cannot be read. Reads its file once."""
+        """The class, or None if there is none. Raises UnreadableError if it cannot be read. Reads its file once."""
         if name not in self._known:
             holder = next((source for path in self._paths for source in path if name in source.entries), None)
             self._known[name] = None if holder is None else _load(holder, name)
@@ -128,7 +129,7 @@ class _Jar(_ClassPathEntry):
             if _LIBRARY.fullmatch(info.filename):
                 title = f"{self.title}!/{info.filename}"
                 if info.file_size > _MAX_INNER_JAR:
-                    raise ArgumentError(f"{title} is larger than {_MAX_INNER_JAR >> 20} MB")
+                    raise UnreadableError(f"{title} is larger than {_MAX_INNER_JAR >> 20} MB")
                 with _reading(title):
                     file = self._files.enter_context(self._zip.open(info))
                 yield _Jar(title, file, self._files)
@@ -155,7 +156,7 @@ def _reading(place: str) -> Iterator[None]:
         yield
     except _UNREADABLE as error:
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        raise ArgumentError(f"{place} cannot be read: {reason}") from error
+        raise UnreadableError(f"{place} cannot be read: {reason}") from error
 
 
 def _load(source: _ClassPathEntry, name: str) -> ClassFile:
@@ -163,11 +164,11 @@ def _load(source: _ClassPathEntry, name: str) -> ClassFile:
     with _reading(place):
         data = source.read(name)
     if len(data) > _MAX_CLASS:
-        raise ArgumentError(f"{place} is larger than {_MAX_CLASS >> 20} MB")
+        raise UnreadableError(f"{place} is larger than {_MAX_CLASS >> 20} MB")
     try:
         java = read_class(data)
     except BadClass as error:
-        raise ArgumentError(f"{place} is no class file that can be read: {error}") from error
+        raise UnreadableError(f"{place} is no class file that can be read: {error}") from error
     if java.name != name:
         raise ArgumentError(f"{place} is the file of {java.name}; give the folder that the packages begin in")
     return java

@@ -8,8 +8,8 @@ from enum import Enum
 
 from redisson_dq.cli.generate_classes import _classfile as flags
 from redisson_dq.cli.generate_classes._classfile import BadClass, ClassFile
+from redisson_dq.cli.generate_classes._errors import UnreadableError
 from redisson_dq.cli.generate_classes._signatures import OBJECT, ClassSignature, TypeUse, class_signature
-from redisson_dq.errors import ArgumentError
 from redisson_dq.java import kotlin
 from redisson_dq.java.extending import may_extend
 from redisson_dq.java.hierarchy import kind_of
@@ -95,7 +95,7 @@ class Supertypes:
             if parent.is_enum:  # Kotlin does not mark the class of a constant as one
                 return Why.CONSTANT
             if parent.is_interface or parent.is_record:
-                raise ArgumentError(f"{top.name} extends {parent.name}, which no class may extend")
+                raise UnreadableError(f"{top.name} extends {parent.name}, which no class may extend")
             top = parent
         if top.superclass is None or top.superclass in _WITHOUT_FIELDS:
             return None
@@ -116,7 +116,7 @@ class Supertypes:
                 java = self._find(parent)
                 waiting += parents_of(java) if java else ()
         if name in found:
-            raise ArgumentError(f"{name} extends itself")
+            raise UnreadableError(f"{name} extends itself")
         return found
 
     def interfaces(self, java: ClassFile) -> tuple[tuple[TypeUse, ...], bool]:
@@ -149,7 +149,7 @@ class Supertypes:
                 self._find(name) is None and kind_of(name) is None for name in found
             )
         except BadClass as error:
-            raise ArgumentError(f"{java.name} cannot be read: {error}") from error
+            raise UnreadableError(f"{java.name} cannot be read: {error}") from error
 
 
 def is_collection(supertypes: Iterable[str]) -> bool:

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from redisson_dq.cli import main
+from redisson_dq.cli.frame import DATA, PROBLEM, USAGE
 from redisson_dq.cli.generate_classes._names import class_candidates, identifier, literal, unique
 from tests.conftest import environment
 from tests.peer import VERSIONS, build
@@ -46,9 +47,9 @@ def generate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Generate:
     return run
 
 
-def fails(capsys: pytest.CaptureFixture[str], path: Path, *arguments: str) -> str:
-    """The error of a command that has no output."""
-    assert main(["generate-classes", str(path), *arguments]) == 1
+def fails(capsys: pytest.CaptureFixture[str], code: int, path: Path, *arguments: str) -> str:
+    """The error of a command that has no output. It ends with the exit code ``code``."""
+    assert main(["generate-classes", str(path), *arguments]) == code
     output = capsys.readouterr()
     assert output.out == ""
     assert output.err.startswith("redisson-dq: error: ")
@@ -493,8 +494,7 @@ class TestPage:
         python("-m", "doctest", "session.txt", cwd=project)
 
     def test_every_option_has_a_row(self, capsys: pytest.CaptureFixture[str]) -> None:
-        with pytest.raises(SystemExit):
-            main(["generate-classes", "--help"])
+        assert main(["generate-classes", "--help"]) == 0
         options = set(re.findall(r"(?<!\w)--?[a-z-]+", capsys.readouterr().out)) - {"-h", "--help", "--output"}
         assert options >= {"-o", "--classpath", "--subclasses"}
         assert {option for option in options if f"\n| `{option}" not in PAGE} == set()
@@ -524,7 +524,10 @@ class TestJars:
 
     def test_a_broken_library(self, made_jar: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
         jar = made_jar(("BOOT-INF/classes/a/B.class", class_file("a.B")), ("BOOT-INF/lib/broken.jar", b"no jar"))
-        assert fails(capsys, jar, "a.C") == "made.jar!/BOOT-INF/lib/broken.jar cannot be read: File is not a zip file"
+        assert (
+            fails(capsys, DATA, jar, "a.C")
+            == "made.jar!/BOOT-INF/lib/broken.jar cannot be read: File is not a zip file"
+        )
 
     @pytest.mark.parametrize("inner", [b"no jar", None], ids=["broken", "whole"])
     def test_no_jar_is_left_open(
@@ -571,7 +574,7 @@ class TestJars:
 
 class TestErrors:
     def test_without_a_class_the_classes_are_listed(self, acme_jar: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        message = fails(capsys, acme_jar)
+        message = fails(capsys, USAGE, acme_jar)
         assert message.startswith("name the classes to declare; acme.jar has com.acme.Account, com.acme.Address, ")
         assert message.endswith(" more")
         assert message.count(",") == 19
@@ -596,7 +599,7 @@ class TestErrors:
     def test_what_cannot_be_declared(
         self, acme_jar: Path, capsys: pytest.CaptureFixture[str], name: str, message: str
     ) -> None:
-        assert fails(capsys, acme_jar, name).startswith(message)
+        assert fails(capsys, USAGE, acme_jar, name).startswith(message)
 
     @pytest.mark.parametrize(
         ("name", "reason"),
@@ -608,24 +611,24 @@ class TestErrors:
     def test_what_has_more_than_its_own_fields(
         self, java_classes: Path, capsys: pytest.CaptureFixture[str], name: str, reason: str
     ) -> None:
-        assert fails(capsys, java_classes, name).endswith(f" cannot be declared: it {reason}")
+        assert fails(capsys, USAGE, java_classes, name).endswith(f" cannot be declared: it {reason}")
 
     def test_no_jar(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         text = tmp_path / "text.jar"
         text.write_text("no jar")
-        assert fails(capsys, text, "a.B") == "text.jar cannot be read: File is not a zip file"
-        assert fails(capsys, tmp_path / "none.jar", "a.B") == "none.jar cannot be read: No such file or directory"
+        assert fails(capsys, DATA, text, "a.B") == "text.jar cannot be read: File is not a zip file"
+        assert fails(capsys, DATA, tmp_path / "none.jar", "a.B") == "none.jar cannot be read: No such file or directory"
         assert (
-            fails(capsys, tmp_path, "a.B", "--classpath", str(text))
+            fails(capsys, DATA, tmp_path, "a.B", "--classpath", str(text))
             == "text.jar cannot be read: File is not a zip file"
         )
 
     def test_an_output_that_cannot_be_written(self, acme_jar: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        message = fails(capsys, acme_jar, "com.acme.Order", "-o", str(acme_jar / "made.py"))
+        message = fails(capsys, PROBLEM, acme_jar, "com.acme.Order", "-o", str(acme_jar / "made.py"))
         assert message == f"{acme_jar / 'made.py'} cannot be written: Not a directory"
 
     def test_a_folder_inside_the_packages(self, acme_classes: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        assert fails(capsys, acme_classes / "com" / "acme", "Order") == (
+        assert fails(capsys, USAGE, acme_classes / "com" / "acme", "Order") == (
             "Order in acme is the file of com.acme.Order; give the folder that the packages begin in"
         )
 
@@ -633,13 +636,15 @@ class TestErrors:
         data = class_file("a.B", fields=[("number", "I")])
         for size in range(len(data)):
             jar = made_jar(("a/B.class", data[:size]))
-            assert fails(capsys, jar, "a.B").startswith("a.B in made.jar is no class file that can be read: it ")
+            assert fails(capsys, DATA, jar, "a.B").startswith("a.B in made.jar is no class file that can be read: it ")
 
     def test_a_truncated_jar(self, acme_jar: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         data = acme_jar.read_bytes()
         for size in range(0, len(data), 97):
             (tmp_path / "short.jar").write_bytes(data[:size])
-            assert fails(capsys, tmp_path / "short.jar", "com.acme.Order").startswith("short.jar cannot be read: ")
+            assert fails(capsys, DATA, tmp_path / "short.jar", "com.acme.Order").startswith(
+                "short.jar cannot be read: "
+            )
 
     def test_a_damaged_entry(self, acme_jar: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         data = bytearray(acme_jar.read_bytes())
@@ -647,7 +652,7 @@ class TestErrors:
             start = jar.getinfo("com/acme/Order.class").header_offset
         data[start + 100] ^= 0xFF
         (tmp_path / "damaged.jar").write_bytes(data)
-        message = fails(capsys, tmp_path / "damaged.jar", "com.acme.Order")
+        message = fails(capsys, DATA, tmp_path / "damaged.jar", "com.acme.Order")
         assert message.startswith("com.acme.Order in damaged.jar cannot be read: ")
 
     def test_an_encrypted_entry(self, made_jar: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
@@ -656,12 +661,12 @@ class TestErrors:
         data[6] |= 1
         data[data.index(b"PK\x01\x02") + 8] |= 1
         jar.write_bytes(data)
-        assert "encrypted" in fails(capsys, jar, "a.B")
+        assert "encrypted" in fails(capsys, DATA, jar, "a.B")
 
     def test_a_class_of_unending_size(self, made_jar: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
         jar = made_jar(("a/B.class", class_file("a.B") + bytes(16 << 20)))
         assert jar.stat().st_size < 100_000
-        assert fails(capsys, jar, "a.B") == "a.B in made.jar is larger than 16 MB"
+        assert fails(capsys, DATA, jar, "a.B") == "a.B in made.jar is larger than 16 MB"
 
     def test_a_broken_class_that_may_be_a_subclass_is_only_warned_of(
         self, made_jar: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -676,13 +681,13 @@ class TestErrors:
         self, made_jar: Callable[..., Path], capsys: pytest.CaptureFixture[str]
     ) -> None:
         jar = made_jar(class_file("a.B", superclass="a.C"), class_file("a.C", superclass="a.B"))
-        assert fails(capsys, jar, "a.B") == "a.B extends itself"
+        assert fails(capsys, DATA, jar, "a.B") == "a.B extends itself"
 
     def test_a_class_that_extends_a_record(
         self, made_jar: Callable[..., Path], capsys: pytest.CaptureFixture[str]
     ) -> None:
         jar = made_jar(class_file("a.B", superclass="a.C"), class_file("a.C", superclass="java.lang.Record"))
-        assert fails(capsys, jar, "a.B") == "a.B extends a.C, which no class may extend"
+        assert fails(capsys, DATA, jar, "a.B") == "a.B extends a.C, which no class may extend"
 
     def test_a_generic_head_that_contradicts_the_class(
         self, java_classes: Path, made_jar: Callable[..., Path], generate: Generate
@@ -697,11 +702,11 @@ class TestErrors:
 class TestHostileNames:
     def test_of_a_class(self, made_jar: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
         jar = made_jar(class_file("a.B", fields=[("f", 'La/X"]\nimport os;')]))
-        assert fails(capsys, jar, "a.B") == r'a.X"]\nimport os is no name that a class in Java source can have'
+        assert fails(capsys, DATA, jar, "a.B") == r'a.X"]\nimport os is no name that a class in Java source can have'
 
     def test_in_an_error(self, made_jar: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
         jar = made_jar(("a/B.class", class_file("a.B\nimport os")))
-        assert r"is the file of a.B\nimport os; " in fails(capsys, jar, "a.B")
+        assert r"is the file of a.B\nimport os; " in fails(capsys, USAGE, jar, "a.B")
 
     def test_of_a_field(self, made_jar: Callable[..., Path], generate: Generate, tmp_path: Path) -> None:
         name = 'x" }\nimport os # \\'
@@ -780,7 +785,7 @@ class TestKotlin:
         assert '\nclass Lvl(Enum):\n    HIGH = "HIGH"\n' in text
 
     def test_the_class_of_a_constant(self, kotlin_classes: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        error = fails(capsys, kotlin_classes, "com.acme.kt.Lvl.HIGH")
+        error = fails(capsys, USAGE, kotlin_classes, "com.acme.kt.Lvl.HIGH")
         assert error == "com.acme.kt.Lvl$HIGH cannot be declared: it is the class of one constant of an enum"
 
     def test_all_of_a_package(
