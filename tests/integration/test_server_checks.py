@@ -157,6 +157,26 @@ def test_a_client_that_only_offers_looks_from_a_call(
         assert [each.check for each in looks.noticed] == ["eviction", "append-only file"]
 
 
+def test_no_call_that_takes_looks_for_one_that_offers(
+    flavour: Flavour, url: str, well: redis.Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A caller that is cancelled while it looks would lose the value that it has taken."""
+    for room in ("_async", "_sync"):
+        monkeypatch.setattr(f"redisson_dq.{room}.runtime._LOOK_AT_SERVERS_US", 0)
+    with flavour.connect(url, codec=StringCodec()) as client:
+        ready = client.blocking_queue("orders", transfer=False)
+        ready.add("a")
+        delayed = client.delayed_queue("orders", transfer=False)
+        with client.pipeline() as pipeline:
+            pipeline.add(delayed.requests.offer("b", delay=60))
+        well.config_resetstat()
+        assert ready.poll() == "a"
+        assert "cmdstat_info" not in well.info("commandstats")
+        well.config_resetstat()
+        client.delayed_queue("bills", transfer=False).offer("c", delay=60)
+        assert well.info("commandstats")["cmdstat_info"]["calls"] == 1
+
+
 def test_a_user_who_may_not_ask_learns_nothing(
     flavour: Flavour, url: str, looks: Looks, well: redis.Redis, caplog: pytest.LogCaptureFixture
 ) -> None:

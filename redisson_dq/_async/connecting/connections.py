@@ -88,7 +88,7 @@ class Connections(Pools):
         self._only_looks = False
         # By list of undecodable values: the nonce of the last call that has put some into it.
         self._aside_nonces: dict[str, bytes] = {}
-        #: Short work behind the next request that succeeds, once. It raises nothing of this library.
+        #: Short work behind the next offer that succeeds, once. It raises nothing of this library.
         self.behind_next: AsyncWork | None = None
 
     async def run(
@@ -124,9 +124,12 @@ class Connections(Pools):
                     reply, confirmed = await self._run(sending)
             result = self.parsed(request, reply)
             check_confirmed(request, result, confirmed)
-            if self.behind_next is not None:
+            # A caller that is cancelled during the work would lose values that it has taken.
+            if self.behind_next is not None and request.on_sending and not request.aside:
+                # Another thread may have taken the work meanwhile.
                 work, self.behind_next = self.behind_next, None
-                await work()
+                if work is not None:
+                    await work()
             return result
         except ResponseError as error:
             if request.when_full is not None and is_out_of_memory(error):

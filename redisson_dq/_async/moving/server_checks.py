@@ -59,7 +59,12 @@ class ServerChecks:
         if info is None:
             return
         middle_us = (began_us + clock.calendar_us()) // 2
-        server = _name_of(await self._connections.pool_of(key))
+        try:
+            server = _name_of(await self._connections.pool_of(key))
+        except RedissonDQError as error:
+            # The offer is done, and does not fail with that.
+            logger.debug("the server of %r is not known: %s", key, error)
+            return
         noticed = list(advice_of_info(server, info))
         if (time_us := info.get("server_time_usec", "")).isdecimal():
             noticed += advice_of_clock(server, int(time_us) - middle_us)
