@@ -27,6 +27,7 @@ from typing import IO, Any
 
 import attrs
 
+from redisson_dq._one_writer import is_ours
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.mending.entries import entry_from, entry_line
 from redisson_dq.mending.queue import MendedQueue
@@ -85,6 +86,7 @@ class UndoWriter:
                 f"undo file {str(path)!r} cannot be written: {error.strerror}; nothing was changed"
             ) from error
         made = cls(path, os.fdopen(handle, "ab"))
+        is_ours(made._file)
         _fsync_folder(path)
         made._write(
             {
@@ -103,13 +105,26 @@ class UndoWriter:
 
     @classmethod
     def appending(cls, found: UndoFile) -> UndoWriter:
-        """Goes on with a file that was read. A last line that was cut is taken off. Raises UndoFileError."""
+        """Goes on with a file that was read. A last line that was cut is taken off.
+
+        Raises UndoFileError, also while the action still runs, or another undo, and where the file was changed since.
+        """
         try:
-            handle = os.open(found.path, os.O_RDWR | os.O_APPEND)
-            os.ftruncate(handle, found.whole)
+            file = os.fdopen(os.open(found.path, os.O_RDWR | os.O_APPEND), "ab")
         except OSError as error:
             raise UndoFileError(f"undo file {str(found.path)!r} cannot be written: {error.strerror}") from error
-        return cls(found.path, os.fdopen(handle, "ab"))
+        try:
+            if not is_ours(file):
+                raise UndoFileError(
+                    f"undo file {str(found.path)!r} is written by a process that still runs; end that one first"
+                )
+            if os.fstat(file.fileno()).st_size != found.size:
+                raise UndoFileError(f"undo file {str(found.path)!r} was changed since it was read; call undo again")
+            os.ftruncate(file.fileno(), found.whole)
+        except BaseException:
+            file.close()
+            raise
+        return cls(found.path, file)
 
     def __enter__(self) -> UndoWriter:
         return self
@@ -165,12 +180,16 @@ class UndoWriter:
 
 @attrs.define(kw_only=True)
 class UndoFile:
-    """An undo file that was read. ``whole`` is the size of its whole lines. ``is_cut``: its last line was cut."""
+    """An undo file that was read. ``whole`` is the size of its whole lines, ``size`` that of all it had.
+
+    ``is_cut``: its last line was cut.
+    """
 
     path: Path
     header: dict[str, Any]
     batches: list[DoneBatch]
     whole: int
+    size: int
     is_cut: bool
     ended: bool
 
@@ -187,9 +206,10 @@ class UndoFile:
                 f"undo file {str(path)!r} has version {header['redisson_dq_undo']}, and this redisson-dq reads "
                 f"{VERSION}: use the version that made it ({header.get('made_by')})"
             )
-        found = cls(path=path, header=header, batches=[], whole=0, is_cut=False, ended=False)
-        found.whole = first[0] if first else 0
+        found = cls(path=path, header=header, batches=[], whole=0, size=0, is_cut=False, ended=False)
+        found.whole = found.size = first[0] if first else 0
         for end, line in lines:
+            found.size = end
             if line is None:
                 found.is_cut = True
                 break

@@ -15,6 +15,7 @@ import attrs
 from redis import Redis
 from redis.exceptions import RedisError, WatchError
 
+from redisson_dq._one_writer import is_ours
 from redisson_dq._version import __version__
 from redisson_dq.errors import ArgumentError
 from redisson_dq.migrating.file import VERSION, content_of, header_of, line_of, lines_of
@@ -89,6 +90,8 @@ def _write(place: QueueSite, path: Path, own_pause: bool, progress: OnProgress |
     sizes = place.sizes()
     total = sum(sizes.get(part, 0) for part in PARTS)
     with _watched(place) as is_unchanged, path.open("a+b") as file:
+        if not is_ours(file):
+            raise ArgumentError(f"queue {place.name!r}: another export writes the file {str(path)!r}")
         lines = _ExportLines(place, path, file)
         # Other clients may have changed something between the two runs.
         exact = not lines.resumed

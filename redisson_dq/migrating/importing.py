@@ -52,9 +52,13 @@ def import_file(
     """
     file = checked(path)
     mark = DoneMark(key=place.keys.migrating, name=f"import {file.digest}", number=0)
-    before = place.run(place.request("migrating", "HGET", mark.name))
-    start = int(before or 0)
-    if not start and not merge and (there := place.sizes()):
+    # Two imports of one file at a time share the note. One that finds it gone knows that the other has ended.
+    is_first = place.ask("migrating", "HSETNX", mark.name, 0)
+    start = int(place.ask("migrating", "HGET", mark.name) or 0)
+    there = {part: size for part, size in place.sizes().items() if part != "migrating"}
+    if not start and not merge and there:
+        if is_first:
+            place.ask("migrating", "HDEL", mark.name)
         kinds = ", ".join(f"{size} in {place.key(part)!r}" for part, size in there.items())
         raise ArgumentError(f"queue {place.name!r}: it is not empty ({kinds}); name another one, or merge")
     target = _Importing(place, file, path, merge)
@@ -66,7 +70,7 @@ def import_file(
     for batch in _batches(lines, total):
         number = batch[-1][0] + 1
         steps = [each for _, fields in batch for each in target.steps(fields)]
-        target.put(steps, attrs.evolve(mark, number=number))
+        target.put(steps, attrs.evolve(mark, number=batch[0][0]), number)
         if progress is not None:
             progress(number, total)
     target.finish(attrs.evolve(mark, number=total))
@@ -141,10 +145,26 @@ class _Importing:
         kind = "+o" if part == "envelopes" else "+n" if part == "settings" else _PUT[PARTS[part]]
         return (kind, self._place.key(part), content[0], content[1] if len(content) > 1 else b"")
 
-    def put(self, items: list[list[ExchangeStep]], mark: DoneMark) -> None:
-        """Puts a batch in, and notes how far the import is."""
-        keys = self._place.keys
-        self._place.run(calls.exchange(self._types, items, mark=mark, timeout=keys.timeout, channel=keys.channel))
+    def put(self, items: list[list[ExchangeStep]], before: DoneMark, number: int) -> None:
+        """Puts a batch in, and notes how far the import is. ``before`` is the note that has to stand there.
+
+        Raises ArgumentError where another import of the file has ended meanwhile.
+        """
+        keys, mark = self._place.keys, attrs.evolve(before, number=number)
+        stands: ExchangeStep = ("=h", before.key, before.name, str(before.number))
+        request = calls.exchange(
+            self._types,
+            [[stands, *steps] for steps in items],
+            mark=mark,
+            timeout=keys.timeout,
+            channel=keys.channel,
+        )
+        done = self._place.run(request)
+        if done is not None and not all(done):
+            self.finish(mark)
+            raise ArgumentError(
+                f"queue {self._place.name!r}: another import of this file has ended, and all of it is there"
+            )
 
     def finish(self, mark: DoneMark) -> None:
         """Removes the note."""

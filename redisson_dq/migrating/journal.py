@@ -7,8 +7,9 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
+from redisson_dq._one_writer import is_ours
 from redisson_dq.errors import ArgumentError
 
 __all__ = ["Journal"]
@@ -27,20 +28,30 @@ class Journal:
 
     @classmethod
     def begun(cls, path: Path, migration: str, plan: Mapping[str, Any]) -> Journal:
-        """A new journal. Raises ArgumentError where the file exists."""
-        if path.exists():
+        """A new journal. Raises ArgumentError where the file exists and has something."""
+        file = _opened(path, "ab")
+        # A kill may have left an empty file.
+        if file.tell():
+            file.close()
             raise ArgumentError(f"the journal {str(path)!r} exists: resume it, or name another one")
-        made = cls(path, migration, plan, 0, path.open("ab"))
+        made = cls(path, migration, plan, 0, file)
         made._write({"migration": migration, "plan": dict(plan)})
         return made
 
     @classmethod
     def resumed(cls, path: Path) -> Journal:
-        """The journal of a migration that was ended. Raises ArgumentError for a file that is none."""
+        """The journal of a migration that was ended.
+
+        Raises ArgumentError for a file that is none, and for that of a migration that still runs.
+        """
+        try:
+            file = _opened(path, "r+b")
+        except OSError as error:
+            raise ArgumentError(f"{str(path)!r} is no journal of a migration: {error}") from error
         head: dict[str, Any] | None = None
         last = whole = 0
         try:
-            for line in path.read_bytes().splitlines(keepends=True):
+            for line in file.read().splitlines(keepends=True):
                 if not line.endswith(b"\n"):
                     break
                 fields = json.loads(line)
@@ -50,9 +61,9 @@ class Journal:
             if head is None:
                 raise ValueError("it is empty")
             migration, plan = head["migration"], head["plan"]
-        except (OSError, ValueError, KeyError, AttributeError) as error:
+        except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
+            file.close()
             raise ArgumentError(f"{str(path)!r} is no journal of a migration: {error}") from error
-        file = path.open("r+b")
         # A line that a kill has cut goes.
         file.truncate(whole)
         file.seek(0, os.SEEK_END)
@@ -75,3 +86,12 @@ class Journal:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._file.close()
+
+
+def _opened(path: Path, mode: str) -> BinaryIO:
+    file = cast(BinaryIO, path.open(mode))
+    if is_ours(file):
+        return file
+    # Two that count batches alike would take each other's batches for written.
+    file.close()
+    raise ArgumentError(f"the migration of the journal {str(path)!r} still runs; end that process first")

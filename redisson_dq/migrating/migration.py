@@ -393,10 +393,8 @@ class Migration:
         for reader in self._readers:
             for migration, number, fields, items in list(self._held(reader.site)):
                 self._batch = max(self._batch, number if migration == self._id else 0)
+                # The note of another migration stays: its process may stand still, and write the batch later.
                 self._write(reader.site, migration, number, (fields, items))
-                if migration != self._id:
-                    for writer in self._writers:
-                        writer.forget(migration)
         if self._journal is None or self._to_file:
             return
         # A number that a target has seen is not used again.

@@ -211,3 +211,37 @@ def test_a_killed_import_goes_on_and_puts_nothing_in_twice(own_server: EmbeddedS
         assert kills >= 2
         eventually(lambda: not admin.exists("redisson_dq_migrating:{orders}"))
         assert contents(admin) == before
+
+
+def test_an_import_that_stood_still_puts_nothing_in_behind_another(
+    client: Any, admin: redis.Redis, url: str, tmp_path: Path
+) -> None:
+    """Two imports of one file: one ends while the other is between two batches."""
+    with redisson_dq.connect(url, codec=StringCodec()) as other:
+        values = [f"value {number}" for number in range(1500)]
+        other.blocking_queue("orders", transfer=False).add_all(values)
+        export(QueueSite.of(client, "orders"), tmp_path / "orders.jsonl")
+        admin.flushall()
+        ended: list[Any] = []
+
+        def first_batch(done: int, _: int) -> None:
+            if not ended:
+                ended.append(import_file(QueueSite.of(other, "orders"), tmp_path / "orders.jsonl"))
+
+        with pytest.raises(ArgumentError, match="another import of this file has ended"):
+            import_file(QueueSite.of(client, "orders"), tmp_path / "orders.jsonl", progress=first_batch)
+        assert [each.resumed_at for each in ended] == [500]
+        assert other.blocking_queue("orders").read_all() == values
+    assert not admin.exists("redisson_dq_migrating:{orders}")
+
+
+def test_two_exports_write_no_file_at_once(client: Any, admin: redis.Redis, url: str, tmp_path: Path) -> None:
+    fill(url, admin)
+    path = tmp_path / "orders.jsonl"
+
+    def once_more(done: int, _: int) -> None:
+        with pytest.raises(ArgumentError, match="another export writes"):
+            export(QueueSite.of(client, "orders"), path)
+
+    export(QueueSite.of(client, "orders"), path, progress=once_more)
+    assert import_file(QueueSite.of(client, "bills"), path).counts

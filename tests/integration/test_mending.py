@@ -444,3 +444,17 @@ def test_letters_of_a_shared_list_go_back_to_the_queues_that_they_came_from(clie
         assert mend_aside(chosen, "redrive").done == 4
     assert [part.read_all() for part in whole.partitions] == [["value-0", "value-3"], ["value-1", "value-4"]]
     assert admin.lrange("graveyard", 0, -1) == [b"value-2"]
+
+
+def test_an_undo_waits_for_the_end_of_the_action(delayed: Any, mended: MendedQueue, tmp_path: Path) -> None:
+    """An action that still writes its file loses no line to an undo, and two undos do not meet."""
+    delayed.offer_all([(f"value {number}", HOUR) for number in range(9)])
+    with select_waiting(mended) as selection, writer(mended, tmp_path / "undo") as file:
+        early = UndoFile.read(tmp_path / "undo")
+        mend_waiting(selection, "cancel", 0, Acting(undo=file))
+        with pytest.raises(UndoFileError, match="by a process that still runs"):
+            undo(mended, UndoFile.read(tmp_path / "undo"))
+    with pytest.raises(UndoFileError, match="was changed since it was read"):
+        undo(mended, early)
+    assert undo(mended, UndoFile.read(tmp_path / "undo")).done == 9
+    assert delayed.size() == 9

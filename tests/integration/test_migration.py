@@ -297,6 +297,40 @@ def test_a_run_that_ends_at_an_edge_is_resumed(
         assert waiting == [*(f"value {number}" for number in range(450)), "named"]
 
 
+def test_a_migration_that_stood_still_writes_nothing_twice(client: Any, url: str, second: EmbeddedServer) -> None:
+    """Another one ends the batch that it holds, and moves all the rest, before it goes on."""
+    values = [f"ready {number}" for number in range(450)]
+    client.blocking_queue("orders", transfer=False).add_all(values)
+    ended: list[Any] = []
+    with (
+        redisson_dq.connect(url, codec=StringCodec()) as same,
+        redisson_dq.connect(second.url, codec=StringCodec()) as other,
+    ):
+
+        def overtaken(reached: str, number: int) -> None:
+            if reached == "held" and not ended:
+                ended.append(moved_to([QueueSite.of(same, "orders")], [QueueSite.of(other, "bills")]))
+
+        moved_to([QueueSite.of(client, "orders")], [QueueSite.of(other, "bills")], on_state=overtaken)
+        assert ended[0].moved == {"ready": 450}
+        assert other.blocking_queue("bills", transfer=False).read_all() == values
+
+
+def test_a_journal_has_one_process_at_a_time(tmp_path: Path) -> None:
+    """Two that go on by one journal would count their batches alike, and drop what was never written."""
+    path = tmp_path / "journal"
+    path.touch()
+    with Journal.begun(path, "abc", {"queue": "orders"}):
+        with pytest.raises(ArgumentError, match="still runs"):
+            Journal.resumed(path)
+        with pytest.raises(ArgumentError, match="still runs"):
+            Journal.begun(path, "def", {})
+    with pytest.raises(ArgumentError, match="exists"):
+        Journal.begun(path, "def", {})
+    with Journal.resumed(path) as journal:
+        assert journal.migration == "abc"
+
+
 def test_the_files_last_batch_may_be_cut_anywhere(tmp_path: Path) -> None:
     path = tmp_path / "items.jsonl"
     items = [
