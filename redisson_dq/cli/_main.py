@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import signal
 import sys
@@ -32,6 +33,8 @@ from redisson_dq.errors import RedissonDQError
 __all__ = ["COMMANDS", "PROGRAM", "main", "program"]
 
 PROGRAM = "redisson-dq"
+# A full disk, a used-up quota, a file as large as it may be.
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 #: Every command and the module whose ``command`` it is, in the order of the help.
 COMMANDS = {
@@ -144,6 +147,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except RedissonDQError as error:
         print(f"{PROGRAM}: error: {error}", file=sys.stderr)
         return code_of(error)
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        text = "a file cannot be written on; make room and run the same command again, or migrate by --resume"
+        print(f"{PROGRAM}: error: {error.strerror}: {text}", file=sys.stderr)
+        return PROBLEM
 
 
 @contextlib.contextmanager

@@ -245,3 +245,15 @@ def test_two_exports_write_no_file_at_once(client: Any, admin: redis.Redis, url:
 
     export(QueueSite.of(client, "orders"), path, progress=once_more)
     assert import_file(QueueSite.of(client, "bills"), path).counts
+
+
+def test_a_full_disk_is_told_and_the_export_goes_on(client: Any, admin: redis.Redis, url: str, tmp_path: Path) -> None:
+    fill(url, admin)
+    command = [sys.executable, "-m", "redisson_dq", "export", "orders", "--to", "orders.jsonl", "--url", url]
+    limited = ["bash", "-c", 'ulimit -f 4; exec "$@"', "bash", *command]
+    full = subprocess.run(limited, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False)
+    assert full.returncode == 1
+    assert "File too large: a file cannot be written on" in full.stderr
+    assert "Traceback" not in full.stderr
+    subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, check=True)
+    assert import_file(QueueSite.of(client, "bills"), tmp_path / "orders.jsonl").counts
