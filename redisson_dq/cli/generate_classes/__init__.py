@@ -27,6 +27,11 @@ __all__ = ["command"]
 )
 @click.option("-o", "--output", metavar="FILE", help="Write the module to this file instead of printing it.")
 @click.option(
+    "--check",
+    metavar="FILE",
+    help="Compare this module with the jar instead; 1 if it differs.",
+)
+@click.option(
     "--subclasses",
     is_flag=True,
     help="Include the classes in PATH that extend or implement a class asked for, or the type of a field.",
@@ -39,14 +44,17 @@ def command(
     classes: tuple[str, ...],
     classpath: tuple[str, ...],
     output: str | None,
+    check: str | None,
     subclasses: bool,
     snake_case: bool,
     dataclasses: bool,
     pydantic: bool,
 ) -> int:
-    """Carry out ``generate-classes``: 0 when the module was written."""
+    """Carry out ``generate-classes``: 0 when the module was written, or equals that of ``--check``."""
     if dataclasses and pydantic:
         raise click.UsageError("--dataclasses and --pydantic exclude each other")
+    if check is not None and output is not None:
+        raise click.UsageError("--check writes no file: leave --output out")
     from redisson_dq.cli.generate_classes._run import generate
 
     style: Literal["attrs", "dataclasses", "pydantic"] = (
@@ -57,6 +65,7 @@ def command(
         list(classes),
         classpath=list(classpath),
         output=output,
+        check=check,
         subclasses=subclasses,
         snake_case=snake_case,
         style=style,

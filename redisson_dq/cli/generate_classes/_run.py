@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from redisson_dq.cli.generate_classes._check import compared
 from redisson_dq.cli.generate_classes._closure import Closure
 from redisson_dq.cli.generate_classes._module import Style, module_text
 from redisson_dq.cli.generate_classes._names import printable
@@ -39,6 +40,7 @@ def generate(
     *,
     classpath: Sequence[str] = (),
     output: str | None = None,
+    check: str | None = None,
     subclasses: bool = False,
     snake_case: bool = False,
     style: Style = "attrs",
@@ -52,9 +54,16 @@ def generate(
     options = {"--subclasses": subclasses, "--snake-case": snake_case, f"--{style}": style != "attrs"}
     heading = _heading(path, classes, classpath, [option for option, given in options.items() if given])
     heading += _dropped(closure)
-    texts = {} if output is None else _said_in(Path(output), "texts", str)
-    json = {} if output is None else _said_in(Path(output), "json", (str, int))
-    _write(module_text(closure, heading, style=style, snake_case=snake_case, texts=texts, json=json), output)
+    told = output or check
+    texts = {} if told is None else _said_in(Path(told), "texts", str)
+    json = {} if told is None else _said_in(Path(told), "json", (str, int))
+    text = module_text(closure, heading, style=style, snake_case=snake_case, texts=texts, json=json)
+    if check is not None:
+        differences = compared(Path(check), text)
+        for line in differences:
+            print(printable(line))
+        return 1 if differences else 0
+    _write(text, output)
     for warning in _warnings(closure):
         print(f"redisson-dq: warning: {printable(warning)}", file=sys.stderr)
     return 0
