@@ -8,6 +8,7 @@ arguments of a command or prints. Every script looks at 1,000 entries and some 1
 - ``pages.py`` reads one page of the items in a state. ``rows.py`` is one item. ``one.py`` finds one item by its id.
 - ``recognising.py`` says which codecs may have written some bytes, and how sure that is.
 - ``values.py`` decodes a value, and turns it into plain mappings, lists and scalars.
+- ``timelines.py`` counts items by their due times.
 - ``filters.py`` reads a filter such as ``order.id = 42 and late > 5m``, and applies it to a row.
 """
 
@@ -17,12 +18,15 @@ from redisson_dq.browsing.overview import Overview, overview, partitions_of
 from redisson_dq.browsing.pages import SeenPage, browse
 from redisson_dq.browsing.recognising import Candidate, recognise
 from redisson_dq.browsing.rows import STATES, SeenIn, SeenItem
+from redisson_dq.browsing.timelines import SPANS, DueTimes, due_times
 from redisson_dq.browsing.values import DecodedValue, ValueReader
 
 __all__ = [
+    "SPANS",
     "STATES",
     "Candidate",
     "DecodedValue",
+    "DueTimes",
     "Filter",
     "FilterError",
     "SeenIn",
@@ -31,6 +35,7 @@ __all__ = [
     "SeenItem",
     "ValueReader",
     "browse",
+    "due_times",
     "find_row",
     "overview",
     "partitions_of",

@@ -40,6 +40,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 COMMANDS = {
     "queues": "redisson_dq.cli.looking.queues",
     "stats": "redisson_dq.cli.looking.stats",
+    "watch": "redisson_dq.cli.looking.watch",
     "list": "redisson_dq.cli.looking.list_items",
     "show": "redisson_dq.cli.looking.show",
     "peek": "redisson_dq.cli.looking.peek",

@@ -36,13 +36,21 @@ LOOKS = (
     "+time",
     "+pubsub",
 )
-LOOKING = (["queues"], ["stats", "orders"], ["list", "orders"], ["show", "orders", "order-1"], ["peek", "orders"])
+LOOKING = (
+    ["queues"],
+    ["stats", "orders"],
+    ["watch", "--count", "2", "--interval", "10ms"],
+    ["list", "orders"],
+    ["show", "orders", "order-1"],
+    ["peek", "orders"],
+)
 STATES = ("waiting", "ready", "in-flight", "dead", "quarantined", "undecodable", "expired", "recurring")
 
 #: By their names: the commands of the sessions of docs/command-line.md that this file plays, in their order.
 SESSION_LINES = {
     "queues": ["queues"],
     "stats": ["stats orders"],
+    "watch": ["watch orders --count 1"],
     "list": ["list orders", "list orders --filter 'total > 10 and due < 90m'", "list bills --state ready"],
     "show": ["show orders order-1", "show parcels parcel-1"],
     "peek": ["peek bills --count 2"],
@@ -70,6 +78,7 @@ def filled(url: str) -> None:
 def alike(text: str) -> str:
     """Output without what differs from run to run: times, made ids, amounts of memory, spaces of columns."""
     text = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?\+00:00", "TIME", text)
+    text = re.sub(r"\d\d:\d\d:\d\d UTC", "TIME", text)
     text = re.sub(r"in \d[\d.hms ]*[hms]\b", "in SPAN", text)
     text = re.sub(r"\d{13}-[0-9a-f]{16,18}", "ID", text)
     text = re.sub(r"\d+ bytes in", "SIZE bytes in", text)

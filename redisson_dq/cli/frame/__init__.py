@@ -29,6 +29,7 @@ One definition makes the help, the completion and the usage block in docs/comman
 
 from redisson_dq.cli.frame._consent import Consent, write_options
 from redisson_dq.cli.frame._exits import DATA, FINE, NO_RIGHTS, PROBLEM, UNREACHABLE, USAGE, code_of
+from redisson_dq.cli.frame._keyboard import quit_key
 from redisson_dq.cli.frame._options import (
     Server,
     json_option,
@@ -64,6 +65,7 @@ __all__ = [
     "progress",
     "queue_argument",
     "queues_argument",
+    "quit_key",
     "server_choice",
     "server_options",
     "usage_error",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import json
 import math
@@ -10,10 +11,10 @@ import re
 import shutil
 import sys
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, Protocol
 
 import attrs
 
@@ -30,11 +31,21 @@ _LEAST = 8
 
 @attrs.frozen
 class Column:
-    """A column of a table. ``right`` aligns numbers; ``cut`` shortens long cells, which are folded otherwise."""
+    """A column of a table. ``right`` aligns numbers; ``cut`` shortens long cells, which are folded otherwise.
+
+    Where the terminal is too narrow, columns are left out by ``spare``, the highest first. One with 0 always stays.
+    """
 
     name: str
     right: bool = attrs.field(default=False, kw_only=True)
     cut: bool = attrs.field(default=False, kw_only=True)
+    spare: int = attrs.field(default=0, kw_only=True)
+
+
+class _ShowTable(Protocol):
+    """Shows a table with a note below it."""
+
+    def __call__(self, columns: Sequence[str | Column], rows: Iterable[Sequence[object]], note: str) -> None: ...
 
 
 class Output:
@@ -48,7 +59,12 @@ class Output:
         is_terminal = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
         #: Whether rich draws.
         self.is_rich = is_terminal and not as_json and find_spec("rich") is not None
-        self.width = shutil.get_terminal_size((80, 24)).columns if is_terminal or "COLUMNS" in os.environ else 80
+        self._has_width = is_terminal or "COLUMNS" in os.environ
+
+    @property
+    def width(self) -> int:
+        """The columns of the terminal as it is now."""
+        return shutil.get_terminal_size((80, 24)).columns if self._has_width else 80
 
     def document(self, **fields: Any) -> None:
         """Prints one JSON document: ``{"schema": 1, ...}``. Times become ISO 8601, spans seconds, bytes hex digits."""
@@ -71,26 +87,50 @@ class Output:
 
     def table(self, columns: Sequence[str | Column], rows: Iterable[Sequence[object]]) -> None:
         """Prints a table. None is shown as an empty cell, and an int with commas."""
-        named = [column if isinstance(column, Column) else Column(column) for column in columns]
-        named = [attrs.evolve(column, name=_safe(column.name)) for column in named]
-        cells = [[_cell(value) for value in row] for row in rows]
+        named, cells = _safe_table(columns, rows, self.width)
         if self.is_rich:
-            from rich.table import Table
-            from rich.text import Text
-
-            table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
-            for column in named:
-                table.add_column(
-                    Text(column.name),
-                    justify="right" if column.right else "left",
-                    overflow="ellipsis" if column.cut else "fold",
-                    no_wrap=column.cut,
-                )
-            for row in cells:
-                table.add_row(*map(Text, row))
-            self._console().print(table)
+            self._console().print(self._rich_table(named, cells))
         else:
             self._print("\n".join(_aligned(named, cells, self.width)))
+
+    def _rich_table(self, named: Sequence[Column], cells: Sequence[Sequence[str]]) -> Any:
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
+        for column in named:
+            table.add_column(
+                Text(column.name),
+                justify="right" if column.right else "left",
+                overflow="ellipsis" if column.cut else "fold",
+                no_wrap=column.cut,
+            )
+        for row in cells:
+            table.add_row(*map(Text, row))
+        return table
+
+    @contextlib.contextmanager
+    def live(self) -> Iterator[_ShowTable]:
+        """A function that shows a table and a note. At a terminal with rich each takes the place of the one before."""
+        if not self.is_rich:
+            yield self._flushed_table
+            return
+        from rich.console import Group
+        from rich.live import Live
+        from rich.text import Text
+
+        with Live(console=self._console(), auto_refresh=False) as live:
+
+            def show(columns: Sequence[str | Column], rows: Iterable[Sequence[object]], note: str) -> None:
+                table = self._rich_table(*_safe_table(columns, rows, self.width))
+                live.update(Group(table, Text(_safe(note), style="dim")), refresh=True)
+
+            yield show
+
+    def _flushed_table(self, columns: Sequence[str | Column], rows: Iterable[Sequence[object]], note: str) -> None:
+        self.table(columns, rows)
+        self.text(note)
+        sys.stdout.flush()
 
     def fields(self, pairs: Iterable[tuple[str, object]]) -> None:
         """Prints names and values, one pair a line."""
@@ -116,6 +156,23 @@ class Output:
 
 
 # -- cells -----------------------------------------------------------------------------------------------------------
+
+
+def _safe_table(
+    columns: Sequence[str | Column], rows: Iterable[Sequence[object]], width: int
+) -> tuple[list[Column], list[list[str]]]:
+    named = [column if isinstance(column, Column) else Column(column) for column in columns]
+    named = [attrs.evolve(column, name=_safe(column.name)) for column in named]
+    cells = [[_cell(value) for value in row] for row in rows]
+    kept = list(range(len(named)))
+    while _needed(named, cells, kept) > width and any(named[i].spare for i in kept):
+        kept.remove(max(kept, key=lambda i: named[i].spare))
+    return [named[i] for i in kept], [[row[i] for i in kept] for row in cells]
+
+
+def _needed(columns: Sequence[Column], rows: Sequence[Sequence[str]], kept: Sequence[int]) -> int:
+    widths = (max([_width(columns[i].name), *(_width(row[i]) for row in rows)]) for i in kept)
+    return sum(widths) + len(_GAP) * (len(kept) - 1)
 
 
 def _safe(text: str) -> str:

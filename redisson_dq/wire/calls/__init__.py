@@ -1,7 +1,15 @@
 """One typed function for each script: its arguments, and the meaning of its reply. Each subject has a module."""
 
 from redisson_dq.wire.calls.admission import Admitted, LimitWords, Seen, admit, peek
-from redisson_dq.wire.calls.browsing import FoundPage, browse_dead, browse_held, browse_list, browse_waiting
+from redisson_dq.wire.calls.browsing import (
+    FoundPage,
+    Timeline,
+    browse_dead,
+    browse_held,
+    browse_list,
+    browse_waiting,
+    timeline,
+)
 from redisson_dq.wire.calls.delayed import (
     WHOLE,
     Added,
@@ -93,6 +101,7 @@ __all__ = [
     "Sampled",
     "Seen",
     "Target",
+    "Timeline",
     "Transferred",
     "WHOLE",
     "Walked",
@@ -170,6 +179,7 @@ __all__ = [
     "take_due",
     "tidy",
     "time_to_live",
+    "timeline",
     "transfer",
     "unmend",
     "unmend_aside",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import attrs
@@ -12,7 +12,7 @@ from redisson_dq.wire.calls.leases import LeaseKeys, call_with_dead
 from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.request import Request
 
-__all__ = ["FoundPage", "browse_dead", "browse_held", "browse_list", "browse_waiting"]
+__all__ = ["FoundPage", "Timeline", "browse_dead", "browse_held", "browse_list", "browse_waiting", "timeline"]
 
 
 @attrs.frozen(kw_only=True)
@@ -26,6 +26,18 @@ class FoundPage:
     count: int
     rows: list[list[Any]]
     following: tuple[bytes, bytes] | int | None
+
+
+@attrs.frozen(kw_only=True)
+class Timeline:
+    """Entries that wait by their due times: overdue, within each span behind the one before, later.
+
+    ``late_ms`` is the lateness of the overdue ones at 50, 90, 99 and 100 percent. It is empty where none is overdue.
+    """
+
+    now_us: int
+    counts: tuple[int, ...]
+    late_ms: tuple[int, ...]
 
 
 def _by_score(reply: list[Any]) -> FoundPage:
@@ -58,3 +70,13 @@ def browse_dead(keys: LeaseKeys, first: int, most: int, head: int) -> Request[Fo
     """At most ``most`` dead letters from the index ``first``, with at most ``head`` bytes of each value."""
     parse: Callable[[list[Any]], FoundPage] = _by_index
     return call_with_dead("browse_dead", keys, (first, most, head), parse)
+
+
+def timeline(keys: QueueKeys, spans_ms: Iterable[int]) -> Request[Timeline]:
+    """How many entries are due within each span from now on. ``spans_ms`` are their ends, ascending."""
+    return call("timeline", keys, tuple(spans_ms), _timeline)
+
+
+def _timeline(reply: list[Any]) -> Timeline:
+    now_us, counts, late = reply
+    return Timeline(now_us=now_us, counts=tuple(counts), late_ms=tuple(late))

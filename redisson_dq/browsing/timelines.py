@@ -1,0 +1,57 @@
+"""When the items of queues are due, and how late those are that are overdue."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import attrs
+
+from redisson_dq.browsing.pages import names_of_parts
+from redisson_dq.wire import calls
+from redisson_dq.wire.keys import QueueKeys, map_name
+
+if TYPE_CHECKING:
+    from redisson_dq import Client
+
+__all__ = ["SPANS", "DueTimes", "due_times"]
+
+#: The ends of the spans from now on.
+SPANS = (
+    *(timedelta(seconds=1), timedelta(seconds=10), timedelta(minutes=1), timedelta(minutes=10)),
+    *(timedelta(hours=1), timedelta(days=1), timedelta(days=7)),
+)
+
+
+@attrs.frozen(kw_only=True)
+class DueTimes:
+    """How many items are due when: ``overdue``, ``within`` each of SPANS behind the one before, and ``later``.
+
+    ``late`` is the lateness of the overdue ones at 50, 90, 99 and 100 percent. Of partitions each is the largest.
+    """
+
+    overdue: int
+    within: tuple[int, ...]
+    later: int
+    late: tuple[timedelta, ...]
+
+
+def due_times(client: Client, queue: str, partitions: int | None = None) -> DueTimes:
+    """When the items of a queue are due. Its script counts ranges alone, so it takes as long for any number of items.
+
+    One round trip for each partition. Raises ArgumentError, RedisConnectionError, RedisReplyError, WrongTypeError.
+    """
+    spans = [round(span.total_seconds() * 1000) for span in SPANS]
+    mapper = client.runtime.options.name_mapper
+    found = [
+        client.runtime.connections.run(calls.timeline(QueueKeys.of(map_name(name, mapper)), spans))
+        for name in names_of_parts(client, queue, partitions)
+    ]
+    sums = [sum(each) for each in zip(*(one.counts for one in found), strict=True)]
+    late = zip(*(one.late_ms for one in found if one.late_ms), strict=True)
+    return DueTimes(
+        overdue=sums[0],
+        within=tuple(sums[1:-1]),
+        later=sums[-1],
+        late=tuple(timedelta(milliseconds=max(each)) for each in late),
+    )

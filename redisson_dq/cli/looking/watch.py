@@ -1,0 +1,193 @@
+"""``redisson-dq watch``: a table of queues that is made anew again and again."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import click
+
+from redisson_dq.cli.frame import (
+    FINE,
+    BoundedNumber,
+    Column,
+    Output,
+    Seconds,
+    Server,
+    json_option,
+    queues_argument,
+    quit_key,
+    server_options,
+)
+from redisson_dq.cli.looking._values import found_partitions, partitions_option, span_in_words
+from redisson_dq.errors import RedissonDQError
+
+if TYPE_CHECKING:
+    from redisson_dq import Client
+    from redisson_dq.browsing import DueTimes
+    from redisson_dq.stats import QueueStats
+
+__all__ = ["command"]
+
+_BARS = " ▁▂▃▄▅▆▇█"
+_SPANS = "due|1s|10s|1m|10m|1h|1d|7d|later"
+# So many queues are watched where none is named.
+_MOST = 20
+
+
+@attrs.frozen(kw_only=True)
+class _WatchedQueue:
+    """One queue in one round. ``change`` is how many more wait or are ready each second than a round before."""
+
+    stats: QueueStats
+    due: DueTimes
+    waiting_change: float | None
+    ready_change: float | None
+
+
+@click.command(
+    help=f"""Watch QUEUEs, or the first {_MOST} of the server, until q or Ctrl-C.
+
+    The bars count the items that wait by their due times: {_SPANS.replace("|", ", ")}. A change is the number of values
+    each second by which a side grows or shrinks. p50 and p99 say how late overdue items are.
+    """
+)
+@queues_argument(required=False)
+@click.option("--interval", metavar="S", type=Seconds(), default=2.0, help="Look so often (2).")
+@click.option(
+    "--count", metavar="N", type=BoundedNumber(int, 1, what="a number of looks"), help="End after so many looks."
+)
+@partitions_option
+@server_options
+@json_option
+def command(
+    queues: tuple[str, ...],
+    interval: float,
+    count: int | None,
+    partitions: int | None,
+    server: Server,
+    output: Output,
+) -> int:
+    """Carry out ``watch``: 0 after q or ``--count`` looks, 130 after Ctrl-C. With ``--json`` each look is a line."""
+    with server.client() as client, output.live() as show, quit_key() as waited:
+        watched = _WatchedTable(client, queues, partitions)
+        for looks in itertools.count(1):
+            problem = watched.look()
+            if output.as_json:
+                output.line(error=problem, queues=[] if problem else [_as_fields(each) for each in watched.looks])
+            else:
+                show(_COLUMNS, [_row(each) for each in watched.looks], problem or watched.note)
+            if looks == count or waited(interval):
+                break
+    return FINE
+
+
+class _WatchedTable:
+    """The queues as they were at the last look that succeeded. The first look must."""
+
+    def __init__(self, client: Client, queues: tuple[str, ...], partitions: int | None) -> None:
+        self._client, self._queues, self._partitions = client, queues, partitions
+        self._parts: dict[str, int | None] = {}
+        self.looks: list[_WatchedQueue] = []
+        self.note = ""
+
+    def look(self) -> str | None:
+        """Looks at all queues. Tells an error that came after the first look, such as that Redis is away."""
+        try:
+            # Without any queue, or any key of a queue, there may be some by now.
+            for name in self._queues or self._parts or _first_names(self._client):
+                if self._parts.get(name) is None:
+                    self._parts[name] = found_partitions(self._client, name, self._partitions)
+            before = {each.stats.name: each.stats for each in self.looks}
+            self.looks = [_look(self._client, name, parts, before.get(name)) for name, parts in self._parts.items()]
+        except RedissonDQError as error:
+            if not self.note:
+                raise
+            return f"no figures since {self.note}: {error}"
+        times = [each.stats.server_time for each in self.looks]
+        self.note = f"{max(times):%H:%M:%S} UTC" if times else "no queue was found yet"
+        return None
+
+
+def _first_names(client: Client) -> list[str]:
+    from redisson_dq.browsing import overview
+
+    return [each.name for each in itertools.islice(overview(client), _MOST)]
+
+
+def _look(client: Client, name: str, partitions: int | None, before: QueueStats | None) -> _WatchedQueue:
+    from redisson_dq.browsing import due_times
+
+    stats = client.stats(name, partitions=partitions)[name]
+    seconds = 0.0 if before is None else (stats.server_time - before.server_time).total_seconds()
+
+    def change(now: int, then: int) -> float | None:
+        return (now - then) / seconds if seconds > 0 else None
+
+    return _WatchedQueue(
+        stats=stats,
+        due=due_times(client, name, partitions),
+        waiting_change=None if before is None else change(stats.waiting, before.waiting),
+        ready_change=None if before is None else change(stats.ready, before.ready),
+    )
+
+
+# Where all do not fit, the last figures to go are those that say whether something is stuck.
+_COLUMNS = [
+    Column("queue", cut=True),
+    Column("waiting", right=True),
+    Column("/s", right=True, spare=5),
+    Column("overdue", right=True, spare=1),
+    Column("p50", right=True, spare=7),
+    Column("p99", right=True, spare=3),
+    Column("ready", right=True, spare=2),
+    Column("/s", right=True, spare=6),
+    Column("in flight", right=True, spare=8),
+    Column("dead", right=True, spare=9),
+    Column(_SPANS.replace("|", " "), spare=4),
+]
+
+
+def _row(look: _WatchedQueue) -> list[object]:
+    stats, late = look.stats, look.due.late
+    return [
+        f"{stats.name}{' (paused)' if stats.is_paused else ''}",
+        stats.waiting,
+        _signed(look.waiting_change),
+        stats.overdue,
+        span_in_words(late[0]) if late else None,
+        span_in_words(late[2]) if late else None,
+        stats.ready,
+        _signed(look.ready_change),
+        stats.in_flight,
+        stats.dead,
+        _bars([look.due.overdue, *look.due.within, look.due.later]),
+    ]
+
+
+def _signed(change: float | None) -> str | None:
+    return None if change is None else f"{change:+,.1f}"
+
+
+def _bars(counts: list[int]) -> str:
+    """One bar a span, each below its name in the head of the column."""
+    most = max(counts)
+    cells = []
+    for name, count in zip(_SPANS.split("|"), counts, strict=True):
+        height = 0 if not most else max(1 if count else 0, round(count / most * (len(_BARS) - 1)))
+        cells.append((_BARS[height] * min(2, len(name))).ljust(len(name)))
+    return " ".join(cells)
+
+
+def _as_fields(look: _WatchedQueue) -> dict[str, Any]:
+    due = look.due
+    return {
+        "stats": look.stats.to_dict(),
+        "waiting_change": look.waiting_change,
+        "ready_change": look.ready_change,
+        "late_seconds": dict(
+            zip(("p50", "p90", "p99", "max"), [each.total_seconds() for each in due.late], strict=False)
+        ),
+        "due": dict(zip(_SPANS.split("|"), [due.overdue, *due.within, due.later], strict=True)),
+    }
