@@ -6,12 +6,12 @@ program may move its items, of either envelope. ``redisson-dq move`` is made of 
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 import attrs
 
+from redisson_dq._log import Log
 from redisson_dq._sync.client import Client
 from redisson_dq._sync.queues.delayed import DelayedQueue
 from redisson_dq.errors import RedisReplyError, RedissonDQError
@@ -23,7 +23,7 @@ from redisson_dq.wire.partitions import whole_of
 
 __all__ = ["MovedQueue", "Sidecar", "move_due", "names_for"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 # A queue of which nothing has moved for so long is given up, in seconds.
 _PATIENCE = 10.0

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import attrs
 
+from redisson_dq._log import Log
 from redisson_dq._redis.errors import lacks_rights
 from redisson_dq._sync.client import Client
 from redisson_dq._texts import described, nearest
@@ -18,7 +18,7 @@ from redisson_dq.errors import ArgumentError, RedissonDQError
 
 __all__ = ["CHECKS", "Check", "diagnose"]
 
-logger = logging.getLogger("redisson_dq")
+logger = Log()
 
 
 @attrs.frozen

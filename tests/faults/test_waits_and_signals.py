@@ -180,7 +180,7 @@ def test_signals_at_random_instants(admin: Any, url: str, monkeypatch: pytest.Mo
                 try:
                     try:
                         armed = True
-                        signal.setitimer(signal.ITIMER_REAL, chance.uniform(1e-6, 0.002), chance.choice((0, 0.0003)))
+                        signal.setitimer(signal.ITIMER_REAL, chance.uniform(1e-6, 0.002), chance.choice((0.05, 0.0003)))
                         while True:
                             held += leased.receive(3, timeout=0.05, visibility_timeout=600)
                             queue = chance.choice((plain, parts))
