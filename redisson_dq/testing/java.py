@@ -67,6 +67,7 @@ def offered_by(version: str, delayed: Any, value: Any, delay: Delay = 0, *, code
     - ``codec``: Java's codec, that of the handle by default
 
     The due time comes from the clock of the client, as Redisson's comes from its JVM. A test's clock is followed.
+    From this call on the handle's client moves the queue's due items in Redisson's place, unless it has transfer=False.
 
     For example::
 
@@ -86,6 +87,8 @@ def offered_by(version: str, delayed: Any, value: Any, delay: Delay = 0, *, code
     types = {keys.ready: "list", keys.timeout: "zset", keys.envelopes: "list"}
     on = (keys.ready, keys.timeout, keys.envelopes, keys.channel)
     words = ("EVAL", script, len(on), *on, str(due), id, (codec or delayed.codec).encode(value))
+    # A Redisson that has the queue open moves its due items, unless the handle has transfer=False.
+    delayed._begin_taking()
     return delayed._runtime.connections.run(Request(words=words, types=types, parse=lambda _: None))
 
 

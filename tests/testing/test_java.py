@@ -69,9 +69,8 @@ def test_an_offer_has_the_bytes_of_that_redisson(of: Any, client: Any, look: Any
 def test_an_item_of_java_falls_due_by_the_clock_of_the_test(
     of: Any, client: Any, queue: Any, delayed: Any, clock: TestClock, version: str
 ) -> None:
-    queue.start_moving()
-    clock.settle()
     of(java.offered_by, version, delayed, "late", HOUR)
+    clock.settle()
     # Only its message tells a client that already waits for the head.
     of(java.offered_by, version, delayed, "soon", 0.0019)
     assert of(java.reads, delayed, version=version) == ["late", "soon"]
@@ -109,3 +108,17 @@ def test_wrong_arguments_are_named(of: Any, queue: Any, delayed: Any) -> None:
         of(java.offered_by, "4.3", queue, "value")
     with pytest.raises(ArgumentError, match="'orders': a delay"):
         of(java.offered_by, "4.3", delayed, "value", -1)
+
+
+def test_an_item_of_java_is_there_when_its_time_has_come(of: Any, queue: Any, delayed: Any, clock: TestClock) -> None:
+    # No other call makes the client move the queue.
+    of(java.offered_by, "4.3", delayed, "order-42", HOUR)
+    clock.advance(hours=1)
+    assert queue.poll() == "order-42"
+
+
+def test_a_handle_that_moves_nothing_does_not_begin_to(of: Any, client: Any, clock: TestClock) -> None:
+    delayed = client.delayed_queue("orders", transfer=False)
+    of(java.offered_by, "4.3", delayed, "order-42", HOUR)
+    clock.advance(hours=1)
+    assert of(java.reads, delayed) == ["order-42"]
