@@ -152,11 +152,19 @@ _FARTHEST: Final = 10.0
 _ANY: Final = 1 << 30
 
 
-class Post:
-    """One handler in a worker that runs."""
+class _Slots:
+    """How many slots are taken over all queues: by handlings, and by batches that are being gathered."""
 
-    def __init__(self, handler: Handler) -> None:
+    def __init__(self) -> None:
+        self.taken = 0
+
+
+class Post:
+    """One handler in a worker that runs. The posts of a worker count their slots together, in ``slots``."""
+
+    def __init__(self, handler: Handler, slots: _Slots | None = None) -> None:
         self.handler = handler
+        self._slots = _Slots() if slots is None else slots
         self.state = State.FREE
         #: Whether no other handler has the queue.
         self.is_alone = True
@@ -206,6 +214,7 @@ class Post:
     def freed(self, now: float) -> tuple[Action, ...]:
         """A handling has freed its slot."""
         self.running -= 1
+        self._slots.taken -= 1
         return self.happened(Trigger.FREED if self.running < self.handler.concurrency else Trigger.EASED, now)
 
     def parked(self, count: int, now: float) -> tuple[float, tuple[Action, ...]]:
@@ -222,7 +231,9 @@ class Post:
 
     def happened(self, trigger: Trigger, now: float, value: Any = None) -> tuple[Action, ...]:
         """Any trigger. ``value`` is the one that came."""
+        gathered = self.state is State.GATHERING
         self.state, to_do = TRANSITIONS[self.state, trigger]
+        self._slots.taken += (self.state is State.GATHERING) - gathered
         if self.state is State.FREE:
             self.full_since = self.moment = None
         elif self.state is State.PASSED:
@@ -240,6 +251,7 @@ class Post:
             self.gathered.append(value)
         elif do is Do.BEGIN:
             self.running += 1
+            self._slots.taken += 1
             return Action(do, self, [value] if trigger is Trigger.CAME else self._taken())
         elif do is Do.RETURN:
             return Action(do, self, self._taken())
@@ -267,6 +279,7 @@ class Roster:
 
     def __init__(self, total: int | None = None) -> None:
         self._total = total
+        self._slots = _Slots()
         # The posts of the handlers that were declared for each queue.
         self._queues: dict[str, list[Post]] = {}
         # All posts, also of handlers that were taken off and have not ended.
@@ -283,7 +296,7 @@ class Roster:
         """The post of a handler."""
         found = self._posts.get(handler)
         if found is None:
-            found = self._posts[handler] = Post(handler)
+            found = self._posts[handler] = Post(handler, self._slots)
         return found
 
     def handlers(self, queue: str) -> list[Handler]:
@@ -321,7 +334,7 @@ class Roster:
         """How many handlings more may begin over all queues; None: any number."""
         if self._total is None:
             return None
-        return self._total - sum(post.running + (post.state is State.GATHERING) for post in self._posts.values())
+        return self._total - self._slots.taken
 
     def wanted(self, queue: str) -> int:
         """How many values every handler of a queue can take, as nobody knows whose the next one is.

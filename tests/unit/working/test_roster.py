@@ -224,6 +224,8 @@ class Surroundings:
                 assert post.moment >= self.now or post.moment >= post.last_parked - FARTHEST
             elif post.state is not State.FULL:
                 assert post.moment is None
+        if self.total is not None:
+            assert self.roster.free == self.total - self.slots(), "each handling and each batch is counted once"
         employed = self.roster.handlers("orders")
         if any(post.state is State.FULL and post.handler in employed for post in self.posts):
             assert self.wanted() == 0, "a full handler holds up the others"
