@@ -160,7 +160,7 @@ class _Slots:
 
 
 class Post:
-    """One handler in a worker that runs. The posts of a worker count their slots together, in ``slots``."""
+    """One handler in a worker that runs. The posts of a worker count their slots together, in one object."""
 
     def __init__(self, handler: Handler, slots: _Slots | None = None) -> None:
         self.handler = handler
