@@ -46,6 +46,7 @@ def export(place: QueueSite, path: Path, *, pause: bool = False, progress: OnPro
 
     ``path`` must not exist. The lines go to ``path`` with ``.part`` behind it, which is renamed at the end. An export
     that was ended goes on there. ``pause`` pauses delivery, and tries a few times to find a moment without changes.
+    The file with ``.paused`` behind it says so. Where it is left by a killed export, the next one ends the pause.
 
     The result is ``exact`` where no key of the queue changed from the first line to the last. A ``WATCH`` on all of
     them tells that. Otherwise each content that stood in one key all the time is in the file once. One that came, went
@@ -58,7 +59,8 @@ def export(place: QueueSite, path: Path, *, pause: bool = False, progress: OnPro
     if path.exists():
         raise ArgumentError(f"queue {place.name!r}: the file {str(path)!r} exists; an export replaces none")
     part = path.with_name(path.name + ".part")
-    with _paused(place) if pause else _as_it_is() as own_pause:
+    note = path.with_name(path.name + ".paused")
+    with _paused(place, note) if pause or note.exists() else _as_it_is() as own_pause:
         written = _write(place, part, own_pause, progress)
         for _ in range(_TRIES - 1 if pause else 0):
             if written.exact:
@@ -75,15 +77,24 @@ def _as_it_is() -> Iterator[bool]:
 
 
 @contextmanager
-def _paused(place: QueueSite) -> Iterator[bool]:
-    """Delivery stands still meanwhile. A pause that was there before stays. Gives whether the pause is ours."""
+def _paused(place: QueueSite, note: Path) -> Iterator[bool]:
+    """Delivery stands still meanwhile. A pause that was there before stays. Gives whether the pause is ours.
+
+    The note is made before the pause, and goes after it. So a pause that a killed export has left is known as ours.
+    """
     delayed = place.client.delayed_queue(place.name, transfer=False)
-    ours = delayed.pause()
-    try:
-        yield ours
-    finally:
-        if ours:
-            delayed.resume()
+    was_left = note.exists()
+    with note.open("ab") as file:
+        if not is_ours(file):
+            raise ArgumentError(f"queue {place.name!r}: another export has paused it and still runs: {str(note)!r}")
+        ours = delayed.pause() or was_left
+        try:
+            yield ours
+        finally:
+            if ours:
+                delayed.resume()
+            file.close()
+            note.unlink()
 
 
 def _write(place: QueueSite, path: Path, own_pause: bool, progress: OnProgress | None) -> Exported:

@@ -104,6 +104,30 @@ def test_a_queue_that_lives_is_told_and_comes_back_whole(
     assert admin.llen("redisson_delay_queue:{orders}") == len(waiting) >= 2900
 
 
+def test_a_pause_that_a_killed_export_has_left_ends_with_the_next(
+    client: Any, admin: redis.Redis, url: str, tmp_path: Path
+) -> None:
+    fill(url, admin)
+    delayed = client.delayed_queue("orders", transfer=False)
+    path = tmp_path / "orders.jsonl"
+    killed = subprocess.run(
+        [sys.executable, "-c", _KILLED_EXPORT, url, str(path)], env=environment(), check=False, capture_output=True
+    )
+    assert (killed.returncode, delayed.is_paused()) == (9, True)
+    export(QueueSite.of(client, "orders"), path)
+    assert not delayed.is_paused()
+    assert [each.name for each in tmp_path.iterdir()] == ["orders.jsonl"]
+
+
+def test_a_pause_of_the_user_stays(client: Any, admin: redis.Redis, url: str, tmp_path: Path) -> None:
+    fill(url, admin)
+    delayed = client.delayed_queue("orders", transfer=False)
+    delayed.pause()
+    assert export(QueueSite.of(client, "orders"), tmp_path / "orders.jsonl", pause=True).exact
+    assert delayed.is_paused()
+    assert [each.name for each in tmp_path.iterdir()] == ["orders.jsonl"]
+
+
 def test_a_pause_makes_it_exact(client: Any, admin: redis.Redis, url: str, tmp_path: Path) -> None:
     fill(url, admin)
     before = contents(admin)
@@ -174,6 +198,15 @@ def test_the_lines_tell_state_id_and_due(client: Any, tmp_path: Path) -> None:
     assert end["end"]["exact"] is True
 
 
+_KILLED_EXPORT = """
+import os, sys
+from pathlib import Path
+import redisson_dq
+from redisson_dq.codecs import StringCodec
+from redisson_dq.migrating import QueueSite, export
+with redisson_dq.connect(sys.argv[1], codec=StringCodec()) as client:
+    export(QueueSite.of(client, "orders"), Path(sys.argv[2]), pause=True, progress=lambda done, total: os._exit(9))
+"""
 _IMPORT = """
 import sys, redisson_dq
 from pathlib import Path
