@@ -60,7 +60,7 @@ def overdue(sight: Sight) -> Iterator[Finding]:
                 "mover": None if figures.mover is None else figures.mover.client,
             },
             shown_by=redis_cli("ZCOUNT", queue.keys.timeout, "-inf", queue.now_ms),
-            commands=(f"redisson-dq move {queue.quoted}", "restart the service that has the queue open"),
+            commands=(queue.command("move"), "restart the service that has the queue open"),
         )
 
 
@@ -105,7 +105,7 @@ def nobody_moves(sight: Sight) -> Iterator[Finding]:
                 text=f"{figures.waiting} items wait{late}, and no client has the queue open that would move them",
                 evidence={"waiting": figures.waiting, "overdue": figures.overdue, "subscribers": 0},
                 shown_by=redis_cli("PUBSUB", "NUMSUB", queue.keys.channel),
-                commands=(f"redisson-dq move {queue.quoted} --follow", f"redisson-dq move {queue.quoted}"),
+                commands=(queue.command("move", "--follow"), queue.command("move")),
             )
     if unknown:
         raise CannotRun("Redis does not tell who is subscribed: the user needs +pubsub, and replicas may have some")
@@ -166,7 +166,7 @@ def nobody_consumes(sight: Sight) -> Iterator[Finding]:
                 text=f"{queue.figures.ready} values are ready, and no consumer is connected that takes them",
                 evidence={"ready": queue.figures.ready, "in_flight": 0, "consumers": 0},
                 shown_by=redis_cli("LLEN", queue.keys.ready),
-                commands=(f"redisson-dq peek {queue.quoted}", "start the service that consumes the queue"),
+                commands=(queue.command("peek"), "start the service that consumes the queue"),
             )
 
 
@@ -196,7 +196,7 @@ def ready_backlog(sight: Sight) -> Iterator[Finding]:
                 text=f"{queue.figures.ready} values are ready, and consumers do not keep up",
                 evidence={"ready": queue.figures.ready, "in_flight": queue.figures.in_flight},
                 shown_by=redis_cli("LLEN", queue.keys.ready),
-                commands=(f"redisson-dq stats {queue.quoted}", "start more consumers"),
+                commands=(queue.command("stats"), "start more consumers"),
             )
 
 
@@ -213,7 +213,7 @@ def paused(sight: Sight) -> Iterator[Finding]:
                 text=f"delivery is paused, and {queue.figures.waiting} items wait",
                 evidence={"paused": True, "waiting": queue.figures.waiting, "overdue": queue.figures.overdue},
                 shown_by=redis_cli("HGET", queue.keys.settings, "paused"),
-                commands=(f"redisson-dq resume {queue.quoted}",),
+                commands=(queue.command("resume"),),
             )
 
 
@@ -228,7 +228,7 @@ def leases_stuck(sight: Sight) -> Iterator[Finding]:
                 text=f"{figures.overdue} leases ended, the first one {queue.late_s():.0f} s ago, and none came back",
                 evidence={"ended": figures.overdue, "late_by_s": round(queue.late_s(), 3)},
                 shown_by=redis_cli("ZCOUNT", queue.keys.leases, "-inf", queue.now_ms),
-                commands=(f"redisson-dq move {queue.quoted}",),
+                commands=(queue.command("move"),),
             )
         elif sampled.held_since_ms is not None and sampled.held_id is not None:
             held = timedelta(milliseconds=queue.now_ms - sampled.held_since_ms).total_seconds()
@@ -241,8 +241,8 @@ def leases_stuck(sight: Sight) -> Iterator[Finding]:
                     evidence={"held_s": round(held), "in_flight": figures.in_flight, **sampled_of},
                     shown_by=redis_cli("HGET", queue.keys.deliveries, sampled.held_id),
                     commands=(
-                        f"redisson-dq list {queue.quoted} --state in-flight",
-                        f"redisson-dq release {queue.quoted} --all",
+                        queue.command("list", "--state in-flight"),
+                        queue.command("release", "--all"),
                     ),
                 )
 
@@ -264,8 +264,8 @@ def recurring(sight: Sight) -> Iterator[Finding]:
                 evidence={"stopped": max(stopped, 1), "recurring": figures.recurring, "late_by_s": round(late, 3)},
                 shown_by=redis_cli("HKEYS", queue.keys.recurring),
                 commands=(
-                    f"redisson-dq move {queue.quoted} --follow",
-                    f"redisson-dq list {queue.quoted} --state recurring",
+                    queue.command("move", "--follow"),
+                    queue.command("list", "--state recurring"),
                 ),
             )
 

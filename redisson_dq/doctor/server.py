@@ -92,7 +92,7 @@ def rights(sight: Sight) -> Iterator[Finding]:
                 queue=queue.whole,
                 evidence={"user": user, "missing": missing},
                 shown_by=redis_cli("ACL", "GETUSER", user),
-                commands=(f"redisson-dq acl --role mover --user {user} {queue.quoted}",),
+                commands=(queue.command(f"acl --role mover --user {user}"),),
             )
             break
     yield from _refused(sight, {key: each.whole for each in looked for key in _all_keys(each.keys)})

@@ -100,10 +100,12 @@ class Looked:
         """The server's clock at the look, in epoch ms."""
         return self.sampled.now_us // 1000
 
-    @property
-    def quoted(self) -> str:
-        """The queue's name as a shell takes it."""
-        return shlex.quote(self.whole)
+    def command(self, words: str, options: str = "") -> str:
+        """The command of ours about this queue, as a shell takes it."""
+        name = shlex.quote(self.whole)
+        # A name that begins with a dash would be read as an option.
+        parts = (words, options, "--", name) if self.whole.startswith("-") else (words, name, options)
+        return " ".join(("redisson-dq", *filter(None, parts)))
 
     def finding(
         self,

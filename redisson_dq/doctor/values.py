@@ -59,7 +59,7 @@ def dead_letters(sight: Sight) -> Iterator[Finding]:
                 text=f"{queue.figures.dead} values were given up",
                 evidence={"dead": queue.figures.dead},
                 shown_by=redis_cli("LLEN", key),
-                commands=(f"redisson-dq dead list {queue.quoted}", f"redisson-dq dead redrive {queue.quoted} --all"),
+                commands=(queue.command("dead list"), queue.command("dead redrive", "--all")),
             )
 
 
@@ -75,7 +75,7 @@ def quarantine(sight: Sight) -> Iterator[Finding]:
                 text=f"{unknown} entries are in no known format, and Redisson stops at them",
                 evidence={"unknown_entries": unknown, "first": member[:64].hex(), **_sampled(queue)},
                 shown_by=redis_cli("ZSCORE", queue.keys.timeout, member),
-                commands=(f"redisson-dq move {queue.quoted}", f"redisson-dq quarantine list {queue.quoted}"),
+                commands=(queue.command("move"), queue.command("quarantine list")),
             )
         elif queue.figures.quarantined:
             yield queue.finding(
@@ -84,7 +84,7 @@ def quarantine(sight: Sight) -> Iterator[Finding]:
                 text=f"{queue.figures.quarantined} entries in no known format were set aside",
                 evidence={"quarantined": queue.figures.quarantined},
                 shown_by=redis_cli("LRANGE", queue.keys.quarantine, 0, 9),
-                commands=(f"redisson-dq quarantine list {queue.quoted}",),
+                commands=(queue.command("quarantine list"),),
             )
 
 
@@ -99,8 +99,8 @@ def undecodable(sight: Sight) -> Iterator[Finding]:
                 evidence={"undecodable": queue.figures.undecodable},
                 shown_by=redis_cli("LRANGE", queue.keys.undecodable, 0, 9),
                 commands=(
-                    f"redisson-dq undecodable list {queue.quoted}",
-                    f"redisson-dq undecodable redrive {queue.quoted} --all",
+                    queue.command("undecodable list"),
+                    queue.command("undecodable redrive", "--all"),
                 ),
             )
 
@@ -119,7 +119,7 @@ def expired(sight: Sight) -> Iterator[Finding]:
                 text=f"{queue.figures.expired} values were too late, the last one due at {due:%H:%M:%S}",
                 evidence={"expired": queue.figures.expired, "last_due": due.isoformat()},
                 shown_by=redis_cli("LRANGE", queue.keys.expired, -10, -1),
-                commands=(f"redisson-dq list {queue.quoted} --state expired",),
+                commands=(queue.command("list", "--state expired"),),
             )
 
 
@@ -205,8 +205,8 @@ def mixed_envelopes(sight: Sight) -> Iterator[Finding]:
             },
             shown_by=redis_cli("ZRANGE", queue.keys.timeout, 0, 9),
             commands=(
-                f"redisson-dq move {queue.quoted} --follow",
-                f"redisson-dq migrate {queue.quoted} --to-envelope current",
+                queue.command("move", "--follow"),
+                queue.command("migrate", "--to-envelope current"),
             ),
         )
 
@@ -270,8 +270,8 @@ def _of_codec(queue: Looked, text: str, evidence: dict[str, object], sample: byt
         if sample in queue.sampled.ready
         else redis_cli("ZRANGE", queue.keys.timeout, 0, 9),
         commands=(
-            f"redisson-dq list {queue.quoted} --state waiting",
-            f"redisson-dq migrate {queue.quoted} --to-codec NAME",
+            queue.command("list", "--state waiting"),
+            queue.command("migrate", "--to-codec NAME"),
         ),
     )
 

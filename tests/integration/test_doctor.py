@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import random
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 import redis
 
 import redisson_dq
-from redisson_dq.cli._main import main
+from redisson_dq.cli._main import main, program
 from redisson_dq.doctor import CHECKS, Report, Status, diagnose
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.wire.keys import QueueKeys
@@ -83,6 +85,37 @@ def test_a_planted_problem_is_named_and_nothing_else(fleet: Fleet, illness: str)
     assert {each.check: each.status.value for each in report.results if each.status is not Status.OK} == {
         illness: finding.severity.value
     }
+
+
+def parsed(line: str) -> dict[str, Any]:
+    """The parameters of one of our command lines. Raises click.UsageError when the command line is not one of ours."""
+    _, *words = shlex.split(line)
+    command: click.Command = program
+    context = click.Context(command)
+    while isinstance(command, click.Group):
+        name, found, words = command.resolve_command(context, words)
+        assert found is not None
+        command = found
+    return dict(command.make_context(name, words).params)
+
+
+@pytest.mark.parametrize("queue", ["-dash", "it's"])
+@pytest.mark.parametrize("illness", ILLNESSES)
+def test_each_command_of_ours_that_a_finding_shows_exists_and_names_the_queue(
+    fleet: Fleet, illness: str, queue: str
+) -> None:
+    ILLNESSES[illness](fleet, queue)
+    ours = [
+        (finding.queue, each)
+        for finding in examined(fleet.url).findings
+        for each in finding.commands
+        if each.startswith("redisson-dq ")
+    ]
+    for named_queue, line in ours:
+        params = parsed(line)
+        if named_queue is not None and "queue" in " ".join(params):
+            given = params.get("queue") or params.get("queues")
+            assert given in (named_queue, (named_queue,)), line
 
 
 @pytest.mark.parametrize("seed", range(4))
