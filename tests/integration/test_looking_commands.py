@@ -72,7 +72,7 @@ def filled(url: str) -> None:
         client.delayed_queue("bills", StringCodec(), transfer=False).offer("bill-3", delay=7200)
         # An object of a class that is not declared here.
         parcels = client.delayed_queue("parcels", ByteArrayCodec(), transfer=False)
-        parcels.offer(b"\x01\x00com.acme.Parce\xec\x02\x54Bern", delay=1800, id="parcel-1")
+        parcels.offer(b"\x01\x00com.acme.Packe\xf4\x02\x54Bern", delay=1800, id="parcel-1")
 
 
 def alike(text: str) -> str:
@@ -271,16 +271,16 @@ class TestOfferAndTake:
         file = tmp_path / "acme.py"
         file.write_text(
             "import attrs\nfrom redisson_dq.java import java_class\n\n"
-            "@java_class('com.acme.Parcel')\n@attrs.define\nclass Parcel:\n    id: int\n    to: str\n"
+            "@java_class('com.acme.Packet')\n@attrs.define\nclass Packet:\n    id: int\n    to: str\n"
         )
-        words = ["--codec", "kryo5", "--class", "com.acme.Parcel", "--classes", str(file)]
+        words = ["--codec", "kryo5", "--class", "com.acme.Packet", "--classes", str(file)]
         assert run("offer", "orders", '{"id": 7, "to": "Bern"}', "--delay", "1h", *words)[0] == 0
         (found,) = json.loads(run("list", "orders", "--json", "--classes", str(file))[1])["items"]
-        assert found["value"] == {"@class": "com.acme.Parcel", "id": 7, "to": "Bern"}
+        assert found["value"] == {"@class": "com.acme.Packet", "id": 7, "to": "Bern"}
         assert (found["codec"], found["codec_is"]) == ("Kryo5Codec", "certain")
         code, _, err = run("offer", "orders", '{"ID": 7}', *words)
         assert code == 64
-        assert "an object of com.acme.Parcel cannot be made" in err
+        assert "an object of com.acme.Packet cannot be made" in err
         code, _, err = run("list", "orders", "--classes", "gone.py")
         assert code == 64
         assert "--classes gone.py: there is no such Python file" in err
