@@ -28,7 +28,7 @@ from redisson_dq.prometheus import metrics  # noqa: E402 - from this tree, insta
 from redisson_dq.scheduling import engine  # noqa: E402
 from redisson_dq.scripts import script  # noqa: E402
 from redisson_dq.waiting import pop_table, watch_table  # noqa: E402
-from redisson_dq.working import fetch_plan, handling_table, place_table, roster  # noqa: E402
+from redisson_dq.working import fetch_plan, handling_table, outpost_table, roster  # noqa: E402
 
 #: (state, trigger) -> the next state, the actions, and perhaps more.
 Table = Mapping[tuple[Any, Any], tuple[Any, ...]]
@@ -112,7 +112,7 @@ SECTIONS: dict[str, dict[str, Callable[[], str]]] = {
         "handling": partial(decisions, handling_table.TRANSITIONS),
         "roster": partial(decisions, roster.TRANSITIONS),
         "fetching": partial(decisions, fetch_plan.TRANSITIONS),
-        "place": partial(decisions, place_table.TRANSITIONS),
+        "outpost": partial(decisions, outpost_table.TRANSITIONS),
     },
     # A command has its section where it is described: in this page, unless it has a page of its own.
     "docs/command-line.md": {f"usage of {name}": partial(usage, name) for name in COMMANDS},

@@ -136,8 +136,8 @@ MUTATIONS = [
     Mutation(
         "worker: acks stay where they are while nobody receives",
         "redisson_dq/working/fetch_plan.py",
-        "(State.CARRYING, Trigger.NOTHING): _to(State.HOLDING, Do.PASS_ON, Do.SLEEP),",
-        "(State.CARRYING, Trigger.NOTHING): _to(State.HOLDING, Do.SLEEP),",
+        "(State.CARRYING, Trigger.NOTHING): _to(State.EXPECTING, Do.PASS_ON, Do.SLEEP),",
+        "(State.CARRYING, Trigger.NOTHING): _to(State.EXPECTING, Do.SLEEP),",
         "tests/integration/test_worker_acks_along.py::test_what_is_done_of_a_batch_is_acked_while_on_failed_runs",
     ),
     Mutation(

@@ -35,10 +35,10 @@ __all__ = ["PAUSE", "TRANSITIONS", "Action", "Do", "FetchPlan", "State", "Trigge
 class State(TableEnum):
     """A state of the fetcher."""
 
-    TURNING = "between two rounds"
+    BETWEEN = "between two rounds"
     CARRYING = "between two rounds, and the next one carries acks"
     IDLE = "no value is wanted"
-    HOLDING = "no value is wanted, and the next ack begins a round"
+    EXPECTING = "no value is wanted, and an ack is expected: the next one begins a round"
     JOINING = "one call acks and receives"
     WAITING = "waits for values"
     PAUSING = "Redis refused, the next round follows later"
@@ -108,56 +108,56 @@ _HAVING_ACKS: Final = (State.CARRYING, State.JOINING, State.LEAVING)
 #: (state, trigger) -> (next state, actions). A pair that is not listed cannot occur.
 TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     # A change wakes the fetcher that is about to sleep.
-    (State.TURNING, Trigger.NOTHING): _to(State.IDLE, Do.SLEEP),
-    (State.TURNING, Trigger.WANTED): _to(State.WAITING, Do.WAIT),
-    (State.TURNING, Trigger.REFUSED): _to(State.PAUSING, Do.PAUSE),
-    (State.TURNING, Trigger.OVER): _to(State.TURNING),
-    (State.TURNING, Trigger.ACKED): _to(State.TURNING, Do.SEND),
-    (State.TURNING, Trigger.END): _to(State.LEAVING, Do.WAKE),
-    **_changes(State.TURNING, Do.WAKE),
+    (State.BETWEEN, Trigger.NOTHING): _to(State.IDLE, Do.SLEEP),
+    (State.BETWEEN, Trigger.WANTED): _to(State.WAITING, Do.WAIT),
+    (State.BETWEEN, Trigger.REFUSED): _to(State.PAUSING, Do.PAUSE),
+    (State.BETWEEN, Trigger.OVER): _to(State.BETWEEN),
+    (State.BETWEEN, Trigger.ACKED): _to(State.BETWEEN, Do.SEND),
+    (State.BETWEEN, Trigger.END): _to(State.LEAVING, Do.WAKE),
+    **_changes(State.BETWEEN, Do.WAKE),
     # Acks of handlers that end before the next round begins.
-    (State.CARRYING, Trigger.NOTHING): _to(State.HOLDING, Do.PASS_ON, Do.SLEEP),
+    (State.CARRYING, Trigger.NOTHING): _to(State.EXPECTING, Do.PASS_ON, Do.SLEEP),
     (State.CARRYING, Trigger.JOINS): _to(State.JOINING, Do.JOIN),
     (State.CARRYING, Trigger.WANTED): _to(State.WAITING, Do.PASS_ON, Do.WAIT),
     (State.CARRYING, Trigger.REFUSED): _to(State.PAUSING, Do.PASS_ON, Do.PAUSE),
     (State.CARRYING, Trigger.OVER): _to(State.CARRYING),
     (State.CARRYING, Trigger.ACKED): _to(State.CARRYING, Do.KEEP),
     # The round begins when a handler has returned, and acks do not wait for that.
-    (State.CARRYING, Trigger.SHORT): _to(State.TURNING, Do.PASS_ON),
+    (State.CARRYING, Trigger.SHORT): _to(State.BETWEEN, Do.PASS_ON),
     **{(state, Trigger.SHORT): _to(state) for state in State if state not in (State.CARRYING, State.ENDED)},
     (State.CARRYING, Trigger.END): _to(State.LEAVING, Do.PASS_ON, Do.WAKE),
     **_changes(State.CARRYING, Do.WAKE),
-    (State.IDLE, Trigger.OVER): _to(State.TURNING),
+    (State.IDLE, Trigger.OVER): _to(State.BETWEEN),
     (State.IDLE, Trigger.ACKED): _to(State.IDLE, Do.SEND),
     (State.IDLE, Trigger.END): _to(State.LEAVING, Do.WAKE),
-    **_changes(State.IDLE, Do.WAKE, to=State.TURNING),
+    **_changes(State.IDLE, Do.WAKE, to=State.BETWEEN),
     # A handler that acks frees its slot a moment later.
-    (State.HOLDING, Trigger.OVER): _to(State.CARRYING),
-    (State.HOLDING, Trigger.ACKED): _to(State.CARRYING, Do.KEEP, Do.WAKE),
-    (State.HOLDING, Trigger.END): _to(State.LEAVING, Do.WAKE),
-    **_changes(State.HOLDING, Do.WAKE, to=State.CARRYING),
+    (State.EXPECTING, Trigger.OVER): _to(State.CARRYING),
+    (State.EXPECTING, Trigger.ACKED): _to(State.CARRYING, Do.KEEP, Do.WAKE),
+    (State.EXPECTING, Trigger.END): _to(State.LEAVING, Do.WAKE),
+    **_changes(State.EXPECTING, Do.WAKE, to=State.CARRYING),
     # Acks that come during the call go along with the next one.
-    (State.JOINING, Trigger.TOOK): _to(State.TURNING, Do.PASS_ON),
+    (State.JOINING, Trigger.TOOK): _to(State.BETWEEN, Do.PASS_ON),
     (State.JOINING, Trigger.MORE): _to(State.CARRYING),
     (State.JOINING, Trigger.MISSED): _to(State.WAITING, Do.PASS_ON, Do.WAIT),
-    (State.JOINING, Trigger.STALE): _to(State.TURNING, Do.PASS_ON),
+    (State.JOINING, Trigger.STALE): _to(State.BETWEEN, Do.PASS_ON),
     (State.JOINING, Trigger.REFUSED): _to(State.PAUSING, Do.PASS_ON, Do.PAUSE),
     (State.JOINING, Trigger.ACKED): _to(State.JOINING, Do.KEEP),
     (State.JOINING, Trigger.END): _to(State.LEAVING, Do.PASS_ON),
     **_changes(State.JOINING),
-    (State.WAITING, Trigger.TOOK): _to(State.TURNING),
+    (State.WAITING, Trigger.TOOK): _to(State.BETWEEN),
     (State.WAITING, Trigger.MORE): _to(State.CARRYING),
-    (State.WAITING, Trigger.STALE): _to(State.TURNING),
+    (State.WAITING, Trigger.STALE): _to(State.BETWEEN),
     (State.WAITING, Trigger.REFUSED): _to(State.PAUSING, Do.PAUSE),
     (State.WAITING, Trigger.ACKED): _to(State.WAITING, Do.SEND),
     # It waits for values already.
     (State.WAITING, Trigger.FREED): _to(State.WAITING),
     (State.WAITING, Trigger.CHANGED): _to(State.WAITING, Do.WITHDRAW),
     (State.WAITING, Trigger.END): _to(State.LEAVING, Do.WITHDRAW),
-    (State.PAUSING, Trigger.OVER): _to(State.TURNING),
+    (State.PAUSING, Trigger.OVER): _to(State.BETWEEN),
     (State.PAUSING, Trigger.ACKED): _to(State.PAUSING, Do.SEND),
     (State.PAUSING, Trigger.END): _to(State.LEAVING, Do.WAKE),
-    **_changes(State.PAUSING, Do.WAKE, to=State.TURNING),
+    **_changes(State.PAUSING, Do.WAKE, to=State.BETWEEN),
     # Whatever was under way ends, and no round follows. A call that failed gives back the acks that it carried.
     (State.LEAVING, Trigger.NOTHING): _to(State.LEAVING),
     (State.LEAVING, Trigger.WANTED): _to(State.LEAVING),
@@ -192,7 +192,7 @@ class FetchPlan:
     """Decides for the fetcher of one queue. Not thread-safe: its driver calls it under a mutex."""
 
     def __init__(self) -> None:
-        self.state = State.TURNING
+        self.state = State.BETWEEN
         #: Whether other values may be wanted than at the beginning of the round.
         self.is_stale = False
         #: Whether Redis refused the last round.
@@ -221,12 +221,12 @@ class FetchPlan:
 
     # -- rounds ------------------------------------------------------------------------------------------------------
 
-    def turn(self) -> None:
+    def new_round(self) -> None:
         """A round begins. A change from here on counts as a change in the round."""
         self.is_stale = False
 
-    def begin(self, is_wanted: bool, now: float) -> tuple[Action, ...]:
-        """Whether values are wanted. That was found out after :meth:`turn`."""
+    def counted(self, is_wanted: bool, now: float) -> tuple[Action, ...]:
+        """Whether values are wanted. That was counted after :meth:`new_round`."""
         self._waits_since = now
         if not is_wanted:
             return self._step(Trigger.NOTHING)
@@ -257,6 +257,10 @@ class FetchPlan:
         self._give_back()
         self.is_refused = True
         return self._step(Trigger.REFUSED)
+
+    def went_well(self) -> None:
+        """The round is over, and Redis has not refused it."""
+        self.is_refused = False
 
     def closed(self) -> tuple[Action, ...]:
         """The wait was ended: by a change, or by somebody else who closed the client."""

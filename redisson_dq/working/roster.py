@@ -36,7 +36,7 @@ __all__ = ["TRANSITIONS", "Action", "Do", "Post", "Roster", "State", "Trigger"]
 
 
 class State(TableEnum):
-    """How a handler is placed for the next value."""
+    """Whether a handler can take the next value."""
 
     FREE = "a slot is free"
     GATHERING = "a batch is being gathered, and holds a slot"
@@ -68,8 +68,8 @@ class Do(TableEnum):
     BEGIN = "begin a handling"
     TURN_AWAY = "turn the value away"
     ARM = "arm the watch"
-    ASK = "ask for values again"
-    RECOUNT = "ask for fewer values"
+    FETCH = "have values fetched again"
+    RECOUNT = "have fewer values fetched"
     RETURN = "return the batch"
     EXPIRE = "end a handling"
 
@@ -103,7 +103,7 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     (State.FREE, Trigger.UNADMITTED): _stay(State.FREE, Do.TURN_AWAY),
     (State.FREE, Trigger.TAKEN): (State.FULL, (Do.ARM,)),
     (State.FREE, Trigger.TAKEN_ALONE): (State.FULL, ()),
-    (State.FREE, Trigger.FREED): _stay(State.FREE, Do.ASK),
+    (State.FREE, Trigger.FREED): _stay(State.FREE, Do.FETCH),
     (State.FREE, Trigger.SHARED): _stay(State.FREE),
     (State.FREE, Trigger.DROPPED): _stay(State.FREE),
     # A value of a batch handler that has failed already is handled by itself.
@@ -113,8 +113,8 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     (State.GATHERING, Trigger.UNADMITTED): _stay(State.GATHERING, Do.TURN_AWAY),
     # The fetcher may wait for as many values as the batch lacked.
     (State.GATHERING, Trigger.DUE): (State.FREE, (Do.BEGIN, Do.RECOUNT)),
-    (State.GATHERING, Trigger.FREED): _stay(State.GATHERING, Do.ASK),
-    (State.GATHERING, Trigger.EASED): _stay(State.GATHERING, Do.ASK),
+    (State.GATHERING, Trigger.FREED): _stay(State.GATHERING, Do.FETCH),
+    (State.GATHERING, Trigger.EASED): _stay(State.GATHERING, Do.FETCH),
     (State.GATHERING, Trigger.SHARED): _stay(State.GATHERING),
     (State.GATHERING, Trigger.DROPPED): (State.FREE, (Do.RETURN,)),
     # The next value in the queue may be another handler's, and waits all the same.
@@ -122,9 +122,9 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     (State.FULL, Trigger.JOINED): _stay(State.FULL, Do.TURN_AWAY),
     (State.FULL, Trigger.FILLED): _stay(State.FULL, Do.TURN_AWAY),
     (State.FULL, Trigger.UNADMITTED): _stay(State.FULL, Do.TURN_AWAY),
-    (State.FULL, Trigger.DUE): (State.PASSED, (Do.ASK,)),
-    (State.FULL, Trigger.FREED): (State.FREE, (Do.ASK,)),
-    (State.FULL, Trigger.EASED): _stay(State.FULL, Do.ASK),
+    (State.FULL, Trigger.DUE): (State.PASSED, (Do.FETCH,)),
+    (State.FULL, Trigger.FREED): (State.FREE, (Do.FETCH,)),
+    (State.FULL, Trigger.EASED): _stay(State.FULL, Do.FETCH),
     (State.FULL, Trigger.SHARED): _stay(State.FULL, Do.ARM),
     (State.FULL, Trigger.DROPPED): _stay(State.FULL),
     # Values of this handler come only because others are wanted.
@@ -133,8 +133,8 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     (State.PASSED, Trigger.FILLED): _stay(State.PASSED, Do.TURN_AWAY),
     (State.PASSED, Trigger.UNADMITTED): _stay(State.PASSED, Do.TURN_AWAY),
     (State.PASSED, Trigger.FAR): (State.FULL, (Do.ARM,)),
-    (State.PASSED, Trigger.FREED): (State.FREE, (Do.ASK,)),
-    (State.PASSED, Trigger.EASED): _stay(State.PASSED, Do.ASK),
+    (State.PASSED, Trigger.FREED): (State.FREE, (Do.FETCH,)),
+    (State.PASSED, Trigger.EASED): _stay(State.PASSED, Do.FETCH),
     (State.PASSED, Trigger.SHARED): _stay(State.PASSED),
     (State.PASSED, Trigger.DROPPED): _stay(State.PASSED),
 }
@@ -179,7 +179,7 @@ class Post:
         #: When the last parked value comes again.
         self.last_parked = -math.inf
         # It follows the end of each handling.
-        self._ask = Action(Do.ASK, self)
+        self._fetch = Action(Do.FETCH, self)
 
     @property
     def is_passed(self) -> bool:
@@ -231,20 +231,22 @@ class Post:
 
     def happened(self, trigger: Trigger, now: float, value: Any = None) -> tuple[Action, ...]:
         """Any trigger. ``value`` is the one that came."""
-        gathered = self.state is State.GATHERING
-        self.state, to_do = TRANSITIONS[self.state, trigger]
-        self._slots.taken += (self.state is State.GATHERING) - gathered
-        if self.state is State.FREE:
-            self.full_since = self.moment = None
-        elif self.state is State.PASSED:
-            self.moment = None
         actions: tuple[Action, ...] = ()
-        for do in to_do:
-            actions += (self._ask if do is Do.ASK else self._action(do, trigger, now, value),)
-        if self.state is not State.FREE or self.running < self.handler.concurrency:
-            return actions
-        # A batch that began, or went back, has left no slot.
-        return actions + self.happened(Trigger.TAKEN_ALONE if self.is_alone else Trigger.TAKEN, now)
+        following: Trigger | None = trigger
+        while following is not None:
+            gathered = self.state is State.GATHERING
+            self.state, to_do = TRANSITIONS[self.state, following]
+            self._slots.taken += (self.state is State.GATHERING) - gathered
+            if self.state is State.FREE:
+                self.full_since = self.moment = None
+            elif self.state is State.PASSED:
+                self.moment = None
+            for do in to_do:
+                actions += (self._fetch if do is Do.FETCH else self._action(do, following, now, value),)
+            # The last slot is taken as soon as a handling or a batch begins.
+            is_taken = self.state is State.FREE and self.running >= self.handler.concurrency
+            following = (Trigger.TAKEN_ALONE if self.is_alone else Trigger.TAKEN) if is_taken else None
+        return actions
 
     def _action(self, do: Do, trigger: Trigger, now: float, value: Any) -> Action:
         if do is Do.GATHER:
@@ -284,8 +286,8 @@ class Roster:
         self._queues: dict[str, list[Post]] = {}
         # All posts, also of handlers that were taken off and have not ended.
         self._posts: dict[Handler, Post] = {}
-        #: When the time of each handling is over, where it has a time.
-        self.deadlines: dict[Any, float] = {}
+        # When the time of each handling is over, where it has a time.
+        self._deadlines: dict[Any, float] = {}
 
     @property
     def running(self) -> int:
@@ -347,12 +349,24 @@ class Roster:
         posts = self._queues.get(queue, ())
         return min((post.wanted(free) for post in posts if not post.is_passed), default=0)
 
+    def limit(self, handling: Any, deadline: float) -> None:
+        """A handling ends by then."""
+        self._deadlines[handling] = deadline
+
+    def deadline(self, handling: Any) -> float | None:
+        """When the time of a handling is over, or None."""
+        return self._deadlines.get(handling)
+
+    def ended(self, handling: Any) -> None:
+        """A handling needs no deadline any more."""
+        self._deadlines.pop(handling, None)
+
     def due(self, now: float) -> list[Action]:
         """All that is to be done by this time."""
-        late = [handling for handling, deadline in self.deadlines.items() if deadline <= now]
+        late = [handling for handling, deadline in self._deadlines.items() if deadline <= now]
         actions = []
         for handling in late:
-            del self.deadlines[handling]
+            del self._deadlines[handling]
             actions.append(Action(Do.EXPIRE, handling.post, handling=handling))
         for post in list(self._posts.values()):
             if post.moment is not None and post.moment <= now:
@@ -361,7 +375,7 @@ class Roster:
 
     def moments(self) -> Iterable[float]:
         """The times at which something may be due."""
-        yield from self.deadlines.values()
+        yield from self._deadlines.values()
         yield from (post.moment for post in self._posts.values() if post.moment is not None)
 
     def _clear(self) -> None:

@@ -157,10 +157,10 @@ class Fetcher:
     async def _receive(self, starter: Starter) -> None:
         """One round. Never raises."""
         with self._mutex:
-            self._plan.turn()
+            self._plan.new_round()
         self._changed.off()
         wanted = self._assigner.wanted(self._intake)
-        step = self._decide(lambda: self._plan.begin(wanted > 0, self._clock.monotonic()))
+        step = self._decide(lambda: self._plan.counted(wanted > 0, self._clock.monotonic()))
         is_well = True
         while step is not None:
             try:
@@ -178,7 +178,7 @@ class Fetcher:
                 logger.exception("worker: receiving from %s failed", [self._intake.name])
                 is_well, step = False, self._refused(error)
         if is_well:
-            self._plan.is_refused = False
+            self._plan.went_well()
             self._runtime.connections.refusals.ended(self)
 
     async def _taken(self, step: Do, wanted: int, starter: Starter) -> Do | None:

@@ -249,18 +249,18 @@ class Assigner:
                 self._begin(begun.pop(0), action, starter, error)
             elif action.do is Do.ARM:
                 self._watch.added(action.moment)
-            elif action.do in (Do.ASK, Do.RECOUNT):
-                self._ask(self._intakes[action.post.handler.queue], action.do)
+            elif action.do in (Do.FETCH, Do.RECOUNT):
+                self._fetch(self._intakes[action.post.handler.queue], action.do)
             elif action.do is Do.RETURN:
                 self._return(action.values, 0)
             elif action.do is Do.EXPIRE:
                 action.handling.expire()
 
-    def _ask(self, intake: Intake, do: Do) -> None:
+    def _fetch(self, intake: Intake, do: Do) -> None:
         """Values of a queue are wanted again, or fewer are."""
         # A fetcher that has not begun asks by itself.
         if intake.fetcher is not None:
-            intake.fetcher.freed(intake.name) if do is Do.ASK else intake.fetcher.recount()
+            intake.fetcher.freed(intake.name) if do is Do.FETCH else intake.fetcher.recount()
 
     def _made(self, actions: Iterable[Action], error: BaseException | None = None) -> list[Handling]:
         """The handlings that begin. They are made under the mutex, so that a stop finds them."""
@@ -275,7 +275,7 @@ class Assigner:
             for delivery in kept:
                 self._of_delivery[id(delivery)] = handling
             if kept and error is None and handler.timeout is not None:
-                self._roster.deadlines[handling] = self._clock.monotonic() + handler.timeout
+                self._roster.limit(handling, self._clock.monotonic() + handler.timeout)
             begun.append(handling)
         return begun
 
@@ -292,7 +292,7 @@ class Assigner:
             handling.hand_back()
         else:
             handling.start(starter, error)
-            if (deadline := self._roster.deadlines.get(handling)) is not None:
+            if (deadline := self._roster.deadline(handling)) is not None:
                 self._watch.added(deadline)
 
     def _report(self, handling: Handling, do: handling_table.Do) -> None:
@@ -304,7 +304,7 @@ class Assigner:
             return
         with self._mutex:
             self._handlings.pop(handling, None)
-            self._roster.deadlines.pop(handling, None)
+            self._roster.ended(handling)
             for delivery in handling.deliveries:
                 self._of_delivery.pop(id(delivery), None)
         if self._stops:

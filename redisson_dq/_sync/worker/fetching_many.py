@@ -4,7 +4,7 @@
 """Receives the values of many queues for a worker, in one thread or task: as many as it has free slots, and no more.
 
 A waiter stands in line at each queue that values are wanted of. So the number of queues costs neither threads nor
-rounds. :mod:`redisson_dq.working.place_table` decides when a waiter enters a line, and leaves it. This module carries
+rounds. :mod:`redisson_dq.working.outpost_table` decides when a waiter enters a line, and leaves it. This module carries
 that out.
 
 Where the slots of a worker are limited over all queues, values may come to more waiters at a time than there are slots.
@@ -34,7 +34,7 @@ from redisson_dq.wire.lease_source import MOST_AT_ONCE
 from redisson_dq.wire.leases import Leased
 from redisson_dq.working.fetch_plan import PAUSE
 from redisson_dq.working.order import Order
-from redisson_dq.working.place_table import Do, State, Trigger
+from redisson_dq.working.outpost_table import Do, State, Trigger
 
 __all__ = ["ManyFetcher"]
 
@@ -76,7 +76,7 @@ class ManyFetcher:
         self._dirty: dict[str, None] = {}
         # Those that wanted nothing when they were reviewed last, where slots are limited over all queues.
         self._unmet: dict[str, None] = {}
-        self._holding: dict[str, Outpost] = {}
+        self._stocked: dict[str, Outpost] = {}
         self._pauses: dict[Outpost, float] = {}
         self._ends = False
         self._ended = Switch(self._clock)
@@ -161,7 +161,7 @@ class ManyFetcher:
         if self._take_in(self._bell.poll(), starter):
             return
         self._review()
-        if self._has_left or (self._holding and self._look(starter)):
+        if self._has_left or (self._stocked and self._look(starter)):
             return
         self._take_in(self._bell.next(self._patience()), starter)
 
@@ -206,7 +206,7 @@ class ManyFetcher:
                 self._give_up(outpost)
         for name, intake in intakes.items():
             if name not in self._outposts:
-                self._outposts[name] = Outpost(self._runtime, intake, holds=self._assigner.is_limited)
+                self._outposts[name] = Outpost(self._runtime, intake, is_stocked=self._assigner.is_limited)
             self._dirty[name] = None
 
     def _give_up(self, outpost: Outpost) -> None:
@@ -225,7 +225,7 @@ class ManyFetcher:
             if outpost is None:
                 continue
             wanted = min(self._assigner.wanted(outpost.intake), MOST_AT_ONCE)
-            if outpost.place.state is State.WAITING:
+            if outpost.table.state is State.WAITING:
                 # Where slots are limited over all queues, one value more is turned round sooner than all waiters are.
                 is_less = wanted < outpost.limit and not self._assigner.is_limited
                 if is_less or outpost.waits_elsewhere:
@@ -236,7 +236,7 @@ class ManyFetcher:
                 self._unmet[name] = None
 
     def _happened(self, outpost: Outpost, trigger: Trigger, wanted: int = 0) -> None:
-        for do in outpost.place.happened(trigger):
+        for do in outpost.table.happened(trigger):
             if do is Do.ENTER:
                 outpost.enter(1 if self._assigner.is_limited else wanted, self._bell.put)
                 if outpost.receiver is not None:
@@ -251,23 +251,23 @@ class ManyFetcher:
                 self._leaving.discard(outpost)
                 outpost.forget()
         name = outpost.intake.name
-        if outpost.place.state is State.HOLDING:
-            self._holding[name] = outpost
-        elif self._holding.get(name) is outpost:
-            del self._holding[name]
-        if outpost.place.state is State.RESTING:
+        if outpost.table.state is State.STOCKED:
+            self._stocked[name] = outpost
+        elif self._stocked.get(name) is outpost:
+            del self._stocked[name]
+        if outpost.table.state is State.RESTING:
             self._dirty[name] = None
 
     # -- values ------------------------------------------------------------------------------------------------------
 
     def _answered(self, answers: Sequence[OutpostAnswer], starter: Starter) -> bool:
         """Hands over the values that came to waiters, as far as slots are free. Whether any came."""
-        places = {
-            name: place for place, name in enumerate(self._order.sorted([each.outpost.intake.name for each in answers]))
+        ranks = {
+            name: rank for rank, name in enumerate(self._order.sorted([each.outpost.intake.name for each in answers]))
         }
         free = self._assigner.free
         came: list[tuple[OutpostAnswer, list[Came]]] = []
-        for answer in sorted(answers, key=lambda each: places[each.outpost.intake.name]):
+        for answer in sorted(answers, key=lambda each: ranks[each.outpost.intake.name]):
             opened = self._opened(answer, has_slot=free is None or len(came) < free)
             if opened:
                 came.append((answer, opened))
@@ -288,7 +288,7 @@ class ManyFetcher:
                 outpost.lifeline.keep()
                 raise value
             is_wanted = not self._assigner.is_limited or (has_slot and self._assigner.wanted(outpost.intake) > 0)
-            if outpost.place.ends or not is_wanted:
+            if outpost.table.ends or not is_wanted:
                 # The values go back. A look finds them when a slot is free.
                 outpost.lifeline.let_go()
                 self._happened(outpost, Trigger.MORE)
@@ -325,29 +325,29 @@ class ManyFetcher:
     def _look(self, starter: Starter) -> bool:
         """Takes ready values of the first queue in order that has some, of those that may. Whether one has."""
         # Most looks find values at one of the first, so it is not asked for all how many they may give.
-        wanted = (name for name in self._order.sorted(list(self._holding)) if self._wanted(name))
+        wanted = (name for name in self._order.sorted(list(self._stocked)) if self._wanted(name))
         idle: list[str] = []
         size = _FIRST
         while some := list(itertools.islice(wanted, size)):
             size *= _TIMES
             ready = self._ready(some)
             for name in some:
-                if name in ready and self._look_at(self._holding[name], idle, starter):
+                if name in ready and self._look_at(self._stocked[name], idle, starter):
                     return True
                 if name not in ready:
-                    self._happened(self._holding[name], Trigger.MISSED)
+                    self._happened(self._stocked[name], Trigger.MISSED)
                 idle.append(name)
         return False
 
     def _wanted(self, name: str) -> int:
-        outpost = self._holding.get(name)
+        outpost = self._stocked.get(name)
         return 0 if outpost is None else min(self._assigner.wanted(outpost.intake), MOST_AT_ONCE)
 
     def _ready(self, names: Sequence[str]) -> Sequence[str]:
         """Those of these queues whose lists are not empty."""
         if len(names) == 1:
             return names
-        asked = [(name, source) for name in names for _, source in self._holding[name].intake.sources.values()]
+        asked = [(name, source) for name in names for _, source in self._stocked[name].intake.sources.values()]
         try:
             lengths = self._runtime.connections.run_many([source.length() for _, source in asked], transaction=False)
         except RedissonDQError:

@@ -18,7 +18,7 @@ from redisson_dq.waiting.line import Answer, Lifeline
 from redisson_dq.wire.blocking import Waitable
 from redisson_dq.wire.leases import Leased
 from redisson_dq.working.fetch_plan import PAUSE
-from redisson_dq.working.place_table import QueuePlace, State
+from redisson_dq.working.outpost_table import OutpostTable, State
 
 __all__ = ["Outpost", "OutpostAnswer"]
 
@@ -49,10 +49,10 @@ class OutpostAnswer:
 class Outpost:
     """One queue of many. The fetcher alone calls it, but for :attr:`is_well`."""
 
-    def __init__(self, runtime: Runtime, intake: Intake, *, holds: bool) -> None:
-        """``holds`` is as with :class:`QueuePlace`."""
+    def __init__(self, runtime: Runtime, intake: Intake, *, is_stocked: bool) -> None:
+        """``is_stocked`` is as with :class:`OutpostTable`."""
         self.intake = intake
-        self.place = QueuePlace(holds=holds)
+        self.table = OutpostTable(is_stocked=is_stocked)
         self.receiver: Receiver | None = None
         #: The waiter's.
         self.lifeline = Lifeline()
@@ -85,7 +85,7 @@ class Outpost:
 
     def refused(self, error: BaseException, *, is_told: bool) -> None:
         """Redis has refused. The log is told of the first of several times, where ``is_told``."""
-        if is_told and not (self.is_refused or self.place.ends):
+        if is_told and not (self.is_refused or self.table.ends):
             logger.error("worker: cannot receive from %s: %s", [self.intake.name], error)
         self.is_refused = True
         key = next(iter(self.intake.sources), "")
@@ -109,4 +109,4 @@ class Outpost:
     @property
     def _has_waited(self) -> bool:
         """Whether it has waited for so long that Redis has not refused the wait."""
-        return self.place.state is State.WAITING and self._runtime.clock.monotonic() - self._entered > PAUSE
+        return self.table.state is State.WAITING and self._runtime.clock.monotonic() - self._entered > PAUSE

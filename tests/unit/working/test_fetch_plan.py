@@ -146,12 +146,12 @@ class Surroundings:
     def made(self, kind: str, *given: Any) -> tuple[Action, ...]:
         plan = self.plan
         if kind == "turn":
-            plan.turn()
+            plan.new_round()
             self.step, self.is_awake, self.is_withdrawn = "turned", False, False
             return ()
         if kind == "begin":
             self.step = None
-            actions = plan.begin(given[0], self.now)
+            actions = plan.counted(given[0], self.now)
             self.carries = self.carries and not given[0]
             return actions
         if kind == "ack":
@@ -260,10 +260,10 @@ class Surroundings:
         if self.asked_to_end:
             return State.LEAVING
         if self.step is Do.SLEEP and not self.is_told:
-            return State.HOLDING if self.carries else State.IDLE
+            return State.EXPECTING if self.carries else State.IDLE
         if self.step is Do.PAUSE and not self.is_told:
             return State.PAUSING
-        between = State.CARRYING if self.carries else State.TURNING
+        between = State.CARRYING if self.carries else State.BETWEEN
         for step, state in ((Do.JOIN, State.JOINING), (Do.WAIT, State.WAITING)):
             if self.step is step:
                 return state

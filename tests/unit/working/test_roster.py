@@ -186,10 +186,10 @@ class Surroundings:
         if kind == "failed" and Do.BEGIN in did:
             assert [a.values for a in actions if a.do is Do.BEGIN] == [[self.came]]
         if kind == "end":
-            assert Do.ASK in did, "a free slot is told of"
+            assert Do.FETCH in did, "a free slot is told of"
         if kind == "until":
             for each in actions:
-                if each.do is Do.ASK:
+                if each.do is Do.FETCH:
                     assert each.post.is_passed, "others go on when a handler has been full for a while"
                 if each.do is Do.BEGIN:
                     assert Do.RECOUNT in did, "who receives learns that the batch lacks nothing any more"
@@ -322,7 +322,7 @@ def test_a_handler_that_was_taken_off_ends_its_batch_and_is_forgotten() -> None:
     roster.employ("orders", [other], 100.0)
     assert roster.post(batched) is post
     assert done(roster.due(102.0)) == [Do.BEGIN, Do.RECOUNT, Do.ARM]
-    assert done(post.freed(103.0)) == [Do.ASK]
+    assert done(post.freed(103.0)) == [Do.FETCH]
     roster.employ("orders", [other], 103.0)
     assert roster.post(batched) is not post
 
@@ -346,7 +346,7 @@ def passed(seconds: float) -> tuple[Post, float]:
     roster.employ("orders", [busy, handler(1)], 100.0)
     roster.post(busy).came("a", 100.0)
     assert not roster.post(busy).is_passed
-    assert done(roster.due(100.0 + PATIENCE)) == [Do.ASK]
+    assert done(roster.due(100.0 + PATIENCE)) == [Do.FETCH]
     assert roster.post(busy).is_passed
     return roster.post(busy), 100.0 + seconds
 
@@ -364,7 +364,7 @@ def test_a_handler_that_is_full_for_a_moment_holds_up_the_others() -> None:
     # When it is full again, the others are held up as long as the first time.
     post.came("b", 100.06)
     assert roster.due(100.10) == []
-    assert done(roster.due(100.11)) == [Do.ASK]
+    assert done(roster.due(100.11)) == [Do.FETCH]
 
 
 def test_the_pause_grows_with_the_time_for_which_it_has_been_full() -> None:

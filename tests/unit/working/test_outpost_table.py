@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from redisson_dq.working import place_table
-from redisson_dq.working.place_table import Do, QueuePlace, State, Trigger
+from redisson_dq.working import outpost_table
+from redisson_dq.working.outpost_table import Do, OutpostTable, State, Trigger
 from tests.unit.working.walking import Move, closure, unnoticed
 
 _TAKES = (Trigger.TOOK, Trigger.MORE)
@@ -18,21 +18,21 @@ _TAKES = (Trigger.TOOK, Trigger.MORE)
 class Surroundings:
     """A line that a waiter stands in or not, and a fetcher that looks at the queue when its turn comes."""
 
-    def __init__(self, *, holds: bool) -> None:
-        self.place = QueuePlace(holds=holds)
+    def __init__(self, *, is_stocked: bool) -> None:
+        self.table = OutpostTable(is_stocked=is_stocked)
         self.in_line = self.is_asked_out = False
         self.pauses = False
         self.is_forgotten = self.asked_to_end = False
         # Whether values may be ready, so that no waiter enters before a look.
-        self.holds = holds
+        self.is_stocked = is_stocked
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Surroundings:
         made = copy.copy(self)
-        made.place = copy.copy(self.place)
+        made.table = copy.copy(self.table)
         return made
 
     def situation(self) -> Hashable:
-        return (*(value for name, value in vars(self).items() if name != "place"), self.place.state)
+        return (*(value for name, value in vars(self).items() if name != "table"), self.table.state)
 
     def moves(self) -> Iterable[Move]:
         if self.is_forgotten:
@@ -46,7 +46,7 @@ class Surroundings:
             yield "answered", Trigger.MORE
             yield "answered", Trigger.MISSED
             yield "answered", Trigger.REFUSED
-        elif self.holds and not self.pauses:
+        elif self.is_stocked and not self.pauses:
             yield "looked", Trigger.TOOK
             yield "looked", Trigger.MORE
             yield "looked", Trigger.MISSED
@@ -57,17 +57,17 @@ class Surroundings:
     def play(self, move: Move) -> None:
         kind = move[0]
         if kind == "end":
-            did = self.place.happened(Trigger.END)
+            did = self.table.happened(Trigger.END)
             self.asked_to_end = True
         elif kind in ("wanted", "fewer"):
-            did = self.place.happened(Trigger[kind.upper()])
+            did = self.table.happened(Trigger[kind.upper()])
         elif kind == "over":
             self.pauses = False
-            did = self.place.happened(Trigger.OVER)
+            did = self.table.happened(Trigger.OVER)
         else:
             self.in_line = self.is_asked_out = False
-            self.holds = move[1] is Trigger.MORE
-            did = self.place.happened(move[1])
+            self.is_stocked = move[1] is Trigger.MORE
+            did = self.table.happened(move[1])
         for do in did:
             if do is Do.ENTER:
                 assert not self.in_line, "one waiter for a queue"
@@ -87,13 +87,13 @@ class Surroundings:
         self.check(kind)
 
     def check(self, kind: str) -> None:
-        assert self.place.is_in_line is self.in_line
-        assert self.place.ends is self.asked_to_end
+        assert self.table.is_in_line is self.in_line
+        assert self.table.ends is self.asked_to_end
         assert self.is_forgotten is (self.asked_to_end and not self.in_line), "the end waits for the answer alone"
-        assert self.place.state is self.expected()
+        assert self.table.state is self.expected()
         if self.in_line and (kind == "fewer" or self.asked_to_end):
             assert self.is_asked_out
-        if kind == "wanted" and not (self.asked_to_end or self.holds or self.pauses):
+        if kind == "wanted" and not (self.asked_to_end or self.is_stocked or self.pauses):
             assert self.in_line, "wanted values are waited for"
 
     def expected(self) -> State:
@@ -103,13 +103,13 @@ class Surroundings:
             return State.LEAVING if self.is_asked_out else State.WAITING
         if self.pauses:
             return State.PAUSING
-        return State.HOLDING if self.holds else State.RESTING
+        return State.STOCKED if self.is_stocked else State.RESTING
 
 
-@pytest.mark.parametrize("holds", [False, True])
-def test_a_waiter_stands_in_line_while_values_are_wanted_and_none_is_known_to_be_ready(holds: bool) -> None:
-    assert closure(Surroundings(holds=holds)) >= len(State)
+@pytest.mark.parametrize("is_stocked", [False, True])
+def test_a_waiter_stands_in_line_while_values_are_wanted_and_none_is_known_to_be_ready(is_stocked: bool) -> None:
+    assert closure(Surroundings(is_stocked=is_stocked)) >= len(State)
 
 
 def test_a_row_that_is_broken_is_noticed() -> None:
-    assert unnoticed(place_table, (Surroundings(holds=False), Surroundings(holds=True))) == []
+    assert unnoticed(outpost_table, (Surroundings(is_stocked=False), Surroundings(is_stocked=True))) == []

@@ -1,15 +1,15 @@
 """The wait of a worker for one queue of many: in line or not, and when it is looked at, decided without any I/O.
 
-Theory of operation. One fetcher receives for all queues of a worker. For each queue it has a :class:`QueuePlace`. It
+Theory of operation. One fetcher receives for all queues of a worker. For each queue it has a :class:`OutpostTable`. It
 feeds triggers into it, and carries out the actions that it returns.
 
 * Values are wanted. A waiter enters the line of the queue, and stands there for as long as nothing comes. So a queue
   whose waiter stands in line is known to be empty.
 * Values came. The next waiter enters when values are wanted again.
-* Slots are few, and more values stand in the queue than have come. It holds values then. Such queues are looked at in
+* Slots are few, and more values stand in the queue than have come. It is stocked then. Such queues are looked at in
   their order when a slot is free, and no waiter enters before a look has found nothing.
 * Fewer values are wanted than a waiter would take. It leaves the line, and another one enters.
-* Redis refuses. The place pauses. Other queues go on.
+* Redis refuses. The queue is left alone for a moment. Others go on.
 
 A waiter that leaves the line may be answered with values all the same. They count like any others.
 """
@@ -20,14 +20,14 @@ from typing import Final
 
 from redisson_dq._tables import TableEnum
 
-__all__ = ["TRANSITIONS", "Do", "QueuePlace", "State", "Trigger"]
+__all__ = ["TRANSITIONS", "Do", "OutpostTable", "State", "Trigger"]
 
 
 class State(TableEnum):
-    """The state of a place."""
+    """The state of an outpost."""
 
     RESTING = "no waiter in line"
-    HOLDING = "no waiter in line, and values may be ready"
+    STOCKED = "no waiter in line, and values may be ready"
     WAITING = "a waiter stands in line"
     LEAVING = "the waiter was asked to leave the line"
     PAUSING = "Redis refused, it is tried again later"
@@ -36,7 +36,7 @@ class State(TableEnum):
 
 
 class Trigger(TableEnum):
-    """An event of a place."""
+    """An event of an outpost."""
 
     WANTED = "values are wanted"
     FEWER = "fewer values are wanted than the waiter takes"
@@ -54,7 +54,7 @@ class Do(TableEnum):
     ENTER = "enter the line"
     WITHDRAW = "leave the line"
     PAUSE = "pause"
-    FORGET = "forget the place"
+    FORGET = "forget the outpost"
 
 
 _Row = tuple[State, tuple[Do, ...]]
@@ -68,23 +68,23 @@ def _stay(state: State, *triggers: Trigger) -> dict[tuple[State, Trigger], _Row]
 TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     (State.RESTING, Trigger.WANTED): (State.WAITING, (Do.ENTER,)),
     (State.RESTING, Trigger.END): (State.GONE, (Do.FORGET,)),
-    (State.HOLDING, Trigger.WANTED): (State.HOLDING, ()),
-    (State.HOLDING, Trigger.TOOK): (State.RESTING, ()),
-    (State.HOLDING, Trigger.MORE): (State.HOLDING, ()),
-    (State.HOLDING, Trigger.MISSED): (State.RESTING, ()),
-    (State.HOLDING, Trigger.REFUSED): (State.PAUSING, (Do.PAUSE,)),
-    (State.HOLDING, Trigger.END): (State.GONE, (Do.FORGET,)),
+    (State.STOCKED, Trigger.WANTED): (State.STOCKED, ()),
+    (State.STOCKED, Trigger.TOOK): (State.RESTING, ()),
+    (State.STOCKED, Trigger.MORE): (State.STOCKED, ()),
+    (State.STOCKED, Trigger.MISSED): (State.RESTING, ()),
+    (State.STOCKED, Trigger.REFUSED): (State.PAUSING, (Do.PAUSE,)),
+    (State.STOCKED, Trigger.END): (State.GONE, (Do.FORGET,)),
     **_stay(State.WAITING, Trigger.WANTED),
     (State.WAITING, Trigger.FEWER): (State.LEAVING, (Do.WITHDRAW,)),
     (State.WAITING, Trigger.TOOK): (State.RESTING, ()),
-    (State.WAITING, Trigger.MORE): (State.HOLDING, ()),
+    (State.WAITING, Trigger.MORE): (State.STOCKED, ()),
     (State.WAITING, Trigger.MISSED): (State.RESTING, ()),
     (State.WAITING, Trigger.REFUSED): (State.PAUSING, (Do.PAUSE,)),
     (State.WAITING, Trigger.END): (State.PARTING, (Do.WITHDRAW,)),
-    # Its answer is on the way. The place is reviewed when that has come.
+    # Its answer is on the way. The wanted values are counted again when that has come.
     **_stay(State.LEAVING, Trigger.WANTED, Trigger.FEWER),
     (State.LEAVING, Trigger.TOOK): (State.RESTING, ()),
-    (State.LEAVING, Trigger.MORE): (State.HOLDING, ()),
+    (State.LEAVING, Trigger.MORE): (State.STOCKED, ()),
     (State.LEAVING, Trigger.MISSED): (State.RESTING, ()),
     (State.LEAVING, Trigger.REFUSED): (State.PAUSING, (Do.PAUSE,)),
     (State.LEAVING, Trigger.END): (State.PARTING, ()),
@@ -100,12 +100,12 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
 }
 
 
-class QueuePlace:
+class OutpostTable:
     """Decides for one queue. Its driver alone calls it."""
 
-    def __init__(self, *, holds: bool = False) -> None:
-        """With ``holds`` the queue is looked at before its first waiter enters the line."""
-        self.state = State.HOLDING if holds else State.RESTING
+    def __init__(self, *, is_stocked: bool = False) -> None:
+        """Where it ``is_stocked``, the queue is looked at before its first waiter enters the line."""
+        self.state = State.STOCKED if is_stocked else State.RESTING
 
     @property
     def is_in_line(self) -> bool:
