@@ -5,6 +5,7 @@ filtered. The commands ``queues``, ``list``, ``show`` and ``peek`` use it, and s
 arguments of a command or prints. Every script looks at 1,000 entries and some 1 MB at most, however many there are.
 
 - ``overview.py`` finds the queues of a server, with the partitions of a queue as one.
+- ``partitions.py`` finds how many partitions a queue has.
 - ``pages.py`` reads one page of the items in a state. ``rows.py`` is one item. ``one.py`` finds one item by its id.
 - ``recognising.py`` says which codecs may have written some bytes, and how sure that is.
 - ``values.py`` decodes a value, and turns it into plain mappings, lists and scalars.
@@ -14,8 +15,9 @@ arguments of a command or prints. Every script looks at 1,000 entries and some 1
 
 from redisson_dq.browsing.filters import Filter, FilterError
 from redisson_dq.browsing.one import find_row
-from redisson_dq.browsing.overview import Overview, overview, partitions_of
+from redisson_dq.browsing.overview import Overview, overview
 from redisson_dq.browsing.pages import SeenPage, browse
+from redisson_dq.browsing.partitions import partitions_of
 from redisson_dq.browsing.recognising import Candidate, recognise
 from redisson_dq.browsing.rows import STATES, SeenIn, SeenItem
 from redisson_dq.browsing.timelines import SPANS, DueTimes, due_times

@@ -10,20 +10,16 @@ import attrs
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.requests.inner.inspecting import figures_together
 from redisson_dq.stats import QueueStats
-from redisson_dq.wire import commands
-from redisson_dq.wire.keys import QueueKeys, map_name
 from redisson_dq.wire.names import named
-from redisson_dq.wire.partitions import MOST_PARTITIONS, partition_names, whole_of
+from redisson_dq.wire.partitions import whole_of
 
 if TYPE_CHECKING:
     from redisson_dq import Client
 
-__all__ = ["Overview", "overview", "partitions_of"]
+__all__ = ["Overview", "overview"]
 
 # So many queues are asked for their figures in one round trip.
 _TOGETHER = 100
-# So many partitions are looked for at first. Twice as many each time, as long as there are some among the last ones.
-_FIRST_PARTITIONS = 8
 
 
 @attrs.frozen(kw_only=True)
@@ -72,29 +68,3 @@ def _together(whole: str, parts: list[str], found: list[QueueStats | RedissonDQE
         return Overview(name=whole, stats=None, partitions=count, error=error)
     stats = figures[0] if count is None else figures_together(whole, figures)
     return Overview(name=whole, stats=stats, partitions=count, error=error)
-
-
-def partitions_of(client: Client, name: str) -> int | None:
-    """How many partitions a queue has, as far as its keys tell: 1 more than the last one that has anything in Redis.
-
-    None for a queue without partitions. An empty partition has no keys. So the number may be too low, and those that it
-    leaves out are empty. Costs one round trip for each of 8 partitions, or of twice as many. Raises
-    RedisConnectionError, RedisReplyError.
-    """
-    if "{" in name or "}" in name or whole_of(name, client.runtime.options.name_mapper) or _exists(client, name):
-        return None
-    least, most = 0, _FIRST_PARTITIONS
-    last = None
-    while least < MOST_PARTITIONS:
-        names = partition_names(name, most, client.runtime.options.name_mapper)
-        there = [i for i in range(least, most) if _exists(client, names[i])]
-        if not there:
-            break
-        last, least, most = there[-1], most, min(2 * most, MOST_PARTITIONS)
-    return None if last is None else last + 1
-
-
-def _exists(client: Client, name: str) -> bool:
-    keys = QueueKeys.of(map_name(name, client.runtime.options.name_mapper))
-    found = (keys.ready, keys.timeout, keys.leases, keys.settings)
-    return client.runtime.connections.run(commands.count_keys(found)) > 0

@@ -19,7 +19,7 @@ from redisson_dq.mending.acting import Acting, MendCounts, mend_aside, mend_wait
 from redisson_dq.mending.by_id import IdProblem, found_by_id
 from redisson_dq.mending.filtering import filtered
 from redisson_dq.mending.pausing import pause, resume
-from redisson_dq.mending.queue import MendedQueue, QueuePart, found_partitions
+from redisson_dq.mending.queue import MendedQueue, QueuePart
 from redisson_dq.mending.releasing import release, select_held
 from redisson_dq.mending.rows import ItemRow
 from redisson_dq.mending.selection import Selection, select_aside, select_waiting
@@ -43,7 +43,6 @@ __all__ = [
     "check_file",
     "filtered",
     "found_by_id",
-    "found_partitions",
     "mend_aside",
     "mend_waiting",
     "pause",

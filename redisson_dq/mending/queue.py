@@ -12,51 +12,15 @@ from redisson_dq.errors import RedisConnectionError
 from redisson_dq.wire import commands
 from redisson_dq.wire.calls import LeaseKeys
 from redisson_dq.wire.keys import DeadKeys, QueueKeys, map_name
-from redisson_dq.wire.partitions import MOST_PARTITIONS, partition_names
+from redisson_dq.wire.partitions import partition_names
 from redisson_dq.wire.request import Request
 
-__all__ = ["MendedQueue", "QueuePart", "found_partitions"]
+__all__ = ["MendedQueue", "QueuePart"]
 
 T = TypeVar("T")
 
 # A request whose reply was lost is sent again after so many seconds.
 _PAUSES = (0.1, 0.3, 1.0, 3.0)
-# So many partitions are looked for first, and all where one of the later half exists.
-_FEW_PARTITIONS = 32
-
-
-def found_partitions(client: Client, name: str) -> int | None:
-    """How many partitions of a queue are found by their keys; None where the name is that of a queue without any.
-
-    Partitions without any key behind the last one that has some are not counted.
-    """
-    if "{" in name or "}" in name:
-        return None
-    mapper = client.runtime.options.name_mapper
-    if _some_exist(client, [name])[0]:
-        return None
-    for most in (_FEW_PARTITIONS, MOST_PARTITIONS):
-        exist = _some_exist(client, partition_names(name, most, mapper))
-        last = max((i for i, exists in enumerate(exist) if exists), default=-1)
-        if last < most // 2:
-            break
-    return last + 1 or None
-
-
-def _some_exist(client: Client, names: list[str]) -> list[bool]:
-    """Of each name whether any key of its queue exists."""
-    connections = client.runtime.connections
-    requests = []
-    for name in names:
-        raw = map_name(name, client.runtime.options.name_mapper)
-        keys = QueueKeys.of(raw)
-        own = [key for key in attrs.asdict(keys).values() if key not in keys.channels]
-        requests.append(commands.count_keys([*own, DeadKeys.belonging_to(raw).dead]))
-    found = connections.run_many(requests, transaction=False)
-    for each in found:
-        if isinstance(each, Exception):
-            raise each
-    return [bool(each) for each in found]
 
 
 @attrs.frozen(kw_only=True)

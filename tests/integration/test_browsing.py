@@ -16,7 +16,8 @@ from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import ArgumentError
 from redisson_dq.wire.envelope import Envelope, wrap
-from redisson_dq.wire.keys import QueueKeys
+from redisson_dq.wire.keys import DeadKeys, QueueKeys
+from redisson_dq.wire.partitions import partition_names
 from tests.conftest import emptied
 
 NAME = "orders"
@@ -176,7 +177,22 @@ class TestPartitions:
         assert data_of([row for page in found for row in page.rows]) == [b"v%d" % i for i in range(40)]
         assert {page.count for page in found} == {40}
         assert partitions_of(client, NAME) == 4
+        assert partitions_of(client, delayed.partitions[1].name) is None
         assert partitions_of(client, "others") is None
+
+    def test_a_partition_with_dead_letters_alone_is_found(
+        self, client: Client, admin: redis.Redis, redis_server: EmbeddedServer
+    ) -> None:
+        names = partition_names(NAME, 40)
+        admin.rpush(DeadKeys.belonging_to(names[20]).dead, "given up")
+        assert partitions_of(client, NAME) == 21
+        # Rights on the keys of the queue alone are enough for a queue without partitions.
+        admin.acl_setuser("own", enabled=True, nopass=True, keys=["other", "*{other}"], commands=["+@all"])
+        try:
+            with redisson_dq.connect(redis_server.url.replace("//", "//own:any@")) as own:
+                assert partitions_of(own, "other") is None
+        finally:
+            admin.acl_deluser("own")
 
     def test_ready_values_come_one_partition_after_the_other(self, client: Client) -> None:
         queue = client.blocking_queue(NAME, partitions=3)

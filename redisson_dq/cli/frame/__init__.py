@@ -32,7 +32,9 @@ from redisson_dq.cli.frame._exits import DATA, FINE, NO_RIGHTS, PROBLEM, UNREACH
 from redisson_dq.cli.frame._keyboard import quit_key
 from redisson_dq.cli.frame._options import (
     Server,
+    found_partitions,
     json_option,
+    partitions_option,
     queue_argument,
     queues_argument,
     server_choice,
@@ -61,7 +63,9 @@ __all__ = [
     "Seconds",
     "Server",
     "code_of",
+    "found_partitions",
     "json_option",
+    "partitions_option",
     "progress",
     "queue_argument",
     "queues_argument",

@@ -12,12 +12,21 @@ import attrs
 import click
 
 from redisson_dq.cli.frame._output import Output
-from redisson_dq.cli.frame._types import SECONDS
+from redisson_dq.cli.frame._types import SECONDS, BoundedNumber
 
 if TYPE_CHECKING:
     from redisson_dq import Client
 
-__all__ = ["Server", "json_option", "queue_argument", "queues_argument", "server_choice", "server_options"]
+__all__ = [
+    "Server",
+    "found_partitions",
+    "json_option",
+    "partitions_option",
+    "queue_argument",
+    "queues_argument",
+    "server_choice",
+    "server_options",
+]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -113,3 +122,19 @@ def queue_argument(function: _F) -> _F:
 def queues_argument(*, required: bool = True) -> _Decorator:
     """Any number of queues: the function gets their names as the tuple ``queues``."""
     return click.argument("queues", metavar="QUEUE...", nargs=-1, required=required)
+
+
+def partitions_option(function: _F) -> _F:
+    """``--partitions``, which the function gets as ``partitions``."""
+    kind = BoundedNumber(int, 1, 1024, "a number of partitions")
+    text = "QUEUE has so many partitions. They are looked for where it has none of its own keys."
+    return click.option("--partitions", metavar="N", type=kind, help=text)(function)
+
+
+def found_partitions(client: Client, queue: str, partitions: int | None) -> int | None:
+    """The number of partitions that was given, or the one that Redis's keys tell."""
+    if partitions is not None:
+        return partitions
+    from redisson_dq.browsing import partitions_of
+
+    return partitions_of(client, queue)

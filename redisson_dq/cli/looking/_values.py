@@ -13,19 +13,14 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import attrs
 import click
 
-from redisson_dq.cli.frame import BoundedNumber
-
 if TYPE_CHECKING:
-    from redisson_dq import Client
     from redisson_dq.browsing import DecodedValue, SeenItem, ValueReader
 
 __all__ = [
     "ValueChoice",
     "as_fields",
-    "found_partitions",
     "in_words",
     "load_classes",
-    "partitions_option",
     "short",
     "span_in_words",
     "value_options",
@@ -71,13 +66,6 @@ def value_options(function: _F) -> _F:
     return cast(_F, codec(files(with_values)))
 
 
-def partitions_option(function: _F) -> _F:
-    """``--partitions``, which the function gets as ``partitions``."""
-    kind = BoundedNumber(int, 1, 1024, "a number of partitions")
-    text = "QUEUE has so many partitions. They are looked for where it has none of its own keys."
-    return click.option("--partitions", metavar="N", type=kind, help=text)(function)
-
-
 def load_classes(files: tuple[str, ...]) -> None:
     """Runs files that declare classes. Raises click.UsageError."""
     import importlib.util
@@ -93,15 +81,6 @@ def load_classes(files: tuple[str, ...]) -> None:
             spec.loader.exec_module(module)
         except Exception as error:
             raise click.UsageError(f"--classes {file}: {type(error).__name__}: {error}") from error
-
-
-def found_partitions(client: Client, queue: str, partitions: int | None) -> int | None:
-    """The number of partitions that was given, or the one that Redis's keys tell."""
-    if partitions is not None:
-        return partitions
-    from redisson_dq.browsing import partitions_of
-
-    return partitions_of(client, queue)
 
 
 def short(decoded: DecodedValue) -> str:

@@ -13,7 +13,9 @@ from redisson_dq.cli.frame import (
     Column,
     Output,
     Server,
+    found_partitions,
     json_option,
+    partitions_option,
     progress,
     queue_argument,
     server_options,
@@ -21,9 +23,7 @@ from redisson_dq.cli.frame import (
 from redisson_dq.cli.looking._values import (
     ValueChoice,
     as_fields,
-    found_partitions,
     in_words,
-    partitions_option,
     short,
     value_options,
 )

@@ -6,13 +6,21 @@ from typing import Any
 
 import click
 
-from redisson_dq.cli.frame import FINE, BoundedNumber, Output, Server, json_option, queue_argument, server_options
+from redisson_dq.cli.frame import (
+    FINE,
+    BoundedNumber,
+    Output,
+    Server,
+    found_partitions,
+    json_option,
+    partitions_option,
+    queue_argument,
+    server_options,
+)
 from redisson_dq.cli.looking._values import (
     ValueChoice,
     as_fields,
-    found_partitions,
     in_words,
-    partitions_option,
     short,
     value_options,
 )

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import click
 
-from redisson_dq.cli.frame import FINE, PROBLEM, Output, Server, json_option, queue_argument, server_options
+from redisson_dq.cli.frame import (
+    FINE,
+    PROBLEM,
+    Output,
+    Server,
+    found_partitions,
+    json_option,
+    partitions_option,
+    queue_argument,
+    server_options,
+)
 from redisson_dq.cli.looking._values import (
     ValueChoice,
     as_fields,
-    found_partitions,
     in_words,
-    partitions_option,
     value_options,
 )
 

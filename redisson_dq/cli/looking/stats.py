@@ -4,8 +4,17 @@ from __future__ import annotations
 
 import click
 
-from redisson_dq.cli.frame import DATA, FINE, Output, Server, json_option, queues_argument, server_options
-from redisson_dq.cli.looking._values import found_partitions, partitions_option
+from redisson_dq.cli.frame import (
+    DATA,
+    FINE,
+    Output,
+    Server,
+    found_partitions,
+    json_option,
+    partitions_option,
+    queues_argument,
+    server_options,
+)
 
 __all__ = ["command"]
 

@@ -15,12 +15,14 @@ from redisson_dq.cli.frame import (
     Output,
     Seconds,
     Server,
+    found_partitions,
     json_option,
+    partitions_option,
     queues_argument,
     quit_key,
     server_options,
 )
-from redisson_dq.cli.looking._values import found_partitions, partitions_option, span_in_words
+from redisson_dq.cli.looking._values import span_in_words
 from redisson_dq.errors import RedissonDQError
 
 if TYPE_CHECKING:

@@ -18,11 +18,12 @@ from redisson_dq.cli.frame import (
     Output,
     Server,
     json_option,
+    partitions_option,
     queue_argument,
     server_options,
     write_options,
 )
-from redisson_dq.cli.mending._choosing import Choice, choice_options, mended, partitions_option
+from redisson_dq.cli.mending._choosing import Choice, choice_options, mended
 from redisson_dq.cli.mending._doing import Deed, UndoChoice, choosing, do, undo_options
 
 if TYPE_CHECKING:

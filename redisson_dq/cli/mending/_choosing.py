@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import attrs
 import click
 
-from redisson_dq.cli.frame import BoundedNumber
+from redisson_dq.cli.frame import found_partitions
 
 if TYPE_CHECKING:
     from redisson_dq import Client
     from redisson_dq.mending import ItemRow, MendedQueue
 
-__all__ = ["Choice", "choice_options", "mended", "partitions_option"]
+__all__ = ["Choice", "choice_options", "mended"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -57,17 +57,8 @@ def choice_options(function: _F) -> _F:
     return cast(_F, click.argument("ids", metavar="[ID]...", nargs=-1)(made))
 
 
-def partitions_option(function: _F) -> _F:
-    """``--partitions``, for a queue whose partitions are not found by their keys."""
-    kind = BoundedNumber(int, 1, 1024, "a number of partitions")
-    text = "How many partitions the queue has, where its keys do not tell."
-    return click.option("--partitions", metavar="N", type=kind, help=text)(function)
-
-
 def mended(client: Client, name: str, partitions: int | None, dead_letter: str | None = None) -> MendedQueue:
     """The queue, and its partitions as one."""
-    from redisson_dq.mending import MendedQueue, found_partitions
+    from redisson_dq.mending import MendedQueue
 
-    if partitions is None:
-        partitions = found_partitions(client, name)
-    return MendedQueue(client, name, partitions=partitions, dead_letter=dead_letter)
+    return MendedQueue(client, name, partitions=found_partitions(client, name, partitions), dead_letter=dead_letter)

@@ -6,8 +6,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from redisson_dq.cli.frame import Consent, Output, Server, json_option, queue_argument, server_options, write_options
-from redisson_dq.cli.mending._choosing import Choice, choice_options, mended, partitions_option
+from redisson_dq.cli.frame import (
+    Consent,
+    Output,
+    Server,
+    json_option,
+    partitions_option,
+    queue_argument,
+    server_options,
+    write_options,
+)
+from redisson_dq.cli.mending._choosing import Choice, choice_options, mended
 from redisson_dq.cli.mending._doing import Deed, UndoChoice, do
 
 if TYPE_CHECKING:

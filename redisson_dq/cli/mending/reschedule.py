@@ -13,11 +13,12 @@ from redisson_dq.cli.frame import (
     Output,
     Server,
     json_option,
+    partitions_option,
     queue_argument,
     server_options,
     write_options,
 )
-from redisson_dq.cli.mending._choosing import Choice, choice_options, partitions_option
+from redisson_dq.cli.mending._choosing import Choice, choice_options
 from redisson_dq.cli.mending._doing import Deed, UndoChoice, undo_options
 from redisson_dq.cli.mending._waiting import act_on_waiting
 

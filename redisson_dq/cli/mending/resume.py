@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import click
 
-from redisson_dq.cli.frame import Consent, Output, Server, json_option, queues_argument, server_options, write_options
-from redisson_dq.cli.mending._choosing import partitions_option
+from redisson_dq.cli.frame import (
+    Consent,
+    Output,
+    Server,
+    json_option,
+    partitions_option,
+    queues_argument,
+    server_options,
+    write_options,
+)
 from redisson_dq.cli.mending._doing import UndoChoice, undo_options
 from redisson_dq.cli.mending._pausing import act_on_queues
 

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 import click
 
-from redisson_dq.cli.frame import Consent, Output, Server, json_option, queue_argument, server_options, write_options
-from redisson_dq.cli.mending._choosing import Choice, choice_options, partitions_option
+from redisson_dq.cli.frame import (
+    Consent,
+    Output,
+    Server,
+    json_option,
+    partitions_option,
+    queue_argument,
+    server_options,
+    write_options,
+)
+from redisson_dq.cli.mending._choosing import Choice, choice_options
 from redisson_dq.cli.mending._doing import Deed, UndoChoice, undo_options
 from redisson_dq.cli.mending._waiting import act_on_waiting
 

@@ -17,18 +17,14 @@ from redisson_dq.cli.frame import (
     Output,
     Seconds,
     Server,
+    found_partitions,
     json_option,
+    partitions_option,
     progress,
     queue_argument,
     server_options,
 )
-from redisson_dq.cli.looking._values import (
-    ValueChoice,
-    found_partitions,
-    load_classes,
-    partitions_option,
-    value_options,
-)
+from redisson_dq.cli.looking._values import ValueChoice, load_classes, value_options
 from redisson_dq.cli.values._making import codec_of, envelope_of, made_value
 
 if TYPE_CHECKING:

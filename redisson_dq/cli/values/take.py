@@ -15,11 +15,13 @@ from redisson_dq.cli.frame import (
     Output,
     Seconds,
     Server,
+    found_partitions,
     json_option,
+    partitions_option,
     queue_argument,
     server_options,
 )
-from redisson_dq.cli.looking._values import ValueChoice, found_partitions, partitions_option, value_options
+from redisson_dq.cli.looking._values import ValueChoice, value_options
 
 if TYPE_CHECKING:
     from redisson_dq.browsing import DecodedValue

@@ -1,0 +1,64 @@
+"""The number of a queue's partitions, as far as its keys in Redis tell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+
+from redisson_dq._redis.errors import lacks_rights
+from redisson_dq.errors import RedisReplyError
+from redisson_dq.wire import commands
+from redisson_dq.wire.keys import DeadKeys, QueueKeys, map_name
+from redisson_dq.wire.partitions import MOST_PARTITIONS, partition_names, whole_of
+
+if TYPE_CHECKING:
+    from redisson_dq import Client
+
+__all__ = ["partitions_of"]
+
+# So many partitions are looked for first, and all where one of the later half exists.
+_FEW_PARTITIONS = 32
+
+
+def partitions_of(client: Client, name: str) -> int | None:
+    """How many partitions a queue has: 1 more than the last one that has any key in Redis.
+
+    None for a queue without partitions, for the name of one partition, and for a user who may not look at the
+    partitions. Partitions without any key behind the last one are not counted. Example::
+
+        count = partitions_of(client, "orders")
+
+    One round trip for a queue that has keys of its own, a second one for up to 16 partitions, and a third one for more.
+    Raises RedisConnectionError, RedisReplyError.
+    """
+    mapper = client.runtime.options.name_mapper
+    if "{" in name or "}" in name or whole_of(name, mapper) is not None or _exist(client, [name])[0]:
+        return None
+    try:
+        for most in (_FEW_PARTITIONS, MOST_PARTITIONS):
+            exist = _exist(client, partition_names(name, most, mapper))
+            last = max((i for i, exists in enumerate(exist) if exists), default=-1)
+            if last < most // 2:
+                break
+    except RedisReplyError as error:
+        if not lacks_rights(error):
+            raise
+        # Rights on the queue's own keys are enough for a queue without partitions.
+        return None
+    return last + 1 or None
+
+
+def _exist(client: Client, names: list[str]) -> list[bool]:
+    """Of each name whether any key of its queue exists."""
+    requests = []
+    for name in names:
+        raw = map_name(name, client.runtime.options.name_mapper)
+        keys = QueueKeys.of(raw)
+        own = [key for key in attrs.asdict(keys).values() if key not in keys.channels]
+        requests.append(commands.count_keys([*own, DeadKeys.belonging_to(raw).dead]))
+    found = client.runtime.connections.run_many(requests, transaction=False)
+    for each in found:
+        if isinstance(each, Exception):
+            raise each
+    return [bool(each) for each in found]
