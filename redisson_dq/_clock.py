@@ -12,9 +12,12 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 __all__ = ["SYSTEM", "Clock", "Events", "Gate", "PendingCall", "SystemClock", "current", "using"]
+
+
+_T = TypeVar("_T")
 
 
 class Gate(Protocol):
@@ -46,6 +49,11 @@ class PendingCall(Protocol):
 class Clock(Protocol):
     """Time, counted from an arbitrary moment, and the waits that end by it. Threads and asyncio have one clock."""
 
+    @property
+    def drifts(self) -> bool:
+        """Whether the server's clock goes at another rate, a little."""
+        ...
+
     def monotonic(self) -> float:
         """The time in seconds."""
         ...
@@ -64,6 +72,10 @@ class Clock(Protocol):
 
     def over(self, connection_class: type[Any], /) -> type[Any]:
         """The class of a client's connections."""
+        ...
+
+    def timer(self, usual: Callable[[Any], _T], /) -> _T:
+        """A client's timer. ``usual`` makes one whose thread waits by this clock."""
         ...
 
     # -- for threads -------------------------------------------------------------------------------------------------
@@ -110,6 +122,7 @@ _BUSY_US = 300
 class SystemClock:
     """The monotonic clock of this machine."""
 
+    drifts = True
     # The functions themselves, so that reading the time is one call.
     monotonic = staticmethod(time.monotonic)
     lock = staticmethod(threading.Lock)
@@ -138,6 +151,9 @@ class SystemClock:
         loop: asyncio.AbstractEventLoop, seconds: float, call: Callable[..., object], *args: Any
     ) -> asyncio.TimerHandle:
         return loop.call_later(seconds, call, *args)
+
+    def timer(self, usual: Callable[[Any], _T], /) -> _T:
+        return usual(self)
 
     def sleep_until(self, moment_us: int, *, busy: bool) -> None:
         """With ``busy`` it does not sleep for the last 0.3 ms."""

@@ -98,6 +98,7 @@ class HandClock:
 
     calendar_us = staticmethod(SystemClock.calendar_us)
     every = staticmethod(SystemClock.every)
+    drifts = SystemClock.drifts
     over = staticmethod(SystemClock.over)
 
     def lock(self) -> _Lock:
@@ -105,6 +106,9 @@ class HandClock:
 
     def events(self) -> _Events:
         return _Events(self)
+
+    def timer(self, usual: Callable[[Any], Any]) -> Any:
+        return usual(self)
 
     def sleep(self, seconds: float) -> None:
         lock = self.lock()

@@ -300,7 +300,7 @@ class Engine:
     ) -> tuple[Action, ...]:
         self.state, to_do = TRANSITIONS[self.state, trigger]
         long_us = _FRESH_IN_RESERVE_US if self.role is Role.RESERVE else _LONG_WAIT_US
-        if self.state is State.ARMED and wait_us > long_us:
+        if self.state is State.ARMED and wait_us > long_us and self._clock.drifts:
             wait_us, due_ms = min(wait_us - wait_us // _DRIFT_SHARE, _LONGEST_WAIT_US), None
         if Do.ARM in to_do:
             self._armed_us, self._aimed_ms = now_us + wait_us, due_ms

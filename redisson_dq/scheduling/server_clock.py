@@ -29,7 +29,9 @@ _SLOW_US: Final = 20_000
 class ServerClock:
     """Learns from answers when to send. Not thread-safe: the driver of the engines calls it from one place."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, drifts: bool = True) -> None:
+        #: Whether the two clocks go at different rates, a little.
+        self.drifts = drifts
         #: The server's time when a command runs there, minus this machine's time when it is sent. None before the
         #: first answer.
         self.ahead_us: int | None = None

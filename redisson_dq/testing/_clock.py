@@ -19,7 +19,7 @@ from redisson_dq.testing._connections import TimedLines, over
 from redisson_dq.testing._jumps import Auto
 from redisson_dq.testing._rest import Rest
 from redisson_dq.testing._scripts import CLOCK_KEY, MARK_KEY, STEP
-from redisson_dq.testing._waits import Alarms, TimedAlarm, TimedEvents, TimedLock
+from redisson_dq.testing._waits import Alarms, TimedAlarm, TimedEvents, TimedLock, TimedTimer
 
 __all__ = ["AioClock", "TestClock"]
 
@@ -138,13 +138,23 @@ class TestClock:
                 self._go_to(moment)
             return moment is not None
 
+    def _jump(self, until_us: int) -> bool:
+        """Lets time pass until the next moment at which somebody can tell. False where there is none by then."""
+        with self._alarms.moving:
+            self._rest.wait()
+            moment = self._next()
+            if moment is None or moment > until_us:
+                return False
+            self._go_to(moment, until_us)
+            return True
+
     def auto(self, *, limit: timedelta = timedelta(days=366)) -> Auto:
         """A context manager: time jumps whenever everything rests, and somebody waits in a call of the library.
 
         So ``queue.take()`` in a test returns as soon as an item falls due, without a word about the time. After
         ``limit`` the waits raise NothingDueError, as nothing will come any more.
         """
-        return Auto(self, self._alarms, self._rest, limit)
+        return Auto(self._jump, self._alarms, self._rest, limit)
 
     # -- moving ------------------------------------------------------------------------------------------------------
 
@@ -162,7 +172,7 @@ class TestClock:
         with self._alarms.moving:
             self._rest.wait()
             while (moment := self._next()) is not None and moment <= target_us:
-                self._go_to(moment)
+                self._go_to(moment, target_us)
             if target_us > self._alarms.now_us:
                 self._go_to(target_us)
 
@@ -172,13 +182,25 @@ class TestClock:
         moments = [at for at in (self._alarms.next_us(), ends_ms and ends_ms * 1000) if at is not None]
         return max(self._alarms.now_us, min(moments)) if moments else None
 
-    def _go_to(self, moment_us: int) -> None:
+    def _go_to(self, moment_us: int, until_us: int = 0) -> None:
+        """Transfers may run ahead as far as ``until_us``."""
         # Nobody reads the time between these two.
-        self._step(str(moment_us))
+        ends_ms = self._step(str(moment_us))
         self._alarms.now_us = moment_us
-        for alarm in self._alarms.due():
+        due = self._alarms.due()
+        self._lines.ahead_until_us = self._ahead(due, until_us, ends_ms)
+        for alarm in due:
             alarm.ring()
         self._rest.wait()
+        self._lines.ahead_until_us = 0
+
+    def _ahead(self, due: list[TimedAlarm], until_us: int, ends_ms: int | None) -> int:
+        """The moment before which only transfers are due that nobody can tell of, if such alone are due now."""
+        quiet = self._lines.quiet()
+        if any(alarm.about not in quiet for alarm in due):
+            return 0
+        others = [at_us for at_us, about in self._alarms.waits() if about not in quiet]
+        return min([until_us + 1, *others, *([] if ends_ms is None else [ends_ms * 1000])])
 
     def _step(self, now: str) -> int | None:
         with self._mutex:
@@ -198,6 +220,8 @@ class TestClock:
 
     # -- the clock of clients ----------------------------------------------------------------------------------------
 
+    drifts = False
+
     def over(self, connection_class: type[Any], /) -> type[Any]:
         return over(connection_class, self._lines)
 
@@ -213,6 +237,9 @@ class TestClock:
 
     def now_us(self) -> int:
         return self._alarms.now_us - self._start_us + _BEGINNING_US
+
+    def timer(self, usual: object, /) -> Any:
+        return TimedTimer(self._alarms)
 
     def lock(self) -> TimedLock:
         return TimedLock(self._alarms)

@@ -16,7 +16,7 @@ import attrs
 from redis.asyncio.connection import AbstractConnection
 
 from redisson_dq._redis import pack
-from redisson_dq.testing._scripts import TIME, ahead_of, timed
+from redisson_dq.testing._scripts import TIME, by_sha, is_transfer, running_ahead, sha_of, timed
 from redisson_dq.testing._waits import Alarms, TimedAlarm
 
 __all__ = ["TimedLine", "TimedLines", "over"]
@@ -36,6 +36,10 @@ class TimedLines:
         """``unblock`` ends the blocking command of a connection, by its id. False where none blocks."""
         self.alarms = alarms
         self.unblock = unblock
+        #: Up to when a transfer may run ahead, in epoch us. 0: not at all.
+        self.ahead_until_us = 0
+        # The ready lists of the queues whose due items are moved here, by their channels.
+        self._moved: dict[str, bytes] = {}
         self._all: weakref.WeakSet[TimedLine] = weakref.WeakSet()
 
     def open(self, connection: Any) -> TimedLine:
@@ -47,12 +51,30 @@ class TimedLines:
         """Those that are open."""
         return [line for line in list(self._all) if line.is_open]
 
+    def quiet(self) -> set[str]:
+        """The channels of the queues that are moved here, and whose values nobody waits for."""
+        lines = self.all()
+        if any(line.hears_of_keys for line in lines):
+            return set()
+        waited_for = {word for line in lines for word in line.waited_for}
+        return {channel for channel, ready in self._moved.items() if ready not in waited_for}
+
+    def ahead(self, words: list[bytes]) -> bool:
+        """Has a transfer run ahead, if it may. Its words are EVALSHA, a script, how many keys, and the keys."""
+        ready, channel = words[3], words[7].decode()
+        self._moved[channel] = ready
+        if not self.ahead_until_us or channel not in self.quiet():
+            return False
+        words.append(b"%d" % self.ahead_until_us)
+        return True
+
 
 @attrs.define(eq=False)
 class _Unread:
     """A command whose reply has not been read."""
 
     name: bytes
+    words: tuple[bytes, ...] = ()
     alarm: TimedAlarm | None = None
 
 
@@ -66,6 +88,8 @@ class TimedLine:
         self.id = 0
         self.is_open = True
         self.is_subscribed = self._subscribes = False
+        #: Whether Redis tells it of keys that change.
+        self.hears_of_keys = False
         #: Held while something is written.
         self.writing = threading.Lock()
         self._sent: collections.deque[_Unread] = collections.deque()
@@ -100,9 +124,11 @@ class TimedLine:
         name = words[0].upper()
         unread = None
         if name in (b"EVALSHA", b"EVALSHA_RO"):
-            words[1] = ahead_of().get(words[1], words[1])
+            script = by_sha().get(words[1])
+            if script is not None:
+                words[1] = sha_of(self._text_of(script.source, words)).encode()
         elif name in (b"EVAL", b"EVAL_RO"):
-            words[1] = timed(words[1].decode()).encode()
+            words[1] = self._text_of(words[1].decode(), words).encode()
         elif name == b"TIME":
             words = [b"EVAL", TIME.encode(), b"0"]
         elif name == b"MULTI":
@@ -112,15 +138,20 @@ class TimedLine:
         elif name in _BLOCKING and not self._in_transaction and float(words[-1]):
             # Redis waits without an end, and the test's clock ends the wait.
             seconds, words[-1] = float(words[-1]), b"0"
-            unread = _Unread(name)
+            unread = _Unread(name, tuple(words))
             unread.alarm = self._alarms.alarm(
                 seconds, partial(self._end_wait, unread), f"{name.decode()} {words[1].decode()}"
             )
+        if name == b"PSUBSCRIBE" or words[:3] == [b"CLIENT", b"TRACKING", b"ON"]:
+            self.hears_of_keys = True
         if name in _SUBSCRIBING:
             self._subscribes = True
         elif not self._subscribes:
-            self._sent.append(unread or _Unread(name))
+            self._sent.append(unread or _Unread(name, tuple(words) if name in _BLOCKING else ()))
         return pack(words)
+
+    def _text_of(self, source: str, words: list[bytes]) -> str:
+        return running_ahead(source) if is_transfer(source) and self._lines.ahead(words) else timed(source)
 
     def _end_wait(self, unread: _Unread) -> None:
         if self.is_open and unread in self._sent and not self._lines.unblock(self.id):
@@ -152,6 +183,11 @@ class TimedLine:
     def is_blocking(self) -> bool:
         """Whether its next reply is that of a command that blocks."""
         return bool(self._sent) and self._sent[0].name in _BLOCKING
+
+    @property
+    def waited_for(self) -> tuple[bytes, ...]:
+        """The words of the command that blocks."""
+        return self._sent[0].words if self.is_blocking else ()
 
     @property
     def is_busy(self) -> bool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 from asyncio import CancelledError
+from collections.abc import Callable
 from concurrent.futures import CancelledError as CancelledInThreadError
-from datetime import datetime, timedelta
-from typing import Protocol
+from datetime import timedelta
 
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.testing._loops import waiting_users
@@ -16,20 +16,12 @@ from redisson_dq.testing._waits import Alarms, NoRestError
 __all__ = ["Auto"]
 
 
-class _Steps(Protocol):
-    """The clock, as far as it is asked."""
-
-    @property
-    def now(self) -> datetime: ...
-
-    def step(self) -> bool: ...
-
-
 class Auto:
     """Lets time go on while it is entered. Made by ``clock.auto()``; works in a coroutine with ``with`` too."""
 
-    def __init__(self, clock: _Steps, alarms: Alarms, rest: Rest, limit: timedelta) -> None:
-        self._clock = clock
+    def __init__(self, jump: Callable[[int], bool], alarms: Alarms, rest: Rest, limit: timedelta) -> None:
+        """``jump`` lets time pass, as far as the moment in us that it is given. False where nothing is due by then."""
+        self._jump = jump
         self._alarms = alarms
         self._rest = rest
         self._limit = limit
@@ -52,14 +44,14 @@ class Auto:
             raise self._error
 
     def _run(self) -> None:
-        until = self._clock.now + self._limit
+        until_us = self._alarms.now_us + self._limit // timedelta(microseconds=1)
         try:
             while not self._ends:
                 if not self._is_waited_for():
                     with self._alarms.changed:
                         if not self._ends:
                             self._alarms.changed.wait(0.002)
-                elif not self._clock.step() or self._clock.now > until:
+                elif not self._jump(until_us):
                     self._fail(NoRestError(f"nobody's wait has ended within {self._limit}: nothing comes any more"))
         except Abandoned:
             pass

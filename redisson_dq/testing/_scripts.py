@@ -7,6 +7,9 @@ scripts themselves know nothing of a test, and cost nothing for it.
 * An end of a key is written a hundred years later than it is meant, so Redis's own clock never removes a key. It is
   noted besides, and the test's clock removes the key when it has come there.
 * Ids of entries are made of the time. While that stands still, a counter keeps them apart and in their order.
+
+A transfer can run ahead: it goes from one due time of its queue to the next in one call. The test's clock allows that
+up to a moment, where nobody can tell. Nobody waits for the queue's values, and until that moment nothing else is due.
 """
 
 from __future__ import annotations
@@ -14,9 +17,20 @@ from __future__ import annotations
 import hashlib
 from functools import cache
 
-from redisson_dq.scripts.script import guarded, load, names
+from redisson_dq.scripts.script import Script, guarded, load, names
 
-__all__ = ["CLOCK_KEY", "MARK_KEY", "OWN_KEYS", "STEP", "TIME", "ahead_of", "sha_of", "timed"]
+__all__ = [
+    "CLOCK_KEY",
+    "MARK_KEY",
+    "OWN_KEYS",
+    "STEP",
+    "TIME",
+    "by_sha",
+    "is_transfer",
+    "running_ahead",
+    "sha_of",
+    "timed",
+]
 
 #: Says that tests have made all that the database holds.
 MARK_KEY = "redisson_dq:test"
@@ -29,6 +43,9 @@ OWN_KEYS = (CLOCK_KEY, _ENDS_KEY, _IDS_KEY)
 
 # How much later than it is meant Redis removes a key, in ms.
 _LATER_MS = 100 * 365 * 86_400_000
+
+# So many moments at most are gone through in one call, which takes some 50 ms then.
+_MOMENTS = 1000
 
 _REAL = f"""\
 local function real_ends_at(call, key)
@@ -49,11 +66,38 @@ local function real_ends_at(call, key)
 end
 """
 
+# Removes the keys that have ended by then. Gives when the next key ends, or nil.
+_END = f"""\
+local function end_keys(call, now_ms)
+  while true do
+    local first = call('ZRANGE', '{_ENDS_KEY}', 0, 0, 'WITHSCORES')
+    if not first[1] then
+      return nil
+    end
+    local key, at = first[1], real_ends_at(call, first[1])
+    if at < 0 then
+      -- The key is gone, or has no end any more.
+      call('ZREM', '{_ENDS_KEY}', key)
+    elseif at > now_ms then
+      if at <= tonumber(first[2]) then
+        return at
+      end
+      call('ZADD', '{_ENDS_KEY}', at, key)
+    else
+      call('DEL', key)
+      call('ZREM', '{_ENDS_KEY}', key)
+    end
+  end
+end
+"""
+
 _PRELUDE = f"""\
-local redis, ids_from = (function(redis)
+local redis, ids_from, run_at = (function(redis)
   local CLOCK, ENDS, IDS = '{CLOCK_KEY}', '{_ENDS_KEY}', '{_IDS_KEY}'
+  -- The time of a call that runs ahead.
+  local ahead_us
   local function now_us()
-    local us = redis.call('GET', CLOCK)
+    local us = ahead_us or redis.call('GET', CLOCK)
     if not us then
       error('the test clock of this database is gone')
     end
@@ -136,7 +180,7 @@ local redis, ids_from = (function(redis)
     own[name] = value
   end
   own.call, own.pcall = answering(redis.call), answering(redis.pcall)
-  return own, ids_from
+  return own, ids_from, function(us) ahead_us = us end
 end)(redis)
 """
 
@@ -149,30 +193,46 @@ TIME = _PRELUDE + "return redis.call('TIME')"
 #: Moves the time to ARGV[1] (epoch us; "" leaves it), and removes the keys that have ended by then. Gives when the next
 #: key ends, in epoch ms, or nil.
 STEP = f"""\
-{_REAL}
+{_REAL}{_END}
 if ARGV[1] ~= '' then
   redis.call('SET', '{CLOCK_KEY}', ARGV[1])
 end
-local now_ms = math.floor(redis.call('GET', '{CLOCK_KEY}') / 1000)
-while true do
-  local first = redis.call('ZRANGE', '{_ENDS_KEY}', 0, 0, 'WITHSCORES')
-  if not first[1] then
-    return nil
-  end
-  local key, at = first[1], real_ends_at(redis.call, first[1])
-  if at < 0 then
-    -- The key is gone, or has no end any more.
-    redis.call('ZREM', '{_ENDS_KEY}', key)
-  elseif at > now_ms then
-    if at <= tonumber(first[2]) then
-      return at
-    end
-    redis.call('ZADD', '{_ENDS_KEY}', at, key)
-  else
-    redis.call('DEL', key)
-    redis.call('ZREM', '{_ENDS_KEY}', key)
-  end
+return end_keys(redis.call, math.floor(redis.call('GET', '{CLOCK_KEY}') / 1000))
+"""
+
+# The transfer's own text stands between these two. The last of its ARGV is the moment up to which it may go.
+_BEFORE = f"""\
+{_REAL}{_END}
+local call = redis.call
+{_PRELUDE}
+local function transfer(KEYS, ARGV)
+"""
+_BEHIND = f"""
 end
+local until_us = tonumber(table.remove(ARGV))
+local answer = transfer(KEYS, ARGV)
+local moved, began_us, at_us = answer[1], answer[4], answer[4]
+-- The client has hints for the first call alone.
+ARGV[7] = ''
+for _ = 2, {_MOMENTS} do
+  local set_aside, late, _, role, recurring, newer, step, next_ms = unpack(answer, 2, 9)
+  local is_told = set_aside + late + #recurring + #newer > 0 or step[1] ~= 'done'
+  if role ~= 'alone' or is_told or not next_ms or next_ms * 1000 >= until_us then
+    break
+  end
+  at_us = math.max(at_us, next_ms * 1000)
+  if call('ZCOUNT', KEYS[{load("transfer").keys.index("recurring_due") + 1}], '-inf', next_ms) > 0 then
+    -- The client offers the next occurrence, and does so at that moment.
+    break
+  end
+  end_keys(call, math.floor(at_us / 1000))
+  run_at(at_us)
+  answer = transfer(KEYS, ARGV)
+  moved = moved + answer[1]
+end
+-- To the client all of it was one transfer at the first moment.
+answer[1], answer[4] = moved, began_us
+return answer
 """
 
 
@@ -182,13 +242,25 @@ def timed(source: str) -> str:
     return _PRELUDE + source.replace(_IDS, "ids_from(now_us)")
 
 
+@cache
+def running_ahead(source: str) -> str:
+    """The text of a transfer that runs ahead."""
+    return _BEFORE + source + _BEHIND
+
+
+def is_transfer(source: str) -> bool:
+    """Whether the script moves due items."""
+    return source == load("transfer").source
+
+
+@cache
 def sha_of(source: str) -> str:
     """The name by which Redis knows a script."""
     return hashlib.sha1(source.encode()).hexdigest()
 
 
 @cache
-def ahead_of() -> dict[bytes, bytes]:
-    """By the SHA of each script: the SHA of its text with the test's time."""
+def by_sha() -> dict[bytes, Script]:
+    """The scripts by their SHA, as the client knows them."""
     scripts = [script for name in names() for script in (load(name), guarded(name))]
-    return {script.sha.encode(): sha_of(timed(script.source)).encode() for script in scripts}
+    return {script.sha.encode(): script for script in scripts}

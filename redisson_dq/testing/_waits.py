@@ -17,7 +17,7 @@ import attrs
 
 from redisson_dq.errors import RedissonDQError
 
-__all__ = ["TimedAlarm", "Alarms", "TimedEvents", "TimedLock", "NoRestError", "Wait"]
+__all__ = ["TimedAlarm", "Alarms", "TimedEvents", "TimedLock", "TimedTimer", "NoRestError", "Wait"]
 
 # A shorter wait ends by real time too, in seconds. So a client can be closed while the time stands still.
 _LOOK = 0.25
@@ -58,9 +58,13 @@ class Alarms:
             self.changed.notify_all()
 
     def alarm(self, seconds: float, ring: Callable[[], None], about: str = "") -> TimedAlarm:
-        """Rings when the time has been moved by so many seconds; at once where that is none."""
+        """Rings when the time has been moved by so many seconds; at once where that is none.
+
+        Due times are whole milliseconds. So are moments: a client that is to be ready a little earlier is so then.
+        """
         with self.mutex:
-            alarm = TimedAlarm(self, self.now_us + max(0, round(seconds * 1_000_000)), next(self._numbers), ring, about)
+            at_us = -(-(self.now_us + max(0, round(seconds * 1_000_000))) // 1000) * 1000
+            alarm = TimedAlarm(self, at_us, next(self._numbers), ring, about)
             if seconds > 0:
                 heapq.heappush(self._heap, alarm)
             self.happened()
@@ -238,6 +242,30 @@ class TimedLock(_Waited):
                 raise RuntimeError("release unlocked lock")
             self._is_held = False
             self._changed.notify_all()
+
+
+class TimedTimer:
+    """The timer of one client on this clock. Its alarms ring in the thread that lets time pass."""
+
+    def __init__(self, alarms: Alarms) -> None:
+        self._alarms = alarms
+        self._armed: dict[str, TimedAlarm] = {}
+        self._is_closed = False
+
+    def arm(self, name: str, delay_us: int, signal: Callable[[], None]) -> None:
+        self.disarm(name)
+        if not self._is_closed:
+            self._armed[name] = self._alarms.alarm(delay_us / 1_000_000, signal, name)
+
+    def disarm(self, name: str) -> None:
+        alarm = self._armed.pop(name, None)
+        if alarm is not None:
+            alarm.cancel()
+
+    def close(self) -> None:
+        self._is_closed = True
+        for name in list(self._armed):
+            self.disarm(name)
 
 
 class TimedEvents(_Waited):

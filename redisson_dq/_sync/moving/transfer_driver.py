@@ -32,8 +32,8 @@ __all__ = ["TransferDriver"]
 
 logger = Log()
 
-# Records beyond their time are looked for so soon after a transfer, in us.
-_TIDY_US = 30_000_000
+# Records beyond their time are looked for so soon after a transfer, in seconds.
+_TIDY = 30.0
 
 # How long close() waits for the answer of a transfer that is under way, and for handing over its queues.
 _LAST_ANSWER = 2.0
@@ -62,8 +62,8 @@ class TransferDriver:
         self.id = connections.client
         self._reserve_us = RESERVE_US + random.randrange(_STAGGER_US)
         # The clock of the one server, where it is not a cluster.
-        self.server_clock = ServerClock()
-        self._timer = Timer(connections.clock)
+        self.server_clock = self._server_clock()
+        self._timer = connections.clock.timer(Timer)
         self._steps: Inbox[Work] = Inbox(connections.clock)
         #: The tasks of the queues that it moves, by the channel.
         self.tasks: dict[str, Task] = {}
@@ -75,8 +75,9 @@ class TransferDriver:
             changed=self._on_changed,
             queues=lambda: [task.keys.ready for task in list(self.tasks.values())],
         )
-        interval_us = int(connections.clock.every(options.probe_interval) * 1_000_000)
-        self._tidy_us = min(_TIDY_US, interval_us)
+        interval = options.probe_interval
+        interval_us = int(connections.clock.every(interval) * 1_000_000)
+        self._tidy_us = int(connections.clock.every(min(_TIDY, interval)) * 1_000_000)
         self._probe = Probe(
             connections,
             self._timer,
@@ -158,10 +159,13 @@ class TransferDriver:
             self._steps.put(lambda: self._tidied(task))
 
         # The nodes of a cluster have a clock each.
-        clock = ServerClock() if self._connections.is_cluster else self.server_clock
+        clock = self._server_clock() if self._connections.is_cluster else self.server_clock
         tidying = Tidying(keys, self._connections, self._timer, self._tidy_us, ring)
         task = Task(keys, name, Engine(self._reserve_us, clock), self._connections, tidying)
         return task
+
+    def _server_clock(self) -> ServerClock:
+        return ServerClock(drifts=self._clock.drifts)
 
     def _armed(self, name: str, delay_us: int, work: Work) -> None:
         self._timer.arm(name, delay_us, lambda: self._steps.put(work))

@@ -1,0 +1,138 @@
+"""Many due times in one call, where nobody can tell the difference."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+import redis
+
+from redisson_dq.codecs import StringCodec
+from redisson_dq.testing import TestClock, offered
+from redisson_dq.testing._connections import TimedLines
+from redisson_dq.worker import Retry, fixed
+from tests.flavours import Flavour
+from tests.testing.conftest import START
+
+DAY = timedelta(days=1)
+
+
+def calls(admin: redis.Redis) -> int:
+    """How many scripts were called since the figures were reset."""
+    figures: Any = admin.info("commandstats")
+    return int(figures["cmdstat_evalsha"]["calls"] + figures.get("cmdstat_eval", {"calls": 0})["calls"])
+
+
+@pytest.mark.parametrize("is_shuffled", [False, True], ids=["in order", "shuffled"])
+def test_10000_items_of_30_days_need_few_calls(
+    clock: TestClock, queue: Any, delayed: Any, admin: redis.Redis, is_shuffled: bool
+) -> None:
+    order = list(range(10_000))
+    if is_shuffled:
+        random.Random(4).shuffle(order)
+    delayed.offer_all([(str(number), (number + 1) * 30 * DAY / 10_000) for number in order])
+    admin.config_resetstat()
+    clock.advance(days=30)
+    assert queue.read_all() == [str(number) for number in range(10_000)]
+    # A moment a day costs a look, and 1,000 due times are gone through at once.
+    assert calls(admin) < 400
+
+
+def run(
+    flavour: Flavour, url: str, history: Callable[[Any, TestClock, list[Any]], None], *, ahead: bool
+) -> tuple[list[Any], Any]:
+    """Plays a history, with transfers that run ahead or without; gives its notes and the state at its end."""
+    notes: list[Any] = []
+    with contextlib.ExitStack() as stack:
+        if not ahead:
+            stack.enter_context(pytest.MonkeyPatch.context()).setattr(TimedLines, "quiet", lambda lines: set())
+        clock = stack.enter_context(TestClock(url, start=START))
+        client = stack.enter_context(flavour.connect(url, codec=StringCodec()))
+        history(client, clock, notes)
+        return notes, [state_of(client, name) for name in ("busy", "quiet")]
+
+
+def state_of(client: Any, name: str) -> Any:
+    queue, delayed = client.blocking_queue(name), client.delayed_queue(name, transfer=False)
+    return (
+        queue.read_all(),
+        [(item.value, item.id, item.due) for item in delayed.items()],
+        [(letter.value, letter.reason, letter.attempts) for letter in queue.dead_letters()],
+        queue.expired_count() if hasattr(queue, "expired_count") else delayed.expired_count(),
+        queue.in_flight_size(),
+    )
+
+
+def history_of(chance: random.Random, flavour: Flavour) -> Callable[[Any, TestClock, list[Any]], None]:
+    def history(client: Any, clock: TestClock, notes: list[Any]) -> None:
+        quiet, queue = client.delayed_queue("quiet"), client.blocking_queue("quiet")
+        busy = client.delayed_queue("busy")
+        worker = flavour.worker(client)
+
+        @worker.handler("busy", retry=Retry(limit=3, backoff=fixed(40_000)))
+        def handle(value: str, event: Any) -> None:
+            notes.append((clock.now, value, event.attempt))
+            if int(value) % 3 == 0:
+                raise ValueError(value)
+
+        def note(ended: Any) -> None:
+            notes.append((clock.now, ended))
+
+        with worker if chance.random() < 0.7 else contextlib.nullcontext():
+            for number in range(chance.randrange(4, 25)):
+                moment = timedelta(seconds=chance.randrange(1, 400_000))
+                match chance.randrange(8):
+                    case 0:
+                        busy.offer(str(number), moment)
+                    case 1:
+                        quiet.offer(str(number), moment, id=f"id-{chance.randrange(3)}-{number}")
+                    case 2:
+                        quiet.offer(str(number), moment, expires=timedelta(seconds=1))
+                    case 3:
+                        queue.add(str(number))
+                        note(queue.receive(visibility_timeout=moment).value)
+                    case 4:
+                        clock.advance(moment / 8)
+                    case 5:
+                        quiet.offer_recurring(str(number), f"r{number}", every=moment)
+                    case 6:
+                        quiet.offer_all([(f"{number}-{each}", moment + each * moment / 9) for each in range(9)])
+                    case _:
+                        note(queue.poll())
+            clock.advance(days=9)
+            note(len(offered(quiet)) if flavour.name == "sync" else quiet.size())
+            note(queue.size())
+
+    return history
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_transfer_that_runs_ahead_changes_no_history(flavour: Flavour, url: str, seed: int) -> None:
+    results = [run(flavour, url, history_of(random.Random(seed), flavour), ahead=ahead) for ahead in (True, False)]
+    assert results[0] == results[1]
+
+
+def test_nothing_is_ahead_of_what_somebody_sees(flavour: Flavour, url: str) -> None:
+    """A handler of one queue finds the values of another one that were due by then, and no more."""
+    seen: list[tuple[datetime, int]] = []
+
+    def history(client: Any, clock: TestClock, notes: list[Any]) -> None:
+        delayed, queue, worker = client.delayed_queue("quiet"), client.blocking_queue("quiet"), flavour.worker(client)
+        client.delayed_queue("busy").offer_all([("a", 10 * DAY), ("b", 20 * DAY)])
+
+        @worker.handler("busy")
+        def handle(value: str) -> None:
+            seen.append((clock.now, admin.llen("quiet")))
+
+        delayed.offer_all([(str(hour), timedelta(hours=hour - 0.5)) for hour in range(1, 24 * 30)])
+        with worker:
+            clock.advance(30 * DAY)
+        assert queue.size() == 24 * 30 - 1
+
+    with redis.Redis.from_url(url) as admin:
+        run(flavour, url, history, ahead=True)
+    assert seen == [(START + 10 * DAY, 240), (START + 20 * DAY, 480)]
