@@ -14,7 +14,7 @@ import attrs
 from redisson_dq._log import Log
 from redisson_dq._sync.client import Client
 from redisson_dq._sync.queues.delayed import DelayedQueue
-from redisson_dq.errors import RedisReplyError, RedissonDQError
+from redisson_dq.errors import RedisConnectionError, RedisReplyError, RedissonDQError
 from redisson_dq.health import ClientHealth
 from redisson_dq.observing import Happening, Moved
 from redisson_dq.stats import QueueStats
@@ -65,8 +65,8 @@ def names_for(client: Client, queues: Iterable[str]) -> list[str]:
 def move_due(client: Client, queues: Sequence[str]) -> list[MovedQueue]:
     """Moves all items of these queues that are due now to their ready lists, and takes none. Gives a row for each.
 
-    ``queues`` are names and patterns. Items that fall due meanwhile may be moved too. A queue that is paused, or whose
-    items do not move for 10 s, has a reason. Example::
+    ``queues`` are names and patterns. Items that fall due meanwhile may be moved too. A queue that is paused, that the
+    user has no rights on, or whose items do not move for 10 s, has a reason. Example::
 
         for row in move_due(client, ["orders", "bills*"]):
             print(row.name, row.moved, row.left, row.reason or "")
@@ -84,9 +84,11 @@ def move_due(client: Client, queues: Sequence[str]) -> list[MovedQueue]:
         names = names_for(client, queues)
         if not names:
             return []
-        began = max(each.server_time for each in client.stats(*names).values())
-        handles = [_opened(client, name) for name in names]
-        left = _wait(client, names, began, counts)
+        left, times = _refused(client, names)
+        able = [name for name in names if name not in left]
+        handles = [_opened(client, name) for name in able]
+        if able:
+            left |= _wait(client, able, max(times), counts)
         for handle in handles:
             handle.destroy()
     finally:
@@ -104,6 +106,20 @@ def move_due(client: Client, queues: Sequence[str]) -> list[MovedQueue]:
             reason=before.reason or reason,
         )
     return list(rows.values())
+
+
+def _refused(client: Client, names: Sequence[str]) -> tuple[dict[str, tuple[int, str | None]], list[datetime]]:
+    """The queues that this user may not look at, with the reasons, and the times of the looks at the others."""
+    refused: dict[str, tuple[int, str | None]] = {}
+    times = []
+    for name, figures in client.stats(*names, return_exceptions=True).items():
+        if isinstance(figures, RedisConnectionError):
+            raise figures
+        if isinstance(figures, RedissonDQError):
+            refused[name] = (0, str(figures))
+        else:
+            times.append(figures.server_time)
+    return refused, times
 
 
 def _opened(client: Client, name: str) -> DelayedQueue[object]:

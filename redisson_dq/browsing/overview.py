@@ -26,13 +26,18 @@ _TOGETHER = 100
 class Overview:
     """A queue with its figures. ``partitions`` counts those that were found, or is None for a queue without.
 
-    ``error`` is why there are no figures.
+    ``error`` is why there are no figures, or not those of all partitions.
     """
 
     name: str
     stats: QueueStats | None
     partitions: int | None = None
     error: RedissonDQError | None = None
+
+    @property
+    def problem(self) -> str | None:
+        """Why the figures are not whole: the error, or keys that hold another type. None when all is well."""
+        return str(self.error) if self.error is not None else None if self.stats is None else self.stats.error
 
 
 def overview(client: Client, match: str | None = None) -> Iterator[Overview]:

@@ -34,7 +34,7 @@ _LOOK_EVERY = 60.0
 def command(
     queues: tuple[str, ...], server: Server, follow: bool, health_port: int | None, health_host: str, output: Output
 ) -> int:
-    """Moves; 1 when due items are left."""
+    """Moves; 1 when due items are left, or a queue cannot be moved."""
     if health_port is not None and not follow:
         raise click.UsageError("--health-port goes with --follow")
     if follow:
@@ -49,7 +49,7 @@ def command(
         )
     else:
         output.table(["queue", "moved", "left", "why"], [(row.name, row.moved, row.left, row.reason) for row in rows])
-    return PROBLEM if any(row.left for row in rows) else FINE
+    return PROBLEM if any(row.left or row.reason for row in rows) else FINE
 
 
 def _follow(queues: tuple[str, ...], server: Server, host: str, port: int | None) -> int:

@@ -149,8 +149,13 @@ def _run(check: Check, sight: Sight) -> tuple[Result, list[Finding]]:
     """Whatever a check raises is its own matter: the others run."""
     found: list[Finding] = []
     reason = None
+    sight.has_asked_for_queues = False
     try:
         found.extend(check.run(sight))
+        if sight.refused and sight.has_asked_for_queues:
+            name, refusal = next(iter(sight.refused.items()))
+            more = f", and {len(sight.refused) - 1} more queues" if len(sight.refused) > 1 else ""
+            raise CannotRun(f"{name}{more} cannot be looked at: {refusal}")
     except (CannotRun, RedissonDQError) as error:
         reason = str(error)
     except Exception as error:

@@ -20,7 +20,7 @@ from redisson_dq._sync.connecting.asking import outcomes, timed
 from redisson_dq._times import machine_us
 from redisson_dq.codecs.base import Codec
 from redisson_dq.doctor.findings import CannotRun, Finding, Severity
-from redisson_dq.errors import RedisReplyError, RedissonDQError
+from redisson_dq.errors import RedisConnectionError, RedisReplyError, RedissonDQError
 from redisson_dq.inspection import QueueInspection
 from redisson_dq.requests.inner.inspecting import inspection
 from redisson_dq.wire import calls, commands
@@ -154,6 +154,9 @@ class Sight:
         self.connections = client.runtime.connections
         self.codec = codec
         self.notes: list[str] = []
+        self.refused: dict[str, RedissonDQError] = {}
+        #: Whether a check has looked at the queues. Set back before each.
+        self.has_asked_for_queues = False
         self._options = client.runtime.options
         self._wanted = tuple(queues)
         self._kept: dict[str, Any] = {}
@@ -279,7 +282,11 @@ class Sight:
 
     @property
     def queues(self) -> list[Looked]:
-        """The first look at each queue. A queue in partitions has one for each partition."""
+        """The first look at each queue. A queue in partitions has one for each partition.
+
+        Those that Redis refuses are left out, and stand in ``refused``.
+        """
+        self.has_asked_for_queues = True
         return self._once("queues", lambda: self.look(self._raw_names()))
 
     def _raw_names(self) -> list[str]:
@@ -310,13 +317,16 @@ class Sight:
             leases = LeaseKeys(queue=keys, dead=DeadKeys.belonging_to(raw))
             requests += [inspection(self.name_of(raw), leases), calls.sample(keys, _MOST_ENTRIES, _SHOWN)]
         answers = outcomes(self.connections, requests) if requests else []
-        refused = next((each for each in answers if isinstance(each, RedissonDQError)), None)
-        if refused is not None:
-            raise refused
         heard = self._subscribers(list(all_keys.values())) if self.connections.is_cluster else {}
         made = []
         for (raw, keys), figures, sampled in zip(all_keys.items(), answers[::2], answers[1::2], strict=True):
             name = self.name_of(raw)
+            refusal = next((each for each in (figures, sampled) if isinstance(each, RedissonDQError)), None)
+            if refusal is not None:
+                if len(raws) == 1 or isinstance(refusal, RedisConnectionError):
+                    raise refusal
+                self.refused[name] = refusal
+                continue
             whole = whole_of(name, mapper)
             known = heard.get(keys.channel) if self.connections.is_cluster else figures.subscribers
             made.append(
@@ -358,7 +368,10 @@ class Sight:
             for raw in sorted(self.scanned.names - seen)
             if any(raw.endswith(each.raw) or each.raw.endswith(raw) for each in looked)
         ]
-        return [*looked, *self.look(others[:_MOST_QUEUES])]
+        refused = dict(self.refused)
+        looked = [*looked, *self.look(others[:_MOST_QUEUES])]
+        self.refused = refused
+        return looked
 
     @property
     def looked_again(self) -> dict[str, Looked]:

@@ -137,10 +137,59 @@ class TestLooking:
         assert json.loads(run("stats", "orders", "--json")[1])["queues"][0]["ready"] == 1
 
     def test_a_key_of_another_type(self, run: Run, admin: redis.Redis) -> None:
+        """It fails the commands that name its queue, and no look at the others."""
         admin.set("redisson_delay_queue_timeout:{bad}", "x")
-        assert run("stats", "bad")[0] == 65
-        assert run("queues")[0] == 65
+        error = "key 'redisson_delay_queue_timeout:{bad}' holds a string, but this queue keeps a zset there"
+        code, out, _ = run("queues", "--json")
+        assert code == 0
+        assert [(each["name"], each["error"]) for each in json.loads(out)["queues"]] == [
+            ("bad", error),
+            ("orders", None),
+        ]
+        code, out, _ = run("queues")
+        # The last column folds it.
+        assert (code, error.replace(" ", "") in "".join(out.split())) == (0, True)
+        assert run("queues", "bad*")[0] == 0
+        assert run("queues", "bad")[0] == 65
         assert run("list", "bad")[0] == 65
+        code, out, _ = run("stats", "orders", "bad", "--json")
+        found = json.loads(out)["queues"]
+        assert (code, [(each["name"], each["waiting"], each["error"]) for each in found]) == (
+            65,
+            [("orders", 2, None), ("bad", 0, error)],
+        )
+        assert run("stats", "orders")[0] == 0
+        code, out, _ = run("watch", "--count", "1", "--json")
+        bad, orders = json.loads(out)["queues"]
+        assert (code, bad["name"], bad["error"].startswith(error), orders["error"]) == (0, "bad", True, None)
+        code, out, _ = run("watch", "--count", "1")
+        assert (code, error in out) == (0, True)
+        assert run("watch", "bad", "--count", "1")[0] == 65
+
+    def test_a_queue_that_the_user_may_not_look_at(self, run: Run, admin: redis.Redis, redis_server: Any) -> None:
+        run("offer", "bills", "1")
+        channels = ["redisson_delay_queue_channel:*"]
+        commands = ["+@read", "+eval", "+evalsha", "+time", "+pubsub", "+ping", "+info"]
+        keys = ["orders", "*{orders}*", "*{orders:*"]
+        admin.acl_setuser("own", enabled=True, nopass=True, keys=keys, channels=channels, commands=commands)
+        try:
+            url = ("--url", redis_server.url.replace("//", "//own:any@"))
+            run("offer", "bills", "1", "--delay", "1h")
+            code, out, _ = run("queues", "--json", *url)
+            found = {each["name"]: each for each in json.loads(out)["queues"]}
+            assert (code, found["orders"]["error"], found["orders"]["stats"]["waiting"]) == (0, None, 2)
+            assert (found["bills"]["stats"], "no permission" in found["bills"]["error"].lower()) == (None, True)
+            assert run("queues", "bills", *url)[0] == 77
+            code, out, _ = run("stats", "bills", "orders", "--json", *url)
+            assert (code, [each.get("waiting") for each in json.loads(out)["queues"]]) == (77, [None, 2])
+            code, out, _ = run("watch", "bills", "orders", "--count", "1", "--json", *url)
+            assert (code, [bool(each["error"]) for each in json.loads(out)["queues"]]) == (0, [True, False])
+            out = run("doctor", "--json", *url)[1]
+            assert ("nobody-moves", "orders") in [(e["check"], e["queue"]) for e in json.loads(out)["findings"]]
+            statuses = {each["id"]: each["status"] for each in json.loads(out)["checks"]}
+            assert (statuses["paused"], statuses["memory"]) == ("unknown", "ok")
+        finally:
+            admin.acl_deluser("own")
 
     def test_list_and_filter(self, run: Run) -> None:
         code, out, _ = run("list", "orders")

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from redisson_dq.cli.frame import DATA, FINE, Column, Output, Server, json_option, server_options
+from redisson_dq.cli.frame import DATA, FINE, Column, Output, Server, code_of, json_option, server_options
 from redisson_dq.cli.looking._values import in_words, span_in_words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from redisson_dq.browsing import Overview
 
 __all__ = ["command"]
 
@@ -21,7 +28,7 @@ __all__ = ["command"]
 @server_options
 @json_option
 def command(pattern: str | None, server: Server, output: Output) -> int:
-    """Carry out ``queues``: 0, or 65 where keys of a queue hold another type."""
+    """Carry out ``queues``: 0, or 65 where PATTERN is the name of a queue of which a key holds another type."""
     from redisson_dq.browsing import overview
 
     with server.client() as client:
@@ -33,7 +40,7 @@ def command(pattern: str | None, server: Server, output: Output) -> int:
                     "name": each.name,
                     "partitions": each.partitions,
                     "stats": None if each.stats is None else each.stats.to_dict(),
-                    "error": None if each.error is None else str(each.error),
+                    "error": each.problem,
                 }
                 for each in found
             ]
@@ -47,16 +54,28 @@ def command(pattern: str | None, server: Server, output: Output) -> int:
             name = each.name if each.partitions is None else f"{each.name} ({each.partitions} partitions)"
             stats = each.stats
             if stats is None:
-                rows.append([name, None, None, None, None, None, "", str(each.error)])
+                rows.append([name, None, None, None, None, None, "", each.problem])
                 continue
             late = (
                 f"{span_in_words(stats.late_by)} late" if stats.overdue else in_words(stats.next_due, stats.server_time)
             )
             counts = [stats.waiting, stats.overdue, stats.ready, stats.in_flight, stats.dead]
             mover = stats.mover.client if stats.mover is not None else _movers(stats.subscribers)
-            rows.append([name, *counts, late, "paused" if stats.is_paused else mover])
+            rows.append([name, *counts, late, each.problem or ("paused" if stats.is_paused else mover)])
         output.table(["queue", *numbers, "next due", "moved by"], rows)
-    return DATA if any(each.stats is not None and each.stats.wrong_types for each in found) else FINE
+    return _exit_code(found, pattern)
+
+
+def _exit_code(found: Sequence[Overview], pattern: str | None) -> int:
+    """A broken queue fails a look at all queues only where no other queue was seen."""
+    from redisson_dq.wire.names import exact_name
+
+    is_named = pattern is not None and exact_name(pattern) is not None
+    if not found or not (is_named or all(each.stats is None for each in found)):
+        return FINE
+    if found[0].error is not None:
+        return code_of(found[0].error)
+    return DATA if found[0].problem is not None else FINE
 
 
 def _movers(subscribers: int | None) -> str:

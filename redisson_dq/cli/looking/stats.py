@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
+import attrs
 import click
 
 from redisson_dq.cli.frame import (
@@ -9,12 +12,17 @@ from redisson_dq.cli.frame import (
     FINE,
     Output,
     Server,
+    code_of,
     found_partitions,
     json_option,
     partitions_option,
     queues_argument,
     server_options,
 )
+from redisson_dq.errors import RedisConnectionError, RedissonDQError
+
+if TYPE_CHECKING:
+    from redisson_dq.inspection import QueueInspection
 
 __all__ = ["command"]
 
@@ -28,15 +36,45 @@ __all__ = ["command"]
 def command(
     queues: tuple[str, ...], partitions: int | None, dead_letter: str | None, server: Server, output: Output
 ) -> int:
-    """Carry out ``stats``: 0, or 65 where keys of a queue hold another type."""
+    """Carry out ``stats``: 0, or the code of the first queue that cannot be used: 65 where a key has another type."""
+    found: list[QueueInspection | _RefusedQueue] = []
     with server.client() as client:
-        found = [
-            client.inspect(name, partitions=found_partitions(client, name, partitions), dead_letter=dead_letter)
-            for name in queues
-        ]
+        for name in queues:
+            try:
+                parts = found_partitions(client, name, partitions)
+                found.append(client.inspect(name, partitions=parts, dead_letter=dead_letter))
+            except RedissonDQError as error:
+                if len(queues) == 1 or isinstance(error, RedisConnectionError):
+                    raise
+                found.append(_RefusedQueue(name, error))
     if output.as_json:
-        output.document(queues=[each.to_dict() for each in found])
+        output.document(queues=[{"error": each.error, **each.to_dict()} for each in found])
     else:
         for each in found:
             output.text(str(each) if each.exists else f"{each.name}: there is nothing of it in Redis")
-    return DATA if any(each.wrong_types for each in found) else FINE
+    return next((code for each in found if (code := _exit_code(each)) != FINE), FINE)
+
+
+@attrs.frozen
+class _RefusedQueue:
+    """A queue that could not be looked at, while others may be."""
+
+    name: str
+    failure: RedissonDQError
+    exists = True
+
+    @property
+    def error(self) -> str:
+        return str(self.failure)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"name": self.name}
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.error}"
+
+
+def _exit_code(found: QueueInspection | _RefusedQueue) -> int:
+    if isinstance(found, _RefusedQueue):
+        return code_of(found.failure)
+    return DATA if found.wrong_types else FINE

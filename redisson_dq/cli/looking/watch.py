@@ -23,7 +23,7 @@ from redisson_dq.cli.frame import (
     server_options,
 )
 from redisson_dq.cli.looking._values import span_in_words
-from redisson_dq.errors import RedissonDQError
+from redisson_dq.errors import RedisConnectionError, RedissonDQError
 
 if TYPE_CHECKING:
     from redisson_dq import Client
@@ -40,12 +40,22 @@ _MOST = 20
 
 @attrs.frozen(kw_only=True)
 class _WatchedQueue:
-    """One queue in one round. ``change`` is how many more wait or are ready each second than a round before."""
+    """One queue in one round. ``change`` is how many more wait or are ready each second than a round before.
 
-    stats: QueueStats
-    due: DueTimes
-    waiting_change: float | None
-    ready_change: float | None
+    ``error`` is why a queue has no figures, while others have some.
+    """
+
+    name: str
+    stats: QueueStats | None = None
+    due: DueTimes | None = None
+    error: RedissonDQError | None = None
+    waiting_change: float | None = None
+    ready_change: float | None = None
+
+    @property
+    def problem(self) -> str | None:
+        """Why it has no figures, or not all."""
+        return str(self.error) if self.error is not None else None if self.stats is None else self.stats.error
 
 
 @click.command(
@@ -89,7 +99,7 @@ class _WatchedTable:
     """The queues as they were at the last look that succeeded. The first look must."""
 
     def __init__(self, client: Client, queues: tuple[str, ...], partitions: int | None) -> None:
-        self._client, self._queues, self._partitions = client, queues, partitions
+        self._client, self._names, self._partitions = client, queues, partitions
         self._parts: dict[str, int | None] = {}
         self.looks: list[_WatchedQueue] = []
         self.note = ""
@@ -97,37 +107,58 @@ class _WatchedTable:
     def look(self) -> str | None:
         """Looks at all queues. Tells an error that came after the first look, such as that Redis is away."""
         try:
-            # Without any queue, or any key of a queue, there may be some by now.
-            for name in self._queues or self._parts or _first_names(self._client):
-                if self._parts.get(name) is None:
-                    self._parts[name] = found_partitions(self._client, name, self._partitions)
-            before = {each.stats.name: each.stats for each in self.looks}
-            self.looks = [_look(self._client, name, parts, before.get(name)) for name, parts in self._parts.items()]
+            looks = self._looks()
+            if looks and all(each.error is not None for each in looks):
+                raise looks[0].error or RedissonDQError()
         except RedissonDQError as error:
             if not self.note:
                 raise
             return f"no figures since {self.note}: {error}"
-        times = [each.stats.server_time for each in self.looks]
-        self.note = f"{max(times):%H:%M:%S} UTC" if times else "no queue was found yet"
+        self.looks = looks
+        times = [each.stats.server_time for each in looks if each.stats is not None]
+        problems = [f"{each.name}: {each.problem}" for each in looks if each.problem]
+        self.note = "; ".join([f"{max(times):%H:%M:%S} UTC", *problems]) if times else "no queue was found yet"
         return None
 
+    def _looks(self) -> list[_WatchedQueue]:
+        before = {each.name: each for each in self.looks}
+        looks = []
+        # Without any queue there may be some by now.
+        self._names = self._names or _first_names(self._client)
+        for name in self._names:
+            try:
+                if name not in self._parts:
+                    self._parts[name] = found_partitions(self._client, name, self._partitions)
+                look = _look(self._client, name, self._parts[name], before.get(name))
+                if look.stats is not None and not look.stats.exists:
+                    # It may come with partitions.
+                    del self._parts[name]
+            except RedisConnectionError:
+                raise
+            except RedissonDQError as error:
+                look = _WatchedQueue(name=name, error=error)
+            looks.append(look)
+        return looks
 
-def _first_names(client: Client) -> list[str]:
+
+def _first_names(client: Client) -> tuple[str, ...]:
     from redisson_dq.browsing import overview
 
-    return [each.name for each in itertools.islice(overview(client), _MOST)]
+    return tuple(each.name for each in itertools.islice(overview(client), _MOST))
 
 
-def _look(client: Client, name: str, partitions: int | None, before: QueueStats | None) -> _WatchedQueue:
+def _look(client: Client, name: str, partitions: int | None, last: _WatchedQueue | None) -> _WatchedQueue:
     from redisson_dq.browsing import due_times
 
     stats = client.stats(name, partitions=partitions)[name]
+    before = None if last is None else last.stats
     seconds = 0.0 if before is None else (stats.server_time - before.server_time).total_seconds()
 
     def change(now: int, then: int) -> float | None:
         return (now - then) / seconds if seconds > 0 else None
 
     return _WatchedQueue(
+        name=name,
         stats=stats,
         due=due_times(client, name, partitions),
         waiting_change=None if before is None else change(stats.waiting, before.waiting),
@@ -152,7 +183,10 @@ _COLUMNS = [
 
 
 def _row(look: _WatchedQueue) -> list[object]:
-    stats, late = look.stats, look.due.late
+    stats, due = look.stats, look.due
+    if stats is None or due is None:
+        return [f"{look.name}: {look.error}", *[None] * (len(_COLUMNS) - 1)]
+    late = due.late
     return [
         f"{stats.name}{' (paused)' if stats.is_paused else ''}",
         stats.waiting,
@@ -164,7 +198,7 @@ def _row(look: _WatchedQueue) -> list[object]:
         _signed(look.ready_change),
         stats.in_flight,
         stats.dead,
-        _bars([look.due.overdue, *look.due.within, look.due.later]),
+        _bars([due.overdue, *due.within, due.later]),
     ]
 
 
@@ -183,9 +217,13 @@ def _bars(counts: list[int]) -> str:
 
 
 def _as_fields(look: _WatchedQueue) -> dict[str, Any]:
-    due = look.due
+    stats, due = look.stats, look.due
+    if stats is None or due is None:
+        return {"name": look.name, "error": str(look.error)}
     return {
-        "stats": look.stats.to_dict(),
+        "name": look.name,
+        "error": look.problem,
+        "stats": stats.to_dict(),
         "waiting_change": look.waiting_change,
         "ready_change": look.ready_change,
         "late_seconds": dict(
