@@ -26,7 +26,7 @@ PAGES = {
     path.relative_to(ROOT).as_posix(): path.read_text("utf-8")
     for path in [
         *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
-        *sorted((ROOT / "docs").glob("*.md")),
+        *sorted((ROOT / "docs").rglob("*.md")),
     ]
 }
 EVERYTHING = "\n".join(PAGES.values())
@@ -105,6 +105,10 @@ def test_the_first_example_does_what_its_comments_say(server: EmbeddedServer) ->
     with redis.Redis.from_url(server.url) as admin:
         assert admin.keys() == []
     assert len([line for line in first.splitlines() if line]) <= 10
+
+
+def test_the_front_page_is_read_in_a_minute() -> None:
+    assert len([word for word in PAGES["README.md"].split() if re.search(r"\w", word)]) <= 600
 
 
 def _anchors(text: str) -> set[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import datetime
 import json
 import signal
 import sys
@@ -15,6 +16,7 @@ from tests.benchmarks import page
 from tests.benchmarks.kept import Kept
 from tests.benchmarks.machine import Machine, load
 from tests.benchmarks.measures import REDISSON
+from tests.benchmarks.peers.comparison import README, comparison
 from tests.benchmarks.peers.figures import PeerSettings
 from tests.benchmarks.peers.goals import goals
 from tests.benchmarks.peers.peer import PEERS, Peer
@@ -84,7 +86,9 @@ def run(arguments: argparse.Namespace, say: Callable[[str], None]) -> int:
             f"{told}\n\n{peers_markdown(figures, settings).strip()}\n\n![Beside the task queues](benchmarks/peers.svg)"
         )
         page.PAGE.write_text(page.replaced(page.PAGE.read_text("utf-8"), "peers", text), "utf-8")
-        say(f"wrote {page.PAGE}; {page.draw({'peers': [attrs.asdict(one) for one in figures]})}")
+        table = comparison(figures, datetime.date.today())
+        README.write_text(page.replaced(README.read_text("utf-8"), "comparison", table), "utf-8")
+        say(f"wrote {page.PAGE} and {README}; {page.draw({'peers': [attrs.asdict(one) for one in figures]})}")
     if arguments.markdown:
         said = " ".join(sys.argv[1:])
         print(f"**Beside the task queues**, in a run of its own: `python -m tests.benchmarks {said}`\n")
