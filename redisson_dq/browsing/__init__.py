@@ -15,8 +15,8 @@ arguments of a command or prints. Every script looks at 1,000 entries and some 1
 
 from redisson_dq.browsing.filters import Filter, FilterError
 from redisson_dq.browsing.one import find_row
-from redisson_dq.browsing.overview import Overview, overview
-from redisson_dq.browsing.pages import SeenPage, browse
+from redisson_dq.browsing.overview import Overview, figures_of, grouped, overview
+from redisson_dq.browsing.pages import SeenPage, browse, cursor_at, names_of_parts
 from redisson_dq.browsing.partitions import partitions_of
 from redisson_dq.browsing.recognising import Candidate, recognise
 from redisson_dq.browsing.rows import STATES, SeenIn, SeenItem
@@ -37,8 +37,12 @@ __all__ = [
     "SeenItem",
     "ValueReader",
     "browse",
+    "cursor_at",
     "due_times",
+    "figures_of",
     "find_row",
+    "grouped",
+    "names_of_parts",
     "overview",
     "partitions_of",
     "recognise",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import attrs
@@ -16,7 +16,7 @@ from redisson_dq.wire.partitions import whole_of
 if TYPE_CHECKING:
     from redisson_dq import Client
 
-__all__ = ["Overview", "overview"]
+__all__ = ["Overview", "figures_of", "grouped", "overview"]
 
 # So many queues are asked for their figures in one round trip.
 _TOGETHER = 100
@@ -51,15 +51,24 @@ def overview(client: Client, match: str | None = None) -> Iterator[Overview]:
 
     Raises ArgumentError, RedisConnectionError, RedisReplyError.
     """
-    wholes: dict[str, list[str]] = {}
-    mapper = client.runtime.options.name_mapper
-    for name in client.queue_names():
-        whole = whole_of(name, mapper)
-        wholes.setdefault(name if whole is None else whole[0], []).append(name)
     wanted = named(match)
-    chosen = [(name, parts) for name, parts in sorted(wholes.items()) if wanted(name)]
-    for i in range(0, len(chosen), _TOGETHER):
-        some = chosen[i : i + _TOGETHER]
+    wholes = grouped(client, client.queue_names())
+    yield from figures_of(client, [(name, parts) for name, parts in sorted(wholes.items()) if wanted(name)])
+
+
+def grouped(client: Client, names: Iterable[str]) -> dict[str, list[str]]:
+    """Each queue with its parts: the names of partitions that are among ``names``, or the queue's own name alone."""
+    wholes: dict[str, list[str]] = {}
+    for name in names:
+        whole = whole_of(name, client.runtime.options.name_mapper)
+        wholes.setdefault(name if whole is None else whole[0], []).append(name)
+    return wholes
+
+
+def figures_of(client: Client, queues: Sequence[tuple[str, list[str]]]) -> Iterator[Overview]:
+    """The figures of queues, each with the names of its parts, in one round trip for 100 queues."""
+    for i in range(0, len(queues), _TOGETHER):
+        some = queues[i : i + _TOGETHER]
         told = client.stats(*(part for _, parts in some for part in parts), return_exceptions=True)
         for each, parts in some:
             yield _together(each, parts, [told[part] for part in parts])

@@ -35,7 +35,7 @@ from redisson_dq.wire.request import Request
 if TYPE_CHECKING:
     from redisson_dq import Client
 
-__all__ = ["HEAD", "MOST_ROWS", "SeenPage", "browse", "listed_page", "names_of_parts"]
+__all__ = ["HEAD", "MOST_ROWS", "SeenPage", "browse", "cursor_at", "listed_page", "names_of_parts"]
 
 #: So many bytes of a value come with a page, unless the caller asks for another number.
 HEAD = 256
@@ -111,6 +111,17 @@ def browse(
 def names_of_parts(client: Client, queue: str, partitions: int | None) -> list[str]:
     """The names of the partitions of a queue, or its own where it has none."""
     return [queue] if partitions is None else partition_names(queue, partitions, client.runtime.options.name_mapper)
+
+
+def cursor_at(state: SeenIn, due_ms: int, partitions: int | None) -> str:
+    """The cursor of the page that begins with the items that are due at ``due_ms`` or later.
+
+    ``partitions`` are those that :func:`browse` is given with it. Raises ArgumentError for a state without due times.
+    """
+    if state not in ("waiting", "in-flight"):
+        raise ArgumentError(f"items that are {state} are in no order of due times")
+    # A place is one behind an entry, so this one is just in front of that time.
+    return _Cursor(state=state, places=[(f"{due_ms - 1}.999".encode(), b"")] * (partitions or 1)).text
 
 
 # -- pages of several partitions -------------------------------------------------------------------------------------

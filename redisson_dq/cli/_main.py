@@ -57,6 +57,7 @@ COMMANDS = {
     "release": "redisson_dq.cli.mending.release",
     "undo": "redisson_dq.cli.mending.undo",
     "acl": "redisson_dq.cli.acl",
+    "dashboard": "redisson_dq.cli.dashboard",
     "demo": "redisson_dq.cli.demo",
     "doctor": "redisson_dq.cli.doctor",
     "export": "redisson_dq.cli.export",

@@ -25,6 +25,7 @@ EXCEPTIONS = {
     "prometheus/collector.py": "a scrape, which a monitor waits for in real time",
     "embedded/": "the start and the end of a server process",
     "testing/": "the clock of tests itself, and the patience with which it waits for the test's own threads and tasks",
+    "web/": "the live stream and its tabs, which people look at in real time",
     "cli/": "the processes of a worker, the sessions of its pages, the figures of the demo",
 }
 

@@ -64,6 +64,7 @@ REQUESTS: dict[str, Request[Any]] = {
     "browse_list": calls.browse_list(KEYS.ready, 0, 9, 256),
     "browse_waiting": calls.browse_waiting(KEYS, (b"5", b"member"), 9, 256),
     "timeline": calls.timeline(KEYS, [1000, 60_000]),
+    "due_spans": calls.due_spans(KEYS, [1_700_000_000_000, 1_700_000_060_000]),
     "dead_letters": calls.dead_letters(LEASES, 0, 9),
     "dump": calls.dump(ONE),
     "exchange": calls.exchange(ONE, [[("-l", "orders", b"value", b"")]]),
@@ -198,7 +199,7 @@ def test_the_scripts_without_a_command_that_writes() -> None:
     """A user without any right to write may call them."""
     looks = {"contains", "contains_ready", "dump", "in_flight", "in_flight_size", "inspect", "memory"}
     looks |= {"mend_letters", "missing_rights", "page"}
-    looks |= {"browse_held", "browse_list", "browse_waiting", "timeline"}
+    looks |= {"browse_held", "browse_list", "browse_waiting", "due_spans", "timeline"}
     looks |= {"next_due", "overdue", "read_waiting", "recurring", "sample", "size", "stats", "time_to_live"}
     looks |= {"waiting_part"}
     assert {name for name in names() if load(name).only_reads} == looks

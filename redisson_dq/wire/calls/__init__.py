@@ -2,12 +2,14 @@
 
 from redisson_dq.wire.calls.admission import Admitted, LimitWords, Seen, admit, peek
 from redisson_dq.wire.calls.browsing import (
+    DueSpans,
     FoundPage,
     Timeline,
     browse_dead,
     browse_held,
     browse_list,
     browse_waiting,
+    due_spans,
     timeline,
 )
 from redisson_dq.wire.calls.delayed import (
@@ -88,6 +90,7 @@ __all__ = [
     "DoneMark",
     "Due",
     "DueRange",
+    "DueSpans",
     "Entry",
     "ExchangeStep",
     "Found",
@@ -120,6 +123,7 @@ __all__ = [
     "contains_ready",
     "copy",
     "dead_letters",
+    "due_spans",
     "dump",
     "exchange",
     "expire",

@@ -12,7 +12,17 @@ from redisson_dq.wire.calls.leases import LeaseKeys, call_with_dead
 from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.request import Request
 
-__all__ = ["FoundPage", "Timeline", "browse_dead", "browse_held", "browse_list", "browse_waiting", "timeline"]
+__all__ = [
+    "DueSpans",
+    "FoundPage",
+    "Timeline",
+    "browse_dead",
+    "browse_held",
+    "browse_list",
+    "browse_waiting",
+    "due_spans",
+    "timeline",
+]
 
 
 @attrs.frozen(kw_only=True)
@@ -38,6 +48,23 @@ class Timeline:
     now_us: int
     counts: tuple[int, ...]
     late_ms: tuple[int, ...]
+
+
+@attrs.frozen(kw_only=True)
+class DueSpans:
+    """How many entries wait: in all, overdue, before the first edge, in each span, from the last edge on.
+
+    ``first_ms`` and ``last_ms`` are the scores of the first and the last entry, a lease's deadline among them.
+    """
+
+    now_us: int
+    total: int
+    overdue: int
+    before: int
+    counts: tuple[int, ...]
+    later: int
+    first_ms: float | None
+    last_ms: float | None
 
 
 def _by_score(reply: list[Any]) -> FoundPage:
@@ -80,3 +107,23 @@ def timeline(keys: QueueKeys, spans_ms: Iterable[int]) -> Request[Timeline]:
 def _timeline(reply: list[Any]) -> Timeline:
     now_us, counts, late = reply
     return Timeline(now_us=now_us, counts=tuple(counts), late_ms=tuple(late))
+
+
+def due_spans(keys: QueueKeys, edges_ms: Iterable[int]) -> Request[DueSpans]:
+    """How many entries are due from each edge on and before the next one. Edges are epoch ms, ascending."""
+    return call("due_spans", keys, tuple(edges_ms), _due_spans)
+
+
+def _due_spans(reply: list[Any]) -> DueSpans:
+    now_us, total, overdue, counts, first, last = reply
+    before, *spans, later = counts or (0, 0)
+    return DueSpans(
+        now_us=now_us,
+        total=total,
+        overdue=overdue,
+        before=before,
+        counts=tuple(spans),
+        later=later,
+        first_ms=None if first is None else float(first),
+        last_ms=None if last is None else float(last),
+    )

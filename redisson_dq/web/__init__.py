@@ -1,0 +1,32 @@
+"""The dashboard: web pages that show queues, and on request change them. ``redisson-dq dashboard`` serves them.
+
+    app = FastAPI()
+    app.mount("/queues", redisson_dq.web.app(client, hosts=["shop.example.com"], auth=authorize))
+
+It needs the extra ``dashboard``: Starlette, Jinja2, and uvicorn for the command.
+
+Here belong pages, rights to see them, and the live stream. How queues are looked at belongs in ``browsing/`` and
+``doctor/``, how items are changed in ``mending/``. Each view has one module without HTTP, which makes a frozen
+view-model. ``templates/<view>.html`` shows it, and so does its JSON.
+
+- ``application.py`` is the Starlette application, with the table of all routes. ``views.py`` carries out the routes.
+- ``guard.py`` checks hosts and origins, and sends the headers of every answer. ``access.py`` knows users and rights.
+- ``fleet.py``, ``queue.py``, ``timeline.py``, ``items.py``, ``item.py``, ``doctor.py``, ``actions.py`` are the views.
+- ``snapshots.py`` looks at all queues once a second at most, and ``live.py`` tells all tabs of it.
+- ``deeds.py`` carries out actions. ``masks.py`` hides fields. ``paths.py`` writes names into URLs.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+
+_MISSING = [name for name in ("starlette", "jinja2") if importlib.util.find_spec(name) is None]
+if _MISSING:
+    raise ModuleNotFoundError(
+        f"redisson_dq.web needs {' and '.join(_MISSING)}: pip install 'redisson-dq[dashboard]'", name=_MISSING[0]
+    )
+
+from redisson_dq.web.access import Basic, Token  # noqa: E402 - behind the check
+from redisson_dq.web.application import app  # noqa: E402
+
+__all__ = ["Basic", "Token", "app"]

@@ -1,0 +1,229 @@
+"""Users of the dashboard, and their rights over queues.
+
+There are three rights. ``view`` shows a queue with its values. ``mend`` changes its items: cancel, reschedule, run now,
+redrive, offer, release, pause, resume. ``purge`` deletes values that were set aside. Right ``mend`` brings ``view``
+along, and ``purge`` brings both.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import fnmatch
+import hashlib
+import hmac
+import inspect
+import secrets
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Literal, Union, get_args
+
+import anyio.to_thread
+import attrs
+from starlette.requests import HTTPConnection
+
+from redisson_dq._texts import shown
+from redisson_dq.errors import ArgumentError
+
+__all__ = ["RIGHTS", "COOKIE", "Access", "Right", "Authorize", "Basic", "AccessRefused", "Token", "User"]
+
+#: A right. Each brings those before it along.
+Right = Literal["view", "mend", "purge"]
+RIGHTS: tuple[Right, ...] = get_args(Right)
+#: ``authorize(request, action, queue)``: whether the user of a request may do it. ``queue`` is None for pages about all
+#: queues. A text is the user's name, and allows it.
+Authorize = Callable[
+    [HTTPConnection, Right, Union[str, None]], Union[bool, str, Awaitable[Union[bool, str, None]], None]
+]
+
+COOKIE = "redisson_dq_dashboard"
+_SHORTEST = 16
+
+
+class AccessRefused(Exception):
+    """A request is not allowed. ``status`` is 401 where nobody has logged in, else 403."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+@attrs.frozen
+class User:
+    """The maker of a request. ``name`` stands in the log of actions."""
+
+    name: str
+
+
+def _is_strength(instance: object, attribute: object, value: str) -> None:
+    if not isinstance(value, str) or len(value) < _SHORTEST or not value.isascii():
+        raise ArgumentError(f"a token has {_SHORTEST} ASCII characters or more: take secrets.token_urlsafe()")
+
+
+def _is_action(instance: object, attribute: object, value: str) -> None:
+    if value not in RIGHTS:
+        raise ArgumentError(f"a right is view, mend or purge, not {shown(value)}")
+
+
+@attrs.frozen
+class Token:
+    """One secret for all users. A browser asks for it once, and a program sends it as ``Authorization: Bearer``.
+
+    ``right`` is the right of its users: ``view``, ``mend`` or ``purge``. Example::
+
+        redisson_dq.web.app(client, auth=Token(os.environ["DASHBOARD_TOKEN"]), allow_writes=True)
+
+    Raises ArgumentError for a token of less than 16 characters.
+    """
+
+    token: str = attrs.field(repr=False, validator=_is_strength)
+    right: Right = attrs.field(default="purge", kw_only=True, validator=_is_action)
+
+
+@attrs.frozen
+class _Account:
+    password: str = attrs.field(repr=False)
+    right: Right = attrs.field(validator=_is_action)
+    pattern: str
+
+
+class Basic:
+    """Users with passwords, which browsers ask for. To be served over TLS.
+
+    ``users`` maps a name to a password, or to a password, a right and a pattern of queues. Example::
+
+        Basic({"ada": "secret-of-ada", "bob": ("secret-of-bob", "view", "orders*")})
+
+    A password alone gives every right to all queues. Raises ArgumentError.
+    """
+
+    def __init__(self, users: Mapping[str, str | tuple[str, Right, str]]) -> None:
+        self.accounts: dict[str, _Account] = {}
+        for name, given in users.items():
+            password, right, pattern = (given, RIGHTS[-1], "*") if isinstance(given, str) else given
+            if not name or ":" in name or not password:
+                raise ArgumentError(f"user {name!r}: a name without a colon and a password are needed")
+            self.accounts[name] = _Account(password, right, pattern)
+        if not self.accounts:
+            raise ArgumentError("Basic() has no user")
+
+    def __repr__(self) -> str:
+        return f"Basic({', '.join(self.accounts)})"
+
+
+class Access:
+    """Finds the user of a request, and the rights of the user."""
+
+    def __init__(self, auth: Token | Basic | Authorize | None, *, allow_writes: bool) -> None:
+        """Raises ArgumentError for writes without ``auth``."""
+        if allow_writes and auth is None:
+            raise ArgumentError("allow_writes=True needs auth=: a Token, Basic, or a function authorize()")
+        if auth is not None and not isinstance(auth, (Token, Basic)) and not callable(auth):
+            raise ArgumentError(f"auth= is a Token, Basic, or a function, not {shown(auth)}")
+        self.auth = auth
+        self.allow_writes = allow_writes
+        self._secret = secrets.token_bytes(32)
+
+    # -- users -------------------------------------------------------------------------------------------------------
+
+    def user_of(self, request: HTTPConnection) -> User:
+        """The user of a request. Raises AccessRefused."""
+        if self.auth is None:
+            return User("local")
+        if isinstance(self.auth, Token):
+            if not self._has_token(request, self.auth):
+                raise AccessRefused(401, "log in with the token")
+            return User("token")
+        if isinstance(self.auth, Basic):
+            return self._basic_user(request, self.auth)
+        user = request.scope.get("user")
+        return User(str(getattr(user, "display_name", "") or getattr(user, "username", "") or ""))
+
+    def _has_token(self, request: HTTPConnection, auth: Token) -> bool:
+        scheme, _, given = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer":
+            return self.is_token(given.strip())
+        return hmac.compare_digest(request.cookies.get(COOKIE, "").encode(), self.session.encode())
+
+    def is_token(self, given: str) -> bool:
+        """Whether this is the token. It takes as long for any text."""
+        assert isinstance(self.auth, Token)
+        return hmac.compare_digest(given.encode(errors="replace"), self.auth.token.encode())
+
+    @property
+    def session(self) -> str:
+        """The cookie of a browser that has given the token."""
+        return self._signed("session")
+
+    def _basic_user(self, request: HTTPConnection, auth: Basic) -> User:
+        scheme, _, given = request.headers.get("authorization", "").partition(" ")
+        try:
+            name, _, password = base64.b64decode(given if scheme.lower() == "basic" else "").decode().partition(":")
+        except (binascii.Error, UnicodeDecodeError):
+            name = password = ""
+        account = auth.accounts.get(name)
+        # As long for an unknown name as for a known one.
+        is_right = hmac.compare_digest(
+            password.encode(), (account.password if account else secrets.token_hex()).encode()
+        )
+        if account is None or not is_right:
+            raise AccessRefused(401, "log in with a name and a password")
+        return User(name)
+
+    # -- rights ------------------------------------------------------------------------------------------------------
+
+    async def may(self, request: HTTPConnection, user: User, action: Right, queues: Sequence[str | None]) -> list[bool]:
+        """Of each queue whether the user may do it. None stands for pages about all queues."""
+        if action != "view" and not self.allow_writes:
+            return [False] * len(queues)
+        auth = self.auth
+        if auth is None:
+            return [True] * len(queues)
+        if isinstance(auth, Token):
+            return [_covers(auth.right, action)] * len(queues)
+        if isinstance(auth, Basic):
+            account = auth.accounts[user.name]
+            covers = _covers(account.right, action)
+            return [covers and (each is None or fnmatch.fnmatchcase(each, account.pattern)) for each in queues]
+        return [bool(each) for each in await self._asked(auth, request, action, queues)]
+
+    async def check(self, request: HTTPConnection, user: User, action: Right, queue: str | None) -> User:
+        """The user, with the name that a hook has told. Raises AccessRefused."""
+        if action != "view" and not self.allow_writes:
+            raise AccessRefused(
+                403, "this dashboard shows queues and changes nothing: it was started without --allow-writes"
+            )
+        if callable(self.auth):
+            [found] = await self._asked(self.auth, request, action, [queue])
+            if found:
+                return User(found) if isinstance(found, str) else user
+        elif (await self.may(request, user, action, [queue]))[0]:
+            return user
+        where = "all queues" if queue is None else f"queue {queue!r}"
+        raise AccessRefused(403, f"user {user.name!r} has no right to {action} {where}")
+
+    @staticmethod
+    async def _asked(
+        authorize: Callable[..., Any], request: HTTPConnection, action: Right, queues: Sequence[str | None]
+    ) -> list[Any]:
+        if inspect.iscoroutinefunction(inspect.unwrap(authorize)):
+            return [await authorize(request, action, each) for each in queues]
+        # A hook may ask a database. All of its questions go to one thread.
+        found: list[Any] = await anyio.to_thread.run_sync(lambda: [authorize(request, action, each) for each in queues])
+        return [await each if inspect.isawaitable(each) else each for each in found]
+
+    # -- forms -------------------------------------------------------------------------------------------------------
+
+    def form_token(self, user: User) -> str:
+        """Stands in each form. Another site cannot know it."""
+        return self._signed(f"form {user.name}")
+
+    def is_form_token(self, user: User, given: str) -> bool:
+        """Whether a form is one of this process for this user."""
+        return hmac.compare_digest(given.encode(errors="replace"), self.form_token(user).encode())
+
+    def _signed(self, text: str) -> str:
+        return hmac.new(self._secret, text.encode(errors="replace"), hashlib.sha256).hexdigest()
+
+
+def _covers(right: Right, action: Right) -> bool:
+    return RIGHTS.index(action) <= RIGHTS.index(right)

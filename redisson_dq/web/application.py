@@ -1,0 +1,91 @@
+"""The application: its options, and the table of its routes."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Iterable
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from redisson_dq._sync.client import Client
+from redisson_dq._texts import shown
+from redisson_dq.errors import ArgumentError
+from redisson_dq.web.access import Access, Authorize, Basic, Token
+from redisson_dq.web.dashboard import COLORS, Dashboard
+from redisson_dq.web.guard import WebGuard
+from redisson_dq.web.masks import Masks
+from redisson_dq.web.views import PAGES
+
+__all__ = ["app"]
+
+_STATIC = Path(__file__).parent / "static"
+
+
+def app(
+    client: Client | str,
+    *,
+    auth: Token | Basic | Authorize | None = None,
+    allow_writes: bool = False,
+    hosts: Iterable[str] = (),
+    name: str = "",
+    color: str = "gray",
+    masks: Iterable[str] = (),
+    undo_dir: str | Path | None = None,
+) -> Starlette:
+    """The dashboard as an ASGI application, to serve or to mount under any path.
+
+    - ``client``: a client for threads, which stays yours, or the URL of a server. The pages send it reads alone, and
+      start nothing beside it
+    - ``auth``: the rights of users: a :class:`Token`, :class:`Basic`, or ``authorize(request, action, queue)``. There
+      ``action`` is ``view``, ``mend`` or ``purge``, and ``queue`` is None for pages about all queues. The function,
+      plain or asynchronous, gives True, False, or the user's name. Without ``auth`` the pages answer this machine alone
+    - ``allow_writes``: actions on items. It needs ``auth``
+    - ``hosts``: host names by which the pages are reached, beside ``localhost``; ``"*"`` stands for any
+    - ``name``, ``color``: the badge of the environment, such as ``"production"`` and ``"red"``
+    - ``masks``: names of fields whose values nobody sees, at any depth
+    - ``undo_dir``: a folder for undo files; else one that is removed at the end
+
+    Example::
+
+        shop = FastAPI()
+        shop.mount("/queues", redisson_dq.web.app(client, auth=authorize, hosts=["shop.example.com"]))
+
+    One process serves it, as undo files and forms are that process's. Django serves it beside its own application, by
+    the path: docs/deploy.md. Raises ArgumentError.
+    """
+    if isinstance(client, str):
+        from redisson_dq._sync.connect import unopened
+
+        opened, is_ours = unopened(client, {}), True
+    elif isinstance(client, Client):
+        opened, is_ours = client, False
+    else:
+        raise ArgumentError(
+            f"app() takes a client for threads, as redisson_dq.connect() makes, or a URL, not {shown(client)}"
+        )
+    if color not in COLORS:
+        raise ArgumentError(f"color= is one of {', '.join(COLORS)}, not {shown(color)}")
+    access = Access(auth, allow_writes=allow_writes)
+    dashboard = Dashboard(opened, access, Masks(masks), name=name, color=color, undo_dir=undo_dir)
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            dashboard.close()
+            if is_ours:
+                opened.close()
+
+    guard = Middleware(WebGuard, hosts=tuple(hosts), is_open=auth is None)
+    routes = [
+        *(Route(page.path, dashboard.endpoint(page), methods=page.methods) for page in PAGES),
+        Mount("/static", StaticFiles(directory=_STATIC), name="static"),
+    ]
+    made = Starlette(routes=routes, middleware=[guard], lifespan=lifespan)
+    made.state.dashboard = dashboard
+    return made

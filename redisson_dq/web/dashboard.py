@@ -1,0 +1,320 @@
+"""The parts that all routes share: the client, the user's rights, templates, and errors as pages."""
+
+from __future__ import annotations
+
+import functools
+import shutil
+import tempfile
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, TypeVar
+
+import anyio
+import anyio.to_thread
+import attrs
+import jinja2
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from redisson_dq._log import Log
+from redisson_dq._sync.client import Client
+from redisson_dq._version import __version__
+from redisson_dq.errors import ArgumentError, RedisConnectionError, RedissonDQError, WrongTypeError
+from redisson_dq.web.access import Access, AccessRefused, Basic, Right, Token, User
+from redisson_dq.web.doctor import FleetDoctor
+from redisson_dq.web.live import Live
+from redisson_dq.web.masks import Masks
+from redisson_dq.web.paths import Links, text_of
+from redisson_dq.web.plain import json_bytes
+from redisson_dq.web.queue import ConnectedClients
+from redisson_dq.web.snapshots import Snapshots
+from redisson_dq.web.times import in_words, span_in_words
+
+__all__ = ["COLORS", "WebRequest", "Dashboard", "NotFound", "WebPage", "Site", "Trouble"]
+
+logger = Log()
+T = TypeVar("T")
+
+#: The colours of the environment's badge. The style sheet has a class ``env-COLOR`` for each.
+COLORS = ("gray", "red", "orange", "yellow", "green", "teal", "blue", "purple", "pink")
+_TEMPLATES = Path(__file__).parent / "templates"
+# So many threads wait for Redis at a time.
+_THREADS = 8
+
+
+@attrs.frozen(kw_only=True)
+class Site:
+    """The frame of every page, which templates have as ``site``.
+
+    ``name`` and ``color`` are the badge of the environment; ``name`` may be empty. ``where`` is the server without a
+    password. ``user`` is the name of the user, empty where nobody logs in; ``can_log_out`` by a form to
+    ``links.logout()``. ``rights`` are the user's rights here: of the queue on its pages, else of all queues.
+    ``form_token`` goes into each form as the hidden field ``token``. ``path`` and ``query`` are those of the page.
+    """
+
+    name: str
+    color: str
+    where: str
+    version: str
+    user: str
+    can_log_out: bool
+    allow_writes: bool
+    rights: frozenset[str]
+    form_token: str
+    path: str
+    query: Mapping[str, str]
+
+
+@attrs.frozen(kw_only=True)
+class Trouble:
+    """The view of ``error.html``: the ``status``, a ``title``, a ``text``, and a ``hint`` that says what to do.
+
+    ``is_away``: Redis cannot be reached, and the page is worth asking again.
+    """
+
+    status: int
+    title: str
+    text: str
+    hint: str
+    is_away: bool = False
+
+
+class NotFound(Exception):
+    """There is no such thing."""
+
+
+@attrs.frozen(kw_only=True)
+class WebRequest:
+    """One request of a user who may make it. ``queue`` is the name in its path, None on pages about all queues."""
+
+    request: Request
+    user: User
+    queue: str | None
+    links: Links
+    query: Mapping[str, str]
+
+    def path(self, name: str) -> str:
+        """A part of the path, decoded."""
+        return text_of(self.request.path_params[name])
+
+    def number(self, name: str) -> int | None:
+        """A whole number of the query; None where there is none. Raises ArgumentError."""
+        text = self.query.get(name, "")
+        if not text:
+            return None
+        if not text.lstrip("-").isascii() or not text.lstrip("-").isdigit() or len(text) > 18:
+            raise ArgumentError(f"{name}= is a whole number, not {text[:100]!r}")
+        return int(text)
+
+
+@attrs.frozen(kw_only=True)
+class WebPage:
+    """One route: its path, the right that it needs, its template and its function.
+
+    The function gets the dashboard and the request, and gives a view-model or a response. ``right`` is None for a page
+    without a user: the login. A path with ``{queue}`` asks for the right to that queue.
+    """
+
+    path: str
+    right: Right | None
+    answer: Callable[[Any, WebRequest], Awaitable[Any]]
+    template: str = ""
+    methods: tuple[str, ...] = ("GET",)
+
+
+class Dashboard:
+    """One dashboard. It belongs to the event loop that serves it."""
+
+    def __init__(
+        self,
+        client: Client,
+        access: Access,
+        masks: Masks,
+        *,
+        name: str = "",
+        color: str = "gray",
+        undo_dir: str | Path | None = None,
+    ) -> None:
+        self.client, self.access, self.masks = client, access, masks
+        self.snapshots = Snapshots(client)
+        self.doctor = FleetDoctor(client)
+        self.clients = ConnectedClients(client)
+        self.live = Live(self.snapshots, self.doctor)
+        self._name, self._color = name, color
+        self._made_dir: str | None = None
+        self._undo_dir = None if undo_dir is None else Path(undo_dir)
+        self._limits: dict[str, anyio.CapacityLimiter] = {}
+        self._templates = _environment()
+
+    @property
+    def undo_dir(self) -> Path:
+        """The folder for undo files. Raises OSError."""
+        if self._undo_dir is None:
+            self._made_dir = tempfile.mkdtemp(prefix="redisson-dq-undo-")
+            self._undo_dir = Path(self._made_dir)
+        return self._undo_dir
+
+    def close(self) -> None:
+        """Ends the live stream, and removes the folder that was made for undo files."""
+        self.live.close()
+        if self._made_dir is not None:
+            shutil.rmtree(self._made_dir, ignore_errors=True)
+            self._made_dir = self._undo_dir = None
+
+    async def run(self, function: Callable[..., T], *args: Any, **options: Any) -> T:
+        """Calls a function that asks Redis, in a thread."""
+        limiter = self._limits.setdefault("look", anyio.CapacityLimiter(_THREADS))
+        return await anyio.to_thread.run_sync(functools.partial(function, *args, **options), limiter=limiter)
+
+    async def allowed(self, asked: WebRequest, names: list[str]) -> Collection[str]:
+        """Of these queues the ones that the user may see."""
+        may = await self.access.may(asked.request, asked.user, "view", names)
+        return frozenset(name for name, is_allowed in zip(names, may, strict=True) if is_allowed)
+
+    # -- routes ------------------------------------------------------------------------------------------------------
+
+    def endpoint(self, page: WebPage) -> Callable[[Request], Awaitable[Response]]:
+        """The function of a route, with its checks."""
+
+        async def answer(request: Request) -> Response:
+            links = Links(str(request.scope.get("root_path", "")).rstrip("/"))
+            try:
+                asked = await self._admitted(page, request, links)
+                made = await page.answer(self, asked)
+                if isinstance(made, Response):
+                    return made
+                return await self._shown(page.template, made, asked)
+            except AccessRefused as error:
+                return self._refused(error, request, links)
+            except (NotFound, RedissonDQError) as error:
+                return self._failed(_trouble(error), request, links)
+            except Exception:
+                logger.exception("unexpected error in the dashboard, at %s", page.path)
+                trouble = Trouble(
+                    status=500,
+                    title="This page failed",
+                    text="An unexpected error happened. Nothing was changed by this page.",
+                    hint="The log of the dashboard has the details.",
+                )
+                return self._failed(trouble, request, links)
+
+        return answer
+
+    async def _admitted(self, page: WebPage, request: Request, links: Links) -> WebRequest:
+        queue = text_of(request.path_params["queue"]) if "queue" in request.path_params else None
+        if queue == "":
+            raise NotFound("a queue has a name")
+        user = User("")
+        if page.right is not None:
+            user = await self.access.check(request, self.access.user_of(request), page.right, queue)
+        return WebRequest(request=request, user=user, queue=queue, links=links, query=dict(request.query_params))
+
+    async def _shown(self, template: str, view: Any, asked: WebRequest, status: int = 200) -> Response:
+        if asked.query.get("format") == "json":
+            return Response(json_bytes(view), status, media_type="application/json")
+        site = await self._site(asked)
+        text = await self.run(self._templates.get_template(template).render, view=view, site=site, links=asked.links)
+        return Response(text, status, media_type="text/html")
+
+    async def _site(self, asked: WebRequest) -> Site:
+        rights = set()
+        for right in ("view", "mend", "purge"):
+            if (await self.access.may(asked.request, asked.user, right, [asked.queue]))[0]:
+                rights.add(right)
+        return self._frame(asked.request, asked.user, frozenset(rights))
+
+    def _frame(self, request: Request, user: User, rights: frozenset[str]) -> Site:
+        root = str(request.scope.get("root_path", "")).rstrip("/")
+        return Site(
+            name=self._name,
+            color=self._color,
+            where=str(self.client.runtime.connections.where),
+            version=__version__,
+            user="" if self.access.auth is None else user.name,
+            can_log_out=isinstance(self.access.auth, Token) and bool(rights),
+            allow_writes=self.access.allow_writes,
+            rights=rights,
+            form_token=self.access.form_token(user),
+            path=str(request.scope["path"]).removeprefix(root),
+            query=dict(request.query_params),
+        )
+
+    # -- errors ------------------------------------------------------------------------------------------------------
+
+    def _refused(self, error: AccessRefused, request: Request, links: Links) -> Response:
+        wants_page = "text/html" in request.headers.get("accept", "") and request.query_params.get("format") != "json"
+        if error.status == 401 and isinstance(self.access.auth, Token) and wants_page and request.method == "GET":
+            path = str(request.scope["path"]).removeprefix(links.root) or "/"
+            query = request.url.query
+            return RedirectResponse(links.login(next=f"{path}?{query}" if query else path), 303)
+        trouble = Trouble(
+            status=error.status,
+            title="Log in first" if error.status == 401 else "Not allowed",
+            text=str(error),
+            hint="" if error.status == 401 else "Whoever runs this dashboard can give you the right.",
+        )
+        answer = self._failed(trouble, request, links)
+        if error.status == 401:
+            scheme = "Basic" if isinstance(self.access.auth, Basic) else "Bearer"
+            answer.headers["www-authenticate"] = f'{scheme} realm="redisson-dq", charset="UTF-8"'
+        return answer
+
+    def _failed(self, trouble: Trouble, request: Request, links: Links) -> Response:
+        headers = {"retry-after": "2"} if trouble.is_away else None
+        if request.query_params.get("format") == "json":
+            return Response(json_bytes(trouble), trouble.status, headers, "application/json")
+        site = self._frame(request, User(""), frozenset())
+        text = self._templates.get_template("error.html").render(view=trouble, site=site, links=links)
+        return Response(text, trouble.status, headers, "text/html")
+
+
+def _trouble(error: Exception) -> Trouble:
+    text = str(error)
+    if isinstance(error, NotFound):
+        return Trouble(status=404, title="Not found", text=text, hint="It may have been delivered or moved meanwhile.")
+    if isinstance(error, ArgumentError):
+        return Trouble(status=400, title="This address cannot be read", text=text, hint="")
+    if isinstance(error, RedisConnectionError):
+        return Trouble(
+            status=503,
+            title="Redis is away",
+            text=text,
+            hint="This page comes back by itself when Redis answers again.",
+            is_away=True,
+        )
+    if isinstance(error, WrongTypeError):
+        hint = "Something else uses this key. The doctor names it."
+        return Trouble(status=409, title="A key holds something else", text=text, hint=hint)
+    return Trouble(
+        status=502, title="Redis refused", text=text, hint="redisson-dq acl prints the rights of an observer."
+    )
+
+
+# -- templates -------------------------------------------------------------------------------------------------------
+
+
+def _environment() -> jinja2.Environment:
+    made = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {"number": _number, "ago": in_words, "span": _span, "utc": _utc}
+    return made
+
+
+def _number(count: int | None) -> str:
+    """``1,234,567``; ``?`` where nobody can tell."""
+    return "?" if count is None else f"{count:,}"
+
+
+def _span(span: timedelta | None) -> str:
+    return "" if span is None else span_in_words(span)
+
+
+def _utc(moment: datetime | None, timespec: str = "seconds") -> str:
+    """``2026-11-24 19:00:00``."""
+    return "" if moment is None else moment.isoformat(" ", timespec).removesuffix("+00:00")

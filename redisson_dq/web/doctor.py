@@ -1,0 +1,121 @@
+"""The view of the doctor's findings, and the doctor that looks in the background, once a minute at most."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection, Sequence
+from datetime import datetime, timezone
+
+import attrs
+
+from redisson_dq._log import Log
+from redisson_dq._sync.client import Client
+from redisson_dq._times import machine_us
+from redisson_dq.doctor import CHECKS, Finding, Report, Result, diagnose
+from redisson_dq.errors import RedissonDQError
+
+__all__ = ["CheckRow", "DoctorView", "FleetDoctor", "doctor"]
+
+logger = Log()
+
+
+@attrs.frozen(kw_only=True)
+class CheckRow:
+    """One check: its id, ``ok``, ``problem``, ``warning`` or ``unknown``, its summary, why it could not run."""
+
+    id: str
+    status: str
+    summary: str
+    reason: str
+
+
+@attrs.frozen(kw_only=True)
+class DoctorView:
+    """The last diagnosis of all queues. ``at`` is when it was made, None before the first.
+
+    ``findings`` are those about servers, and about queues that the user may see (:class:`redisson_dq.doctor.Finding`):
+    each has the ``severity``, ``text``, ``evidence``, the command it is ``shown_by``, ``commands`` that help, and its
+    ``page``. ``problems`` and ``warnings`` count them. ``is_running``: another diagnosis is under way.
+    """
+
+    at: datetime | None
+    is_running: bool
+    checks: tuple[CheckRow, ...]
+    findings: tuple[Finding, ...]
+    notes: tuple[str, ...]
+    problems: int
+    warnings: int
+
+
+class FleetDoctor:
+    """Diagnoses all queues of one client, once a minute at most, while somebody looks."""
+
+    _FRESH = 60.0
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._mutex = threading.Lock()
+        self._at = float("-inf")
+        self.report: Report | None = None
+        self.made: datetime | None = None
+        self.is_running = False
+
+    def is_due(self) -> bool:
+        """Whether the last diagnosis is a minute old, and none is under way."""
+        return not self.is_running and self._client.runtime.connections.clock.monotonic() - self._at > self._FRESH
+
+    def look(self) -> None:
+        """Makes a diagnosis, unless another thread makes one. Raises nothing."""
+        if not self._mutex.acquire(blocking=False):
+            return
+        try:
+            self.is_running = True
+            self.report = diagnose(self._client)
+            self.made = datetime.fromtimestamp(machine_us() / 1e6, timezone.utc)
+        except RedissonDQError as error:
+            logger.warning("the dashboard's diagnosis failed: %s", error)
+        finally:
+            self._at = self._client.runtime.connections.clock.monotonic()
+            self.is_running = False
+            self._mutex.release()
+
+    def forget(self) -> None:
+        """Lets the next look make a diagnosis at once."""
+        self._at = float("-inf")
+
+
+def doctor(state: FleetDoctor, allowed: Collection[str] | None) -> DoctorView:
+    """The view. ``allowed`` are the queues that the user may see, or None for all."""
+    report = state.report
+    if report is None:
+        return DoctorView(
+            at=None, is_running=state.is_running, checks=(), findings=(), notes=(), problems=0, warnings=0
+        )
+    seen = tuple(each for each in report.findings if allowed is None or each.queue is None or each.queue in allowed)
+    problems = sum(each.severity == "problem" for each in seen)
+    return DoctorView(
+        at=state.made,
+        is_running=state.is_running,
+        checks=tuple(_checks(report.results, seen, allowed)),
+        findings=seen,
+        notes=report.notes,
+        problems=problems,
+        warnings=len(seen) - problems,
+    )
+
+
+def _checks(results: Sequence[Result], seen: Sequence[Finding], allowed: Collection[str] | None) -> list[CheckRow]:
+    """The checks, by the findings that the user sees."""
+    summaries = {check.id: check.summary for check in CHECKS}
+    worst: dict[str, str] = {}
+    for each in seen:
+        worst[each.check] = "problem" if "problem" in (each.severity.value, worst.get(each.check)) else "warning"
+    rows = []
+    for result in results:
+        status = result.status.value
+        if allowed is not None and status in ("problem", "warning"):
+            status = worst.get(result.check, "ok")
+        rows.append(
+            CheckRow(id=result.check, status=status, summary=summaries[result.check], reason=result.reason or "")
+        )
+    return rows

@@ -1,0 +1,258 @@
+"""The view of all queues: how much is where, how late it is, who moves it, and what the doctor says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+import attrs
+
+from redisson_dq.doctor import Report, Severity
+from redisson_dq.errors import RedissonDQError
+from redisson_dq.web.snapshots import MINUTES, SeenQueue, Snapshots
+from redisson_dq.wire.names import named
+
+__all__ = ["COLUMNS", "FleetRow", "FleetView", "Series", "DoctorVerdict", "fleet", "fleet_row", "verdicts"]
+
+#: ``problem``, ``warning`` and ``ok`` are the doctor's; ``unknown`` where it has not looked yet.
+DoctorVerdict = Literal["problem", "warning", "ok", "unknown"]
+_WORST: dict[str, int] = {"problem": 3, "warning": 2, "unknown": 1, "ok": 0}
+# So many rows are on one page.
+_ROWS = 100
+
+
+@attrs.frozen(kw_only=True)
+class Series:
+    """The last 60 minutes of a queue, the oldest first. None where nobody looked in that minute.
+
+    ``late`` is the largest age of an overdue value, in seconds. ``came``, ``left`` and ``moved`` are values a minute:
+    the least that the changes of the counts allow. ``waiting`` and ``ready`` are the last counts of each minute.
+    """
+
+    late: tuple[float | None, ...]
+    came: tuple[int | None, ...]
+    left: tuple[int | None, ...]
+    moved: tuple[int | None, ...]
+    waiting: tuple[int | None, ...]
+    ready: tuple[int | None, ...]
+
+
+@attrs.frozen(kw_only=True)
+class FleetRow:
+    """One queue.
+
+    ``partitions`` is None for a queue without. ``late_by`` is how long the first overdue value has been due; 0 without
+    any. ``mover`` is the name of the client that moves the queue where several could, else empty. ``movers`` is how
+    many clients listen and would move it, or None where nobody can tell. ``verdict`` sums up the doctor's findings,
+    whose number is ``findings``. ``error`` says why there are no figures; it is empty where there are.
+    ``came_last_minute`` and ``left_last_minute`` are rates, None where nobody looked a minute ago.
+    """
+
+    name: str
+    partitions: int | None
+    ready: int = 0
+    waiting: int = 0
+    overdue: int = 0
+    late_by: timedelta = timedelta(0)
+    in_flight: int = 0
+    dead: int = 0
+    undecodable: int = 0
+    quarantined: int = 0
+    recurring: int = 0
+    next_due: datetime | None = None
+    is_paused: bool = False
+    mover: str = ""
+    movers: int | None = None
+    verdict: DoctorVerdict = "unknown"
+    findings: int = 0
+    series: Series
+    came_last_minute: int | None = None
+    left_last_minute: int | None = None
+    error: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class FleetView:
+    """All queues that the user may see, sorted and filtered.
+
+    ``rows`` is one page of 100, ``shown`` how many match the filter, ``count`` how many there are. ``sort`` is one of
+    ``columns``, with a ``-`` in front for the largest first. ``totals`` has the sums of ready, waiting, overdue,
+    in_flight, dead. ``is_whole`` is false while not all keys were looked at yet. ``trouble`` says that Redis is away,
+    and the rows are the last that were seen. ``page`` counts from 1, and ``pages`` is how many there are.
+    ``verdict`` is the worst of all, those of the server included.
+    """
+
+    rows: tuple[FleetRow, ...]
+    count: int
+    shown: int
+    sort: str
+    filter: str
+    page: int
+    pages: int
+    totals: dict[str, int]
+    server_time: datetime | None
+    is_whole: bool
+    verdict: DoctorVerdict
+    trouble: str = ""
+    columns: tuple[str, ...]
+
+
+_KEYS: dict[str, Callable[[FleetRow], Any]] = {
+    "name": lambda row: row.name,
+    "ready": lambda row: row.ready,
+    "waiting": lambda row: row.waiting,
+    "overdue": lambda row: row.overdue,
+    "late": lambda row: row.late_by,
+    "in_flight": lambda row: row.in_flight,
+    "dead": lambda row: row.dead,
+    "came": lambda row: row.came_last_minute or 0,
+    "left": lambda row: row.left_last_minute or 0,
+    "movers": lambda row: -1 if row.movers is None else row.movers,
+    "verdict": lambda row: (_WORST[row.verdict], row.findings),
+}
+COLUMNS = tuple(_KEYS)
+_SUMS = ("ready", "waiting", "overdue", "in_flight", "dead")
+
+
+def fleet(
+    snapshots: Snapshots,
+    allowed: Collection[str] | None,
+    report: Report | None,
+    *,
+    sort: str = "",
+    filter: str = "",
+    page: int = 1,
+) -> FleetView:
+    """The view. ``allowed`` are the queues that the user may see, or None for all.
+
+    ``filter`` is a pattern such as ``orders*``, or a part of a name; several are separated by spaces. ``is:paused``,
+    ``is:late``, ``is:dead``, ``is:problem`` choose by state. An unknown ``sort`` counts as none.
+    """
+    found = [each for each in snapshots.queues() if allowed is None or each.name in allowed]
+    judged = verdicts(report)
+    now = snapshots.server_time
+    rows = [fleet_row(each, judged, now) for each in found]
+    wanted = [row for row in rows if _matches(row, filter)]
+    column = sort.removeprefix("-")
+    if column in _KEYS:
+        wanted.sort(key=lambda row: row.name)
+        wanted.sort(key=_KEYS[column], reverse=sort.startswith("-"))
+    else:
+        sort = ""
+        # The worst first: a look at the page is enough.
+        wanted.sort(key=lambda row: (-_WORST[row.verdict], -row.late_by.total_seconds(), row.name))
+    pages = max(1, -(-len(wanted) // _ROWS))
+    page = min(max(1, page), pages)
+    worst: DoctorVerdict = max((row.verdict for row in rows), key=lambda each: _WORST[each], default="unknown")
+    of_server = judged.get(None, ("ok" if report else "unknown", 0))[0]
+    return FleetView(
+        rows=tuple(wanted[(page - 1) * _ROWS : page * _ROWS]),
+        count=len(rows),
+        shown=len(wanted),
+        sort=sort,
+        filter=filter,
+        page=page,
+        pages=pages,
+        totals={name: sum(getattr(row, name) for row in rows) for name in _SUMS},
+        server_time=now,
+        is_whole=snapshots.is_whole,
+        verdict=max(worst, of_server, key=lambda each: _WORST[each]),
+        trouble="" if snapshots.trouble is None else str(snapshots.trouble),
+        columns=COLUMNS,
+    )
+
+
+def verdicts(report: Report | None) -> dict[str | None, tuple[DoctorVerdict, int]]:
+    """The worst finding of each queue, and how many there are. None stands for servers and clients."""
+    judged: dict[str | None, tuple[DoctorVerdict, int]] = {}
+    for each in () if report is None else report.findings:
+        verdict: DoctorVerdict = "problem" if each.severity is Severity.PROBLEM else "warning"
+        before, count = judged.get(each.queue, ("ok", 0))
+        judged[each.queue] = (max(before, verdict, key=lambda one: _WORST[one]), count + 1)
+    if report is not None and report.failure is None:
+        judged.setdefault(None, ("ok", 0))
+    return judged
+
+
+def fleet_row(seen: SeenQueue, judged: dict[str | None, tuple[DoctorVerdict, int]], now: datetime | None) -> FleetRow:
+    """The row of a queue that was seen."""
+    found = seen.found
+    assert found is not None
+    verdict, count = judged.get(seen.name, ("ok" if judged else "unknown", 0))
+    series = _series(seen, now)
+    stats = found.stats
+    if stats is None:
+        return FleetRow(
+            name=seen.name,
+            partitions=found.partitions,
+            series=series,
+            verdict="problem",
+            findings=count,
+            error=_text(found.error),
+        )
+    return FleetRow(
+        name=seen.name,
+        partitions=found.partitions,
+        ready=stats.ready,
+        waiting=stats.waiting,
+        overdue=stats.overdue,
+        late_by=stats.late_by if stats.overdue else timedelta(0),
+        in_flight=stats.in_flight,
+        dead=stats.dead,
+        undecodable=stats.undecodable,
+        quarantined=stats.quarantined,
+        recurring=stats.recurring,
+        next_due=stats.next_due,
+        is_paused=stats.is_paused,
+        mover="" if stats.mover is None else stats.mover.client,
+        movers=stats.subscribers,
+        verdict=verdict,
+        findings=count,
+        series=series,
+        came_last_minute=series.came[-2],
+        left_last_minute=series.left[-2],
+        error=stats.error or "",
+    )
+
+
+def _text(error: RedissonDQError | None) -> str:
+    return "it was not looked at yet" if error is None else str(error)
+
+
+def _series(seen: SeenQueue, now: datetime | None) -> Series:
+    last = int((now.timestamp() if now else 0) // 60)
+    known = {each.number: each for each in seen.minutes}
+    minutes = [known.get(number) for number in range(last - MINUTES + 1, last + 1)]
+
+    def of(name: str) -> Any:
+        return tuple(None if each is None else getattr(each, name) for each in minutes)
+
+    return Series(
+        late=of("late_s"),
+        came=of("came"),
+        left=of("left"),
+        moved=of("moved"),
+        waiting=of("waiting"),
+        ready=of("ready"),
+    )
+
+
+def _matches(row: FleetRow, text: str) -> bool:
+    return all(_matches_word(row, word) for word in text.split())
+
+
+_STATES: dict[str, Callable[[FleetRow], bool]] = {
+    "is:paused": lambda row: row.is_paused,
+    "is:late": lambda row: row.overdue > 0,
+    "is:dead": lambda row: row.dead > 0,
+    "is:problem": lambda row: row.verdict in ("problem", "warning"),
+}
+
+
+def _matches_word(row: FleetRow, word: str) -> bool:
+    if word.lower() in _STATES:
+        return _STATES[word.lower()](row)
+    if any(each in word for each in "*?["):
+        return bool(named(word)(row.name))
+    return word.lower() in row.name.lower()

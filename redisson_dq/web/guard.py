@@ -1,0 +1,115 @@
+"""Checks each request before any page sees it, and sends the headers that tell browsers what the pages may do."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterable
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+__all__ = ["HEADERS", "WebGuard", "is_loopback"]
+
+#: Nothing comes from another site, and nothing inline runs. A form of ours sends its origin, so that it can be checked.
+HEADERS = {
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; "
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+}
+_LOCAL_NAMES = ("localhost",)
+
+
+class WebGuard:
+    """Around the application.
+
+    - A host name that is not allowed is refused. So a page of another site cannot reach a dashboard on this machine by
+      a name that it points to it (DNS rebinding).
+    - Without ``auth=``, a client on another machine is refused.
+    - A POST from a page of another origin is refused.
+    """
+
+    def __init__(self, app: ASGIApp, *, hosts: Iterable[str], is_open: bool) -> None:
+        """``is_open``: there is no ``auth=``. Else any host is allowed where ``hosts`` names none."""
+        self._app = app
+        self._hosts = frozenset(host.lower() for host in hosts)
+        self._is_open = is_open
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers[name] = value
+                headers.setdefault("cache-control", "no-store")
+            await send(message)
+
+        wrong = self._wrong(scope, Headers(scope=scope))
+        if wrong is None:
+            await self._app(scope, receive, with_headers)
+        else:
+            await PlainTextResponse(wrong, 403)(scope, receive, with_headers)
+
+    def _wrong(self, scope: Scope, headers: Headers) -> str | None:
+        host = headers.get("host", "")
+        name = _name_in(host)
+        if not self._is_known(name):
+            return (
+                f"the host {name!r} is not allowed: start the dashboard with --allow-host NAME, or give app() "
+                "hosts=[NAME]"
+            )
+        client = scope.get("client")
+        if self._is_open and client is not None and not is_loopback(client[0]):
+            return "without auth= the dashboard answers this machine alone: give app() auth=, or the command --auth"
+        if scope["method"] not in ("GET", "HEAD", "OPTIONS"):
+            return _foreign(headers, host)
+        return None
+
+    def _is_known(self, name: str) -> bool:
+        if "*" in self._hosts or name in self._hosts:
+            return True
+        if self._is_open or self._hosts:
+            return is_loopback(name)
+        return True
+
+
+def _foreign(headers: Headers, host: str) -> str | None:
+    """Why a POST does not come from a page of ours. Programs other than browsers send none of these headers."""
+    site = headers.get("sec-fetch-site")
+    if site is not None:
+        return None if site == "same-origin" else "the form comes from another site"
+    origin = headers.get("origin")
+    if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+        return "the form comes from another site"
+    return None
+
+
+def _name_in(host: str) -> str:
+    """The host without its port."""
+    if host.startswith("["):
+        return host[1:].partition("]")[0].lower()
+    return host.rpartition(":")[0].lower() if ":" in host else host.lower()
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host name or address is this machine's own."""
+    if host.lower() in _LOCAL_NAMES:
+        return True
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    mapped = getattr(address, "ipv4_mapped", None)
+    return (mapped or address).is_loopback

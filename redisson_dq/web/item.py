@@ -1,0 +1,209 @@
+"""The view of one item: its value as a tree and as bytes, its times, its attempts and their reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+import attrs
+
+from redisson_dq._sync.client import Client
+from redisson_dq.browsing import SeenItem, find_row, recognise
+from redisson_dq.web.masks import HIDDEN, MaskedReader, Masks
+from redisson_dq.web.plain import digits
+from redisson_dq.web.times import in_words
+
+__all__ = ["CodecChoice", "ItemView", "ItemMoment", "ValueNode", "item"]
+
+#: So much of a value is read to be decoded, so much of it is shown as bytes, and so many parts of its tree.
+_HEAD, _BYTES, _MOST_NODES, _LONGEST = 1 << 20, 4096, 2000, 2000
+_LONGEST_REASON = 64_000
+
+
+@attrs.frozen(kw_only=True)
+class ValueNode:
+    """One part of a value. ``depth`` counts from 0, and the nodes stand in the order of a walk through the tree.
+
+    ``key`` is a field's name, or an index. ``kind`` is ``object``, ``list``, ``text``, ``number``, ``boolean``,
+    ``null``, ``hidden`` or ``cut``. ``text`` is the part itself; of an object its class, of a list its length. A number
+    is its digits, however large. ``path`` is the name that a filter takes. ``is_cut``: the text was longer.
+    """
+
+    depth: int
+    key: str
+    kind: str
+    text: str
+    path: str
+    is_cut: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class ItemMoment:
+    """A time in the life of an item: ``label``, the time, and how it is from now on."""
+
+    label: str
+    at: datetime
+    in_words: str
+
+
+@attrs.frozen(kw_only=True)
+class CodecChoice:
+    """A codec that the value may be read by. ``why`` is the reason in its bytes, empty for any other codec."""
+
+    name: str
+    sure: str
+    why: str
+    is_current: bool
+
+
+@attrs.frozen(kw_only=True)
+class ItemView:
+    """One item, wherever it is now.
+
+    ``state`` is its state, and ``asked_state`` the one in the address. ``nodes`` is the value as a tree, empty where it
+    could not be read, and ``error`` says why. ``is_cut``: only the beginning of the value was read, or the tree has
+    more parts. ``hex_lines`` are rows of an offset, 16 bytes in hex, and their characters; the first 4 KB.
+    ``bytes_are_cut``: there are more. ``moments`` are its times, oldest first. ``reason`` is the text of its last
+    failure, with the traceback. ``context`` are pairs of the offer's context. ``codecs`` are those that can be chosen.
+    """
+
+    queue: str
+    partition: str
+    id: str
+    state: str
+    asked_state: str
+    now: datetime
+    due: datetime | None
+    late_by: timedelta | None
+    moments: tuple[ItemMoment, ...]
+    attempts: int | None
+    reason: str
+    source: str
+    every: str
+    envelope: str
+    size: int
+    codec: str
+    sure: str
+    java_class: str
+    error: str
+    nodes: tuple[ValueNode, ...]
+    is_cut: bool
+    hex_lines: tuple[tuple[str, str, str], ...]
+    bytes_are_cut: bool
+    context: tuple[tuple[str, str], ...]
+    codecs: tuple[CodecChoice, ...]
+    is_masked: bool
+
+
+def item(
+    client: Client, queue: str, state: str, id: str, masks: Masks, *, codec: str = "", partitions: int | None = None
+) -> ItemView | None:
+    """The view, or None where there is no such item. 1 MB of the value is read at most.
+
+    Raises ArgumentError, RedisConnectionError, RedisReplyError.
+    """
+    row = find_row(client, queue, id, partitions=partitions, head=_HEAD)
+    if row is None:
+        return None
+    reader = masks.reader(codec or None)
+    decoded = reader.read(row.data, is_whole=row.is_whole)
+    hidden = reader.hidden if isinstance(reader, MaskedReader) else frozenset()
+    nodes = [] if decoded.error else list(_limited(decoded.value))
+    shown = b"" if masks else row.data[:_BYTES]
+    return ItemView(
+        queue=queue,
+        partition=row.queue,
+        id=row.id,
+        state=row.state,
+        asked_state=state,
+        now=row.now,
+        due=row.due,
+        late_by=row.late,
+        moments=tuple(_moments(row)),
+        attempts=row.attempts,
+        reason=masks.reason(row.reason, hidden)[:_LONGEST_REASON],
+        source=row.source,
+        every=row.every,
+        envelope=row.envelope,
+        size=row.size,
+        codec=decoded.codec,
+        sure=str(decoded.sure),
+        java_class=decoded.java_class,
+        error=decoded.error,
+        nodes=tuple(nodes),
+        is_cut=not row.is_whole or len(nodes) > _MOST_NODES,
+        hex_lines=tuple(_hex_lines(shown)),
+        bytes_are_cut=bool(shown) and row.size > len(shown),
+        context=(),
+        codecs=() if masks else tuple(_codecs(row, decoded.codec)),
+        is_masked=bool(masks),
+    )
+
+
+def _moments(row: SeenItem) -> Iterator[ItemMoment]:
+    at = "died" if row.state == "dead" else "received"
+    due = "lease ends" if row.state == "in-flight" else "due"
+    found = [(label, moment) for label, moment in ((at, row.at), (due, row.due)) if moment is not None]
+    for label, moment in sorted(found, key=lambda each: each[1]):
+        yield ItemMoment(label=label, at=moment, in_words=in_words(moment, row.now))
+
+
+def _codecs(row: SeenItem, current: str) -> Iterator[CodecChoice]:
+    from redisson_dq import codecs
+
+    found = {each.codec: each for each in recognise(row.data[:65536], is_whole=row.size <= 65536)}
+    for name in (*found, *(each for each in codecs.__all__ if each.endswith("Codec") and each not in found)):
+        if name == "Codec":
+            continue
+        known = found.get(name)
+        yield CodecChoice(
+            name=name,
+            sure="" if known is None else known.sure,
+            why="" if known is None else known.why,
+            is_current=name == current,
+        )
+
+
+# -- trees -----------------------------------------------------------------------------------------------------------
+
+
+def _limited(value: Any) -> Iterator[ValueNode]:
+    for count, node in enumerate(_walk(value, "", "", 0)):
+        if count == _MOST_NODES:
+            yield ValueNode(depth=0, key="", kind="cut", text="there are more parts", path="")
+            return
+        yield node
+
+
+def _walk(value: Any, key: str, path: str, depth: int) -> Iterator[ValueNode]:
+    if isinstance(value, Mapping):
+        kind = value.get("@class")
+        text = kind if isinstance(kind, str) else f"{len(value)} fields"
+        yield ValueNode(depth=depth, key=key, kind="object", text=text, path=path)
+        for name, part in value.items():
+            yield from _walk(part, str(name)[:_LONGEST], f"{path}.{name}" if path else str(name), depth + 1)
+    elif isinstance(value, list):
+        yield ValueNode(depth=depth, key=key, kind="list", text=f"{len(value)} elements", path=path)
+        for i, part in enumerate(value):
+            yield from _walk(part, str(i), f"{path}[{i}]", depth + 1)
+    else:
+        text, kind = _scalar(value)
+        yield ValueNode(depth=depth, key=key, kind=kind, text=text[:_LONGEST], path=path, is_cut=len(text) > _LONGEST)
+
+
+def _scalar(value: Any) -> tuple[str, str]:
+    if value is None:
+        return "null", "null"
+    if isinstance(value, bool):
+        return ("true" if value else "false"), "boolean"
+    if isinstance(value, (int, float)):
+        return digits(value), "number"
+    return str(value), "hidden" if value == HIDDEN else "text"
+
+
+def _hex_lines(data: bytes) -> Iterator[tuple[str, str, str]]:
+    for i in range(0, len(data), 16):
+        part = data[i : i + 16]
+        text = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in part)
+        yield f"{i:08x}", part.hex(" "), text

@@ -1,0 +1,196 @@
+"""The live stream: one snapshot a second, shared by all tabs, and none while nobody looks.
+
+Each event is ``event: NAME`` with JSON in ``data:``.
+
+==============  ======================================================================================================
+``snapshot``    ``{"now": ISO time, "rows": [FleetRow, ...], "gone": [names]}``: queues whose figures have changed
+``trouble``     ``{"text": ...}``: Redis is away; the next snapshot ends it
+``doctor``      ``{"at": ISO time}``: the doctor has looked again
+==============  ======================================================================================================
+
+A tab that does not read is left behind: it gets the newest state when it reads again, and is dropped after ten seconds.
+So a slow tab takes no memory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Collection
+from typing import Any
+
+import anyio
+import anyio.to_thread
+from starlette.types import Receive, Scope, Send
+
+from redisson_dq.errors import RedissonDQError
+from redisson_dq.web.doctor import FleetDoctor
+from redisson_dq.web.fleet import fleet_row, verdicts
+from redisson_dq.web.plain import json_bytes
+from redisson_dq.web.snapshots import Snapshots
+
+__all__ = ["Live", "LiveStream"]
+
+_EVERY = 1.0
+#: A tab that has not read for so long is dropped. An idle one gets a comment that often.
+_SLOW, _IDLE = 10.0, 15.0
+# The rights of a user are asked for again that often.
+_ASK_AGAIN = 30.0
+_MOST_TABS = 1000
+
+
+class Live:
+    """Takes snapshots while there are tabs. It belongs to the event loop of the application."""
+
+    def __init__(self, snapshots: Snapshots, doctor: FleetDoctor) -> None:
+        self.snapshots = snapshots
+        self.doctor = doctor
+        self._tabs: dict[object, str | None] = {}
+        self._news = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._looking: asyncio.Task[None] | None = None
+
+    @property
+    def tabs(self) -> int:
+        """How many tabs look."""
+        return len(self._tabs)
+
+    def enter(self, queue: str | None) -> object | None:
+        """A new tab, for one queue or for all; None where there are too many."""
+        if len(self._tabs) >= _MOST_TABS:
+            return None
+        tab = object()
+        self._tabs[tab] = queue
+        if self._task is None or self._task.done():
+            self._task = asyncio.get_running_loop().create_task(self._run())
+        return tab
+
+    def leave(self, tab: object) -> None:
+        """The tab looks no more."""
+        self._tabs.pop(tab, None)
+
+    async def news(self, timeout: float) -> bool:
+        """Waits for the next snapshot. False where none came in time."""
+        news = self._news
+        with anyio.move_on_after(timeout):
+            await news.wait()
+            return True
+        return False
+
+    def close(self) -> None:
+        """Ends the snapshots."""
+        for task in (self._task, self._looking):
+            if task is not None:
+                task.cancel()
+
+    async def _run(self) -> None:
+        loop = asyncio.get_running_loop()
+        while self._tabs:
+            began = loop.time()
+            wanted = set(self._tabs.values())
+            only = None if None in wanted else {each for each in wanted if each is not None}
+            with contextlib.suppress(RedissonDQError):
+                await anyio.to_thread.run_sync(self.snapshots.take, only)
+            self.look()
+            self._news.set()
+            self._news = asyncio.Event()
+            await asyncio.sleep(max(0.0, began + _EVERY - loop.time()))
+
+    def look(self) -> None:
+        """Lets the doctor look in the background, if it is time."""
+        if self.doctor.is_due() and (self._looking is None or self._looking.done()):
+            self._looking = asyncio.get_running_loop().create_task(self._diagnose())
+
+    async def _diagnose(self) -> None:
+        await anyio.to_thread.run_sync(self.doctor.look)
+
+
+#: Of names the ones that the user may see.
+_Seeing = Callable[[list[str]], Awaitable[Collection[str]]]
+
+
+class LiveStream:
+    """The answer to one tab: an ASGI application."""
+
+    def __init__(self, live: Live, queue: str | None, seeing: _Seeing) -> None:
+        self._live, self._queue, self._seeing = live, queue, seeing
+        self._allowed: dict[str, bool] = {}
+        self._asked_at = float("-inf")
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        tab = self._live.enter(self._queue)
+        if tab is None:
+            await send({"type": "http.response.start", "status": 503, "headers": [(b"retry-after", b"10")]})
+            await send({"type": "http.response.body", "body": b"too many tabs"})
+            return
+        try:
+            headers = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"x-accel-buffering", b"no")]
+            await send({"type": "http.response.start", "status": 200, "headers": headers})
+            async with anyio.create_task_group() as group:
+                group.start_soon(self._left, receive, group.cancel_scope)
+                await self._told(send)
+                group.cancel_scope.cancel()
+        finally:
+            self._live.leave(tab)
+
+    async def _left(self, receive: Receive, scope: anyio.CancelScope) -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        scope.cancel()
+
+    async def _told(self, send: Send) -> None:
+        """Tells news until the tab does not read them any more."""
+        seen, diagnosed, known = 0, None, frozenset[str]()
+        text = b"retry: 2000\n\n"
+        while True:
+            if text:
+                with anyio.move_on_after(_SLOW) as slow:
+                    await send({"type": "http.response.body", "body": text, "more_body": True})
+                if slow.cancelled_caught:
+                    return
+            has_news = await self._live.news(_IDLE)
+            snapshots = self._live.snapshots
+            text = b""
+            if snapshots.trouble is not None:
+                text = _event("trouble", {"text": str(snapshots.trouble)})
+                seen = 0
+            elif has_news:
+                rows, names, seen = await self._rows(seen)
+                gone = sorted(known - names)
+                known = names
+                if rows or gone:
+                    told = {"now": snapshots.server_time, "rows": rows, "gone": gone}
+                    text = _event("snapshot", told)
+            if self._live.doctor.made != diagnosed:
+                diagnosed = self._live.doctor.made
+                text += _event("doctor", {"at": diagnosed})
+            if not text and not has_news:
+                text = b": nothing new\n\n"
+
+    async def _rows(self, seen: int) -> tuple[list[Any], frozenset[str], int]:
+        """The rows that have changed since a snapshot, all names, and the number of the last one."""
+        snapshots = self._live.snapshots
+        number, queues = snapshots.number, snapshots.queues()
+        if self._queue is not None:
+            queues = [each for each in queues if each.name == self._queue]
+        await self._ask([each.name for each in queues])
+        queues = [each for each in queues if self._allowed.get(each.name)]
+        judged = verdicts(self._live.doctor.report)
+        rows = []
+        for each in queues:
+            if each.changed > seen and each.found is not None:
+                rows.append(fleet_row(each, judged, None if each.found.stats is None else each.found.stats.server_time))
+        return rows, frozenset(each.name for each in queues), number
+
+    async def _ask(self, names: list[str]) -> None:
+        now = asyncio.get_running_loop().time()
+        if now - self._asked_at > _ASK_AGAIN:
+            self._allowed, self._asked_at = {}, now
+        unknown = [name for name in names if name not in self._allowed]
+        if unknown:
+            allowed = set(await self._seeing(unknown))
+            self._allowed.update({name: name in allowed for name in unknown})
+
+
+def _event(name: str, told: Any) -> bytes:
+    return b"event: " + name.encode() + b"\ndata: " + json_bytes(told) + b"\n\n"

@@ -1,0 +1,118 @@
+"""Hides fields of values wherever they would be shown, in lists, items, exports, filters and the log alike."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from redisson_dq.browsing import DecodedValue, SeenItem, ValueReader
+from redisson_dq.errors import ArgumentError
+
+__all__ = ["HIDDEN", "Masks", "MaskedReader"]
+
+#: Stands in the place of a hidden value.
+HIDDEN = "•••"
+# Shorter texts stand in too many other texts by chance.
+_SHORTEST = 3
+
+
+class Masks:
+    """The names of fields whose values nobody may see, at any depth of a value; letters count in either case.
+
+    A filter is applied to the masked value. So it finds nothing out about a hidden field.
+    """
+
+    def __init__(self, fields: Iterable[str] = ()) -> None:
+        self.fields = tuple(dict.fromkeys(each.strip().lower() for each in fields if each.strip()))
+
+    def __bool__(self) -> bool:
+        return bool(self.fields)
+
+    def reader(self, codec: str | None = None) -> ValueReader:
+        """The reader of values. With masks nobody chooses the codec: read as text, a value shows every field.
+
+        Raises ArgumentError.
+        """
+        if not self:
+            return ValueReader(codec)
+        if codec is not None:
+            raise ArgumentError("the codec cannot be chosen while fields are masked: as another one it would show them")
+        return MaskedReader(self)
+
+    def masked(self, decoded: DecodedValue) -> DecodedValue:
+        """The value without hidden fields. Of a value that could not be read nothing is left but its class."""
+        if not self:
+            return decoded
+        if decoded.error:
+            return attrs.evolve(
+                decoded, value=HIDDEN, error="not shown, as fields are masked and it was not read whole"
+            )
+        return attrs.evolve(decoded, value=self._plain(decoded.value))
+
+    def _plain(self, value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {
+                key: HIDDEN if str(key).lower() in self.fields else self._plain(each) for key, each in value.items()
+            }
+        if isinstance(value, list):
+            return [self._plain(each) for each in value]
+        return self.text(value) if isinstance(value, str) else value
+
+    def text(self, text: str) -> str:
+        """A text that may hold fields, such as JSON inside JSON. It is hidden where it names a hidden field."""
+        if text[:1] in ("{", "["):
+            try:
+                return json.dumps(self._plain(json.loads(text)), ensure_ascii=False)
+            except (ValueError, RecursionError):
+                pass
+        folded = text.lower()
+        return HIDDEN if any(each in folded for each in self.fields) else text
+
+    def hidden_in(self, value: Any) -> frozenset[str]:
+        """The texts of all hidden fields of a value that was not masked."""
+        return frozenset(each for each in self._hidden(value, False) if len(each) >= _SHORTEST)
+
+    def _hidden(self, value: Any, is_hidden: bool) -> Iterator[str]:
+        if isinstance(value, Mapping):
+            for key, each in value.items():
+                yield from self._hidden(each, is_hidden or str(key).lower() in self.fields)
+        elif isinstance(value, list):
+            for each in value:
+                yield from self._hidden(each, is_hidden)
+        elif is_hidden and value is not None:
+            yield str(value)
+
+    def row(self, row: SeenItem, hidden: frozenset[str]) -> SeenItem:
+        """An item whose reason shows none of these texts. The text of an error often quotes a value."""
+        return row if not self or not row.reason else attrs.evolve(row, reason=self.reason(row.reason, hidden))
+
+    def reason(self, text: str, hidden: frozenset[str]) -> str:
+        """The text of an error without the values of hidden fields."""
+        if not self:
+            return text
+        for each in sorted(hidden, key=len, reverse=True):
+            text = text.replace(each, HIDDEN)
+        return "\n".join(self.text(line) for line in text.splitlines())
+
+    def filter(self, text: str) -> str:
+        """A filter as the log may have it."""
+        return HIDDEN if any(each in text.lower() for each in self.fields) else text
+
+
+class MaskedReader(ValueReader):
+    """Reads values without their hidden fields. ``hidden`` has the texts of those of the last value."""
+
+    def __init__(self, masks: Masks) -> None:
+        super().__init__()
+        self._masks = masks
+        # A reader of its own: that one reads itself the value inside a compressed one.
+        self._inner = ValueReader()
+        self.hidden: frozenset[str] = frozenset()
+
+    def read(self, data: bytes, *, is_whole: bool = True) -> DecodedValue:
+        found = self._inner.read(data, is_whole=is_whole)
+        self.hidden = frozenset() if found.error else self._masks.hidden_in(found.value)
+        return self._masks.masked(found)

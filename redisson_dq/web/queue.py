@@ -1,0 +1,253 @@
+"""The view of one queue: its figures, its timeline, its clients, the forms of its values, its recurring offers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import Any
+from urllib.parse import unquote
+
+import attrs
+
+from redisson_dq._sync.client import Client
+from redisson_dq._times import from_ms
+from redisson_dq.browsing import names_of_parts
+from redisson_dq.doctor import Finding, Report
+from redisson_dq.doctor.findings import CannotRun
+from redisson_dq.doctor.sight import ClientRow, Sight
+from redisson_dq.errors import RedissonDQError
+from redisson_dq.inspection import QueueInspection
+from redisson_dq.requests.delayed import DelayedRequests
+from redisson_dq.requests.inner.delayed_side import DelayedSide
+from redisson_dq.scheduling.recurrence import Recurrence
+from redisson_dq.web.fleet import FleetRow, fleet_row, verdicts
+from redisson_dq.web.masks import Masks
+from redisson_dq.web.rules import in_words
+from redisson_dq.web.snapshots import SeenQueue
+from redisson_dq.web.timeline import TimelineView, timeline
+from redisson_dq.wire import calls
+from redisson_dq.wire.calls import Sampled
+from redisson_dq.wire.envelope import unwrap
+from redisson_dq.wire.keys import QueueKeys, map_name
+
+__all__ = ["ConnectedClients", "ConnectedClient", "QueueView", "RecurringView", "Share", "queue"]
+
+_READ, _SHOWN = 400, 20
+_RECURRING = 50
+_NEXT = 5
+
+
+@attrs.frozen(kw_only=True)
+class ConnectedClient:
+    """A client that is connected and has to do with the queue.
+
+    ``language`` is ``Python``, ``Java`` or empty, ``version`` that of the library where it tells. ``client`` is the
+    name of a client of this library, whose ``connections`` are counted; ``roles`` are their purposes. ``is_mover``:
+    it moves the queue. ``address`` is the first connection's.
+    """
+
+    language: str
+    library: str
+    version: str
+    client: str
+    address: str
+    roles: tuple[str, ...]
+    connections: int
+    is_mover: bool
+
+
+@attrs.frozen(kw_only=True)
+class Share:
+    """A form or a codec, and how many of the sampled entries or values have it."""
+
+    name: str
+    count: int
+
+
+@attrs.frozen(kw_only=True)
+class RecurringView:
+    """A recurring offer. ``words`` say its rule, ``rule`` is it as it was given; ``next`` are its next five times."""
+
+    id: str
+    rule: str
+    words: str
+    timezone: str
+    next: tuple[datetime, ...]
+
+
+@attrs.frozen(kw_only=True)
+class QueueView:
+    """One queue, with its partitions as one.
+
+    ``figures`` has all counts (:class:`redisson_dq.QueueInspection`). ``row`` is it as the fleet shows it, with its
+    series; None where no snapshot has seen it. ``listeners`` are the clients that have to do with it, ``subscribers``
+    how many would move it. ``others`` is how many of these are not of this library, such as Java's. Both are None where
+    nobody can tell. ``clients_error`` says why clients cannot be seen. ``forms`` and ``codecs`` are of a sample, and
+    ``classes`` are those of its values. ``recurring`` are the first 50 offers. ``findings`` are the doctor's.
+    """
+
+    name: str
+    partitions: int | None
+    figures: QueueInspection
+    row: FleetRow | None
+    timeline: TimelineView
+    listeners: tuple[ConnectedClient, ...]
+    subscribers: int | None
+    others: int | None
+    clients_error: str
+    forms: tuple[Share, ...]
+    codecs: tuple[Share, ...]
+    classes: tuple[Share, ...]
+    recurring: tuple[RecurringView, ...]
+    findings: tuple[Finding, ...]
+
+
+class ConnectedClients:
+    """The connections of all servers, asked for once in ten seconds at most."""
+
+    _FRESH = 10.0
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._at = float("-inf")
+        self._rows: list[ClientRow] = []
+        self._error = ""
+
+    def rows(self) -> tuple[list[ClientRow], str]:
+        """The connections, or why they cannot be seen."""
+        now = self._client.runtime.connections.clock.monotonic()
+        if now - self._at > self._FRESH:
+            try:
+                self._rows, self._error = Sight(self._client, (), None).clients, ""
+            except CannotRun as error:
+                self._rows, self._error = [], str(error)
+            self._at = now
+        return self._rows, self._error
+
+
+def queue(
+    client: Client,
+    name: str,
+    masks: Masks,
+    clients: ConnectedClients,
+    *,
+    seen: SeenQueue | None,
+    report: Report | None,
+    partitions: int | None = None,
+    from_: str = "",
+    to: str = "",
+) -> QueueView:
+    """The view. Some five round trips. Raises ArgumentError, RedisConnectionError, RedisReplyError."""
+    figures = client.inspect(name, partitions=partitions)
+    rows, error = clients.rows()
+    mover = "" if figures.mover is None else figures.mover.client
+    names = names_of_parts(client, name, partitions)
+    mapper = client.runtime.options.name_mapper
+    raws = {map_name(each, mapper) for each in names}
+    listeners = tuple(_listeners(rows, raws, mover))
+    ours = {row.client for row in rows if row.client and row.listens}
+    others = None if figures.subscribers is None or error else max(0, figures.subscribers - len(ours))
+    sampled = client.runtime.connections.run(calls.sample(QueueKeys.of(map_name(names[0], mapper)), _READ, _SHOWN))
+    codecs, classes = _codecs(sampled, masks)
+    return QueueView(
+        name=name,
+        partitions=partitions,
+        figures=figures,
+        row=None if seen is None or seen.found is None else fleet_row(seen, verdicts(report), figures.server_time),
+        timeline=timeline(client, name, partitions, from_, to),
+        listeners=listeners,
+        subscribers=figures.subscribers,
+        others=others,
+        clients_error=error,
+        forms=_shares(sampled.kinds),
+        codecs=codecs,
+        classes=classes,
+        recurring=tuple(_recurring(client, name, partitions)) if figures.recurring else (),
+        findings=tuple(each for each in report.findings if each.queue == name) if report else (),
+    )
+
+
+# -- clients ---------------------------------------------------------------------------------------------------------
+
+
+def _listeners(rows: Sequence[ClientRow], raws: set[str], mover: str) -> Iterator[ConnectedClient]:
+    """Those of this library that name the queue, or move it, and every other one that listens to something."""
+    groups: dict[str, list[ClientRow]] = {}
+    for row in rows:
+        if row.is_ours and (unquote(row.queue or "") in raws or row.client == mover or row.listens):
+            groups.setdefault(str(row.client), []).append(row)
+        elif not row.is_ours and row.listens:
+            groups.setdefault(f"{_host(row)} {row.fields.get('lib-name', '')}", []).append(row)
+    for found in groups.values():
+        first = found[0]
+        library = first.fields.get("lib-name", "")
+        yield ConnectedClient(
+            language="Python" if first.is_ours else "Java" if "redisson" in library.lower() else "",
+            library="redisson-dq" if first.is_ours else library,
+            version=first.version or first.fields.get("lib-ver", ""),
+            client=first.client or first.fields.get("name", ""),
+            address=first.fields.get("addr", ""),
+            roles=tuple(sorted({str(row.role) for row in found if row.role})),
+            connections=len(found),
+            is_mover=bool(mover) and first.client == mover,
+        )
+
+
+def _host(row: ClientRow) -> str:
+    return row.fields.get("addr", "").rpartition(":")[0]
+
+
+# -- forms and codecs ------------------------------------------------------------------------------------------------
+
+
+def _codecs(sampled: Sampled, masks: Masks) -> tuple[tuple[Share, ...], tuple[Share, ...]]:
+    reader = masks.reader()
+    names: Counter[str] = Counter()
+    classes: Counter[str] = Counter()
+    for data in (*sampled.ready, *_values(sampled)):
+        decoded = reader.read(data)
+        names[decoded.codec or "unknown"] += 1
+        if decoded.java_class:
+            classes[decoded.java_class] += 1
+    return _shares(names), _shares(classes)
+
+
+def _values(sampled: Sampled) -> Iterator[bytes]:
+    for entry in sampled.entries:
+        try:
+            yield unwrap(entry.member)[1]
+        except RedissonDQError:
+            continue
+
+
+def _shares(counts: Any) -> tuple[Share, ...]:
+    found: Iterable[tuple[str, int]] = Counter(counts).most_common(20)
+    return tuple(Share(name=name, count=count) for name, count in found)
+
+
+# -- recurring offers ------------------------------------------------------------------------------------------------
+
+
+def _recurring(client: Client, name: str, partitions: int | None) -> Iterator[RecurringView]:
+    options = client.runtime.options
+    for part in names_of_parts(client, name, partitions):
+        side = DelayedSide[Any](part, None, options, lean=False)
+        for each in client.runtime.connections.run(DelayedRequests(side).recurring(0, _RECURRING - 1)):
+            rule = Recurrence.checked(part, every=each.every, cron=each.cron, timezone=each.timezone)
+            yield RecurringView(
+                id=each.id,
+                rule=str(each.cron or each.every),
+                words=in_words(each),
+                timezone=each.timezone,
+                next=tuple(_next(rule, round(each.next_due.timestamp() * 1000))),
+            )
+
+
+def _next(rule: Recurrence, due_ms: int) -> Iterator[datetime]:
+    at: int | None = due_ms
+    for _ in range(_NEXT):
+        if at is None:
+            return
+        yield from_ms(at)
+        at = rule.next_ms(at, at)

@@ -1,0 +1,213 @@
+"""Looks at all queues once a second at most, for all who want to know, and remembers the last hour in this process.
+
+Nothing is written to Redis. A snapshot asks for the figures of 200 queues at most, those first whose figures are the
+oldest. So 500 queues are looked at within three seconds, and cost as much each second as 200.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections import deque
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+
+import attrs
+
+from redisson_dq._sync.client import Client
+from redisson_dq.browsing import Overview, figures_of, grouped
+from redisson_dq.errors import RedisReplyError, RedissonDQError
+from redisson_dq.stats import QueueStats
+from redisson_dq.wire import commands
+from redisson_dq.wire.names import CHANNELS, KEYS, names_of, unmapping
+
+__all__ = ["MINUTES", "Minute", "SeenQueue", "Snapshots"]
+
+#: So many minutes are remembered.
+MINUTES = 60
+# So many queues are asked for in one snapshot, once all were seen.
+_BUDGET = 200
+# Of SCAN so many keys a call, so many calls a snapshot, and at most so many for the first one.
+_SCANNED, _CALLS, _FIRST_CALLS = 1000, 10, 2000
+# A round of scans begins so many seconds after the one before, and figures are as old as this at most.
+_RESCAN, _FRESH = 10.0, 1.0
+
+
+@attrs.define(kw_only=True)
+class Minute:
+    """One minute of a queue, as snapshots have seen it. Flows are the least that must have happened between them.
+
+    ``came`` is how many values more there were, ``left`` how many fewer, ``moved`` how many fewer waited. ``late_s`` is
+    the largest age of an overdue value.
+    """
+
+    number: int
+    came: int = 0
+    left: int = 0
+    moved: int = 0
+    late_s: float = 0.0
+    ready: int = 0
+    waiting: int = 0
+
+
+@attrs.define(kw_only=True)
+class SeenQueue:
+    """A queue as it was seen last. ``changed`` is the number of the snapshot in which its figures were new."""
+
+    name: str
+    parts: tuple[str, ...]
+    found: Overview | None = None
+    at: float = float("-inf")
+    changed: int = 0
+    minutes: deque[Minute] = attrs.field(factory=lambda: deque(maxlen=MINUTES))
+
+    def take(self, found: Overview, at: float, number: int) -> None:
+        """Remembers new figures."""
+        before, now = self.found, found.stats
+        if before is None or _figures(before) != _figures(found):
+            self.changed = number
+        self.found, self.at = found, at
+        if now is None:
+            return
+        minute = int(now.server_time.timestamp() // 60)
+        if not self.minutes or self.minutes[-1].number != minute:
+            self.minutes.append(Minute(number=minute))
+        last = self.minutes[-1]
+        last.ready, last.waiting = now.ready, now.waiting
+        last.late_s = max(last.late_s, now.late_by.total_seconds())
+        if before is not None and before.stats is not None:
+            more = _all(now) - _all(before.stats)
+            last.came += max(0, more)
+            last.left += max(0, -more)
+            last.moved += max(0, before.stats.waiting - now.waiting)
+
+
+def _all(stats: QueueStats) -> int:
+    return stats.ready + stats.waiting + stats.in_flight
+
+
+def _figures(found: Overview) -> object:
+    """Everything but the time at which it was told."""
+    if found.stats is None:
+        return str(found.error)
+    return attrs.evolve(found.stats, server_time=datetime.min), found.partitions
+
+
+class Snapshots:
+    """The queues of one client. Any thread may ask."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self._mutex = threading.Lock()
+        self._queues: dict[str, SeenQueue] = {}
+        self._scan: Iterator[None] | None = None
+        self._scanned_at = self._taken_at = float("-inf")
+        #: All names of a round that is complete.
+        self.is_whole = False
+        #: The number of the last snapshot, and why it failed.
+        self.number = 0
+        self.trouble: RedissonDQError | None = None
+
+    def take(self, only: Iterable[str] | None = None) -> None:
+        """Looks again where the last look is a second old. ``only`` are the names of the queues that are wanted.
+
+        Others who ask meanwhile wait for its end, and share it. Raises RedissonDQError.
+        """
+        clock = self.client.runtime.connections.clock
+        with self._mutex:
+            if clock.monotonic() - self._taken_at < _FRESH * 0.9:
+                if self.trouble is not None:
+                    raise self.trouble
+                return
+            try:
+                self._look(clock.monotonic(), None if only is None else frozenset(only))
+                self.trouble = None
+            except RedissonDQError as error:
+                self.trouble = error
+                raise
+            finally:
+                self._taken_at = clock.monotonic()
+                self.number += 1
+
+    def queues(self) -> list[SeenQueue]:
+        """All queues that have been seen, by their names."""
+        with self._mutex:
+            return [each for _, each in sorted(self._queues.items()) if each.found is not None]
+
+    @property
+    def server_time(self) -> datetime | None:
+        """Redis's clock at the last look that succeeded."""
+        found = (each.found.stats for each in self.queues() if each.found is not None)
+        return max((each.server_time for each in found if each is not None), default=None)
+
+    def queue(self, name: str) -> SeenQueue | None:
+        """One of them."""
+        return self._queues.get(name)
+
+    def forget(self) -> None:
+        """Takes the next snapshot anew, as an action has changed something."""
+        self._taken_at = float("-inf")
+
+    # -- looking -----------------------------------------------------------------------------------------------------
+
+    def _look(self, now: float, only: frozenset[str] | None) -> None:
+        if only is None or not self.is_whole:
+            self._find_names(now)
+        chosen = [each for name, each in self._queues.items() if only is None or name in only]
+        chosen.sort(key=lambda each: each.at)
+        asked, count = [], 0
+        for each in chosen:
+            if count and each.at > float("-inf") and count + len(each.parts) > _BUDGET:
+                break
+            asked.append(each)
+            count += len(each.parts)
+        for found in figures_of(self.client, [(each.name, list(each.parts)) for each in asked]):
+            self._queues[found.name].take(found, now, self.number + 1)
+
+    def _find_names(self, now: float) -> None:
+        """Goes on with the round of scans, or begins one. The first one goes to its end."""
+        if self._scan is None:
+            if now - self._scanned_at < _RESCAN:
+                return
+            self._scan = self._round()
+        scan, self._scan = self._scan, None
+        for _ in range(_CALLS if self.is_whole else _FIRST_CALLS):
+            if next(scan, self) is self:
+                self._scanned_at, self.is_whole = now, True
+                return
+        self._scan = scan
+
+    def _round(self) -> Iterator[None]:
+        """One look at all keys and channels, a step for each call."""
+        connections = self.client.runtime.connections
+        mapper = self.client.runtime.options.name_mapper
+        unmap, names = unmapping(mapper), set[str]()
+
+        def note(found: list[bytes]) -> None:
+            fresh = {name for raw in names_of(found) if (name := unmap(raw)) is not None} - names
+            names.update(fresh)
+            self._note(grouped(self.client, fresh), is_all=False)
+
+        for node in connections.masters():
+            # Not every user may ask for them.
+            with contextlib.suppress(RedisReplyError):
+                note(connections.run(commands.channels(CHANNELS), node=node))
+            cursor = 0
+            while True:
+                cursor, keys = connections.run(commands.scan(cursor, KEYS, _SCANNED), node=node)
+                note(keys)
+                if not cursor:
+                    break
+                yield
+        self._note(grouped(self.client, names), is_all=True)
+
+    def _note(self, wholes: dict[str, list[str]], *, is_all: bool) -> None:
+        for name, parts in wholes.items():
+            seen = self._queues.get(name)
+            if seen is None:
+                self._queues[name] = SeenQueue(name=name, parts=tuple(parts))
+            elif is_all or not set(parts) <= set(seen.parts):
+                seen.parts = tuple(sorted({*parts} if is_all else {*parts, *seen.parts}))
+        if is_all:
+            for name in self._queues.keys() - wholes.keys():
+                del self._queues[name]

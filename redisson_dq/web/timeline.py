@@ -1,0 +1,239 @@
+"""The timeline: how many items of a queue are due when, in spans from seconds to years."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from datetime import datetime, timedelta, timezone
+
+import attrs
+
+from redisson_dq._sync.client import Client
+from redisson_dq._times import from_ms
+from redisson_dq.browsing import names_of_parts
+from redisson_dq.errors import ArgumentError
+from redisson_dq.web.times import moment_ms
+from redisson_dq.wire import calls
+from redisson_dq.wire.calls import DueSpans
+from redisson_dq.wire.keys import QueueKeys, map_name
+
+__all__ = ["MOST_SPANS", "DueSpan", "TimelineView", "Zoom", "timeline"]
+
+#: A script counts so many spans at most, each by two ZCOUNTs. Six more count the rest.
+MOST_SPANS = 56
+_S, _M, _H, _D = 1000, 60_000, 3_600_000, 86_400_000
+#: Widths of spans in ms.
+_WIDTHS = (
+    *(_S, 2 * _S, 5 * _S, 10 * _S, 15 * _S, 30 * _S),
+    *(_M, 2 * _M, 5 * _M, 10 * _M, 15 * _M, 30 * _M),
+    *(_H, 2 * _H, 3 * _H, 6 * _H, 12 * _H, _D, 2 * _D, 7 * _D, 14 * _D, 30 * _D, 91 * _D, 365 * _D, 3650 * _D),
+)
+_ZOOMS = (
+    ("1 minute", _M),
+    ("10 minutes", 10 * _M),
+    ("1 hour", _H),
+    ("1 day", _D),
+    ("1 week", 7 * _D),
+    ("30 days", 30 * _D),
+    ("1 year", 365 * _D),
+    ("10 years", 3650 * _D),
+)
+# Without a choice so much is shown at least.
+_LEAST = _M
+_LAST_MS = 253402300799999
+
+
+@attrs.frozen(kw_only=True)
+class DueSpan:
+    """The items that are due from ``start`` on and before ``end``. ``height`` is a share of the largest, 0 to 100.
+
+    ``is_overdue``: their time has passed. ``is_now``: it is passing now, and ``overdue`` of them are due already.
+    ``from_ms`` and ``to_ms`` are the ends as the items page takes them.
+    """
+
+    start: datetime
+    end: datetime
+    from_ms: int
+    to_ms: int
+    count: int
+    overdue: int
+    height: float
+    is_overdue: bool
+    is_now: bool
+
+
+@attrs.frozen(kw_only=True)
+class Zoom:
+    """A range to choose, from now on, with ``from`` and ``to`` for the query."""
+
+    label: str
+    from_: str
+    to: str
+    is_current: bool
+
+
+@attrs.frozen(kw_only=True)
+class TimelineView:
+    """The spans of a queue from ``start`` to ``end``, of ``step`` each.
+
+    ``overdue`` counts all items whose time has passed, wherever the range is, and ``late_by`` is how long the first one
+    has been due. ``before`` counts those in front of the range, ``later`` those behind it, ``total`` all. ``first`` and
+    ``last`` are the first and the last due time, None without items. ``from_ms``, ``to_ms`` and ``now_ms`` are the
+    range and Redis's clock in epoch ms. ``earlier`` and ``next`` are the ranges beside this one, as pairs of ``from``
+    and ``to``; ``wider`` and ``closer`` those around it and in its middle. ``from_`` and ``to`` are the query's texts.
+    """
+
+    queue: str
+    now: datetime
+    start: datetime
+    end: datetime
+    step: timedelta
+    now_ms: int
+    from_ms: int
+    to_ms: int
+    step_ms: int
+    from_: str
+    to: str
+    spans: tuple[DueSpan, ...]
+    largest: int
+    overdue: int
+    late_by: timedelta
+    before: int
+    later: int
+    total: int
+    first: datetime | None
+    last: datetime | None
+    zooms: tuple[Zoom, ...]
+    earlier: tuple[int, int]
+    next: tuple[int, int]
+    wider: tuple[int, int]
+    closer: tuple[int, int]
+
+
+def timeline(client: Client, queue: str, partitions: int | None, from_: str = "", to: str = "") -> TimelineView:
+    """The view. ``from_`` and ``to`` are epoch ms, ISO 8601, or spans from now on such as ``-1h``, ``now``, ``+30d``.
+
+    Without them all that waits is in the range. One read-only script for each partition, and one more without ``to``.
+    Raises ArgumentError, RedisConnectionError, RedisReplyError.
+    """
+    mapper = client.runtime.options.name_mapper
+    keys = [QueueKeys.of(map_name(name, mapper)) for name in names_of_parts(client, queue, partitions)]
+    first = None if to and not _is_relative(from_, to) else _counted(client, keys, ())
+    now_ms = 0 if first is None else first.now_us // 1000
+    start = now_ms if not from_ else moment_ms(from_, now_ms)
+    if to:
+        end = moment_ms(to, now_ms)
+    else:
+        assert first is not None
+        # Up to the last one, with some room behind it.
+        end = max(start + _LEAST, math.ceil(min(first.last_ms or 0, _LAST_MS)) + 1)
+    start, end = max(0, start), min(end, _LAST_MS)
+    if end <= start:
+        raise ArgumentError(f"a timeline ends after its beginning, and {to!r} is not after {from_!r}")
+    width = next((each for each in _WIDTHS if _count(start, end, each) <= MOST_SPANS), None)
+    if width is None:
+        width = -(-(end - start) // (MOST_SPANS - 1))
+    begin = start // width * width
+    edges = [begin + i * width for i in range(_count(start, end, width) + 1)]
+    return _view(queue, edges, width, _counted(client, keys, edges), from_, to)
+
+
+def _count(start: int, end: int, width: int) -> int:
+    return -(-(end - start // width * width) // width)
+
+
+def _is_relative(from_: str, to: str) -> bool:
+    return not from_ or from_[:1] in "+-n" or to[:1] in "+-n"
+
+
+def _counted(client: Client, keys: Sequence[QueueKeys], edges: Sequence[int]) -> DueSpans:
+    """The sums of all partitions."""
+    connections = client.runtime.connections
+    found = connections.run_many([calls.due_spans(each, edges) for each in keys], transaction=False)
+    for each in found:
+        if isinstance(each, Exception):
+            raise each
+    parts: list[DueSpans] = found
+    firsts = [each.first_ms for each in parts if each.first_ms is not None]
+    lasts = [each.last_ms for each in parts if each.last_ms is not None]
+    return DueSpans(
+        now_us=max(each.now_us for each in parts),
+        total=sum(each.total for each in parts),
+        overdue=sum(each.overdue for each in parts),
+        before=sum(each.before for each in parts),
+        counts=tuple(map(sum, zip(*(each.counts for each in parts), strict=True))),
+        later=sum(each.later for each in parts),
+        first_ms=min(firsts, default=None),
+        last_ms=max(lasts, default=None),
+    )
+
+
+def _view(queue: str, edges: list[int], width: int, found: DueSpans, from_: str, to: str) -> TimelineView:
+    now_ms = found.now_us // 1000
+    largest = max(found.counts, default=0)
+    spans = []
+    # The overdue ones that are not in the spans before the one that is now.
+    left = found.overdue - found.before
+    for begin, end, count in zip(edges[:-1], edges[1:], found.counts, strict=True):
+        is_now = begin <= now_ms < end
+        overdue = count if end <= now_ms else max(0, min(count, left)) if is_now else 0
+        left -= count
+        spans.append(
+            DueSpan(
+                start=from_ms(begin),
+                end=from_ms(end),
+                from_ms=begin,
+                to_ms=end,
+                count=count,
+                overdue=overdue,
+                height=round(100 * count / largest, 2) if largest else 0.0,
+                is_overdue=end <= now_ms,
+                is_now=is_now,
+            )
+        )
+    start, end = edges[0], edges[-1]
+    size = end - start
+    zooms = [Zoom(label="all", from_="", to="", is_current=not from_ and not to)]
+    for label, ms in _ZOOMS:
+        text = f"+{ms // 1000}s"
+        zooms.append(Zoom(label=label, from_="now", to=text, is_current=from_ == "now" and to == text))
+    first, late = found.first_ms, timedelta(0)
+    if first is not None and first <= now_ms:
+        late = timedelta(milliseconds=now_ms - max(0, first))
+    return TimelineView(
+        queue=queue,
+        now=from_ms(now_ms),
+        start=from_ms(start),
+        end=from_ms(min(end, _LAST_MS)),
+        step=timedelta(milliseconds=width),
+        now_ms=now_ms,
+        from_ms=start,
+        to_ms=end,
+        step_ms=width,
+        from_=from_,
+        to=to,
+        spans=tuple(spans),
+        largest=largest,
+        overdue=found.overdue,
+        late_by=late,
+        before=found.before,
+        later=found.later,
+        total=found.total,
+        first=_time(found.first_ms),
+        last=_time(found.last_ms),
+        zooms=tuple(zooms),
+        earlier=_range(start - size, end - size),
+        next=_range(start + size, end + size),
+        wider=_range(start - size // 2, end + size // 2),
+        closer=_range(start + size // 4, max(end - size // 4, start + size // 4 + 1000)),
+    )
+
+
+def _range(start: int, end: int) -> tuple[int, int]:
+    start = max(0, min(start, _LAST_MS - 1))
+    return start, max(start + 1, min(end, _LAST_MS))
+
+
+def _time(ms: float | None) -> datetime | None:
+    """None for a time that no calendar has."""
+    return None if ms is None or not 0 <= ms <= _LAST_MS else datetime.fromtimestamp(ms / 1000, timezone.utc)

@@ -1,0 +1,222 @@
+"""The routes: which page needs which right, and how it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from starlette.responses import RedirectResponse, Response
+
+from redisson_dq.browsing import partitions_of
+from redisson_dq.errors import RedissonDQError
+from redisson_dq.web.access import COOKIE, AccessRefused, Token
+from redisson_dq.web.dashboard import Dashboard, NotFound, WebPage, WebRequest
+from redisson_dq.web.doctor import doctor
+from redisson_dq.web.fleet import fleet
+from redisson_dq.web.item import item
+from redisson_dq.web.items import items
+from redisson_dq.web.live import LiveStream
+from redisson_dq.web.queue import queue
+from redisson_dq.web.timeline import timeline
+
+__all__ = ["PAGES"]
+
+_MOST_BYTES = 1_000_000
+
+
+async def _fleet(dashboard: Dashboard, asked: WebRequest) -> Any:
+    try:
+        await dashboard.run(dashboard.snapshots.take)
+    except RedissonDQError:
+        # The page shows the last figures, and says that they are old.
+        if not dashboard.snapshots.queues():
+            raise
+    dashboard.live.look()
+    page = asked.number("page") or 1
+    return fleet(
+        dashboard.snapshots,
+        await _visible(dashboard, asked),
+        dashboard.doctor.report,
+        sort=asked.query.get("sort", ""),
+        filter=asked.query.get("filter", ""),
+        page=page,
+    )
+
+
+async def _visible(dashboard: Dashboard, asked: WebRequest) -> Collection[str]:
+    return await dashboard.allowed(asked, [each.name for each in dashboard.snapshots.queues()])
+
+
+async def _queue(dashboard: Dashboard, asked: WebRequest) -> Any:
+    def made() -> Any:
+        name = _name(asked)
+        seen = dashboard.snapshots.queue(name)
+        return queue(
+            dashboard.client,
+            name,
+            dashboard.masks,
+            dashboard.clients,
+            seen=seen,
+            report=dashboard.doctor.report,
+            partitions=_partitions(dashboard, name),
+            from_=asked.query.get("from", ""),
+            to=asked.query.get("to", ""),
+        )
+
+    return await dashboard.run(made)
+
+
+async def _timeline(dashboard: Dashboard, asked: WebRequest) -> Any:
+    def made() -> Any:
+        name = _name(asked)
+        partitions = _partitions(dashboard, name)
+        return timeline(dashboard.client, name, partitions, asked.query.get("from", ""), asked.query.get("to", ""))
+
+    return await dashboard.run(made)
+
+
+async def _items(dashboard: Dashboard, asked: WebRequest) -> Any:
+    def made() -> Any:
+        name = _name(asked)
+        return items(
+            dashboard.client,
+            name,
+            dashboard.masks,
+            state=asked.query.get("state", "") or "waiting",
+            filter=asked.query.get("filter", ""),
+            codec=asked.query.get("codec", ""),
+            cursor=asked.query.get("cursor", ""),
+            from_ms=asked.number("from"),
+            to_ms=asked.number("to"),
+            partitions=_partitions(dashboard, name),
+        )
+
+    return await dashboard.run(made)
+
+
+async def _item(dashboard: Dashboard, asked: WebRequest) -> Any:
+    def made() -> Any:
+        name = _name(asked)
+        found = item(
+            dashboard.client,
+            name,
+            asked.path("state"),
+            asked.path("id"),
+            dashboard.masks,
+            codec=asked.query.get("codec", ""),
+            partitions=_partitions(dashboard, name),
+        )
+        if found is None:
+            raise NotFound(f"queue {name!r} has no item {asked.path('id')!r} any more")
+        return found
+
+    return await dashboard.run(made)
+
+
+def _name(asked: WebRequest) -> str:
+    assert asked.queue is not None
+    return asked.queue
+
+
+def _partitions(dashboard: Dashboard, name: str) -> int | None:
+    """How many partitions a queue has, as the last snapshot tells, or its keys."""
+    seen = dashboard.snapshots.queue(name)
+    if seen is not None and seen.parts == (name,):
+        return None
+    return partitions_of(dashboard.client, name)
+
+
+async def _doctor(dashboard: Dashboard, asked: WebRequest) -> Any:
+    if dashboard.doctor.report is None:
+        await dashboard.run(dashboard.doctor.look)
+    dashboard.live.look()
+    report = dashboard.doctor.report
+    names = sorted({each.queue for each in report.findings if each.queue is not None}) if report else []
+    return doctor(dashboard.doctor, await dashboard.allowed(asked, names))
+
+
+async def _live(dashboard: Dashboard, asked: WebRequest) -> Any:
+    queue = asked.query.get("queue") or None
+    if queue is not None:
+        await dashboard.access.check(asked.request, asked.user, "view", queue)
+
+    async def seeing(names: list[str]) -> Collection[str]:
+        return await dashboard.allowed(asked, names)
+
+    return _Streamed(LiveStream(dashboard.live, queue, seeing))
+
+
+class _Streamed(Response):
+    """A response that sends itself."""
+
+    def __init__(self, stream: LiveStream) -> None:
+        super().__init__()
+        self._stream = stream
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        await self._stream(scope, receive, send)
+
+
+# -- login -----------------------------------------------------------------------------------------------------------
+
+
+async def _form(asked: WebRequest) -> dict[str, str]:
+    """The fields of a form. Raises AccessRefused for one that is too large."""
+    data = bytearray()
+    async for part in asked.request.stream():
+        data += part
+        if len(data) > _MOST_BYTES:
+            raise AccessRefused(413, "the form is too large")
+    return dict(parse_qsl(data.decode(errors="replace"), keep_blank_values=True))
+
+
+async def _login(dashboard: Dashboard, asked: WebRequest) -> Any:
+    if not isinstance(dashboard.access.auth, Token):
+        return RedirectResponse(asked.links.fleet(), 303)
+    after = asked.query.get("next", "/")
+    if asked.request.method == "GET":
+        return {"next": after, "error": ""}
+    form = await _form(asked)
+    if not dashboard.access.is_token(form.get("password", "")):
+        return {"next": after, "error": "This is not the token."}
+    answer = RedirectResponse(asked.links.root + _inside(after), 303)
+    answer.set_cookie(
+        COOKIE,
+        dashboard.access.session,
+        path=asked.links.root or "/",
+        secure=asked.request.url.scheme == "https",
+        httponly=True,
+        samesite="lax",
+    )
+    return answer
+
+
+def _inside(path: str) -> str:
+    """A path of the dashboard, or its first page for an address elsewhere."""
+    parts = urlsplit(path)
+    is_ours = path.startswith("/") and not path.startswith(("//", "/\\")) and not parts.scheme and not parts.netloc
+    return path if is_ours and path.isprintable() else "/"
+
+
+async def _logout(dashboard: Dashboard, asked: WebRequest) -> Any:
+    form = await _form(asked)
+    if not dashboard.access.is_form_token(asked.user, form.get("token", "")):
+        raise AccessRefused(403, "the form is old: load the page again")
+    answer = RedirectResponse(asked.links.login(), 303)
+    answer.delete_cookie(COOKIE, path=asked.links.root or "/")
+    return answer
+
+
+#: All routes but that of static files.
+PAGES = (
+    WebPage(path="/", right="view", answer=_fleet, template="fleet.html"),
+    WebPage(path="/queues/{queue}", right="view", answer=_queue, template="queue.html"),
+    WebPage(path="/queues/{queue}/timeline", right="view", answer=_timeline, template="timeline.html"),
+    WebPage(path="/queues/{queue}/items", right="view", answer=_items, template="items.html"),
+    WebPage(path="/queues/{queue}/items/{state}/{id}", right="view", answer=_item, template="item.html"),
+    WebPage(path="/doctor", right="view", answer=_doctor, template="doctor.html"),
+    WebPage(path="/live", right="view", answer=_live),
+    WebPage(path="/login", right=None, answer=_login, template="login.html", methods=("GET", "POST")),
+    WebPage(path="/logout", right="view", answer=_logout, methods=("POST",)),
+)

@@ -1,0 +1,55 @@
+"""A dashboard on a real server, asked without a network."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+
+import redisson_dq
+from redisson_dq.embedded import EmbeddedServer
+from redisson_dq.web import app
+from tests.conftest import emptied
+
+with warnings.catch_warnings():
+    warnings.filterwarnings("ignore", "Using `httpx` with")  # of later versions of starlette
+    from starlette.testclient import TestClient
+
+#: Opens a dashboard with these options of ``app()``.
+Open = Callable[..., TestClient]
+
+
+@pytest.fixture
+def redis_url(servers: Callable[[str], EmbeddedServer]) -> str:
+    """An empty Redis."""
+    return emptied(servers("redis")).url
+
+
+@pytest.fixture
+def client(redis_url: str) -> Iterator[redisson_dq.Client]:
+    """A client of the program whose queues are looked at."""
+    with redisson_dq.connect(redis_url) as client:
+        yield client
+
+
+@pytest.fixture
+def browse(redis_url: str) -> Iterator[Open]:
+    """Opens dashboards, and ends them."""
+    with ExitStack() as stack:
+
+        def opened(*, headers: dict[str, str] | None = None, **options: Any) -> TestClient:
+            made = TestClient(
+                app(redis_url, **options),
+                base_url="http://127.0.0.1:8787",
+                client=("127.0.0.1", 50000),
+                headers=headers,
+                raise_server_exceptions=True,
+                follow_redirects=False,
+            )
+            stack.enter_context(made)
+            return made
+
+        yield opened
