@@ -67,6 +67,20 @@ def decisions(table: Table) -> str:
     return "\n\n".join(("\n".join(("```mermaid", *diagram, "```")), "\n".join(meanings), "\n".join(rows)))
 
 
+def beside(table: Mapping[tuple[Any, Any], Any]) -> str:
+    """A smaller table, whose rows lead to a state alone."""
+    kind = type(next(iter(table))[0])
+    meanings = ["| state | meaning |", "|---|---|", *(f"| `{state.name}` | {state.value} |" for state in kind)]
+    rows = ["| state | event | next state |", "|---|---|---|"]
+    for state in kind:
+        events: dict[enum.Enum, list[str]] = {}
+        for (before, event), after in table.items():
+            if before is state and after is not state:
+                events.setdefault(after, []).append(event.value)
+        rows += [f"| `{state.name}` | {'; '.join(names)} | `{after.name}` |" for after, names in events.items()]
+    return "\n\n".join(("\n".join(meanings), "\n".join(rows)))
+
+
 def scripts_index() -> str:
     """The first sentence of each script's header."""
     does = {name: script.load(name).summary.partition(". ")[0].removesuffix(".") for name in script.names()}
@@ -108,6 +122,8 @@ SECTIONS: dict[str, dict[str, Callable[[], str]]] = {
     "docs/how-it-works.md": {
         "engine": partial(decisions, engine.TRANSITIONS),
         "pop": partial(decisions, pop_table.TRANSITIONS),
+        "pumpers": partial(beside, pop_table.PUMPERS),
+        "contacts": partial(beside, pop_table.CONTACTS),
         "watch": partial(decisions, watch_table.TRANSITIONS),
         "handling": partial(decisions, handling_table.TRANSITIONS),
         "roster": partial(decisions, roster.TRANSITIONS),

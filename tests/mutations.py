@@ -164,7 +164,7 @@ MUTATIONS = [
     Mutation(
         "worker: the thread that outlasts an outage never leaves",
         "redisson_dq/waiting/pop_engine.py",
-        "return Trigger.LEAVES if self.callers_pump else Trigger.IDLES",
+        "return Trigger.LEAVES if self.pumper in BY_CALLERS else Trigger.IDLES",
         "return Trigger.IDLES",
         "tests/integration/test_worker_waits.py::test_no_other_thread_is_woken_for_a_value",
     ),

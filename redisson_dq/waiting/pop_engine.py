@@ -8,12 +8,12 @@ from typing import Final
 import attrs
 
 from redisson_dq._pauses import Pauses
-from redisson_dq.errors import RedisConnectionError
+from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.waiting import pop_table
 from redisson_dq.waiting.debts import LOOK, Debt, Debts, Owed, repeat
 from redisson_dq.waiting.in_hand import InHand
 from redisson_dq.waiting.line import SOON, Line
-from redisson_dq.waiting.pop_table import IN_REDIS, Do, Pumper, State, Trigger
+from redisson_dq.waiting.pop_table import BY_CALLERS, IN_REDIS, SIGNS, Contact, Do, Pumper, Sign, State, Trigger
 from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken
@@ -53,33 +53,25 @@ class PopEngine:
     argument, in seconds (``now``).
     """
 
-    def __init__(self, line: Line, source: Source, debts: Debts, *, stay: float = 0.0, shuts: bool = False) -> None:
-        """``stay`` is for how many seconds a pop goes on when the last caller's time is over. ``shuts``: it takes for
-        callers only while it is open, from :meth:`open` until it finds that nobody waits.
-        """
+    def __init__(self, line: Line, source: Source, debts: Debts, *, stay: float = 0.0) -> None:
+        """``stay`` is for how many seconds a pop goes on when the last caller's time is over."""
         self.state = State.RESTING
         self.pumper = Pumper.NOBODY
+        self.contact = Contact.WELL
         self.debts = debts
+        self.line = line
+        self.source = source
         #: The number of the last blocking command.
         self.number = 0
         #: How many replies on the connection are still to be read.
         self.replies = 0
-        #: Whether it takes for callers.
-        self.is_open = not shuts
-        #: Whether callers pump. A background task has nobody to stay for then.
-        self.callers_pump = False
-        #: Why nothing can be taken just now.
-        self.trouble: RedisConnectionError | None = None
         #: The shortest time that a reply took on this connection.
         self.round_trip = 0.0
-        self.line = line
-        self.source = source
         self._stay = stay
-        self._shuts = shuts
-        # Whether Redis could be reached in the last trouble, and refused.
-        self._is_refused = False
         # The request that was sent together with the last blocking command.
         self._behind: Request[list[Taken]] | None = None
+        # Why Redis could not be reached, or refused, when that was last found out.
+        self._reason: RedisConnectionError | None = None
         self._chose = self._began = 0.0
         self._pauses = Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
         self.until = math.inf
@@ -87,34 +79,43 @@ class PopEngine:
 
     def step(self, trigger: Trigger) -> tuple[Do, ...]:
         """Gives the actions for a trigger. All triggers come under the mutex."""
+        before = self.state
         if trigger is Trigger.ANSWERED and self.is_blocked:
             self.replies -= 1
-        self.state, to_do, pumper = pop_table.TRANSITIONS[self.state, trigger]
-        if pumper is not None:
-            self.pumper = pumper
+        self.state, to_do = pop_table.TRANSITIONS[before, trigger]
+        self.pumper = pop_table.PUMPERS.get((self.pumper, trigger), self.pumper)
+        if (sign := SIGNS.get((before, trigger))) is not None:
+            self._see(sign)
         if Do.NUDGE in to_do:
             self.replies += 1
         if Do.DISCONNECT in to_do:
             self.replies = 0
         return to_do
 
+    def shows(self, trigger: Trigger) -> bool:
+        """Whether this trigger shows that Redis answers."""
+        sign = SIGNS.get((self.state, trigger))
+        return sign is not None and pop_table.CONTACTS.get((self.contact, sign)) is Contact.WELL
+
+    def _see(self, sign: Sign) -> None:
+        contact = pop_table.CONTACTS.get((self.contact, sign))
+        if contact is not None:
+            self.contact = contact
+            if contact is Contact.WELL:
+                self._pauses.reset()
+
     def stand_in(self, *, is_connected: bool) -> bool:
         """Lets a caller pump from now on. False where somebody else pumps, or no connection is there."""
-        self.callers_pump = True
         if self.is_running or not is_connected:
+            self.pumper = pop_table.PUMPERS.get((self.pumper, Trigger.STANDS_BY), self.pumper)
             return False
         self.step(Trigger.STANDS_IN)
         return True
 
-    def open(self) -> None:
-        """Takes for callers from now on."""
-        self.is_open = True
-
-    def shut_if_at_rest(self) -> bool:
-        """Takes for callers no more, where it has nothing to do. Gives whether it is shut."""
-        if self._shuts and self.state in (State.RESTING, State.IDLE):
-            self.is_open = False
-        return not self.is_open
+    def stand_down(self) -> bool:
+        """No caller pumps any more. Gives whether a background task has to stay for a while, and then to disconnect."""
+        before, self.pumper = self.pumper, pop_table.PUMPERS.get((self.pumper, Trigger.STANDS_DOWN), self.pumper)
+        return self.pumper is not before
 
     def answer_expired(self, now: float) -> None:
         """Answers the callers whose time is over, as far as no command has to end before."""
@@ -135,10 +136,15 @@ class PopEngine:
         """Classifies the work that is left.
 
         ``is_answered`` tells whether the caller that pumps has its answer. ``has_returns``: values have to go back.
-        ``lingered``: nobody has come for long.
+        ``lingered``: nobody has rung the bell for long, so others see to the callers that wait.
         """
         self._chose = now
-        has_work = self.debts.admit() or has_returns or (self.is_open and self.line.is_unserved(now))
+        has_debts = self.debts.admit()
+        # As long as somebody waits, it tries to reach Redis.
+        is_unserved = self.line.is_unserved(now) or (
+            self.contact is not Contact.WELL and not is_connected and self.line.anyone
+        )
+        has_work = has_debts or has_returns or (is_unserved and not lingered)
         if self.pumper is Pumper.CALLER and (is_answered or has_returns or not is_connected):
             return Trigger.HANDS_OVER if has_work or self.line.closed else Trigger.LEAVES
         if has_returns:
@@ -147,21 +153,21 @@ class PopEngine:
             return Trigger.REPEATS if self.debts.has_request else Trigger.RETIRES
         if has_work:
             return Trigger.LOOKS if is_connected else Trigger.CONNECTS
-        if self._shuts and not self.line.anyone:
-            self.is_open = False
         if lingered:
             return Trigger.RETIRES
-        return Trigger.LEAVES if self.callers_pump else Trigger.IDLES
+        return Trigger.LEAVES if self.pumper in BY_CALLERS else Trigger.IDLES
 
     def next_command(self, now: float, *, has_returns: bool) -> Trigger:
         """Classifies how to go on when nothing is ready.
 
-        In trouble nothing tells that a command has begun to block. So one that does not block comes first. Nothing
-        blocks while values have to go back, or a debt is left: they may have come meanwhile.
+        Nothing tells that a command has begun to block. So one that does not block comes first, where Redis was not
+        well. Nothing blocks while values have to go back, or a debt is left: they may have come meanwhile.
         """
-        if has_returns or self.debts or not (self.is_open and self.line.is_unserved(now)):
+        if has_returns or self.debts or not self.line.is_unserved(now):
             return Trigger.NONE
-        return Trigger.HURRIED if self.trouble is not None or self.span(now) <= SOON else Trigger.PATIENT
+        # Once such a command was answered, Redis is known to allow it.
+        is_unsure = self.contact is not Contact.WELL and self.state is State.LOOKING
+        return Trigger.HURRIED if is_unsure or self.span(now) <= SOON else Trigger.PATIENT
 
     def span(self, now: float) -> float:
         """For how many seconds a blocking command may block; infinity without an end."""
@@ -220,7 +226,7 @@ class PopEngine:
     def looked(self, look: Look) -> None:
         """A look has succeeded, and pays for each look that was owed."""
         if look.request is not None:
-            self._is_refused = False
+            self._see(Sign.LOOKED)
         if look.debt.owed is not Owed.REPEAT:
             self.debts.paid(LOOK)
 
@@ -239,45 +245,40 @@ class PopEngine:
             return Trigger.CAME if held.taken[-1].left == 0 else Trigger.MORE
         if held.is_aside:
             return Trigger.ASIDE
-        # After trouble, Redis has now shown that it allows the command.
-        return None if self.trouble is not None else Trigger.NONE
+        # Where Redis was not well, the blocking command follows now.
+        return None if self.contact is not Contact.WELL else Trigger.NONE
 
     def was_left(self, count: int | None, now: float) -> None:
         """A reply told how many values are left, or did not tell."""
         self.emptied = now if count == 0 else -math.inf
 
-    # -- trouble -----------------------------------------------------------------------------------------------------
+    # -- failures ----------------------------------------------------------------------------------------------------
 
-    def in_trouble(self, trouble: RedisConnectionError, now: float, *, is_refused: bool) -> None:
-        """Redis is away. ``is_refused``: it can be reached, and refuses for a while."""
-        self.trouble = trouble
-        self._is_refused = is_refused
+    def diagnosed(self, reason: RedissonDQError | None, *, is_refusal: bool) -> Trigger:
+        """Classifies the cause of a failure; None where nothing is wrong. ``is_refusal``: Redis has told it."""
+        if not isinstance(reason, RedisConnectionError):
+            return Trigger.REFUSED
+        self._reason = reason
+        return Trigger.PUT_OFF if is_refusal else Trigger.AWAY
+
+    def suffer(self, trouble: RedisConnectionError, now: float) -> float:
+        """Answers the callers whose time is over. Gives for how many seconds to pause; the next pause is longer."""
         if trouble.maybe_done:
             self.line.doubt()
         self.line.answer_expired(trouble)
         if now - self._chose > _LONGEST_PAUSE:
             # Redis could be reached since the last trouble: nothing has come, so nothing has told.
             self._pauses.reset()
-
-    def out_of_trouble(self) -> None:
-        """Redis has answered."""
-        self.trouble = None
-        self._is_refused = False
-        self._pauses.reset()
-
-    def longer_pause(self) -> float:
-        """How many seconds to pause now. The next pause takes twice as long."""
         return self._pauses.next()
 
-    def proves_redis_is_back(self, trigger: Trigger, *, is_connected: bool) -> bool:
-        """Whether the pumper's trigger tells that Redis can be reached."""
-        if self._is_refused:
-            # A connection that is made proves nothing then.
-            return False
-        if trigger is Trigger.NONE:
-            return not self.debts
-        # A connection that rests was made after the last trouble, as each trouble ends one.
-        return trigger in (Trigger.IDLES, Trigger.LEAVES) and is_connected
+    def longer_pause(self) -> float:
+        """For how many seconds to pause now. The next pause takes twice as long."""
+        return self._pauses.next()
+
+    @property
+    def trouble(self) -> RedisConnectionError | None:
+        """Why nothing can be taken just now."""
+        return None if self.contact is Contact.WELL else self._reason
 
     # -- for others --------------------------------------------------------------------------------------------------
 
@@ -298,6 +299,11 @@ class PopEngine:
     def is_running(self) -> bool:
         """Whether somebody pumps."""
         return self.state is not State.RESTING
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether somebody pumps and has something to do."""
+        return self.state not in (State.RESTING, State.IDLE)
 
     @property
     def is_idle(self) -> bool:

@@ -14,18 +14,22 @@ The pumper hands a :class:`~redisson_dq.waiting.in_hand.InHand` from one action 
 * Once it is answered, nobody sends anything behind it any more. The pumper reads the replies behind it (``SETTLING``).
 * Values are handed out (``GIVING``), after one more command where more may be ready (``GATHERING``).
 * When something fails, the connection goes. The background task asks Redis for the cause (``FAILING``), and pauses
-  or tells the callers. A caller that pumps leaves that to a background task.
+  or fails the callers. A caller that pumps leaves that to a background task.
 
 A stand-in is a caller that pumps. It leaves when it has its answer. It also leaves work that may take long: to
 connect, to put values back, and failures. It starts a background task for that. Nothing else depends on
 the pumper.
 
+Two smaller machines go on beside the work. One is the :class:`Pumper`. A background task stays for a while when nobody
+waits, unless callers pump. The other one is the :class:`Contact` with Redis. Unless that is ``WELL``, callers whose
+time is over get the error of the last diagnosis. A command that does not block then comes before one that does.
+
 Three promises hold in each state. The number of replies that are still to be read is known (``PopEngine.replies``),
 and no command is sent before they are read. Each value is given, on its way back, or owed
 (:mod:`redisson_dq.waiting.debts`). A pumper that leaves values or debts behind wakes another one.
 
-The engine first classifies a trigger by its meaning now. Then it looks the trigger up in
-:data:`TRANSITIONS`, which is the whole behaviour.
+The engine first classifies a trigger by its meaning now. Then it looks the trigger up in :data:`TRANSITIONS`,
+:data:`PUMPERS` and :data:`SIGNS`. With :data:`CONTACTS` they are the whole behaviour.
 """
 
 from __future__ import annotations
@@ -34,7 +38,21 @@ from typing import Final, NamedTuple
 
 from redisson_dq._tables import TableEnum
 
-__all__ = ["IN_REDIS", "TRANSITIONS", "Do", "Pumper", "State", "Row", "Trigger"]
+__all__ = [
+    "BY_CALLERS",
+    "IN_REDIS",
+    "PUMPERS",
+    "SIGNS",
+    "TRANSITIONS",
+    "CONTACTS",
+    "Do",
+    "Pumper",
+    "Row",
+    "Contact",
+    "Sign",
+    "State",
+    "Trigger",
+]
 
 
 class State(TableEnum):
@@ -95,8 +113,12 @@ class Trigger(TableEnum):
     FAILED = "failed"
     SAVED = "failed behind values that came"
     ABANDONED = "failed for a caller that pumps"
-    AWAY = "Redis is away, or refuses for a while"
+    AWAY = "Redis is away"
+    PUT_OFF = "Redis refuses for a while"
     REFUSED = "Redis refuses"
+    # Beside the work. Only the table of pumpers has them.
+    STANDS_BY = "a caller would pump, and cannot yet"
+    STANDS_DOWN = "no caller pumps any more"
 
 
 class Pumper(TableEnum):
@@ -105,6 +127,29 @@ class Pumper(TableEnum):
     NOBODY = "nobody"
     BACKGROUND = "a background task"
     CALLER = "a caller, as a stand-in"
+    ABSENT = "nobody, until the next caller stands in"
+    RELIEF = "a background task, until the next caller can stand in"
+
+
+class Contact(TableEnum):
+    """The contact with Redis."""
+
+    WELL = "it answers"
+    AWAY = "it could not be reached"
+    REFUSING = "it could be reached, and refused for a while"
+    BACK = "it can be reached again, and has not answered a blocking command since"
+
+
+class Sign(TableEnum):
+    """A fact about Redis that a step of the work shows."""
+
+    ANSWERED = "it has carried out a command"
+    CONNECTED = "a connection was made"
+    LOOKED = "it has answered a look"
+    RESTS = "the connection rests, and nobody needs a command"
+    DROPPED = "the connection goes"
+    AWAY = "it could not be reached"
+    PUT_OFF = "it has refused for a while"
 
 
 class Do(TableEnum):
@@ -126,9 +171,10 @@ class Do(TableEnum):
     SETTLE = "read the replies behind"
     GATHER = "take more"
     GIVE = "hand out"
+    GIVE_WAY = "let the callers go on first"
     DISCONNECT = "disconnect"
     DIAGNOSE = "find out what is wrong"
-    TELL = "tell the callers"
+    FAIL = "fail the callers"
     PAUSE = "pause longer each time"
     RETRY = "pause before it goes back"
     REST = "pause for a moment"
@@ -136,11 +182,10 @@ class Do(TableEnum):
 
 
 class Row(NamedTuple):
-    """A row's outcome: the next state, the actions, and the one that pumps from then on. None: as before."""
+    """A row's outcome: the next state, and the actions."""
 
     state: State
     to_do: tuple[Do, ...] = ()
-    pumper: Pumper | None = None
 
 
 #: The blocking command is on its way to Redis, or stands there.
@@ -174,10 +219,10 @@ _ALONE: Final = frozenset({State.CHOOSING, State.GIVING, State.PAUSING})
 #: (state, trigger) -> (next state, actions). A pair that is not listed cannot happen.
 TRANSITIONS: Final[dict[tuple[State, Trigger], Row]] = {
     **{(state, trigger): _stay(state) for state in _BUSY for trigger in _FROM_OTHERS},
-    (State.RESTING, Trigger.WORK): Row(State.CHOOSING, (Do.START,), Pumper.BACKGROUND),
-    (State.RESTING, Trigger.OWED): Row(State.CHOOSING, (Do.START,), Pumper.BACKGROUND),
-    (State.RESTING, Trigger.STANDS_IN): Row(State.CHOOSING, (), Pumper.CALLER),
-    (State.RESTING, Trigger.STAYS): Row(State.CHOOSING, (), Pumper.BACKGROUND),
+    (State.RESTING, Trigger.WORK): Row(State.CHOOSING, (Do.START,)),
+    (State.RESTING, Trigger.OWED): Row(State.CHOOSING, (Do.START,)),
+    (State.RESTING, Trigger.STANDS_IN): _CHOOSE,
+    (State.RESTING, Trigger.STAYS): _CHOOSE,
     (State.RESTING, Trigger.NOBODY): _stay(State.RESTING),
     # Callers ring the bell themselves.
     (State.IDLE, Trigger.WORK): Row(State.CHOOSING, (Do.RING,)),
@@ -195,9 +240,9 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], Row]] = {
     (State.CHOOSING, Trigger.CONNECTS): Row(State.CONNECTING, (Do.CONNECT,)),
     (State.CHOOSING, Trigger.LOOKS): Row(State.LOOKING, (Do.LOOK,)),
     (State.CHOOSING, Trigger.IDLES): Row(State.IDLE, (Do.WAIT,)),
-    (State.CHOOSING, Trigger.LEAVES): Row(State.RESTING, (Do.LEAVE,), Pumper.NOBODY),
-    (State.CHOOSING, Trigger.RETIRES): Row(State.RESTING, (Do.DISCONNECT, Do.LEAVE), Pumper.NOBODY),
-    (State.CHOOSING, Trigger.HANDS_OVER): Row(State.CHOOSING, (Do.START, Do.LEAVE), Pumper.BACKGROUND),
+    (State.CHOOSING, Trigger.LEAVES): Row(State.RESTING, (Do.LEAVE,)),
+    (State.CHOOSING, Trigger.RETIRES): Row(State.RESTING, (Do.DISCONNECT, Do.LEAVE)),
+    (State.CHOOSING, Trigger.HANDS_OVER): Row(State.CHOOSING, (Do.START, Do.LEAVE)),
     (State.RETURNING, Trigger.DONE): _CHOOSE,
     (State.RETURNING, Trigger.STUCK): Row(State.PAUSING, (Do.RETRY,)),
     (State.REPEATING, Trigger.CAME): _GIVE,
@@ -241,7 +286,8 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], Row]] = {
     (State.FETCHING, Trigger.NONE): _CHOOSE,
     (State.GATHERING, Trigger.CAME): _GIVE,
     (State.GATHERING, Trigger.SAVED): _SAVE,
-    (State.GIVING, Trigger.DONE): _CHOOSE,
+    # They may be back in line already.
+    (State.GIVING, Trigger.DONE): Row(State.CHOOSING, (Do.GIVE_WAY,)),
     # Failures.
     **{(state, Trigger.FAILED): _FAIL for state in State if state in _EXCHANGING | _HELPING},
     # The end of a loop cancels a connection that is being made, and a pause.
@@ -249,6 +295,52 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], Row]] = {
     **{(state, Trigger.FAILED): _CHOOSE for state in (State.IDLE, State.CHOOSING, State.PAUSING)},
     **{(state, Trigger.ABANDONED): _ABANDON for state in State if state in _EXCHANGING | _ALONE},
     (State.FAILING, Trigger.AWAY): Row(State.PAUSING, (Do.PAUSE,)),
-    (State.FAILING, Trigger.REFUSED): Row(State.CHOOSING, (Do.TELL,)),
+    (State.FAILING, Trigger.PUT_OFF): Row(State.PAUSING, (Do.PAUSE,)),
+    (State.FAILING, Trigger.REFUSED): Row(State.CHOOSING, (Do.FAIL,)),
     (State.PAUSING, Trigger.DONE): _CHOOSE,
+}
+
+#: Callers pump, when they can. A background task has nobody to stay for then.
+BY_CALLERS: Final = frozenset({Pumper.CALLER, Pumper.ABSENT, Pumper.RELIEF})
+
+#: (pumper, trigger) -> the pumper from then on. Any other trigger changes nothing.
+PUMPERS: Final[dict[tuple[Pumper, Trigger], Pumper]] = {
+    **{(Pumper.NOBODY, begins): Pumper.BACKGROUND for begins in (Trigger.WORK, Trigger.OWED, Trigger.STAYS)},
+    (Pumper.NOBODY, Trigger.STANDS_BY): Pumper.ABSENT,
+    (Pumper.BACKGROUND, Trigger.STANDS_BY): Pumper.RELIEF,
+    (Pumper.BACKGROUND, Trigger.RETIRES): Pumper.NOBODY,
+    (Pumper.CALLER, Trigger.LEAVES): Pumper.ABSENT,
+    (Pumper.CALLER, Trigger.HANDS_OVER): Pumper.RELIEF,
+    **{(Pumper.ABSENT, begins): Pumper.RELIEF for begins in (Trigger.WORK, Trigger.OWED, Trigger.STAYS)},
+    (Pumper.ABSENT, Trigger.STANDS_IN): Pumper.CALLER,
+    (Pumper.ABSENT, Trigger.STANDS_DOWN): Pumper.NOBODY,
+    (Pumper.RELIEF, Trigger.LEAVES): Pumper.ABSENT,
+    (Pumper.RELIEF, Trigger.RETIRES): Pumper.ABSENT,
+    (Pumper.RELIEF, Trigger.STANDS_DOWN): Pumper.BACKGROUND,
+}
+
+#: (state, trigger) -> the sign of Redis in it. Any other row has none.
+SIGNS: Final[dict[tuple[State, Trigger], Sign]] = {
+    (State.RETURNING, Trigger.DONE): Sign.ANSWERED,
+    (State.GIVING, Trigger.DONE): Sign.ANSWERED,
+    **{(State.SETTLING, told): Sign.ANSWERED for told in (Trigger.CAME, Trigger.MORE, Trigger.ASIDE, Trigger.NONE)},
+    **{(State.SETTLING, told): Sign.ANSWERED for told in (Trigger.PATIENT, Trigger.HURRIED, Trigger.FULL)},
+    (State.CONNECTING, Trigger.DONE): Sign.CONNECTED,
+    (State.CHOOSING, Trigger.IDLES): Sign.RESTS,
+    (State.CHOOSING, Trigger.LEAVES): Sign.RESTS,
+    (State.FAILING, Trigger.AWAY): Sign.AWAY,
+    (State.FAILING, Trigger.PUT_OFF): Sign.PUT_OFF,
+    **{row: Sign.DROPPED for row, outcome in TRANSITIONS.items() if outcome.to_do[:1] == (Do.DISCONNECT,)},
+}
+
+#: (contact, sign) -> the contact from then on. Any other pair changes nothing.
+CONTACTS: Final[dict[tuple[Contact, Sign], Contact]] = {
+    **{(contact, Sign.ANSWERED): Contact.WELL for contact in Contact},
+    **{(contact, Sign.AWAY): Contact.AWAY for contact in Contact if contact is not Contact.BACK},
+    **{(contact, Sign.PUT_OFF): Contact.REFUSING for contact in Contact if contact is not Contact.BACK},
+    (Contact.AWAY, Sign.CONNECTED): Contact.BACK,
+    # To one that has refused, a new connection shows nothing.
+    (Contact.REFUSING, Sign.LOOKED): Contact.BACK,
+    (Contact.BACK, Sign.RESTS): Contact.WELL,
+    (Contact.BACK, Sign.DROPPED): Contact.AWAY,
 }

@@ -31,16 +31,16 @@ from redisson_dq.waiting.debts import LOOK, repeat
 from redisson_dq.waiting.in_hand import EMPTY, InHand
 from redisson_dq.waiting.line import WAKE, Waiter
 from redisson_dq.waiting.pop_engine import AT_MOST, PopEngine
-from redisson_dq.waiting.pop_table import Do, State, Trigger
+from redisson_dq.waiting.pop_table import BY_CALLERS, Do, State, Trigger
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken
 
-__all__ = ["Actions", "Told"]
+__all__ = ["Actions", "ActionResult"]
 
 logger = Log()
 
-#: The trigger that an action tells, and all that is in hand for the next one.
-Told = tuple[Trigger | None, InHand]
+#: The trigger that came of an action, and all that is in hand for the next one.
+ActionResult = tuple[Trigger | None, InHand]
 
 # How long the background task and its connection stay when nobody waits, so that a take() in a loop finds them.
 _LINGER = 10.0
@@ -73,7 +73,7 @@ class Actions:
         self._backs = backs
         self._bell = bell
         # The name under which it reports an outage.
-        self._place = f"wait {id(self)}"
+        self._part = f"wait {id(self)}"
         #: On once the pump is closed.
         self.closing = AsyncSwitch(self._clock)
         #: The connection, from the action that makes it until it is retired.
@@ -92,9 +92,10 @@ class Actions:
             Do.SETTLE: self._settle,
             Do.GATHER: self._gather,
             Do.GIVE: self._give,
+            Do.GIVE_WAY: self._give_way,
             Do.DISCONNECT: self.disconnect,
             Do.DIAGNOSE: self._diagnose,
-            Do.TELL: self._tell_callers,
+            Do.FAIL: self._fail_callers,
             Do.PAUSE: self._pause,
             Do.RETRY: self._retry,
             Do.REST: self._rest,
@@ -104,7 +105,8 @@ class Actions:
 
     def choose(self, *, is_answered: bool) -> Trigger:
         """Classifies the work that is left, when the callers in the inbox are in the line. Under the mutex."""
-        lingered, self._lingered = self._lingered, False
+        # Somebody may have come meanwhile.
+        lingered, self._lingered = self._lingered and not self._bell.count, False
         self.admit()
         self._line.answer_expired()
         self._backs.surplus = self._line.give(self._backs.surplus)
@@ -125,7 +127,7 @@ class Actions:
         while self._bell.count:
             self._bell.poll()
 
-    def failed(self, held: InHand, error: BaseException) -> Told:
+    def failed(self, held: InHand, error: BaseException) -> ActionResult:
         """An action failed, and values that came may be in hand."""
         logger.debug("queue %r: a wait broke: %r", self._key, error)
         held = held.failed(error)
@@ -137,15 +139,18 @@ class Actions:
             self._retired.append(self.dedicated)
             self.dedicated = None
 
-    def trouble_is_over(self) -> None:
+    @property
+    def is_away(self) -> bool:
+        """Whether some part of the client cannot reach Redis."""
+        return self._connections.outage.is_going_on
+
+    def is_back(self) -> None:
         """Redis can be reached. Not under the mutex: observers hear of it."""
-        self._engine.out_of_trouble()
-        if self._connections.outage.is_going_on:
-            self._connections.outage.ended(self._place)
+        self._connections.outage.ended(self._part)
 
     def gave_up(self) -> None:
         """Nobody tries any more."""
-        self._connections.outage.gave_up(self._place)
+        self._connections.outage.gave_up(self._part)
 
     def _served(self) -> None:
         # The reader of the inbox also waits until the waits end.
@@ -159,7 +164,7 @@ class Actions:
 
     # -- actions that send nothing for callers -----------------------------------------------------------------------
 
-    async def _wait(self, held: InHand) -> Told:
+    async def _wait(self, held: InHand) -> ActionResult:
         stays = self._idle is None or self._idle.enter()
         try:
             rung = await self._bell.next(_LINGER if stays else 0)
@@ -172,19 +177,18 @@ class Actions:
                 self._line.admit(rung)
         return Trigger.RANG, held
 
-    async def _put_back(self, held: InHand) -> Told:
+    async def _put_back(self, held: InHand) -> ActionResult:
         if not await self._backs.send():
             return Trigger.STUCK, held
-        self.trouble_is_over()
         return Trigger.DONE, held
 
-    async def _repeat(self, held: InHand) -> Told:
+    async def _repeat(self, held: InHand) -> ActionResult:
         taken = await self._backs.repeat(self._engine.debts)
         if taken is None:
             return Trigger.STUCK, held
         return Trigger.CAME if taken else Trigger.NONE, held.holding(taken)
 
-    async def _connect(self, held: InHand) -> Told:
+    async def _connect(self, held: InHand) -> ActionResult:
         self.dedicated = dedicated = await self._connections.dedicated(self._key, "receiver", self._key)
         try:
             await dedicated.connect()
@@ -200,7 +204,7 @@ class Actions:
         self._engine.round_trip = self._clock.monotonic() - began
         return Trigger.DONE, held
 
-    async def disconnect(self, held: InHand) -> Told:
+    async def disconnect(self, held: InHand) -> ActionResult:
         """Closes the connections that nobody uses any more."""
         # The next pumper may already have one of its own to close.
         with self._line.mutex:
@@ -211,7 +215,7 @@ class Actions:
 
     # -- actions that take -------------------------------------------------------------------------------------------
 
-    async def _look(self, held: InHand) -> Told:
+    async def _look(self, held: InHand) -> ActionResult:
         """Takes the values that are ready, without blocking, for all callers that wait. It also pays a debt."""
         engine = self._engine
         with self._line.mutex:
@@ -247,14 +251,14 @@ class Actions:
         debts.paid(debt)
         return self._connections.parsed(request, reply)
 
-    async def _probe(self, held: InHand) -> Told:
+    async def _probe(self, held: InHand) -> ActionResult:
         try:
             reply = await self._connection.try_without_blocking(self._source.words(AT_MOST), self._source.keys)
         except ResponseError as error:
             return Trigger.ANSWERED, held.answered(self._clock.monotonic(), refusal=error)
         return Trigger.ANSWERED, held.answered(self._clock.monotonic(), reply)
 
-    async def _block(self, held: InHand) -> Told:
+    async def _block(self, held: InHand) -> ActionResult:
         words = self._source.words(0 if held.span == math.inf else held.span)
         try:
             reply = await self._connection.block(
@@ -264,7 +268,7 @@ class Actions:
             return Trigger.ANSWERED, held.answered(self._clock.monotonic(), refusal=error)
         return Trigger.ANSWERED, held.answered(self._clock.monotonic(), reply)
 
-    async def _settle(self, held: InHand) -> Told:
+    async def _settle(self, held: InHand) -> ActionResult:
         """Reads the replies behind the blocking command. The connection may go on, so none is left on it."""
         engine = self._engine
         if held.behind is not None:
@@ -282,8 +286,6 @@ class Actions:
                     return Trigger.FULL, held
                 raise held.refusal
             trigger = engine.settled(held)
-            if engine.trouble is not None:
-                self.trouble_is_over()
         except (Exception, AsyncCancelled) as error:
             return self.failed(held, error)
         return trigger, held
@@ -299,7 +301,7 @@ class Actions:
         self._engine.debts.paid(repeat(request))
         return taken
 
-    async def _gather(self, held: InHand) -> Told:
+    async def _gather(self, held: InHand) -> ActionResult:
         """Takes more values for the callers that wait, by one command that does not block."""
         with self._line.mutex:
             self.admit()
@@ -319,7 +321,7 @@ class Actions:
                 self._line.unclaim(count)
         return Trigger.CAME, held
 
-    async def _give(self, held: InHand) -> Told:
+    async def _give(self, held: InHand) -> ActionResult:
         """Hands out the values that came. Those that nobody waits for go back."""
         try:
             await self._hand_out(held.taken)
@@ -340,47 +342,46 @@ class Actions:
                 self._line.took(taken)
                 self._backs.again(self._line.give(taken))
                 self._served()
-        self.trouble_is_over()
-        if not self._engine.callers_pump:
-            # The caller that was given a value goes on first. It may be back in line already.
+
+    async def _give_way(self, held: InHand) -> ActionResult:
+        # A caller that pumps goes on itself.
+        if self._engine.pumper not in BY_CALLERS:
             await async_give_way()
+        return None, held
 
     # -- failures ----------------------------------------------------------------------------------------------------
 
-    async def _diagnose(self, held: InHand) -> Told:
+    async def _diagnose(self, held: InHand) -> ActionResult:
         assert held.error is not None
         reason = await end_of_wait(self._connections, self._source, held.error)
-        is_away = isinstance(reason, RedisConnectionError)
-        return Trigger.AWAY if is_away else Trigger.REFUSED, held.failed(reason)
+        is_refusal = reason is not None and isinstance(reason.__cause__, ResponseError)
+        return self._engine.diagnosed(reason, is_refusal=is_refusal), held.failed(reason)
 
-    async def _tell_callers(self, held: InHand) -> Told:
+    async def _fail_callers(self, held: InHand) -> ActionResult:
         if isinstance(held.error, RedissonDQError):
             with self._line.mutex:
                 self._line.fail(held.error)
                 self._served()
         return None, held
 
-    async def _pause(self, held: InHand) -> Told:
+    async def _pause(self, held: InHand) -> ActionResult:
         """Waits for Redis to come back."""
         assert isinstance(held.error, RedisConnectionError)
         with self._line.mutex:
-            is_refused = isinstance(held.error.__cause__, ResponseError)
-            self._engine.in_trouble(held.error, self._clock.monotonic(), is_refused=is_refused)
-            seconds = self._engine.longer_pause()
-        self._connections.outage.began(self._place, held.error)
+            seconds = self._engine.suffer(held.error, self._clock.monotonic())
+        self._connections.outage.began(self._part, held.error)
         logger.debug("queue %r: waiting again in %.2f s: %s", self._key, seconds, held.error)
         await self._connections.refresh()
         await self.closing.wait(seconds)
         return Trigger.DONE, held
 
-    async def _retry(self, held: InHand) -> Told:
+    async def _retry(self, held: InHand) -> ActionResult:
         """Waits before values or requests are sent again."""
         await self._backs.pause(self.closing, self._engine.longer_pause())
         return Trigger.DONE, held
 
-    async def _rest(self, held: InHand) -> Told:
+    async def _rest(self, held: InHand) -> ActionResult:
         """Waits a moment: a full server refuses a blocking command that would move a value. It refuses no look."""
         logger.debug("queue %r: waiting again in %.2f s: %s", self._key, _PAUSE_WHEN_FULL, held.refusal)
-        self.trouble_is_over()
         await self.closing.wait(_PAUSE_WHEN_FULL)
         return Trigger.DONE, held

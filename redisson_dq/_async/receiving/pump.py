@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.connecting.dedicated import Dedicated
-from redisson_dq._async.receiving.actions import Actions, Told
+from redisson_dq._async.receiving.actions import ActionResult, Actions
 from redisson_dq._async.receiving.idle import IdleConnections
 from redisson_dq._async.receiving.put_backs import PutBacks
 from redisson_dq._async.receiving.unblocking import Unblocker
@@ -41,14 +41,13 @@ class Pump:
         bell: AsyncInbox[Waiter | str],
         *,
         stay: float = 0.0,
-        shuts: bool = False,
         idle: IdleConnections | None = None,
     ) -> None:
-        """``bell`` wakes the background task. ``stay`` and ``shuts`` are the engine's, and ``idle`` is the actions'."""
+        """``bell`` wakes the background task. ``stay`` is the engine's, and ``idle`` is the actions'."""
         self._clock = connections.clock
         self._line = line
         self._bell = bell
-        self._engine = PopEngine(line, source, debts, stay=stay, shuts=shuts)
+        self._engine = PopEngine(line, source, debts, stay=stay)
         self._backs = PutBacks(connections, source, line, self.put_away)
         self._pumping = Actions(connections, self._engine, self._backs, bell, idle)
         self._unblocker = Unblocker(source.key, line.mutex, self._clock, self._unblockable)
@@ -60,35 +59,18 @@ class Pump:
         """Somebody may wait, or has noted a request that has to be sent again."""
         self._tell(Trigger.OWED if self._engine.owes_another() else Trigger.WORK)
 
-    def open(self) -> None:
-        """Takes for callers from now on."""
-        self._engine.open()
-        self._tell(Trigger.WORK)
-
-    def shut_if_at_rest(self) -> bool:
-        """Takes for callers no more, where it has nothing to do. Gives whether it is shut."""
-        return self._engine.shut_if_at_rest()
-
     def answer_expired(self) -> None:
         """Answers the callers whose time is over, as far as no command has to end before."""
         self._engine.answer_expired(self._clock.monotonic())
 
     def put_away(self, values: list[Taken]) -> None:
-        """Puts values back where they came from, in the order in which they were taken.
-
-        Until they are back it is open. A look by others would find the values behind them.
-        """
+        """Puts values back where they came from, in the order in which they were taken."""
         if values:
-            self._engine.open()
             self._backs.add(values)
             self._tell(Trigger.OWED)
 
     def recover(self, request: Request[list[Taken]]) -> None:
-        """Sends a repeatable request again. Its sender does not wait for the reply any more.
-
-        Until its values are given it is open. A look by others would find the values behind them.
-        """
-        self._engine.open()
+        """Sends a repeatable request again. Its sender does not wait for the reply any more."""
         self._engine.debts.owe(repeat(request))
         self._tell(Trigger.OWED)
 
@@ -98,8 +80,7 @@ class Pump:
 
     def stand_down(self) -> None:
         """Callers do not pump any more. The connection goes when nobody has waited for a while."""
-        if self._engine.callers_pump:
-            self._engine.callers_pump = False
+        if self._engine.stand_down():
             self._tell(Trigger.WORK)
 
     def close(self) -> None:
@@ -190,9 +171,9 @@ class Pump:
         return self._engine.is_running
 
     @property
-    def is_open(self) -> bool:
-        """Whether it takes for callers."""
-        return self._engine.is_open
+    def is_busy(self) -> bool:
+        """Whether it takes for callers, or puts back. A look by others would find values behind those."""
+        return self._engine.is_busy
 
     @property
     def is_blocked(self) -> bool:
@@ -211,45 +192,47 @@ class Pump:
             trigger: Trigger | None = None
             try:
                 for do in to_do:
-                    outcome: Told = await actions.of[do](held)
-                    told, held = outcome
-                    trigger = told or trigger
+                    outcome: ActionResult = await actions.of[do](held)
+                    came, held = outcome
+                    trigger = came or trigger
             except (Exception, AsyncCancelled) as error:
                 trigger, held = actions.failed(held, error)
             if caller is not None and isinstance(held.error, AsyncCancelled):
                 cancelled = held.error
             with self._line.mutex:
-                trigger, to_do, held = self._next(trigger, held, caller)
-            if self._engine.proves_redis_is_back(trigger, is_connected=actions.dedicated is not None):
+                to_do, held, is_back = self._next(trigger, held, caller)
+            if is_back:
                 # Not under the mutex: observers hear of it.
-                actions.trouble_is_over()
+                actions.is_back()
         await actions.disconnect(held)
         if caller is None:
             actions.gave_up()
         elif cancelled is not None:
             raise cancelled
 
-    def _next(
-        self, told: Trigger | None, held: InHand, caller: Waiter | None
-    ) -> tuple[Trigger, tuple[Do, ...], InHand]:
-        """The trigger that was told or that the engine chooses, the row's actions, and all that is in hand for them."""
-        engine, trigger = self._engine, told
+    def _next(self, came: Trigger | None, held: InHand, caller: Waiter | None) -> tuple[tuple[Do, ...], InHand, bool]:
+        """The actions for the trigger that came of an action or that the engine chooses, and all in hand for them.
+
+        Also whether the trigger ends an outage.
+        """
+        engine, trigger = self._engine, came
         if trigger is None and engine.state is State.CHOOSING:
             held = EMPTY
             trigger = self._pumping.choose(is_answered=caller is not None and caller.answer.filled)
         elif trigger is None:
             trigger = engine.next_command(self._clock.monotonic(), has_returns=self._backs.are_left)
+        is_back = self._pumping.is_away and engine.shows(trigger)
         to_do = engine.step(trigger)
         if Do.LEAVE in to_do and self._bell.count and not engine.is_running:
             # Somebody came who still found a pumper here.
             if caller is None:
                 engine.step(Trigger.STAYS)
-                return trigger, (), held
+                return (), held, is_back
             self._tell(Trigger.WORK)
         self._at_once(to_do)
         if Do.BLOCK in to_do or Do.PROBE in to_do:
             held = engine.begin(self._clock.monotonic(), blocks=Do.BLOCK in to_do)
-        return trigger, to_do, held
+        return to_do, held, is_back
 
     def _unblockable(self) -> tuple[Dedicated, int] | None:
         if self._engine.state is State.ENDING:

@@ -194,7 +194,7 @@ class Receiver:
     @property
     def trouble(self) -> RedisConnectionError | None:
         """Why nothing can be taken just now."""
-        return next(filter(None, (pump.trouble for pump in self._pumps.values() if pump.is_open)), None)
+        return self._pump.trouble
 
     # -- differences between the kinds of receiver, under the mutex --------------------------------------------------
 

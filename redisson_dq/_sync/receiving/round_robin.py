@@ -24,7 +24,7 @@ from redisson_dq._sync.receiving.lookouts import Lookouts
 from redisson_dq._sync.receiving.pump import Pump
 from redisson_dq._sync.receiving.receiver import Notice, Receiver
 from redisson_dq._sync.receiving.taker import Taker
-from redisson_dq.errors import RedissonDQError
+from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.waiting.line import WAKE
 from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.taken import Taken
@@ -57,12 +57,17 @@ class RoundRobinReceiver(Receiver):
         self._is_running = False
         self._is_looking = False
 
+    @property
+    def trouble(self) -> RedisConnectionError | None:
+        """Why nothing can be taken just now. A pump that has nothing to do may not have heard that Redis is back."""
+        return next(filter(None, (pump.trouble for pump in self._pumps.values() if pump.is_busy)), None)
+
     # -- where it differs --------------------------------------------------------------------------------------------
 
     def _make_pumps(self, sources: Sequence[Source]) -> Mapping[str, Taker]:
         # The receiver's background task reads the inbox of the line, so each pump has a bell of its own.
         return {
-            key: Pump(self._connections, source, self.line, debts, Inbox(self._clock), stay=STAY, shuts=True)
+            key: Pump(self._connections, source, self.line, debts, Inbox(self._clock), stay=STAY)
             for key, source, debts in ((each.key, each, self._debts[each.key]) for each in sources)
         }
 
@@ -119,16 +124,16 @@ class RoundRobinReceiver(Receiver):
                 self._is_looking = False
                 if not found:
                     for key in free:
-                        self._pumps[key].open()
+                        self._pumps[key].wake()
                 self.line.answer_expired()
 
     def _next_round(self) -> list[str]:
-        """Waits for a caller. Gives the keys without an open pop, in turn; none when the background task has to end."""
+        """Waits for a caller. Gives the keys without a pop, in turn; none when the background task has to end."""
         stayed = False
         while True:
             with self.line.mutex:
                 self.line.admit()
-                free = [key for key in self._order if self._pumps[key].shut_if_at_rest()]
+                free = [key for key in self._order if not self._pumps[key].is_busy]
                 if free and self.line.is_unserved(self._clock.monotonic()):
                     self._is_looking = True
                     self.line.asked()

@@ -145,13 +145,6 @@ class SharedPump:
         """Somebody may wait."""
         self.tell(Trigger.OWED if self.engine.debts or self.backs.are_left else Trigger.WORK)
 
-    def open(self) -> None:
-        """It is always open."""
-
-    def shut_if_at_rest(self) -> bool:
-        """It is always open."""
-        return False
-
     def put_away(self, values: list[Taken]) -> None:
         """Puts values back where they came from, in the order in which they were taken."""
         if values:
@@ -201,8 +194,8 @@ class SharedPump:
             self.lookout.hang_up()
 
     @property
-    def is_open(self) -> bool:
-        """Whether it takes for callers."""
+    def is_busy(self) -> bool:
+        """Whether a look by others may find values behind its own. A lookout comes at any time."""
         return True
 
     @property

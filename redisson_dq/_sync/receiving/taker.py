@@ -33,8 +33,8 @@ class Taker(Protocol):
         ...
 
     @property
-    def is_open(self) -> bool:
-        """Whether it takes for callers."""
+    def is_busy(self) -> bool:
+        """Whether it takes for callers, or puts back. A look by others would find values behind those."""
         ...
 
     @property
@@ -64,13 +64,6 @@ class Taker(Protocol):
 
     def end(self) -> None:
         """Nobody waits any more."""
-
-    def open(self) -> None:
-        """Takes for callers from now on."""
-
-    def shut_if_at_rest(self) -> bool:
-        """Takes for callers no more, where it has nothing to do. Gives whether it is shut."""
-        ...
 
     def answer_expired(self) -> None:
         """Answers the callers whose time is over, as far as no command has to end before."""

@@ -20,7 +20,7 @@ from redisson_dq.waiting.debts import LOOK, Debts, Owed, repeat
 from redisson_dq.waiting.in_hand import InHand
 from redisson_dq.waiting.line import SOON
 from redisson_dq.waiting.pop_engine import Look, PopEngine
-from redisson_dq.waiting.pop_table import IN_REDIS, Do, Pumper, State, Trigger
+from redisson_dq.waiting.pop_table import BY_CALLERS, IN_REDIS, Contact, Do, Pumper, State, Trigger
 
 __all__ = ["AWAY", "Broken", "Event", "Kind", "World"]
 
@@ -186,7 +186,7 @@ class World:
         """All that what follows depends on."""
         engine, line = self.engine, self.line
         return (
-            (engine.state, engine.pumper, engine.replies, engine.callers_pump, engine.until, engine.emptied),
+            (engine.state, engine.pumper, engine.replies, engine.contact, engine.until, engine.emptied),
             tuple((debt.owed, str(debt.request)) for debt in engine.debts.all),
             tuple(
                 (no, each.number > line.asked_number, each.deadline, each.is_expired)
@@ -204,7 +204,6 @@ class World:
                 self.lingered,
             ),
             (
-                engine.trouble is not None,
                 self.connected,
                 self.is_cut,
                 self.is_sent,
@@ -234,7 +233,8 @@ class World:
         if len(self.callers) < self.most_callers:
             yield "comes", math.inf
             yield "comes", self.now + _SPAN
-            if self.to_do is None and self.kind is not Kind.POP and not self.line.closed:
+            is_new = self.to_do is None or self.engine.pumper is Pumper.BACKGROUND
+            if is_new and self.kind is not Kind.POP and not self.line.closed:
                 yield "stands in", math.inf
         for number, state in self.callers.items():
             if state != "done" and number != self.stand_in:
@@ -250,7 +250,7 @@ class World:
             yield "closes", None
         if self.budget["odd"] and self.aside:
             yield "others take it", None
-        if self.engine.callers_pump and self.stand_in is None:
+        if self.engine.pumper in (Pumper.ABSENT, Pumper.RELIEF):
             yield "stands down", None
 
     def own_events(self) -> Iterator[Event]:
@@ -306,6 +306,7 @@ class World:
                 yield "is cancelled"
         elif do is Do.DIAGNOSE:
             yield "is away"
+            yield "refuses for a while"
             yield "is refused"
         else:
             yield "goes well"
@@ -401,8 +402,8 @@ class World:
             self._tell(Trigger.WORK)
 
     def _stands_down(self, _: None) -> None:
-        self.engine.callers_pump = False
-        self._tell(Trigger.WORK)
+        if self.engine.stand_down():
+            self._tell(Trigger.WORK)
 
     def _server_ends_it(self, _: None) -> None:
         self._redis_ends(None)
@@ -513,8 +514,6 @@ class World:
         if slips_in:
             # Callers enter without the mutex, so one may come when the pumper has looked.
             self._enter(math.inf)
-        if trigger is Trigger.NONE and not engine.debts:
-            self.engine.out_of_trouble()
         self.outcome = None
         to_do = engine.step(trigger)
         self.to_do = to_do
@@ -542,7 +541,7 @@ class World:
             return self.engine.next_command(self.now, has_returns=bool(self.surplus))
         if self.must_tell:
             raise Broken("Redis refuses, and nobody is told")
-        lingered, self.lingered = self.lingered, False
+        lingered, self.lingered = self.lingered and not self.bell, False
         self._admit()
         self._answer_expired()
         self.surplus = self._give_to_line(self.surplus)
@@ -686,27 +685,26 @@ class World:
         engine.notes_aside(held)
         if held.is_refused:
             return Trigger.FULL if self.kind is not Kind.POP else Trigger.FAILED
-        trigger = engine.settled(held)
-        engine.out_of_trouble()
-        return trigger
+        return engine.settled(held)
 
     def _do_give(self, outcome: str) -> Trigger:
         self.is_left = bool(self.ready)
         self.engine.was_left(len(self.ready), self.now)
         self._hand_out()
-        self.engine.out_of_trouble()
         return Trigger.DONE
 
-    def _do_diagnose(self, outcome: str) -> Trigger:
-        self.must_tell = outcome != "is away"
-        return Trigger.REFUSED if self.must_tell else Trigger.AWAY
+    def _do_give_way(self, outcome: str) -> None:
+        pass
 
-    def _do_tell(self, outcome: str) -> None:
+    def _do_diagnose(self, outcome: str) -> Trigger:
+        self.must_tell = outcome == "is refused"
+        return self.engine.diagnosed(None if self.must_tell else AWAY, is_refusal=outcome == "refuses for a while")
+
+    def _do_fail(self, outcome: str) -> None:
         self.must_tell = False
         self._fail()
 
     def _do_pause(self, outcome: str) -> Trigger:
-        self.engine.trouble = AWAY
         return Trigger.DONE
 
     def _do_retry(self, outcome: str) -> Trigger:
@@ -830,7 +828,6 @@ class World:
     def _distribute(self, values: tuple[int, ...]) -> None:
         left = self._give_to_line(values)
         if left:
-            self.engine.open()
             self.surplus = tuple(sorted(self.surplus + left))
             self._tell(Trigger.OWED)
 
@@ -871,11 +868,15 @@ class World:
         engine = self.engine
         if engine.is_running != (self.to_do is not None):
             raise Broken("the table and the pumper do not agree whether somebody pumps")
-        if (engine.pumper is Pumper.NOBODY) != (self.to_do is None):
+        if (engine.pumper in (Pumper.NOBODY, Pumper.ABSENT)) != (self.to_do is None):
             raise Broken("the table and the pumper do not agree whether somebody pumps")
         if (engine.pumper is Pumper.CALLER) != (self.stand_in is not None):
             raise Broken("the table and the pumper do not agree who pumps")
+        if engine.contact is Contact.BACK and not self.connected:
+            raise Broken("a connection that is gone shows that Redis is back")
         if engine.state in (State.RESTING, State.IDLE) and not self.bell:
+            if engine.contact is Contact.AWAY and self.connected:
+                raise Broken("Redis counts as away, and a connection rests")
             owes = bool(engine.debts.has_request if self.line.closed else engine.debts)
             # A caller whose time has just run out says so by itself.
             unserved = self.line.is_unserved(self.now) or any(each.is_expired for each in self.line.callers.values())
@@ -883,7 +884,7 @@ class World:
                 raise Broken("work is left and nobody pumps")
             if self.line.closed and self.connected and engine.state is State.RESTING:
                 raise Broken("closed, and the connection stays")
-            if self.connected and not engine.callers_pump and engine.state is State.RESTING:
+            if self.connected and engine.pumper not in BY_CALLERS and engine.state is State.RESTING:
                 raise Broken("a connection stays that nobody uses")
 
     def _check_action(self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 from collections.abc import Iterator
 from typing import Any, cast
@@ -15,9 +14,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 from redisson_dq.errors import RedisConnectionError
 from redisson_dq.waiting import pop_table
 from redisson_dq.waiting.debts import NOTHING, repeat
-from redisson_dq.waiting.line import Line
 from redisson_dq.waiting.pop_engine import Look
-from redisson_dq.waiting.pop_table import TRANSITIONS, State, Trigger
+from redisson_dq.waiting.pop_table import CONTACTS, PUMPERS, TRANSITIONS, Contact, Sign, State, Trigger
 from tests.conftest import by_night
 from tests.unit.waiting.pumped import Kind, World
 from tests.unit.waiting.walking import STARTS, Row, Walk, walk
@@ -55,16 +53,23 @@ def test_the_walk_meets_every_row(row: Row) -> None:
     assert found(row)
 
 
+#: The rows of the smaller tables that only longer walks meet.
+_FAR: set[Row] = {(Contact.AWAY, Sign.ANSWERED)}
+
+
+@pytest.mark.parametrize("row", [*PUMPERS, *CONTACTS], ids=lambda row: "-".join(each.name for each in row))
+def test_the_walk_meets_every_row_beside_the_work(row: Row) -> None:
+    assert bool(found(row)) is (row not in _FAR)
+
+
 Break = tuple[str, pop_table.Row]
 
 
 def breaks(row: Row, states: list[State]) -> Iterator[Break]:
-    """The row without one of its actions or without its pumper, and the row that leads elsewhere."""
+    """The row without one of its actions, and the row that leads elsewhere."""
     step = TRANSITIONS[row]
     for place, do in enumerate(step.to_do):
         yield f"without {do.name}", step._replace(to_do=step.to_do[:place] + step.to_do[place + 1 :])
-    if step.pumper is not None:
-        yield "with the pumper of before", step._replace(pumper=None)
     for other in states:
         if other is not step.state:
             yield f"to {other.name}", step._replace(state=other)
@@ -105,7 +110,7 @@ _HARMLESS: dict[Row, set[str]] = {
 @pytest.mark.nightly
 @_ROWS
 def test_a_broken_row_shows(row: Row) -> None:
-    """Each row without each of its actions or its pumper, and each row that leads to a state in which nobody pumps."""
+    """Each row without each of its actions, and each row that leads to a state in which nobody pumps."""
     harmless = _HARMLESS.get(row, set())
     states = [State.RESTING]
     assert [name for name, broken in breaks(row, states) if name not in harmless and not shows(row, broken)] == []
@@ -160,15 +165,21 @@ _REFUSED = RedisConnectionError("a replica takes no writes")
 
 def test_a_connection_proves_nothing_to_a_client_that_was_refused() -> None:
     """It is made, callers give up, and nothing has been answered. So Redis is not back again."""
-    engine = World(Kind.POP).engine
-    engine.line = Line("orders", cast("Any", None), contextlib.nullcontext())
-    engine.in_trouble(_REFUSED, 0.0, is_refused=True)
-    assert not any(engine.proves_redis_is_back(each, is_connected=True) for each in (Trigger.IDLES, Trigger.NONE))
-    engine.looked(Look(cast("Any", "look"), 0, NOTHING))
-    assert engine.proves_redis_is_back(Trigger.NONE, is_connected=True)
-    engine.in_trouble(_REFUSED, 0.0, is_refused=False)
-    assert engine.proves_redis_is_back(Trigger.IDLES, is_connected=True)
-    assert not engine.proves_redis_is_back(Trigger.IDLES, is_connected=False)
+    begins = (Trigger.WORK, Trigger.CONNECTS)
+    for is_refusal, looks, is_back in ((True, False, False), (True, True, True), (False, False, True)):
+        engine = World(Kind.POP).engine
+        for trigger in (*begins, Trigger.FAILED, engine.diagnosed(_REFUSED, is_refusal=is_refusal), Trigger.DONE):
+            engine.step(trigger)
+        assert engine.trouble is _REFUSED
+        assert not engine.shows(Trigger.IDLES)
+        for trigger in (Trigger.CONNECTS, Trigger.DONE, Trigger.LOOKS):
+            engine.step(trigger)
+        if looks:
+            engine.looked(Look(cast("Any", "look"), 0, NOTHING))
+        engine.step(Trigger.NONE)
+        assert engine.shows(Trigger.IDLES) is is_back
+        engine.step(Trigger.IDLES)
+        assert engine.trouble is (None if is_back else _REFUSED)
 
 
 @pytest.mark.parametrize("kind", Kind, ids=lambda kind: kind.name)

@@ -9,12 +9,12 @@ from typing import Any
 import attrs
 
 from redisson_dq.waiting import pop_table
-from redisson_dq.waiting.pop_table import Do
+from redisson_dq.waiting.pop_table import Contact, Do
 from tests.unit.waiting.pumped import AWAY, Broken, Event, Kind, World
 
 __all__ = ["STARTS", "Row", "Walk", "walk"]
 
-#: A state and a trigger.
+#: A state and a trigger, or a pair of a smaller table.
 Row = tuple[Any, Any]
 
 
@@ -50,7 +50,19 @@ def _connected(kind: Kind) -> World:
 def _in_trouble(kind: Kind) -> World:
     """Redis was away, and nothing has been answered since."""
     world = _connected(kind)
-    world.engine.trouble = AWAY
+    world.engine.contact = Contact.BACK
+    world.engine.diagnosed(AWAY, is_refusal=False)
+    return world
+
+
+def _refused(kind: Kind) -> World:
+    """Redis has refused for a while, and a caller waits. A look is about to be sent over a new connection."""
+    world = World(kind)
+    world.engine.contact = Contact.REFUSING
+    world.engine.diagnosed(AWAY, is_refusal=True)
+    world.happen(("comes", 10.0))
+    while world.to_do != (Do.LOOK,):
+        world.happen(("pumps", "goes well"))
     return world
 
 
@@ -89,6 +101,7 @@ STARTS = {
     "nothing": _nothing,
     "connected": _connected,
     "in trouble": _in_trouble,
+    "refused": _refused,
     "probing": _probing,
     "answered": _answered,
     "standing in": _standing_in,
@@ -101,13 +114,15 @@ def walk(first: Any, depth: int, table: Mapping[Row, Any] | None = None, of: Any
     ``table`` stands in for the real one, which is that of the module ``of``.
     """
     seen = Walk()
-    whole = of.TRANSITIONS
     noted: set[Row] = set()
+    tables = {name: getattr(of, name) for name in ("TRANSITIONS", "PUMPERS", "CONTACTS") if hasattr(of, name)}
     try:
-        of.TRANSITIONS = _Noted(whole if table is None else table, noted)
+        for name, whole in tables.items():
+            setattr(of, name, _Noted(table if table is not None and name == "TRANSITIONS" else whole, noted))
         _walk(first, depth, seen, noted)
     finally:
-        of.TRANSITIONS = whole
+        for name, whole in tables.items():
+            setattr(of, name, whole)
     return seen
 
 
@@ -121,6 +136,11 @@ class _Noted(dict[Row, Any]):
     def __getitem__(self, row: Row) -> Any:
         self._noted.add(row)
         return super().__getitem__(row)
+
+    def get(self, row: Row, default: Any = None) -> Any:
+        if row in self:
+            self._noted.add(row)
+        return super().get(row, default)
 
 
 # An event, and what happened before it.
