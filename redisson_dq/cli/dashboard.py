@@ -76,7 +76,7 @@ def command(
         from redisson_dq.web.guard import is_loopback
     except ModuleNotFoundError as error:
         missing = error.name or "a package"
-        raise RedissonDQError(f"dashboard: {missing} is missing: pip install 'redisson-dq[dashboard]'") from error
+        raise RedissonDQError(f"dashboard: {missing} is missing: pip install starlette jinja2 uvicorn") from error
     if auth is None and (allow_writes or not is_loopback(host)):
         why = "--allow-writes" if allow_writes else f"--host {host}"
         raise click.UsageError(f"{why} needs --auth: token, basic:FILE, or MODULE:FUNCTION")

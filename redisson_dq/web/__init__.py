@@ -23,7 +23,7 @@ import importlib.util
 _MISSING = [name for name in ("starlette", "jinja2") if importlib.util.find_spec(name) is None]
 if _MISSING:
     raise ModuleNotFoundError(
-        f"redisson_dq.web needs {' and '.join(_MISSING)}: pip install 'redisson-dq[dashboard]'", name=_MISSING[0]
+        f"redisson_dq.web needs {' and '.join(_MISSING)}: pip install starlette jinja2 uvicorn", name=_MISSING[0]
     )
 
 from redisson_dq.web.access import Basic, Token  # noqa: E402 - behind the check
