@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ from redisson_dq.cli.frame import (
     progress,
     queue_argument,
     server_options,
+    stopping,
     write_options,
 )
 
@@ -111,7 +113,11 @@ def command(
         kept = {name: getattr(wanted, name) for name in _KEPT} | {"where": where}
         name = re.sub(r"[^\w.-]", "_", wanted.queue)
         path = Path(journal or f"{name}-migration.jsonl")
-        with resumed or Journal.begun(path, _new_id(), kept) as noted, progress("moving", total) as shown:
+        with (
+            resumed or Journal.begun(path, _new_id(), kept) as noted,
+            progress("moving", total) as shown,
+            _resumable(wanted.queue, noted.path, to_url),
+        ):
             migration = Migration(
                 sources,
                 recoding,
@@ -119,9 +125,15 @@ def command(
                 to_file=ToFile(Path(wanted.to_json), decode) if wanted.to_json else None,
                 progress=lambda kind, count: shown.add(count),
             )
-            done = migration.run(quiet=quiet, follow=follow)
+            before = sum(migration.moved().values())
+            shown.expect(total + before)
+            shown.add(before)
+            with stopping() as stop:
+                done = migration.run(quiet=quiet, follow=follow, stop=stop)
     if output.as_json:
-        output.document(moved=done.moved, left=done.left, refused=done.refused, journal=str(noted.path))
+        output.document(
+            moved=done.moved, left=done.left, refused=done.refused, stopped=done.stopped, journal=str(noted.path)
+        )
     else:
         kinds = sorted(done.moved.keys() | done.left.keys())
         output.table(
@@ -129,6 +141,9 @@ def command(
         )
         for reason, count in done.refused.items():
             output.text(f"{count:,} stay: {reason}")
+    if done.stopped:
+        click.echo(_to_go_on(wanted.queue, noted.path, to_url), err=True)
+        return stop.code
     return PROBLEM if done.left or done.refused else FINE
 
 
@@ -141,6 +156,23 @@ def _wanted(options: dict[str, Any], resumed: Journal | None, to_url: str | None
         wanted = _Wanted(**{name: resumed.plan[name] for name in _KEPT})
     wanted.check(to_url)
     return wanted
+
+
+@contextlib.contextmanager
+def _resumable(queue: str, journal: Path, to_url: str | None) -> Iterator[None]:
+    """Tells how to go on where the work ends by an error."""
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(OSError):
+            click.echo(_to_go_on(queue, journal, to_url), err=True)
+        raise
+
+
+def _to_go_on(queue: str, journal: Path, to_url: str | None) -> str:
+    # A URL may have a password.
+    words = ["redisson-dq", "migrate", f"--resume={journal}", *(["--to-url=..."] if to_url else []), "--", queue]
+    return f"to go on: {shlex.join(words)}"
 
 
 def _new_id() -> str:

@@ -7,11 +7,12 @@ elsewhere. The command line shows its results.
 All of it works on a synchronous client, and a call returns when it is done.
 """
 
+from redisson_dq.migrating.batches import STATES
 from redisson_dq.migrating.exporting import Exported, export
 from redisson_dq.migrating.file import FileError, checked
 from redisson_dq.migrating.importing import Imported, import_file
 from redisson_dq.migrating.journal import Journal
-from redisson_dq.migrating.migration import STATES, Migrated, Migration
+from redisson_dq.migrating.migration import Migrated, Migration
 from redisson_dq.migrating.planning import MigrationPlan, plan
 from redisson_dq.migrating.recoding import Recoding
 from redisson_dq.migrating.sites import QueueSite, sites_of

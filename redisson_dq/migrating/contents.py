@@ -16,7 +16,18 @@ from redisson_dq.errors import EnvelopeError
 from redisson_dq.migrating.sites import Content
 from redisson_dq.wire.envelope import Envelope, unwrap, wrap
 
-__all__ = ["Change", "DeliveryText", "EntryForm", "LetterText", "changed", "digest_of", "item_of", "key_of", "renamed"]
+__all__ = [
+    "Change",
+    "DeliveryText",
+    "EntryForm",
+    "LetterText",
+    "changed",
+    "digest_of",
+    "item_of",
+    "key_of",
+    "renamed",
+    "standing_as",
+]
 
 #: How entries are written: as they are (None), mirrored in one of Redisson's formats, or lean.
 EntryForm = Literal["current", "legacy", "lean"]
@@ -100,6 +111,14 @@ def key_of(record: bytes | None) -> bytes:
     """The key of an item in its record: ``i`` and an id, ``h`` and a hash, or nothing."""
     found = _RECORD.fullmatch(record or b"")
     return found[2] if found else b""
+
+
+def standing_as(entry_id: bytes, value: bytes) -> list[bytes]:
+    """The members of the timeout zset that an entry may stand as: in either envelope, or none for another id."""
+    if not 8 <= len(entry_id) <= 10:
+        return []
+    forms = [Envelope.CURRENT, Envelope.LEGACY] if len(entry_id) == 8 else [Envelope.CURRENT]
+    return [wrap(form, entry_id, value) for form in forms]
 
 
 @attrs.frozen(kw_only=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
@@ -24,6 +25,10 @@ class Journal:
         self.plan = plan
         #: The number of the last batch that was planned.
         self.last = last
+        #: By kind how many items the runs have moved that went through to their end.
+        self.moved: Counter[str] = Counter()
+        #: Whether nothing has happened since the last of them has ended.
+        self.is_ended = False
         self._file = file
 
     @classmethod
@@ -50,6 +55,7 @@ class Journal:
             raise ArgumentError(f"{str(path)!r} is no journal of a migration: {error}") from error
         head: dict[str, Any] | None = None
         last = whole = 0
+        moved, is_ended = Counter[str](), False
         try:
             for line in file.read().splitlines(keepends=True):
                 if not line.endswith(b"\n"):
@@ -57,6 +63,8 @@ class Journal:
                 fields = json.loads(line)
                 head = head or fields
                 last = max(last, fields.get("batch", 0))
+                is_ended = "moved_in_all" in fields
+                moved = Counter(fields["moved_in_all"]) if is_ended else moved
                 whole += len(line)
             if head is None:
                 raise ValueError("it is empty")
@@ -67,12 +75,20 @@ class Journal:
         # A line that a kill has cut goes.
         file.truncate(whole)
         file.seek(0, os.SEEK_END)
-        return cls(path, migration, plan, last, file)
+        made = cls(path, migration, plan, last, file)
+        made.moved, made.is_ended = moved, is_ended
+        return made
 
     def note(self, state: str, batch: int, **more: Any) -> None:
         """Notes the state of a batch. It is on the disk when this returns."""
         self.last = max(self.last, batch)
         self._write({"batch": batch, "state": state, **more})
+        self.is_ended = False
+
+    def note_end(self, moved: Counter[str]) -> None:
+        """Notes how many items of each kind all runs have moved, before Redis forgets it."""
+        self._write({"moved_in_all": dict(moved)})
+        self.moved, self.is_ended = Counter(moved), True
 
     def _write(self, fields: Mapping[str, Any]) -> None:
         self._file.write(json.dumps(fields, separators=(",", ":")).encode() + b"\n")

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from itertools import chain
+from typing import Any
 
 import attrs
 
 from redisson_dq.errors import EnvelopeError
-from redisson_dq.migrating.contents import DeliveryText, LetterText, digest_of, item_of, key_of
-from redisson_dq.migrating.sites import Content, QueueSite
-from redisson_dq.wire.envelope import Envelope, unwrap, wrap
+from redisson_dq.migrating.contents import DeliveryText, LetterText, digest_of, item_of, key_of, standing_as
+from redisson_dq.migrating.side_tables import KnownContents, SideTables
+from redisson_dq.migrating.sites import PARTS, Content, QueueSite
+from redisson_dq.wire.envelope import unwrap
+from redisson_dq.wire.request import Request
 
 __all__ = ["KINDS", "SourceItem", "SourceReader"]
 
@@ -47,78 +51,113 @@ class SourceItem:
         return self.contents[0][1][0]
 
 
+#: A page of a list or a sorted set. Each content has a place: a walk goes on behind it. None is no item.
+_Page = list[tuple[Any, "SourceItem | None"]]
+
+
+class _EmptyingWalk:
+    """A walk through one list or sorted set, whose finds are taken out. Contents that stay in front are passed once."""
+
+    def __init__(self, pages: Callable[[Any], Iterator[_Page]]) -> None:
+        self.pages = pages
+        self._at: Any = None
+
+    def next(self, most: int, wanted: Callable[[SourceItem], bool]) -> list[SourceItem]:
+        """The next wanted items, some more than ``most`` perhaps."""
+        # Others may have put some in behind the walk, or taken some out: it begins anew before it ends.
+        for at in dict.fromkeys((self._at, None)):
+            self._at = at
+            found = list[SourceItem]()
+            for page in self.pages(at):
+                for place, item in page:
+                    if item is not None and wanted(item):
+                        found.append(item)
+                    elif not found:
+                        self._at = place
+                if len(found) >= most:
+                    break
+            if found:
+                return found
+        return []
+
+
 class SourceReader:
     """Reads one queue. Some contents may change before they are taken: the script that takes them compares them all."""
 
     def __init__(self, site: QueueSite) -> None:
         self.site = site
+        self.tables = SideTables(site)
         #: Of each kind the items that stay where they are.
         self.refused: dict[str, set[bytes]] = {kind: set() for kind in KINDS}
-        # Of each kind how many items that stay stand in front of all others.
-        self._front = dict.fromkeys(KINDS, 0)
+        self._walks = {kind: [_EmptyingWalk(pages) for pages in self._all_pages(kind)] for kind in KINDS}
 
     def items(self, kind: str, most: int, wanted: Callable[[SourceItem], bool] = lambda item: True) -> list[SourceItem]:
         """The next items of a kind, without those that are refused or not wanted."""
-        found, passed, start = list[SourceItem](), 0, self._front[kind]
-        for page in self.pages(kind, start):
-            for item in page:
-                if item.mark not in self.refused[kind] and wanted(item):
-                    found.append(item)
-                elif not found:
-                    passed += 1
-            if len(found) >= most:
-                break
-        self._front[kind] = start + passed
-        if not found and start:
-            # Others have taken some that stood in front.
-            self._front[kind] = 0
-            return self.items(kind, most, wanted)
+        refused = self.refused[kind]
+        found = list[SourceItem]()
+        for walk in self._walks[kind]:
+            if len(found) < most:
+                found += walk.next(most - len(found), lambda item: item.mark not in refused and wanted(item))
         return self._with_known(found[:most]) if found else found
 
-    def pages(self, kind: str, start: int = 0) -> Iterator[list[SourceItem]]:
+    def pages(self, kind: str) -> Iterator[list[SourceItem]]:
         """All items of a kind, without the contents that are known beside them."""
-        if kind == "waiting":
-            return chain(self._listed(start), self._alone())
-        part = KINDS[kind]
-        if kind == "expired":
-            return ([_expired(content) for content in page] for page in self.site.pages(part, start=start))
-        has_value = kind in ("ready", "dead")
-        return (
-            [
-                SourceItem(kind=kind, value=content[0] if has_value else None, contents=[(part, content)])
-                for content in page
-            ]
-            for page in self.site.pages(part, start=start)
-        )
+        for page in chain.from_iterable(pages(None) for pages in self._all_pages(kind)):
+            yield [item for _, item in page if item is not None]
 
-    def _listed(self, start: int) -> Iterator[list[SourceItem]]:
+    def _all_pages(self, kind: str) -> list[Callable[[Any], Iterator[_Page]]]:
+        if kind == "waiting":
+            return [self._listed, self._alone]
+        part = KINDS[kind]
+
+        def pages(at: Any) -> Iterator[_Page]:
+            is_list = PARTS[part] == "list"
+            number = at or 0
+            for page in self.site.pages(part, start=number) if is_list else self.site.pages(part, at):
+                made = [_made(kind, content) for content in page]
+                yield list(zip(range(number + 1, number + 1 + len(page)) if is_list else page, made, strict=True))
+                number = number + len(page) if is_list else number
+
+        return [pages]
+
+    def _listed(self, at: int | None) -> Iterator[_Page]:
         """Entries in the order of the offers. Those that stand in the list alone are none."""
-        for page in self.site.pages("envelopes", start=start):
+        number = at or 0
+        for page in self.site.pages("envelopes", start=number):
             members = [content[0] for content in page]
             scores = self.site.scores("timeout", members)
             yield [
-                _entry(member, score, listed=True)
-                for member, score in zip(members, scores, strict=True)
-                if score is not None
+                (place, None if score is None else _entry(member, score, listed=True))
+                for place, (member, score) in enumerate(zip(members, scores, strict=True), number + 1)
             ]
+            number += len(page)
 
-    def _alone(self) -> Iterator[list[SourceItem]]:
+    def _alone(self, at: Content | None) -> Iterator[_Page]:
         """Entries that stand in the zset alone, by due times, without leases.
 
         An entry that should stand in the list too is looked for there while the list is short.
         """
         is_short = int(self.site.ask("envelopes", "LLEN")) <= _SHORT
-        for page in self.site.pages("timeout"):
-            entries = [_entry(member, score, listed=False) for member, score in page]
+        for page in self.site.pages("timeout", at):
+            entries = [_entry(content[0], content[1], listed=False) for content in page]
             held = self.site.scores("leases", [each.entry_id or b"" for each in entries])
-            fresh = [each for each, lease in zip(entries, held, strict=True) if lease is None]
-            maybe_listed = [each for each in fresh if each.entry_id is None or len(each.entry_id) == 8]
-            if not is_short:
-                yield [each for each in fresh if each.entry_id is not None and len(each.entry_id) != 8]
-                continue
-            places = self.site.ask_all([self.site.request("envelopes", "LPOS", each.mark) for each in maybe_listed])
-            listed = {each.mark for each, at in zip(maybe_listed, places, strict=True) if at is not None}
-            yield [each for each in fresh if each.mark not in listed]
+            is_alone = [lease is None for lease in held]
+            maybe_listed = [
+                number
+                for number, each in enumerate(entries)
+                if is_alone[number] and (each.entry_id is None or len(each.entry_id) == 8)
+            ]
+            if is_short:
+                places = self.site.ask_all(
+                    [self.site.request("envelopes", "LPOS", entries[number].mark) for number in maybe_listed]
+                )
+                maybe_listed = [number for number, place in zip(maybe_listed, places, strict=True) if place is not None]
+            for number in maybe_listed:
+                is_alone[number] = False
+            yield [
+                (content, entry if alone else None)
+                for content, entry, alone in zip(page, entries, is_alone, strict=True)
+            ]
 
     def in_flight(self) -> int:
         """How many values receivers hold."""
@@ -127,7 +166,7 @@ class SourceReader:
         )
         return int(leases) + int(arrivals)
 
-    # -- records of items --------------------------------------------------------------------------------------------
+    # -- with all that is known of them ------------------------------------------------------------------------------
 
     def _with_known(self, items: list[SourceItem]) -> list[SourceItem]:
         kind = items[0].kind
@@ -138,167 +177,99 @@ class SourceReader:
         return self._dead_known(items) if kind == "dead" else items
 
     def _waiting_known(self, items: list[SourceItem]) -> list[SourceItem]:
-        known = self.known([each.entry_id for each in items if each.entry_id is not None])
-        return [self._joined(each, known.get(each.entry_id or b"", [])) for each in items]
+        known = self.tables.known([each.entry_id for each in items if each.entry_id is not None])
+        return [_joined(each, known.get(each.entry_id or b"", [])) for each in items]
 
     def _ready_known(self, items: list[SourceItem]) -> list[SourceItem]:
         """Each ready value with the oldest record that belongs to the next delivery of such a value."""
         if not self.site.ask("histories", "EXISTS"):
             return items
-        digests = list(dict.fromkeys(digest_of(each.value or b"") for each in items))
-        ranges = self.site.ask_all(
-            [
-                self.site.request("histories", "ZRANGEBYLEX", b"[" + digest, b"[" + digest + b"\xff", "LIMIT", 0, 500)
-                for digest in digests
-            ]
-        )
-        free = {digest: list(members) for digest, members in zip(digests, ranges, strict=True)}
-        chosen: list[bytes | None] = []
-        for item in items:
-            members = free[digest_of(item.value or b"")]
-            while members and self._stands(members[0][40:], item.value or b""):
-                members.pop(0)
-            chosen.append(members.pop(0)[40:] if members else None)
-        known = self.known([entry_id for entry_id in chosen if entry_id is not None])
+        free = self._free_records(Counter(each.value or b"" for each in items))
+        chosen = [free[each.value or b""].pop(0) if free[each.value or b""] else None for each in items]
+        known = self.tables.known([entry_id for entry_id in chosen if entry_id is not None])
         return [
-            item if entry_id is None else self._joined(item, known.get(entry_id, []))
+            item if entry_id is None else _joined(item, known.get(entry_id, []))
             for item, entry_id in zip(items, chosen, strict=True)
         ]
 
-    def _stands(self, entry_id: bytes, value: bytes) -> bool:
-        if not 8 <= len(entry_id) <= 10:
-            return False
-        members = [wrap(Envelope.CURRENT, entry_id, value)]
-        if len(entry_id) == 8:
-            members.append(wrap(Envelope.LEGACY, entry_id, value))
-        return any(score is not None for score in self.site.scores("timeout", members))
+    def _free_records(self, wanted: Counter[bytes]) -> dict[bytes, list[bytes]]:
+        """By value the ids of at most so many records, oldest first, whose deliveries do not wait for a retry."""
+        free: dict[bytes, list[bytes]] = {value: [] for value in wanted}
+        starts = dict.fromkeys(wanted, 0)
+        while starts:
+            pages = self.site.ask_all(
+                [
+                    _of_digest(self.site, "histories", digest_of(value), start, wanted[value])
+                    for value, start in starts.items()
+                ]
+            )
+            looked = dict(zip(starts, ([member[40:] for member in page] for page in pages), strict=True))
+            forms = [
+                (value, entry_id, member)
+                for value, ids in looked.items()
+                for entry_id in ids
+                for member in standing_as(entry_id, value)
+            ]
+            scores = self.site.scores("timeout", [member for _, _, member in forms])
+            waits = {form[:2] for form, score in zip(forms, scores, strict=True) if score is not None}
+            for value, ids in looked.items():
+                free[value] += [entry_id for entry_id in ids if (value, entry_id) not in waits]
+                starts[value] += len(ids)
+                if len(free[value]) >= wanted[value] or len(ids) < wanted[value]:
+                    del starts[value]
+        return free
 
     def _dead_known(self, items: list[SourceItem]) -> list[SourceItem]:
-        digests = list(dict.fromkeys(digest_of(each.value or b"") for each in items))
-        ranges = self.site.ask_all(
-            [
-                self.site.request("dead_index", "ZRANGEBYLEX", b"[" + digest, b"[" + digest + b"\xff", "LIMIT", 0, 500)
-                for digest in digests
-            ]
+        site = self.site
+        counts = Counter(each.value or b"" for each in items)
+        ranges = site.ask_all(
+            [_of_digest(site, "dead_index", digest_of(value), 0, count) for value, count in counts.items()]
         )
-        free = {digest: list(members) for digest, members in zip(digests, ranges, strict=True)}
-        made = []
-        for item in items:
-            members = free[digest_of(item.value or b"")]
-            made.append(self._letter(item, members.pop(0)) if members else item)
-        return made
+        free = {value: list(members) for value, members in zip(counts, ranges, strict=True)}
+        members = [free[each.value or b""].pop(0) if free[each.value or b""] else None for each in items]
+        indexed = [member for member in members if member is not None]
+        if not indexed:
+            return items
+        texts = dict(zip(indexed, site.ask("dead_info", "HMGET", *[each[40:] for each in indexed]), strict=True))
+        scores = dict(zip(indexed, site.scores("dead_index", indexed), strict=True))
+        letters = [
+            _letter(item, member, texts[member], scores[member]) if member is not None else (item, None)
+            for item, member in zip(items, members, strict=True)
+        ]
+        known = self.tables.known([name for _, name in letters if name is not None])
+        return [item if name is None else _joined(item, known.get(name, [])) for item, name in letters]
 
-    def _letter(self, item: SourceItem, member: bytes) -> SourceItem:
-        entry_id = member[40:]
-        text = self.site.ask("dead_info", "HGET", entry_id)
-        letter = LetterText.parse(text)
-        (score,) = self.site.scores("dead_index", [member])
-        if letter is None or score is None or letter.value != item.value:
-            return item
-        contents: list[tuple[str, Content]] = [("dead_info", (entry_id, text)), ("dead_index", (member, score))]
-        delivery = DeliveryText.parse(letter.record)
-        name = item_of(delivery.context) if delivery else None
-        return self._joined(item, contents + (self.known([name]).get(name, []) if name else []))
 
-    @staticmethod
-    def _joined(item: SourceItem, contents: list[tuple[str, Content]]) -> SourceItem:
-        key = next((key_of(each[1]) for part, each in contents if part == "records" and each[0][:1] == b"e"), b"")
-        return attrs.evolve(item, contents=item.contents + contents, key=key)
+def _letter(
+    item: SourceItem, member: bytes, text: bytes | None, score: bytes | None
+) -> tuple[SourceItem, bytes | None]:
+    """A dead letter with its record, and the entry that it was offered with where one is named."""
+    letter = LetterText.parse(text)
+    if text is None or letter is None or score is None or letter.value != item.value:
+        return item, None
+    contents: KnownContents = [("dead_info", (member[40:], text)), ("dead_index", (member, score))]
+    delivery = DeliveryText.parse(letter.record)
+    name = item_of(delivery.context) if delivery else None
+    return attrs.evolve(item, contents=item.contents + contents), name
 
-    def known(self, ids: list[bytes]) -> dict[bytes, list[tuple[str, Content]]]:
-        """By the id of an entry or a delivery, the contents of the side tables that are about it."""
-        site = self.site
-        parts = ("records", "deliveries", "forget", "recurring")
-        there = site.ask_all([site.request(part, "EXISTS") for part in parts]) if ids else [0]
-        if not any(there):
-            return {}
-        texts = site.ask("deliveries", "HMGET", *ids)
-        owners: dict[bytes, list[bytes]] = {}
-        found: dict[bytes, list[tuple[str, Content]]] = {each: [] for each in ids}
-        places: list[tuple[bytes, bytes]] = []
-        for entry_id, text in zip(ids, texts, strict=True):
-            owners[entry_id] = [entry_id]
-            delivery = DeliveryText.parse(text)
-            if text is not None:
-                found[entry_id].append(("deliveries", (entry_id, text)))
-            if delivery is not None:
-                places.append((entry_id, delivery.place(entry_id)))
-                item = item_of(delivery.context)
-                if item is not None and item != entry_id:
-                    owners[entry_id].append(item)
-        for part in ("histories", "history_ends"):
-            for (entry_id, member), score in zip(
-                places, site.scores(part, [member for _, member in places]), strict=True
-            ):
-                if score is not None:
-                    found[entry_id].append((part, (member, score)))
-        names = list(dict.fromkeys(chain.from_iterable(owners.values())))
-        records = self._records(names)
-        rules = self._rules()
-        for entry_id, owned in owners.items():
-            for each in owned:
-                found[entry_id] += records.get(each, []) + rules.get(each, [])
-        return found
 
-    def _records(self, names: list[bytes]) -> dict[bytes, list[tuple[str, Content]]]:
-        site = self.site
-        fields = [kind + name for name in names for kind in (b"e", b"p", b"v", b"n", b"c")]
-        texts = site.ask("records", "HMGET", *fields)
-        found: dict[bytes, list[tuple[str, Content]]] = {name: [] for name in names}
-        keys: list[tuple[bytes, bytes]] = []
-        for number, (field, text) in enumerate(zip(fields, texts, strict=True)):
-            if text is not None:
-                found[names[number // 5]].append(("records", (field, text)))
-                if field[:1] == b"e" and key_of(text):
-                    keys.append((names[number // 5], key_of(text)))
-        if keys:
-            ids = site.ask("records", "HMGET", *(key for _, key in keys))
-            for (name, key), entry_id in zip(keys, ids, strict=True):
-                if entry_id == name:
-                    found[name].append(("records", (key, entry_id)))
-        for name, score in zip(names, site.scores("forget", names), strict=True):
-            if score is not None:
-                found[name].append(("forget", (name, score)))
-        return found
+def _of_digest(site: QueueSite, part: str, digest: bytes, start: int, most: int) -> Request[Any]:
+    """Members of ``histories`` or ``dead_index`` for values with one digest, oldest first."""
+    return site.request(part, "ZRANGEBYLEX", b"[" + digest, b"[" + digest + b"\xff", "LIMIT", start, most)
 
-    def _rules(self) -> dict[bytes, list[tuple[str, Content]]]:
-        """By the entry of the occurrence that waits, the rule of a recurring offer."""
-        site = self.site
-        fields = {content[0]: content[1] for page in site.pages("recurring") for content in page}
-        rules: dict[bytes, list[tuple[str, Content]]] = {}
-        for field, entry_id in fields.items():
-            if field[:1] == b"e":
-                name = field[1:]
-                contents: list[tuple[str, Content]] = [
-                    ("recurring", (kind + name, fields[kind + name]))
-                    for kind in (b"d", b"v", b"e")
-                    if kind + name in fields
-                ]
-                (score,) = site.scores("recurring_due", [name])
-                if score is not None:
-                    contents.append(("recurring_due", (name, score)))
-                rules[entry_id] = contents
-        return rules
 
-    # -- the rest ----------------------------------------------------------------------------------------------------
+def _joined(item: SourceItem, contents: KnownContents) -> SourceItem:
+    key = next((key_of(each[1]) for part, each in contents if part == "records" and each[0][:1] == b"e"), b"")
+    return attrs.evolve(item, contents=item.contents + contents, key=key)
 
-    def leftovers(self) -> Iterator[list[tuple[str, Content]]]:
-        """The records of items that are gone, in groups that belong together."""
-        for page in self.site.pages("records"):
-            names = [field[1:] for field, _ in page if field[:1] == b"e"]
-            if names:
-                yield from filter(None, self._records(names).values())
-        for part in ("forget", "handled"):
-            for page in self.site.pages(part):
-                yield [(part, content) for content in page]
-        yield from filter(None, self._rules().values())
 
-    def expiries(self, parts: Iterable[str]) -> dict[str, int]:
-        """Until when the parts live that have a time to live, in epoch ms."""
-        listed = list(parts)
-        lefts = self.site.ask_all([self.site.request(part, "PTTL") for part in listed])
-        now_ms = self.site.now_ms()
-        return {part: now_ms + int(left) for part, left in zip(listed, lefts, strict=True) if int(left) > 0}
+def _made(kind: str, content: Content) -> SourceItem:
+    """An element of a list that is set aside, or of the ready list."""
+    if kind == "expired":
+        value: bytes | None = content[0].partition(b" ")[2]
+    else:
+        value = content[0] if kind in ("ready", "dead") else None
+    return SourceItem(kind=kind, value=value, contents=[(KINDS[kind], content)])
 
 
 def _entry(member: bytes, score: bytes, *, listed: bool) -> SourceItem:
@@ -310,8 +281,3 @@ def _entry(member: bytes, score: bytes, *, listed: bool) -> SourceItem:
     except EnvelopeError:
         return SourceItem(kind="waiting", value=None, contents=contents, score=score)
     return SourceItem(kind="waiting", value=value, contents=contents, entry_id=entry_id, score=score)
-
-
-def _expired(content: Content) -> SourceItem:
-    value = content[0].partition(b" ")[2]
-    return SourceItem(kind="expired", value=value, contents=[("expired", content)])

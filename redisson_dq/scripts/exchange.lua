@@ -13,6 +13,7 @@
 --   -h  field, value        +h  field, value
 --   -s  value of a string   +s  value of a string
 --                           +n  field, value, where there is no such field
+--                           +i  field, a number that is added to its value
 --                           +o  element, unless the zset has it whose key is the one before
 --                           +e  member, score, and into the list whose key is the next one, unless the zset has it
 --                           +t  epoch ms until which the key lives at least, if it ends at all or was made by this call
@@ -83,6 +84,9 @@ local put = {
   ['+n'] = function(key, field, value)
     redis.call('HSETNX', key, field, value)
   end,
+  ['+i'] = function(key, field, number)
+    redis.call('HSET', key, field, (redis.call('HGET', key, field) or 0) + number)
+  end,
   ['+s'] = function(key, value)
     redis.call('SET', key, value)
   end,
@@ -95,7 +99,7 @@ local put = {
 }
 
 local head = zset > 0 and redis.call('ZRANGE', KEYS[zset], 0, 0)[1]
-local done, at = {}, 6
+local done, at, is_any_done = {}, 6, false
 while at <= #ARGV do
   local steps, as_told = tonumber(ARGV[at]), true
   local last = at + 4 * steps
@@ -124,9 +128,10 @@ while at <= #ARGV do
     end
   end
   done[#done + 1] = as_told and '1' or '0'
+  is_any_done = is_any_done or as_told
   at = last + 1
 end
-if marks > 0 then
+if marks > 0 and is_any_done then
   redis.call('HSET', KEYS[marks], mark, number)
 end
 local first = zset > 0 and redis.call('ZRANGE', KEYS[zset], 0, 0, 'WITHSCORES')

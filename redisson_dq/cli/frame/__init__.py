@@ -22,7 +22,8 @@ imports anything else inside its function: ``redisson-dq --help`` loads all comm
 A command is thin: it parses, calls a room of the library that knows no click, and shows the result. It raises errors
 of ``redisson_dq.errors``, and ``code_of`` gives each its exit code. It raises ``click.UsageError`` for arguments that
 do not go together. A command that writes takes ``@write_options()`` and asks ``consent.given``. Long work goes on below
-``progress``. Texts that come from Redis go through ``Output``, which shows control characters as escapes.
+``progress``, and ends between two steps when ``stopping`` tells. Texts that come from Redis go through ``Output``,
+which shows control characters as escapes.
 
 One definition makes the help, the completion and the usage block in docs/command-line.md (``make generate``).
 """
@@ -42,6 +43,7 @@ from redisson_dq.cli.frame._options import (
 )
 from redisson_dq.cli.frame._output import Column, Output
 from redisson_dq.cli.frame._progress import Progress, progress
+from redisson_dq.cli.frame._stopping import stopping
 from redisson_dq.cli.frame._types import PORT, SECONDS, BoundedNumber, Seconds
 from redisson_dq.cli.frame._usage import NoSuchCommand, usage_error
 
@@ -72,6 +74,7 @@ __all__ = [
     "quit_key",
     "server_choice",
     "server_options",
+    "stopping",
     "usage_error",
     "write_options",
 ]

@@ -5,9 +5,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import re
-import signal
-import sys
-import threading
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
@@ -16,12 +13,12 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import attrs
 import click
 
-from redisson_dq.cli.frame import FINE, PROBLEM, Consent, Output, progress
+from redisson_dq.cli.frame import FINE, PROBLEM, Consent, Output, progress, stopping
 
 if TYPE_CHECKING:
     from redisson_dq.mending import Acting, IdProblem, MendCounts, MendedQueue, Selection, UndoWriter
 
-__all__ = ["Deed", "UndoChoice", "choosing", "do", "stopping", "undo_options"]
+__all__ = ["Deed", "UndoChoice", "choosing", "do", "undo_options"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -148,38 +145,6 @@ def _tell(
         output.text("  stopped: the rest is as it was")
     if path is not None and counts.done:
         output.text(f"to take it back: redisson-dq undo {path}")
-
-
-class _Stop:
-    """Whether the user wants the work to end, and the exit code then."""
-
-    def __init__(self) -> None:
-        self.code = 0
-
-    def __call__(self) -> bool:
-        return self.code != 0
-
-
-@contextlib.contextmanager
-def stopping() -> Iterator[_Stop]:
-    """Lets Ctrl-C and SIGTERM end the work between two batches. A second one ends it at once."""
-    stop = _Stop()
-    if threading.current_thread() is not threading.main_thread():  # signals are the main thread's
-        yield stop
-        return
-
-    def note(number: int, _: object) -> None:
-        if stop.code:
-            raise KeyboardInterrupt
-        stop.code = 128 + number
-        print("\nending after this batch; once more ends at once", file=sys.stderr)
-
-    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield stop
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 @contextlib.contextmanager

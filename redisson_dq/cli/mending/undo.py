@@ -6,9 +6,18 @@ from pathlib import Path
 
 import click
 
-from redisson_dq.cli.frame import FINE, PROBLEM, Consent, Output, Server, json_option, server_options, write_options
+from redisson_dq.cli.frame import (
+    FINE,
+    PROBLEM,
+    Consent,
+    Output,
+    Server,
+    json_option,
+    server_options,
+    stopping,
+    write_options,
+)
 from redisson_dq.cli.frame import progress as shown
-from redisson_dq.cli.mending._doing import stopping
 
 __all__ = ["command"]
 

@@ -1,0 +1,176 @@
+"""A migration that was ended and goes on: what its report counts, and which command it names."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+
+import redisson_dq
+from redisson_dq.codecs import StringCodec
+from redisson_dq.embedded import EmbeddedServer
+from redisson_dq.migrating import Journal, Migration, QueueSite, Recoding, ToFile
+from tests.conftest import PATIENCE, PROGRAMS, emptied, environment, eventually
+from tests.integration.full_queue import contents
+
+WHOLE = {"ready": 250, "waiting": 450}
+
+
+@pytest.fixture(scope="module")
+def _second() -> Iterator[EmbeddedServer]:
+    with EmbeddedServer(program=PROGRAMS["redis"]()) as server:
+        yield server
+
+
+@pytest.fixture
+def second(_second: EmbeddedServer) -> EmbeddedServer:
+    """Another server, empty."""
+    return emptied(_second)
+
+
+@pytest.fixture
+def client(url: str) -> Iterator[Any]:
+    with redisson_dq.connect(url, codec=StringCodec()) as made:
+        yield made
+
+
+def filled(client: Any) -> None:
+    client.delayed_queue("orders", transfer=False).offer_all([(f"value {number}", 3600) for number in range(450)])
+    client.blocking_queue("orders", transfer=False).add_all([f"ready {number}" for number in range(250)])
+
+
+class _Killed(BaseException):
+    """The process ends here."""
+
+
+@pytest.mark.parametrize("to", ["name", "server", "file"])
+def test_the_report_counts_all_runs(
+    client: Any, admin: redis.Redis, second: EmbeddedServer, tmp_path: Path, to: str
+) -> None:
+    """Each run ends at another state of another batch. The last one counts all, and so does one behind it."""
+    filled(client)
+
+    def run(journal: Journal, ends_at: int) -> dict[str, int]:
+        notes = 0
+
+        def kill(state: str, number: int) -> None:
+            nonlocal notes
+            notes += 1
+            if notes == ends_at:
+                raise _Killed
+
+        migration = Migration(
+            [QueueSite.of(client, "orders")],
+            Recoding(None, None, None, [target]),
+            journal=journal,
+            to_file=ToFile(tmp_path / "items", bytes.decode) if to == "file" else None,
+            on_state=kill,
+        )
+        return migration.run(quiet=0.2).moved
+
+    with redisson_dq.connect(second.url, codec=StringCodec()) as other:
+        target = QueueSite.of(other if to == "server" else client, "bills")
+        path = tmp_path / "journal"
+        for ends_at in (1, 2, 3, 2, 1, 2):
+            with Journal.resumed(path) if path.exists() else Journal.begun(path, "abc", {}) as journal:
+                with pytest.raises(_Killed):
+                    run(journal, ends_at)
+        for _ in range(2):
+            with Journal.resumed(path) as journal:
+                assert run(journal, 0) == WHOLE
+        client.blocking_queue("orders", transfer=False).add("one more")
+        with Journal.resumed(path) as journal, pytest.raises(_Killed):
+            run(journal, 2)
+        with Journal.resumed(path) as journal:
+            assert run(journal, 0) == {"ready": 251, "waiting": 450}
+    assert contents(admin) == {}
+    assert list(admin.scan_iter("redisson_dq_migrating*")) == []
+
+
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_between_two_batches(
+    client: Any, url: str, second: EmbeddedServer, tmp_path: Path, by: signal.Signals
+) -> None:
+    filled(client)
+    holder = client.blocking_queue("orders", transfer=False).receive(timeout=5, visibility_timeout=3600)
+    command = [sys.executable, "-m", "redisson_dq", "migrate", "orders", "--url", url, "--yes", "--json"]
+    first = [*command, "--to-url", second.url, "--journal", "a journal"]
+    with subprocess.Popen(
+        first, cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as run:
+        with redis.Redis.from_url(second.url) as there:
+            eventually(lambda: there.zcard("redisson_delay_queue_timeout:{orders}") == 450, within=PATIENCE)
+        # It waits for the value that is held.
+        run.send_signal(by)
+        out, told = run.communicate(timeout=PATIENCE)
+    assert (run.returncode, json.loads(out)["stopped"]) == (128 + by, True), told
+    assert "to go on: redisson-dq migrate '--resume=a journal' --to-url=... -- orders" in told
+    holder.ack()
+    again = [*command, "--to-url", second.url, "--resume=a journal"]
+    done = subprocess.run(again, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["moved"] == {"ready": 249, "waiting": 450}
+    assert json.loads(done.stdout)["stopped"] is False
+
+
+def test_a_signal_ends_forwarding_as_a_whole(client: Any, url: str, second: EmbeddedServer, tmp_path: Path) -> None:
+    """What is held is written before the notes go. So a run behind it puts nothing in twice."""
+    filled(client)
+    command = [sys.executable, "-m", "redisson_dq", "migrate", "orders", "--url", url, "--yes", "--json"]
+    command += ["--to-url", second.url, "--follow"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as run:
+        with redis.Redis.from_url(second.url) as there:
+            eventually(lambda: there.llen("orders") > 0, within=PATIENCE)
+            run.send_signal(signal.SIGTERM)
+            out, told = run.communicate(timeout=PATIENCE)
+            assert run.returncode in (0, 1), told
+            assert not there.exists("redisson_dq_migrating:{orders}")
+            found = json.loads(out)
+            assert there.llen("orders") == found["moved"]["ready"]
+    left = found["left"]
+    assert {kind: found["moved"].get(kind, 0) + left.get(kind, 0) for kind in WHOLE} == WHOLE
+
+
+@pytest.mark.parametrize("state", ["planned", "held"])
+def test_a_script_that_comes_late_does_nothing(client: Any, second: EmbeddedServer, tmp_path: Path, state: str) -> None:
+    """A connection that stood still sends its script when the next run has ended. Equal values stand there again."""
+    values = [f"ready {number}" for number in range(250)]
+    queue = client.blocking_queue("orders", transfer=False)
+    queue.add_all(values)
+    late: list[Callable[[], Any]] = []
+    run = QueueSite.run
+
+    with redisson_dq.connect(second.url, codec=StringCodec()) as other, pytest.MonkeyPatch.context() as patched:
+        source, target = QueueSite.of(client, "orders"), QueueSite.of(other, "bills")
+        stuck = source if state == "planned" else target
+
+        def sent(site: QueueSite, request: Any) -> Any:
+            if site is stuck and request.script is not None and request.script.name == "exchange":
+                late.append(lambda: run(site, request))
+                raise _Killed
+            return run(site, request)
+
+        def stands_still(reached: str, number: int) -> None:
+            if reached == state:
+                patched.setattr(QueueSite, "run", sent)
+
+        recoding = Recoding(None, None, None, [target])
+        with Journal.begun(tmp_path / "journal", "abc", {}) as journal, pytest.raises(_Killed):
+            Migration([source], recoding, journal=journal, on_state=stands_still).run(quiet=0.2)
+        patched.undo()
+        assert len(late) == 1
+        with Journal.resumed(tmp_path / "journal") as journal:
+            assert Migration([source], recoding, journal=journal).run(quiet=0.2).moved == {"ready": 250}
+        queue.add_all(values)
+        late[0]()
+        assert queue.read_all() == values
+        assert other.blocking_queue("bills", transfer=False).read_all() == values
