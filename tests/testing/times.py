@@ -50,11 +50,11 @@ class Time:
 
 
 class TimeOfTests(Time):
-    tick = timedelta(days=1)
     days = 20
 
-    def __init__(self, clock: TestClock) -> None:
+    def __init__(self, clock: TestClock, tick: timedelta = timedelta(days=1)) -> None:
         self._clock = clock
+        self.tick = tick
 
     @property
     def now(self) -> datetime:
@@ -101,10 +101,10 @@ class RealTime(Time):
 
 
 @contextmanager
-def in_time(kind: str, url: str, tick: timedelta = timedelta(milliseconds=60)) -> Iterator[Time]:
+def in_time(kind: str, url: str, **tick: timedelta) -> Iterator[Time]:
     """The time of a test (``test``), or the real one (``real``). Clients are made inside."""
     with ExitStack() as stack:
         if kind == "test":
-            yield TimeOfTests(stack.enter_context(TestClock(url, start=START)))
+            yield TimeOfTests(stack.enter_context(TestClock(url, start=START)), **tick)
         else:
-            yield RealTime(stack.enter_context(redis.Redis.from_url(url)), tick)
+            yield RealTime(stack.enter_context(redis.Redis.from_url(url)), **tick)
