@@ -186,6 +186,10 @@ class Access:
             return [covers and (each is None or fnmatch.fnmatchcase(each, account.pattern)) for each in queues]
         return [bool(each) for each in await self._asked(auth, request, action, queues)]
 
+    async def rights(self, request: HTTPConnection, user: User, queue: str | None) -> frozenset[Right]:
+        """All rights of a user over a queue, or over all queues."""
+        return frozenset([each for each in RIGHTS if (await self.may(request, user, each, [queue]))[0]])
+
     async def check(self, request: HTTPConnection, user: User, action: Right, queue: str | None) -> User:
         """The user, with the name that a hook has told. Raises AccessRefused."""
         if action != "view" and not self.allow_writes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import shutil
 import tempfile
@@ -9,6 +10,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import parse_qsl
 
 import anyio
 import anyio.to_thread
@@ -22,6 +24,7 @@ from redisson_dq._sync.client import Client
 from redisson_dq._version import __version__
 from redisson_dq.errors import ArgumentError, RedisConnectionError, RedissonDQError, WrongTypeError
 from redisson_dq.web.access import Access, AccessRefused, Basic, Right, Token, User
+from redisson_dq.web.deeds import Deeds
 from redisson_dq.web.doctor import FleetDoctor
 from redisson_dq.web.live import Live
 from redisson_dq.web.masks import Masks
@@ -31,7 +34,7 @@ from redisson_dq.web.queue import ConnectedClients
 from redisson_dq.web.snapshots import Snapshots
 from redisson_dq.web.times import in_words, span_in_words
 
-__all__ = ["COLORS", "WebRequest", "Dashboard", "NotFound", "WebPage", "Site", "Trouble"]
+__all__ = ["COLORS", "WebRequest", "Dashboard", "PostedForm", "NotFound", "WebPage", "Site", "Trouble"]
 
 logger = Log()
 T = TypeVar("T")
@@ -39,8 +42,10 @@ T = TypeVar("T")
 #: The colours of the environment's badge. The style sheet has a class ``env-COLOR`` for each.
 COLORS = ("gray", "red", "orange", "yellow", "green", "teal", "blue", "purple", "pink")
 _TEMPLATES = Path(__file__).parent / "templates"
-# So many threads wait for Redis at a time.
-_THREADS = 8
+# So many threads wait for Redis at a time, and so many carry out actions.
+_THREADS, _ACTING = 8, 2
+# A page waits so many seconds for an action, and a form has so many bytes at most.
+_PATIENCE, _MOST_BYTES = 1.0, 1_000_000
 
 
 @attrs.frozen(kw_only=True)
@@ -86,10 +91,14 @@ class NotFound(Exception):
 
 @attrs.frozen(kw_only=True)
 class WebRequest:
-    """One request of a user who may make it. ``queue`` is the name in its path, None on pages about all queues."""
+    """One request of a user who may make it. ``queue`` is the name in its path, None on pages about all queues.
+
+    ``rights`` are the user's over that queue, or over all queues.
+    """
 
     request: Request
     user: User
+    rights: frozenset[Right]
     queue: str | None
     links: Links
     query: Mapping[str, str]
@@ -108,12 +117,38 @@ class WebRequest:
         return int(text)
 
 
+@attrs.frozen
+class PostedForm:
+    """The fields of a form, in their order."""
+
+    pairs: tuple[tuple[str, str], ...]
+
+    @classmethod
+    async def read(cls, request: Request) -> PostedForm:
+        """Raises AccessRefused for one that is too large."""
+        data = bytearray()
+        async for part in request.stream():
+            data += part
+            if len(data) > _MOST_BYTES:
+                raise AccessRefused(413, "the form is too large")
+        return cls(tuple(parse_qsl(data.decode(errors="replace"), keep_blank_values=True)))
+
+    def get(self, name: str) -> str:
+        """The first field of that name, or an empty text."""
+        return next((value for each, value in self.pairs if each == name), "")
+
+    def all(self, name: str) -> tuple[str, ...]:
+        """All fields of that name."""
+        return tuple(value for each, value in self.pairs if each == name)
+
+
 @attrs.frozen(kw_only=True)
 class WebPage:
     """One route: its path, the right that it needs, its template and its function.
 
-    The function gets the dashboard and the request, and gives a view-model or a response. ``right`` is None for a page
-    without a user: the login. A path with ``{queue}`` asks for the right to that queue.
+    The function gets the dashboard and the request, and gives a view-model or a response. A path with ``{queue}`` asks
+    for the right to that queue. ``right`` is None for a page that checks the rights itself, and ``is_open`` marks one
+    without a user: the login.
     """
 
     path: str
@@ -121,6 +156,7 @@ class WebPage:
     answer: Callable[[Any, WebRequest], Awaitable[Any]]
     template: str = ""
     methods: tuple[str, ...] = ("GET",)
+    is_open: bool = False
 
 
 class Dashboard:
@@ -141,6 +177,8 @@ class Dashboard:
         self.doctor = FleetDoctor(client)
         self.clients = ConnectedClients(client)
         self.live = Live(self.snapshots, self.doctor)
+        self.deeds = Deeds(client, masks, lambda: self.undo_dir)
+        self._tasks: set[asyncio.Task[None]] = set()
         self._name, self._color = name, color
         self._made_dir: str | None = None
         self._undo_dir = None if undo_dir is None else Path(undo_dir)
@@ -156,8 +194,9 @@ class Dashboard:
         return self._undo_dir
 
     def close(self) -> None:
-        """Ends the live stream, and removes the folder that was made for undo files."""
+        """Ends the live stream and all actions, and removes the folder that was made for undo files."""
         self.live.close()
+        self.deeds.close()
         if self._made_dir is not None:
             shutil.rmtree(self._made_dir, ignore_errors=True)
             self._made_dir = self._undo_dir = None
@@ -166,6 +205,27 @@ class Dashboard:
         """Calls a function that asks Redis, in a thread."""
         limiter = self._limits.setdefault("look", anyio.CapacityLimiter(_THREADS))
         return await anyio.to_thread.run_sync(functools.partial(function, *args, **options), limiter=limiter)
+
+    async def go_on(self, function: Callable[..., None], *args: Any) -> None:
+        """Calls a function of an action in a thread, and waits for it for a second at most. It goes on after that."""
+        limiter = self._limits.setdefault("act", anyio.CapacityLimiter(_ACTING))
+
+        async def done() -> None:
+            await anyio.to_thread.run_sync(functools.partial(function, *args), limiter=limiter)
+            self.snapshots.forget()
+            self.doctor.forget()
+
+        task = asyncio.get_running_loop().create_task(done())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        await asyncio.wait({task}, timeout=_PATIENCE)
+
+    async def form(self, asked: WebRequest) -> PostedForm:
+        """The fields of a form of ours. Raises AccessRefused for any other form."""
+        form = await PostedForm.read(asked.request)
+        if not self.access.is_form_token(asked.user, form.get("token")):
+            raise AccessRefused(403, "the form is old, or not one of this dashboard: load its page again")
+        return form
 
     async def allowed(self, asked: WebRequest, names: list[str]) -> Collection[str]:
         """Of these queues the ones that the user may see."""
@@ -205,24 +265,21 @@ class Dashboard:
         queue = text_of(request.path_params["queue"]) if "queue" in request.path_params else None
         if queue == "":
             raise NotFound("a queue has a name")
-        user = User("")
+        user, rights = User(""), frozenset[Right]()
+        if not page.is_open:
+            user = self.access.user_of(request)
         if page.right is not None:
-            user = await self.access.check(request, self.access.user_of(request), page.right, queue)
-        return WebRequest(request=request, user=user, queue=queue, links=links, query=dict(request.query_params))
+            user = await self.access.check(request, user, page.right, queue)
+            rights = await self.access.rights(request, user, queue)
+        query = dict(request.query_params)
+        return WebRequest(request=request, user=user, rights=rights, queue=queue, links=links, query=query)
 
     async def _shown(self, template: str, view: Any, asked: WebRequest, status: int = 200) -> Response:
         if asked.query.get("format") == "json":
             return Response(json_bytes(view), status, media_type="application/json")
-        site = await self._site(asked)
+        site = self._frame(asked.request, asked.user, asked.rights)
         text = await self.run(self._templates.get_template(template).render, view=view, site=site, links=asked.links)
         return Response(text, status, media_type="text/html")
-
-    async def _site(self, asked: WebRequest) -> Site:
-        rights = set()
-        for right in ("view", "mend", "purge"):
-            if (await self.access.may(asked.request, asked.user, right, [asked.queue]))[0]:
-                rights.add(right)
-        return self._frame(asked.request, asked.user, frozenset(rights))
 
     def _frame(self, request: Request, user: User, rights: frozenset[str]) -> Site:
         root = str(request.scope.get("root_path", "")).rstrip("/")

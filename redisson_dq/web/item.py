@@ -10,6 +10,7 @@ import attrs
 
 from redisson_dq._sync.client import Client
 from redisson_dq.browsing import SeenItem, find_row, recognise
+from redisson_dq.web.actions import ActionChoice
 from redisson_dq.web.masks import HIDDEN, MaskedReader, Masks
 from redisson_dq.web.plain import digits
 from redisson_dq.web.times import in_words
@@ -65,7 +66,8 @@ class ItemView:
     could not be read, and ``error`` says why. ``is_cut``: only the beginning of the value was read, or the tree has
     more parts. ``hex_lines`` are rows of an offset, 16 bytes in hex, and their characters; the first 4 KB.
     ``bytes_are_cut``: there are more. ``moments`` are its times, oldest first. ``reason`` is the text of its last
-    failure, with the traceback. ``context`` are pairs of the offer's context. ``codecs`` are those that can be chosen.
+    failure, with the traceback. ``context`` are pairs of the offer's context. ``codecs`` are those that can be chosen,
+    and ``actions`` those that the user may start on it.
     """
 
     queue: str
@@ -94,6 +96,7 @@ class ItemView:
     context: tuple[tuple[str, str], ...]
     codecs: tuple[CodecChoice, ...]
     is_masked: bool
+    actions: tuple[ActionChoice, ...] = ()
 
 
 def item(

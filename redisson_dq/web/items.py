@@ -11,6 +11,7 @@ import attrs
 from redisson_dq._sync.client import Client
 from redisson_dq.browsing import STATES, DecodedValue, Filter, SeenIn, SeenItem, browse, cursor_at
 from redisson_dq.errors import ArgumentError
+from redisson_dq.web.actions import ActionChoice
 from redisson_dq.web.masks import HIDDEN, MaskedReader, Masks
 from redisson_dq.web.plain import json_text
 from redisson_dq.web.times import in_words
@@ -79,7 +80,7 @@ class ItemsView:
     page may have few rows, or none, while ``next`` goes on. ``fields`` are names for the completion of filters, and
     ``classes`` the classes seen. ``filter_error`` says why the filter cannot be read, and ``filter_position`` where.
     ``from_ms`` and ``to_ms`` are the span of due times that is shown, None without one. ``is_masked``: fields are
-    hidden, so no codec can be chosen.
+    hidden, so no codec can be chosen. ``actions`` are those that the user may start on these items.
     """
 
     queue: str
@@ -101,6 +102,7 @@ class ItemsView:
     fields: tuple[str, ...]
     classes: tuple[str, ...]
     is_masked: bool
+    actions: tuple[ActionChoice, ...]
 
 
 def items(
@@ -116,6 +118,7 @@ def items(
     to_ms: int | None = None,
     limit: int = _ROWS,
     partitions: int | None = None,
+    actions: tuple[ActionChoice, ...] = (),
 ) -> ItemsView:
     """The view. A filter looks for a second at most, and the next page goes on behind the last item it has looked at.
 
@@ -154,6 +157,7 @@ def items(
         fields=(*_OF_ITEMS, *sorted(fields)),
         classes=tuple(sorted(classes)),
         is_masked=bool(masks),
+        actions=actions,
     )
 
 

@@ -21,6 +21,7 @@ from redisson_dq.inspection import QueueInspection
 from redisson_dq.requests.delayed import DelayedRequests
 from redisson_dq.requests.inner.delayed_side import DelayedSide
 from redisson_dq.scheduling.recurrence import Recurrence
+from redisson_dq.web.actions import ActionChoice
 from redisson_dq.web.fleet import FleetRow, fleet_row, verdicts
 from redisson_dq.web.masks import Masks
 from redisson_dq.web.rules import in_words
@@ -85,6 +86,7 @@ class QueueView:
     how many would move it. ``others`` is how many of these are not of this library, such as Java's. Both are None where
     nobody can tell. ``clients_error`` says why clients cannot be seen. ``forms`` and ``codecs`` are of a sample, and
     ``classes`` are those of its values. ``recurring`` are the first 50 offers. ``findings`` are the doctor's.
+    ``actions`` are those that the user may start on the queue itself: pause, resume.
     """
 
     name: str
@@ -101,6 +103,7 @@ class QueueView:
     classes: tuple[Share, ...]
     recurring: tuple[RecurringView, ...]
     findings: tuple[Finding, ...]
+    actions: tuple[ActionChoice, ...]
 
 
 class ConnectedClients:
@@ -137,6 +140,7 @@ def queue(
     partitions: int | None = None,
     from_: str = "",
     to: str = "",
+    actions: tuple[ActionChoice, ...] = (),
 ) -> QueueView:
     """The view. Some five round trips. Raises ArgumentError, RedisConnectionError, RedisReplyError."""
     figures = client.inspect(name, partitions=partitions)
@@ -165,6 +169,7 @@ def queue(
         classes=classes,
         recurring=tuple(_recurring(client, name, partitions)) if figures.recurring else (),
         findings=tuple(each for each in report.findings if each.queue == name) if report else (),
+        actions=actions,
     )
 
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import urlsplit
 
+import attrs
 from starlette.responses import RedirectResponse, Response
 
 from redisson_dq.browsing import partitions_of
-from redisson_dq.errors import RedissonDQError
-from redisson_dq.web.access import COOKIE, AccessRefused, Token
-from redisson_dq.web.dashboard import Dashboard, NotFound, WebPage, WebRequest
+from redisson_dq.errors import ArgumentError, RedissonDQError
+from redisson_dq.web.access import COOKIE, AccessRefused, Right, Token, User
+from redisson_dq.web.actions import action, actions, choices
+from redisson_dq.web.dashboard import Dashboard, NotFound, PostedForm, WebPage, WebRequest
+from redisson_dq.web.deeds import KINDS, WebDeed, audit
 from redisson_dq.web.doctor import doctor
 from redisson_dq.web.fleet import fleet
 from redisson_dq.web.item import item
@@ -21,8 +24,6 @@ from redisson_dq.web.queue import queue
 from redisson_dq.web.timeline import timeline
 
 __all__ = ["PAGES"]
-
-_MOST_BYTES = 1_000_000
 
 
 async def _fleet(dashboard: Dashboard, asked: WebRequest) -> Any:
@@ -62,6 +63,7 @@ async def _queue(dashboard: Dashboard, asked: WebRequest) -> Any:
             partitions=_partitions(dashboard, name),
             from_=asked.query.get("from", ""),
             to=asked.query.get("to", ""),
+            actions=choices("queue", asked.rights),
         )
 
     return await dashboard.run(made)
@@ -78,17 +80,18 @@ async def _timeline(dashboard: Dashboard, asked: WebRequest) -> Any:
 
 async def _items(dashboard: Dashboard, asked: WebRequest) -> Any:
     def made() -> Any:
-        name = _name(asked)
+        name, state = _name(asked), asked.query.get("state", "") or "waiting"
         return items(
             dashboard.client,
             name,
             dashboard.masks,
-            state=asked.query.get("state", "") or "waiting",
+            state=state,
             filter=asked.query.get("filter", ""),
             codec=asked.query.get("codec", ""),
             cursor=asked.query.get("cursor", ""),
             from_ms=asked.number("from"),
             to_ms=asked.number("to"),
+            actions=choices(state, asked.rights),
             partitions=_partitions(dashboard, name),
         )
 
@@ -109,7 +112,7 @@ async def _item(dashboard: Dashboard, asked: WebRequest) -> Any:
         )
         if found is None:
             raise NotFound(f"queue {name!r} has no item {asked.path('id')!r} any more")
-        return found
+        return attrs.evolve(found, actions=choices(found.state, asked.rights))
 
     return await dashboard.run(made)
 
@@ -158,17 +161,87 @@ class _Streamed(Response):
         await self._stream(scope, receive, send)
 
 
+# -- actions ---------------------------------------------------------------------------------------------------------
+
+
+async def _act(dashboard: Dashboard, asked: WebRequest) -> Any:
+    """Chooses and counts the items of an action. Nothing is changed before its own form is posted."""
+    name = _name(asked)
+    form = await dashboard.form(asked)
+    kind = KINDS.get(form.get("action"))
+    if kind is None:
+        raise ArgumentError(f"there is no action {form.get('action')[:100]!r}: {', '.join(KINDS)}")
+    await _check(dashboard, asked, kind.right, name)
+    state = form.get("state") or kind.states[0]
+    ids, filter = tuple(dict.fromkeys(each for each in form.all("id") if each)), form.get("filter").strip()
+    if state != "queue" and bool(ids) + bool(filter) + (form.get("all") == "1") != 1:
+        raise ArgumentError("say which items: some of them, those of a filter, or all")
+    client = asked.request.client
+    deed = WebDeed(
+        kind=kind,
+        queue=name,
+        partitions=await dashboard.run(_partitions, dashboard, name),
+        state=state,
+        user=asked.user.name,
+        address="?" if client is None else client.host,
+        filter=filter,
+        ids=ids,
+        when=form.get("when").strip(),
+    )
+    dashboard.deeds.new(deed)
+    await dashboard.go_on(dashboard.deeds.choose, deed)
+    return RedirectResponse(asked.links.action(deed.id), 303)
+
+
+async def _check(dashboard: Dashboard, asked: WebRequest, right: Right, queue: str) -> User:
+    """The user, who has a right. The log has who had not."""
+    try:
+        return await dashboard.access.check(asked.request, asked.user, right, queue)
+    except AccessRefused as error:
+        audit.warning("refused: %s", error)
+        raise
+
+
+async def _actions(dashboard: Dashboard, asked: WebRequest) -> Any:
+    found = dashboard.deeds.all()
+    rights = {
+        name: await dashboard.access.rights(asked.request, asked.user, name) for name in {each.queue for each in found}
+    }
+    return actions(found, rights, dashboard.masks)
+
+
+def _deed(dashboard: Dashboard, asked: WebRequest) -> WebDeed:
+    found = dashboard.deeds.get(asked.path("id"))
+    if found is None:
+        raise NotFound("this dashboard has no such action: it forgets them when it ends")
+    return found
+
+
+async def _action(dashboard: Dashboard, asked: WebRequest) -> Any:
+    deed = _deed(dashboard, asked)
+    await dashboard.access.check(asked.request, asked.user, "view", deed.queue)
+    return action(deed, await dashboard.access.rights(asked.request, asked.user, deed.queue), dashboard.masks)
+
+
+async def _step(dashboard: Dashboard, asked: WebRequest) -> Any:
+    deed = _deed(dashboard, asked)
+    user = await _check(dashboard, asked, deed.kind.right, deed.queue)
+    await dashboard.form(asked)
+    step = asked.path("step")
+    if step == "do":
+        dashboard.deeds.begin(deed)
+        await dashboard.go_on(dashboard.deeds.carry_out, deed)
+    elif step == "undo":
+        dashboard.deeds.begin_undo(deed, user.name)
+        await dashboard.go_on(dashboard.deeds.take_back, deed, user.name)
+    elif step == "drop":
+        dashboard.deeds.drop(deed)
+    else:
+        raise NotFound(f"there is no step {step!r}: do, undo, drop")
+    return RedirectResponse(asked.links.action(deed.id), 303)
+
+
 # -- login -----------------------------------------------------------------------------------------------------------
-
-
-async def _form(asked: WebRequest) -> dict[str, str]:
-    """The fields of a form. Raises AccessRefused for one that is too large."""
-    data = bytearray()
-    async for part in asked.request.stream():
-        data += part
-        if len(data) > _MOST_BYTES:
-            raise AccessRefused(413, "the form is too large")
-    return dict(parse_qsl(data.decode(errors="replace"), keep_blank_values=True))
 
 
 async def _login(dashboard: Dashboard, asked: WebRequest) -> Any:
@@ -177,8 +250,8 @@ async def _login(dashboard: Dashboard, asked: WebRequest) -> Any:
     after = asked.query.get("next", "/")
     if asked.request.method == "GET":
         return {"next": after, "error": ""}
-    form = await _form(asked)
-    if not dashboard.access.is_token(form.get("password", "")):
+    form = await PostedForm.read(asked.request)
+    if not dashboard.access.is_token(form.get("password")):
         return {"next": after, "error": "This is not the token."}
     answer = RedirectResponse(asked.links.root + _inside(after), 303)
     answer.set_cookie(
@@ -200,9 +273,7 @@ def _inside(path: str) -> str:
 
 
 async def _logout(dashboard: Dashboard, asked: WebRequest) -> Any:
-    form = await _form(asked)
-    if not dashboard.access.is_form_token(asked.user, form.get("token", "")):
-        raise AccessRefused(403, "the form is old: load the page again")
+    await dashboard.form(asked)
     answer = RedirectResponse(asked.links.login(), 303)
     answer.delete_cookie(COOKIE, path=asked.links.root or "/")
     return answer
@@ -217,6 +288,10 @@ PAGES = (
     WebPage(path="/queues/{queue}/items/{state}/{id}", right="view", answer=_item, template="item.html"),
     WebPage(path="/doctor", right="view", answer=_doctor, template="doctor.html"),
     WebPage(path="/live", right="view", answer=_live),
-    WebPage(path="/login", right=None, answer=_login, template="login.html", methods=("GET", "POST")),
+    WebPage(path="/login", right=None, answer=_login, template="login.html", methods=("GET", "POST"), is_open=True),
+    WebPage(path="/queues/{queue}/actions", right="mend", answer=_act, methods=("POST",)),
+    WebPage(path="/actions", right="view", answer=_actions, template="actions.html"),
+    WebPage(path="/actions/{id}", right=None, answer=_action, template="action.html"),
+    WebPage(path="/actions/{id}/{step}", right=None, answer=_step, methods=("POST",)),
     WebPage(path="/logout", right="view", answer=_logout, methods=("POST",)),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -12,14 +13,28 @@ import pytest
 import redisson_dq
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.web import app
+from redisson_dq.web.access import Access, User
 from tests.conftest import emptied
 
 with warnings.catch_warnings():
     warnings.filterwarnings("ignore", "Using `httpx` with")  # of later versions of starlette
     from starlette.testclient import TestClient
 
+__all__ = ["Open", "TestClient", "logged_in", "token_of"]
+
 #: Opens a dashboard with these options of ``app()``.
 Open = Callable[..., TestClient]
+
+
+def logged_in(name: str, password: str) -> dict[str, str]:
+    """The headers of a browser whose user has given a name and a password."""
+    return {"authorization": "Basic " + base64.b64encode(f"{name}:{password}".encode()).decode()}
+
+
+def token_of(pages: TestClient, user: str = "ada") -> str:
+    """The hidden field of the forms of a user."""
+    access: Access = pages.app.state.dashboard.access  # type: ignore[attr-defined]
+    return access.form_token(User(user))
 
 
 @pytest.fixture

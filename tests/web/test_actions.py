@@ -1,0 +1,144 @@
+"""Actions by the pages: counted first, carried out, taken back, and told of in the log."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import pytest
+
+import redisson_dq
+from redisson_dq.web import Basic
+from redisson_dq.web.paths import Links
+from tests.web.conftest import Open, TestClient, logged_in, token_of
+
+LINKS = Links("")
+MEND = Basic({"ada": "secret-of-ada"})
+
+
+def act(pages: TestClient, queue: str, **fields: Any) -> dict[str, Any]:
+    """Chooses items, and gives the view of the action."""
+    answer = pages.post(LINKS.act(queue), data={"token": token_of(pages), **fields})
+    assert answer.status_code == 303, answer.text
+    return view_of(pages, answer.headers["location"])
+
+
+def view_of(pages: TestClient, address: str) -> dict[str, Any]:
+    while True:
+        found: dict[str, Any] = pages.get(f"{address}?format=json").json()
+        if not found["goes_on"]:
+            return found
+
+
+def step(pages: TestClient, found: dict[str, Any], name: str) -> dict[str, Any]:
+    answer = pages.post(LINKS.action(found["id"], name), data={"token": token_of(pages)})
+    assert answer.status_code == 303, answer.text
+    return view_of(pages, answer.headers["location"])
+
+
+@pytest.fixture
+def pages(browse: Open) -> TestClient:
+    return browse(auth=MEND, allow_writes=True, headers=logged_in("ada", "secret-of-ada"))
+
+
+def test_a_filter_is_counted_and_cancelled_and_put_back(
+    pages: TestClient, client: redisson_dq.Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    queue = client.delayed_queue("orders", transfer=False)
+    queue.offer_all(({"n": i}, 3600) for i in range(300))
+    found = act(pages, "orders", action="cancel", state="waiting", filter="n < 250")
+    assert (found["status"], found["wanted"], found["met"], found["can_do"]) == ("ready", 250, 300, True)
+    assert client.stats("orders")["orders"].waiting == 300
+    with caplog.at_level(logging.INFO, "redisson_dq.web.audit"):
+        found = step(pages, found, "do")
+    assert (found["status"], found["done"], found["can_undo"]) == ("done", 250, True)
+    assert client.stats("orders")["orders"].waiting == 50
+    last = caplog.messages[-1]
+    assert last.startswith("ada: cancelled 250 of 250: cancel 250 waiting items by filter 'n < 250' of 'orders'")
+    found = step(pages, found, "undo")
+    assert (found["status"], found["undone"]) == ("undone", 250)
+    assert client.stats("orders")["orders"].waiting == 300
+    # An action is carried out once, and taken back once.
+    for name in ("do", "undo"):
+        answer = pages.post(LINKS.action(found["id"], name), data={"token": token_of(pages)})
+        assert answer.status_code == 400
+    assert [row["status"] for row in pages.get("/actions?format=json").json()["rows"]] == ["undone"]
+
+
+def test_an_item_that_changed_since_it_was_counted_is_left(pages: TestClient, client: redisson_dq.Client) -> None:
+    queue = client.delayed_queue("orders", transfer=False)
+    for id in ("a", "b"):
+        queue.offer(id, 3600, id=id)
+    found = act(pages, "orders", action="run-now", state="waiting", id=["a", "b", "c"])
+    assert found["wanted"] == 2
+    assert len(found["problems"]) == 1
+    queue.cancel("a")
+    found = step(pages, found, "do")
+    assert (found["done"], found["left"]) == (1, {"moved, taken or changed meanwhile": 1})
+    assert client.stats("orders")["orders"].overdue == 1
+
+
+def test_items_are_rescheduled_to_a_moment_and_by_a_span(pages: TestClient, client: redisson_dq.Client) -> None:
+    queue = client.delayed_queue("orders", transfer=False)
+    queue.offer("a", 3600, id="a")
+
+    def due() -> str:
+        [row] = pages.get(LINKS.items("orders", format="json")).json()["rows"]
+        return str(row["due"])
+
+    step(pages, act(pages, "orders", action="reschedule", id="a", when="2040-01-02T03:04:05Z"), "do")
+    assert due() == "2040-01-02T03:04:05+00:00"
+    step(pages, act(pages, "orders", action="reschedule", id="a", when="-5m"), "do")
+    assert due() == "2040-01-02T02:59:05+00:00"
+    answer = pages.post(
+        LINKS.act("orders"), data={"token": token_of(pages), "action": "reschedule", "id": "a", "when": "soon"}
+    )
+    assert answer.status_code == 400
+
+
+def test_a_queue_is_paused_and_resumed(pages: TestClient, client: redisson_dq.Client) -> None:
+    client.delayed_queue("orders", transfer=False).offer("a", 3600)
+    found = step(pages, act(pages, "orders", action="pause", state="queue"), "do")
+    assert client.stats("orders")["orders"].is_paused
+    step(pages, found, "undo")
+    assert not client.stats("orders")["orders"].is_paused
+    step(pages, act(pages, "orders", action="pause", state="queue"), "do")
+    step(pages, act(pages, "orders", action="resume", state="queue"), "do")
+    assert not client.stats("orders")["orders"].is_paused
+
+
+def test_stuck_leases_and_dead_letters_come_back(pages: TestClient, client: redisson_dq.Client) -> None:
+    ready = client.blocking_queue("orders", transfer=False)
+    ready.add_all(["a", "b"])
+    lease = ready.receive(timeout=1, visibility_timeout=600)
+    assert lease is not None
+    found = act(pages, "orders", action="release", state="in-flight", all="1")
+    assert found["wanted"] == 1
+    found = step(pages, found, "do")
+    assert (found["done"], found["can_undo"]) == (1, False)
+    assert client.stats("orders")["orders"].in_flight == 0
+    for _ in range(2):
+        held = ready.receive(timeout=1, visibility_timeout=600)
+        assert held is not None
+        held.reject("broken")
+    [first, _] = pages.get(LINKS.items("orders", state="dead", format="json")).json()["rows"]
+    assert first["reason"] == "broken"
+    found = step(pages, act(pages, "orders", action="redrive", state="dead", id=first["id"]), "do")
+    assert found["done"] == 1
+    found = step(pages, act(pages, "orders", action="purge", state="dead", all="1"), "do")
+    assert (found["done"], client.stats("orders")["orders"].dead) == (1, 0)
+    step(pages, found, "undo")
+    assert client.stats("orders")["orders"].dead == 1
+
+
+def test_an_action_says_which_items(pages: TestClient) -> None:
+    token = token_of(pages)
+    for fields in (
+        {"action": "cancel"},
+        {"action": "cancel", "id": "a", "all": "1"},
+        {"action": "cancel", "filter": "n <", "state": "waiting"},
+        {"action": "cancel", "all": "1", "state": "dead"},
+        {"action": "erase", "all": "1"},
+    ):
+        assert pages.post(LINKS.act("orders"), data={"token": token, **fields}).status_code == 400, fields
+    assert pages.get("/actions?format=json").json()["rows"] == []
