@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 import attrs
 
 from redisson_dq._log import Log
+from redisson_dq._shell import command_line
 from redisson_dq._sync.client import Client
 from redisson_dq._sync.queues.delayed import DelayedQueue
 from redisson_dq.errors import RedisConnectionError, RedisReplyError, RedissonDQError
@@ -151,7 +152,7 @@ def _wait(
         elif clock.monotonic() - progress[1] > _PATIENCE:
             for name in waiting:
                 overdue = client.stats(name)[name].overdue
-                left[name] = (overdue, "it does not move: redisson-dq doctor tells why")
+                left[name] = (overdue, f"it does not move: {command_line('doctor', [name])} tells why")
             return left
         if waiting:
             clock.sleep(_PAUSE)

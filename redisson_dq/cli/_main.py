@@ -27,7 +27,14 @@ from typing import NoReturn
 
 import click
 
-from redisson_dq.cli.frame import PROBLEM, USAGE, NoSuchCommand, code_of, usage_error
+from redisson_dq.cli.frame import (
+    PROBLEM,
+    USAGE,
+    NoSuchCommand,
+    code_of,
+    say,
+    usage_error,
+)
 from redisson_dq.errors import RedissonDQError
 
 __all__ = ["COMMANDS", "PROGRAM", "main", "program"]
@@ -99,7 +106,7 @@ def _print_version(ctx: click.Context, option: click.Parameter, is_wanted: bool)
     if is_wanted and not ctx.resilient_parsing:
         from redisson_dq import __version__
 
-        click.echo(f"{PROGRAM} {__version__}")
+        say(f"{PROGRAM} {__version__}")
         ctx.exit()
 
 
@@ -137,7 +144,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except click.exceptions.Exit as error:
         return error.exit_code
     except click.ClickException as error:
-        print(usage_error(error, PROGRAM), file=sys.stderr)
+        say(usage_error(error, PROGRAM), error=True)
         return USAGE
     except _Terminated:
         return 128 + signal.SIGTERM
@@ -147,13 +154,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         _abandon_output()
         return PROBLEM
     except RedissonDQError as error:
-        print(f"{PROGRAM}: error: {error}", file=sys.stderr)
+        say(f"{PROGRAM}: error: {error}", error=True)
         return code_of(error)
     except OSError as error:
         if error.errno not in _FULL:
             raise
         text = "a file cannot be written on; make room and run the same command again, or migrate by --resume"
-        print(f"{PROGRAM}: error: {error.strerror}: {text}", file=sys.stderr)
+        say(f"{PROGRAM}: error: {error.strerror}: {text}", error=True)
         return PROBLEM
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from redisson_dq.cli.frame import PORT, Server, server_options
+from redisson_dq.cli.frame import PORT, Server, say, server_options
 
 if TYPE_CHECKING:
     from redisson_dq.web import Basic, Token
@@ -121,7 +121,7 @@ def _serve(uvicorn: Any, made: Any, host: str, port: int, root_path: str) -> Non
         for each in server.servers:
             address = each.sockets[0].getsockname()
             shown = f"[{address[0]}]" if ":" in address[0] else address[0]
-            click.echo(f"dashboard at http://{shown}:{address[1]}/")
+            say(f"dashboard at http://{shown}:{address[1]}/")
 
     server.startup = announced
     # uvicorn has ended by then, and tells the signal on.
@@ -137,7 +137,7 @@ def _auth(text: str) -> Token | Basic | Any:
         given = os.environ.get(_VARIABLE)
         if given is None:
             given = secrets.token_urlsafe(24)
-            click.echo(f"token: {given}")
+            say(f"token: {given}")
         return Token(given)
     kind, colon, rest = text.partition(":")
     if kind == "basic" and rest:

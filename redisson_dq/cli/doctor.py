@@ -69,7 +69,7 @@ def command(
         report = diagnose(client, queues, only=ids[0], skip=ids[1], codec=expected)
     if output.as_json:
         told = report.to_dict()
-        output.document(checks=told["checks"], findings=told["findings"])
+        output.document(**{name: told[name] for name in ("checks", "findings", "notes")})
     else:
         _show(report, output)
     return report.exit_code(strict=strict)
@@ -109,11 +109,12 @@ def _show(report: Report, output: Output) -> None:
         output.text(
             f"{finding.severity.value}: {finding.check}:{where} {finding.text}", style=_STYLES[finding.severity]
         )
+        beside = "  or" if finding.pick_one else "  then"
         output.fields(
             [
                 ("  evidence", ", ".join(f"{name}={value}" for name, value in finding.evidence.items())),
                 ("  shown by", finding.shown_by),
-                *((("  do" if number == 0 else "  or"), each) for number, each in enumerate(finding.commands)),
+                *((beside if number else "  do", each) for number, each in enumerate(finding.commands)),
                 ("  page", finding.page),
             ]
         )

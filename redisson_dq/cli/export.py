@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from redisson_dq.cli.frame import FINE, PROBLEM, Output, Server, json_option, progress, queue_argument, server_options
+from redisson_dq.cli.frame import (
+    FINE,
+    PROBLEM,
+    Output,
+    Server,
+    json_option,
+    progress,
+    queue_argument,
+    say,
+    server_options,
+)
 
 if TYPE_CHECKING:
     from redisson_dq.migrating import Exported, QueueSite
@@ -59,7 +69,7 @@ def command(queue: str, to: str | None, pause: bool, server: Server, output: Out
             output.fields([("file", str(path)), ("queue", each.queue), *each.counts.items()])
             output.fields([("lines", each.lines), ("sha256", each.sha256), ("exact", "yes" if each.exact else "no")])
     if pause and not all(each.exact for each in done):
-        print("the queue changed meanwhile, in spite of the pause: stop its producers and consumers", file=sys.stderr)
+        say("the queue changed meanwhile, in spite of the pause: stop its producers and consumers", error=True)
         return PROBLEM
     return FINE
 

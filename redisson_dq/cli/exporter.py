@@ -7,7 +7,12 @@ from threading import Event
 
 import click
 
-from redisson_dq.cli.frame import PORT, SECONDS, server_choice
+from redisson_dq.cli.frame import (
+    PORT,
+    SECONDS,
+    say,
+    server_choice,
+)
 from redisson_dq.errors import ArgumentError
 
 __all__ = ["command"]
@@ -60,7 +65,7 @@ def command(
         collector = Collector(client, queues, timeout=timeout, most=most)
         server = MetricsServer(host, port, collector.collect)
         try:
-            print(f"metrics at port {server.port}", flush=True)
+            say(f"metrics at port {server.port}")
             Event().wait()
         finally:
             server.close()

@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from redisson_dq.cli.frame import FINE, PORT, PROBLEM, Output, Server, json_option, queues_argument, server_options
+from redisson_dq.cli.frame import (
+    FINE,
+    PORT,
+    PROBLEM,
+    Output,
+    Server,
+    json_option,
+    queues_argument,
+    say,
+    server_options,
+)
 
 if TYPE_CHECKING:
     from redisson_dq.cli.serving import Port
@@ -65,10 +75,10 @@ def _follow(queues: tuple[str, ...], server: Server, host: str, port: int | None
         try:
             if port is not None:
                 health = _health_port(sidecar, host, port)
-                click.echo(f"health at port {health.number}")
+                say(f"health at port {health.number}")
             while True:
                 for name in sidecar.look():
-                    click.echo(f"moving {name}")
+                    say(f"moving {name}")
                 Event().wait(_LOOK_EVERY)
         except KeyboardInterrupt:
             # Also for SIGTERM, by which a service is stopped.

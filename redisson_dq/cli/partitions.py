@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
+
+from redisson_dq.cli.frame import say
 
 __all__ = ["command"]
 
@@ -20,4 +24,5 @@ def command(name: str, count: int, prefix: str | None) -> None:
     from redisson_dq.wire.partitions import partition_names
 
     for each in partition_names(name, count, prefix):
-        print(each)
+        # Programs get the names as they are.
+        say(each) if sys.stdout.isatty() else print(each)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import attrs
+import redis
 
 from redisson_dq._log import Log
 from redisson_dq._redis.errors import lacks_rights
@@ -12,7 +14,8 @@ from redisson_dq._sync.client import Client
 from redisson_dq._texts import described, nearest
 from redisson_dq.codecs.base import Codec
 from redisson_dq.doctor import fleet, flow, server, values
-from redisson_dq.doctor.findings import CannotRun, Finding, Report, Result, Severity, Status
+from redisson_dq.doctor.addresses import has_password, redis_cli_options
+from redisson_dq.doctor.findings import CannotRun, Finding, Report, Result, Severity, Status, addressed
 from redisson_dq.doctor.sight import Sight
 from redisson_dq.errors import ArgumentError, RedissonDQError
 
@@ -95,12 +98,12 @@ def diagnose(
     sight = Sight(client, queues, codec)
     failure = _failure(sight)
     if failure is not None:
-        return _without_redis(chosen, *failure)
+        return _without_redis(chosen, sight, *failure)
     results, findings = [], []
     for check in chosen:
         result, found = _run(check, sight)
         results.append(result)
-        findings += _together(found)
+        findings += [_addressed(each, sight) for each in _together(found)]
     findings.sort(key=lambda each: each.severity is Severity.WARNING)
     return Report(results=tuple(results), findings=tuple(findings), notes=tuple(sight.notes))
 
@@ -125,7 +128,7 @@ def _failure(sight: Sight) -> tuple[str, str] | None:
     return None
 
 
-def _without_redis(chosen: list[Check], failure: str, text: str) -> Report:
+def _without_redis(chosen: list[Check], sight: Sight, failure: str, text: str) -> Report:
     finding = Finding(
         check="connection",
         severity=Severity.PROBLEM,
@@ -142,7 +145,10 @@ def _without_redis(chosen: list[Check], failure: str, text: str) -> Report:
         else Result(check=each.id, status=Status.UNKNOWN, reason=reason)
         for each in chosen
     ]
-    return Report(results=tuple(results), findings=(finding,), failure=failure)
+    with contextlib.suppress(RedissonDQError, redis.RedisError):
+        # Sentinels may have to be asked for the server.
+        finding = _addressed(finding, sight)
+    return Report(results=tuple(results), findings=(finding,), notes=tuple(sight.notes), failure=failure)
 
 
 def _run(check: Check, sight: Sight) -> tuple[Result, list[Finding]]:
@@ -168,6 +174,20 @@ def _run(check: Check, sight: Sight) -> tuple[Result, list[Finding]]:
     else:
         status = Status.OK if reason is None else Status.UNKNOWN
     return Result(check=check.id, status=status, reason=reason), found
+
+
+def _addressed(finding: Finding, sight: Sight) -> Finding:
+    """The finding with commands of redis-cli that reach the server that it is about."""
+    nodes = {node.name: node for node in sight.nodes}
+    node = nodes.get(str(finding.evidence.get("server")), sight.nodes[0])
+    options = redis_cli_options(node.pool, is_cluster=sight.connections.is_cluster)
+    if has_password(node.pool):
+        sight.note("redis-cli takes the password from the environment variable REDISCLI_AUTH")
+    return attrs.evolve(
+        finding,
+        shown_by=addressed(finding.shown_by, options),
+        commands=tuple(addressed(each, options) for each in finding.commands),
+    )
 
 
 def _together(found: list[Finding]) -> list[Finding]:

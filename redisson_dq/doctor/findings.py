@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import enum
-import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import attrs
 
-__all__ = ["CannotRun", "Finding", "Report", "Result", "Severity", "Status", "redis_cli"]
+from redisson_dq._shell import shell_word
+
+__all__ = ["CannotRun", "Finding", "Report", "Result", "Severity", "Status", "addressed", "redis_cli"]
 
 
 class Severity(str, enum.Enum):
@@ -36,9 +37,10 @@ class CannotRun(Exception):
 class Finding:
     """One thing that is wrong.
 
-    ``evidence`` has figures by their names. ``shown_by`` is the literal command that shows them. ``commands`` are the
-    commands that help, and ``page`` is the section of the documentation. ``queue`` is None for a server or a client.
-    ``text`` says the finding in one sentence. ``partition`` is the name of the one that it was found in.
+    ``evidence`` has figures by their names. ``shown_by`` is the literal command that shows them. ``commands`` help: one
+    after the other, or one of them with ``pick_one``. One that begins with ``#`` is no command, but a deed in words.
+    ``page`` is the section of the documentation. ``queue`` is None for a server or a client. ``text`` says the finding
+    in one sentence. ``partition`` is the name of the one that it was found in.
     """
 
     check: str
@@ -49,6 +51,7 @@ class Finding:
     shown_by: str
     commands: tuple[str, ...]
     partition: str | None = None
+    pick_one: bool = False
 
     @property
     def page(self) -> str:
@@ -64,6 +67,7 @@ class Finding:
             "evidence": dict(self.evidence),
             "shown_by": self.shown_by,
             "commands": list(self.commands),
+            "commands_are": "alternatives" if self.pick_one else "steps",
             "page": self.page,
         }
 
@@ -110,6 +114,7 @@ class Report:
             "schema": 1,
             "checks": [{"id": each.check, "status": each.status.value} for each in self.results],
             "findings": [each.to_dict() for each in self.findings],
+            "notes": list(self.notes),
         }
 
 
@@ -123,8 +128,16 @@ def redis_cli(*words: str | bytes | int) -> str:
     if any(isinstance(word, bytes) for word in words):
         # An argument cannot have a NUL. redis-cli itself knows the escapes.
         line = " ".join(_escaped(word) for word in words)
-        return f"printf '%s\\n' {shlex.quote(line)} | redis-cli"
-    return "redis-cli " + " ".join(shlex.quote(str(word)) for word in words)
+        return f"printf '%s\\n' {shell_word(line)} | redis-cli"
+    return "redis-cli " + " ".join(shell_word(str(word)) for word in words)
+
+
+def addressed(line: str, options: Sequence[str]) -> str:
+    """A line that :func:`redis_cli` made, with the options that name a server."""
+    program = " ".join(("redis-cli", *map(shell_word, options)))
+    if line.startswith("redis-cli "):
+        return f"{program}{line.removeprefix('redis-cli')}"
+    return f"{line.removesuffix('redis-cli')}{program}" if line.endswith("| redis-cli") else line
 
 
 def _escaped(word: str | bytes | int) -> str:

@@ -36,7 +36,7 @@ def name_mapper(sight: Sight) -> Iterator[Finding]:
                     "subscribers_of_the_other": other.subscribers,
                 },
                 shown_by=redis_cli("PUBSUB", "NUMSUB", queue.keys.channel, other.keys.channel),
-                commands=("set one name mapper in all services",),
+                commands=("# set one name mapper in all services",),
             )
 
 
@@ -56,7 +56,7 @@ def client_versions(sight: Sight) -> Iterator[Finding]:
             queue=None,
             evidence={"clients": counts, "others_that_listen": redissons},
             shown_by=redis_cli("CLIENT", "LIST"),
-            commands=("deploy one version to all services",),
+            commands=("# deploy one version to all services",),
         )
     for queue in sight.queues:
         figures = queue.figures
@@ -67,7 +67,7 @@ def client_versions(sight: Sight) -> Iterator[Finding]:
                 text="a newer version of this library wrote forms that this one does not know",
                 evidence={"newer": figures.newer, "forms": dict(figures.newer_forms)},
                 shown_by=redis_cli("ZCARD", queue.keys.newer),
-                commands=("upgrade the clients",),
+                commands=("# upgrade the clients",),
             )
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import timedelta
 
+from redisson_dq._shell import command_line
 from redisson_dq.doctor.findings import CannotRun, Finding, Severity, redis_cli
 from redisson_dq.doctor.sight import Looked, Sight
 from redisson_dq.errors import EnvelopeError
@@ -60,7 +61,7 @@ def overdue(sight: Sight) -> Iterator[Finding]:
                 "mover": None if figures.mover is None else figures.mover.client,
             },
             shown_by=redis_cli("ZCOUNT", queue.keys.timeout, "-inf", queue.now_ms),
-            commands=(queue.command("move"), "restart the service that has the queue open"),
+            commands=(queue.command("move"), "# restart the service that has the queue open"),
         )
 
 
@@ -106,6 +107,7 @@ def nobody_moves(sight: Sight) -> Iterator[Finding]:
                 evidence={"waiting": figures.waiting, "overdue": figures.overdue, "subscribers": 0},
                 shown_by=redis_cli("PUBSUB", "NUMSUB", queue.keys.channel),
                 commands=(queue.command("move", "--follow"), queue.command("move")),
+                pick_one=True,
             )
     if unknown:
         raise CannotRun("Redis does not tell who is subscribed: the user needs +pubsub, and replicas may have some")
@@ -166,7 +168,7 @@ def nobody_consumes(sight: Sight) -> Iterator[Finding]:
                 text=f"{queue.figures.ready} values are ready, and no consumer is connected that takes them",
                 evidence={"ready": queue.figures.ready, "in_flight": 0, "consumers": 0},
                 shown_by=redis_cli("LLEN", queue.keys.ready),
-                commands=(queue.command("peek"), "start the service that consumes the queue"),
+                commands=(queue.command("peek"), "# start the service that consumes the queue"),
             )
 
 
@@ -181,7 +183,7 @@ def worker(sight: Sight) -> Iterator[Finding]:
                 text=f"{queue.figures.ready} values are ready, and the consumers that are connected take none",
                 evidence={"ready": queue.figures.ready, "in_flight": 0, "clients": names},
                 shown_by=redis_cli("CLIENT", "LIST"),
-                commands=("redisson-dq worker MODULE:WORKER --check", "restart the worker"),
+                commands=("# where the worker runs: redisson-dq worker MODULE:WORKER --check", "# restart the worker"),
             )
 
 
@@ -196,7 +198,7 @@ def ready_backlog(sight: Sight) -> Iterator[Finding]:
                 text=f"{queue.figures.ready} values are ready, and consumers do not keep up",
                 evidence={"ready": queue.figures.ready, "in_flight": queue.figures.in_flight},
                 shown_by=redis_cli("LLEN", queue.keys.ready),
-                commands=(queue.command("stats"), "start more consumers"),
+                commands=(queue.command("stats"), "# start more consumers"),
             )
 
 
@@ -213,7 +215,7 @@ def paused(sight: Sight) -> Iterator[Finding]:
                 text=f"delivery is paused, and {queue.figures.waiting} items wait",
                 evidence={"paused": True, "waiting": queue.figures.waiting, "overdue": queue.figures.overdue},
                 shown_by=redis_cli("HGET", queue.keys.settings, "paused"),
-                commands=(queue.command("resume"),),
+                commands=(queue.command("resume", "--yes"),),
             )
 
 
@@ -241,8 +243,8 @@ def leases_stuck(sight: Sight) -> Iterator[Finding]:
                     evidence={"held_s": round(held), "in_flight": figures.in_flight, **sampled_of},
                     shown_by=redis_cli("HGET", queue.keys.deliveries, sampled.held_id),
                     commands=(
-                        queue.command("list", "--state in-flight"),
-                        queue.command("release", "--all"),
+                        queue.command("list", "--state", "in-flight"),
+                        command_line("release", [queue.whole, sampled.held_id.hex()], ["--yes"]),
                     ),
                 )
 
@@ -264,8 +266,8 @@ def recurring(sight: Sight) -> Iterator[Finding]:
                 evidence={"stopped": max(stopped, 1), "recurring": figures.recurring, "late_by_s": round(late, 3)},
                 shown_by=redis_cli("HKEYS", queue.keys.recurring),
                 commands=(
+                    queue.command("list", "--state", "recurring"),
                     queue.command("move", "--follow"),
-                    queue.command("list", "--state recurring"),
                 ),
             )
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+from redisson_dq._shell import command_line
 from redisson_dq.doctor.findings import CannotRun, Finding, Severity, redis_cli
 from redisson_dq.doctor.sight import Node, Sight
 from redisson_dq.observing.server_advice import version_of
 from redisson_dq.wire import calls
 from redisson_dq.wire.keys import QueueKeys
+from redisson_dq.wire.names import names_of
 from redisson_dq.wire.rights import needed_to_move
 
 __all__ = [
@@ -43,6 +45,8 @@ _OF_QUEUES = {
     *("lpop", "rpop", "lpush", "rpush", "lrem", "lrange", "zadd", "zrem", "zrange", "zrangebyscore", "lmove"),
 }
 
+# So many queues are named in a command.
+_MOST_NAMED = 5
 # The writes of a transfer on each key, and those that a user lacks who only looks.
 _ON_TIMEOUT, _ON_ENVELOPES = ("ZRANGEBYSCORE", "ZREM"), ("LREM",)
 _WRITES = {"RPUSH", "ZADD", "ZREM", "LREM"}
@@ -70,7 +74,7 @@ def server_version(sight: Sight) -> Iterator[Finding]:
                 text=f"{node.name} is Redis {version}, and calls need 6.2 or later",
                 evidence={"redis_version": version, "server": node.name},
                 shown_by=redis_cli("INFO", "server"),
-                commands=("install Redis 6.2 or later, or Valkey",),
+                commands=("# install Redis 6.2 or later, or Valkey",),
             )
 
 
@@ -92,7 +96,7 @@ def rights(sight: Sight) -> Iterator[Finding]:
                 queue=queue.whole,
                 evidence={"user": user, "missing": missing},
                 shown_by=redis_cli("ACL", "GETUSER", user),
-                commands=(queue.command(f"acl --role mover --user {user}"),),
+                commands=(command_line("acl", [queue.whole], ["--role", "mover", "--user", user], of_server=False),),
             )
             break
     yield from _refused(sight, {key: each.whole for each in looked for key in _all_keys(each.keys)})
@@ -128,6 +132,8 @@ def _refused(sight: Sight, owners: dict[str, str]) -> Iterator[Finding]:
             if not is_ours or what.lower() in _LOOKS or float(of["age-seconds"]) > _RECENTLY_S or (who, what) in told:
                 continue
             told.add((who, what))
+            # A command alone tells no queue.
+            about = [owners[what]] if what in owners else sorted(set(owners.values()))[:_MOST_NAMED]
             yield Finding(
                 check="rights",
                 severity=Severity.PROBLEM,
@@ -135,7 +141,7 @@ def _refused(sight: Sight, owners: dict[str, str]) -> Iterator[Finding]:
                 queue=owners.get(what),
                 evidence={"user": who, "reason": reason, "object": what, "count": int(of["count"])},
                 shown_by=redis_cli("ACL", "LOG"),
-                commands=(f"redisson-dq acl --role worker --user {who} {owners.get(what, 'QUEUE')}",),
+                commands=(command_line("acl", about, ["--role", "worker", "--user", who], of_server=False),),
             )
 
 
@@ -219,7 +225,7 @@ def memory(sight: Sight) -> Iterator[Finding]:
                 shown_by=redis_cli("INFO", "memory"),
                 commands=(
                     redis_cli("CONFIG", "SET", "maxmemory", 2 * used),
-                    "redisson-dq queues",
+                    command_line("queues"),
                 ),
             )
 
@@ -234,8 +240,13 @@ def replication(sight: Sight) -> Iterator[Finding]:
             master = f"{info.get('master_host')}:{info.get('master_port')}"
             yield of_node(
                 text=f"{node.name} is a replica of {master}, and takes no writes",
-                evidence={"role": info["role"], "master": master, "link": info.get("master_link_status")},
-                commands=(f"redisson-dq doctor --url redis://{master}",),
+                evidence={
+                    "role": info["role"],
+                    "master": master,
+                    "link": info.get("master_link_status"),
+                    "server": node.name,
+                },
+                commands=(command_line("doctor", (), ["--url", f"redis://{master}"], of_server=False),),
             )
             continue
         # Redis tells how many replicas are well only where it needs some.
@@ -257,7 +268,7 @@ def replication(sight: Sight) -> Iterator[Finding]:
                 yield _warning(
                     check="replication",
                     text=f"the replica {replica.get('ip')}:{replica.get('port')} of {node.name} lags behind",
-                    evidence=replica,
+                    evidence={**replica, "server": node.name},
                     shown_by=redis_cli("INFO", "replication"),
                     commands=(redis_cli("INFO", "replication"),),
                 )
@@ -280,7 +291,10 @@ def _cluster(sight: Sight) -> Iterator[Finding]:
             yield _problem(
                 check="replication",
                 text=f"{node.name} says that its cluster is not whole",
-                evidence={name: info.get(name) for name in ("cluster_state", "cluster_slots_ok", "cluster_slots_fail")},
+                evidence={
+                    **{name: info.get(name) for name in ("cluster_state", "cluster_slots_ok", "cluster_slots_fail")},
+                    "server": node.name,
+                },
                 shown_by=redis_cli("CLUSTER", "INFO"),
                 commands=(redis_cli("CLUSTER", "NODES"),),
             )
@@ -356,6 +370,7 @@ def keyspace_events(sight: Sight) -> Iterator[Finding]:
 def slow_scripts(sight: Sight) -> Iterator[Finding]:
     """No script on a queue has kept Redis busy for long within the last hour."""
     worst: dict[str, tuple[int, str]] = {}
+    queues: dict[str, set[str]] = {}
     count: dict[str, int] = {}
     for node, (_, at_s, took_us, words, *_) in sight.slow_log:
         is_script = words[0].upper() in (b"EVAL", b"EVALSHA", b"EVAL_RO", b"EVALSHA_RO", b"FCALL")
@@ -363,11 +378,15 @@ def slow_scripts(sight: Sight) -> Iterator[Finding]:
         if is_script and of_queue and took_us >= _SLOW_US and sight.server_now_s - at_s < _RECENTLY_S:
             worst[node.name] = max(worst.get(node.name, (0, "")), (took_us, words[1].decode(errors="replace")[:60]))
             count[node.name] = count.get(node.name, 0) + 1
+            queues.setdefault(node.name, set()).update(map(sight.name_of, names_of(words)))
     for server, (took_us, script) in worst.items():
         yield _warning(
             check="slow-scripts",
             text=f"scripts on queues have kept {server} busy for up to {took_us / 1000:.0f} ms",
             evidence={"longest_ms": round(took_us / 1000), "script": script, "count": count[server], "server": server},
             shown_by=redis_cli("SLOWLOG", "GET", 128),
-            commands=("redisson-dq move --follow QUEUE", redis_cli("SLOWLOG", "RESET")),
+            commands=(
+                command_line("move", sorted(queues[server])[:_MOST_NAMED] or ["*"], ["--follow"]),
+                redis_cli("SLOWLOG", "RESET"),
+            ),
         )

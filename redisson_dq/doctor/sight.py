@@ -6,7 +6,6 @@ A fact that Redis refuses raises :class:`CannotRun`, for every check that wants 
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any, TypeVar
@@ -15,6 +14,7 @@ import attrs
 from redis import ConnectionPool
 
 from redisson_dq._redis import where
+from redisson_dq._shell import command_line
 from redisson_dq._sync.client import Client
 from redisson_dq._sync.connecting.asking import outcomes, timed
 from redisson_dq._times import machine_us
@@ -100,12 +100,9 @@ class Looked:
         """The server's clock at the look, in epoch ms."""
         return self.sampled.now_us // 1000
 
-    def command(self, words: str, options: str = "") -> str:
+    def command(self, words: str, *options: str) -> str:
         """The command of ours about this queue, as a shell takes it."""
-        name = shlex.quote(self.whole)
-        # A name that begins with a dash would be read as an option.
-        parts = (words, options, "--", name) if self.whole.startswith("-") else (words, name, options)
-        return " ".join(("redisson-dq", *filter(None, parts)))
+        return command_line(words, [self.whole], options)
 
     def finding(
         self,
@@ -116,6 +113,7 @@ class Looked:
         evidence: Mapping[str, Any],
         shown_by: str,
         commands: tuple[str, ...],
+        pick_one: bool = False,
     ) -> Finding:
         """A finding about this queue."""
         return Finding(
@@ -127,6 +125,7 @@ class Looked:
             evidence=evidence,
             shown_by=shown_by,
             commands=commands,
+            pick_one=pick_one,
         )
 
     def late_s(self) -> float:

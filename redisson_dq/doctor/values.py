@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 
+from redisson_dq._shell import command_line
 from redisson_dq.codecs.base import Codec
 from redisson_dq.doctor.findings import CannotRun, Finding, Severity, redis_cli
 from redisson_dq.doctor.flow import value_of
@@ -59,7 +60,7 @@ def dead_letters(sight: Sight) -> Iterator[Finding]:
                 text=f"{queue.figures.dead} values were given up",
                 evidence={"dead": queue.figures.dead},
                 shown_by=redis_cli("LLEN", key),
-                commands=(queue.command("dead list"), queue.command("dead redrive", "--all")),
+                commands=(queue.command("dead list"), queue.command("dead redrive", "--all", "--yes")),
             )
 
 
@@ -100,7 +101,7 @@ def undecodable(sight: Sight) -> Iterator[Finding]:
                 shown_by=redis_cli("LRANGE", queue.keys.undecodable, 0, 9),
                 commands=(
                     queue.command("undecodable list"),
-                    queue.command("undecodable redrive", "--all"),
+                    queue.command("undecodable redrive", "--all", "--yes"),
                 ),
             )
 
@@ -119,7 +120,7 @@ def expired(sight: Sight) -> Iterator[Finding]:
                 text=f"{queue.figures.expired} values were too late, the last one due at {due:%H:%M:%S}",
                 evidence={"expired": queue.figures.expired, "last_due": due.isoformat()},
                 shown_by=redis_cli("LRANGE", queue.keys.expired, -10, -1),
-                commands=(queue.command("list", "--state expired"),),
+                commands=(queue.command("list", "--state", "expired"),),
             )
 
 
@@ -169,6 +170,7 @@ def torn_entries(sight: Sight) -> Iterator[Finding]:
                 )
                 if member
                 else (),
+                pick_one=True,
             )
         elif zset_alone > 0:
             member = sampled.alone_in_zset or b""
@@ -195,8 +197,8 @@ def mixed_envelopes(sight: Sight) -> Iterator[Finding]:
         yield queue.finding(
             check="mixed-envelopes",
             severity=Severity.PROBLEM if listening else Severity.WARNING,
-            text=f"{kinds['legacy']} legacy and {kinds['current']} current entries wait: a Redisson reads one "
-            f"kind, and stops at the other with 'data string too short' ({listening} listen)",
+            text=f"{kinds['legacy']} legacy and {kinds['current']} current entries wait: a Redisson reads one kind, "
+            f"up to 3.21.0 legacy, and stops at the other with 'data string too short' ({listening} listen)",
             evidence={
                 "legacy": kinds["legacy"],
                 "current": kinds["current"],
@@ -205,9 +207,11 @@ def mixed_envelopes(sight: Sight) -> Iterator[Finding]:
             },
             shown_by=redis_cli("ZRANGE", queue.keys.timeout, 0, 9),
             commands=(
+                queue.command("migrate", "--to-envelope", "current", "--yes"),
+                queue.command("migrate", "--to-envelope", "legacy", "--yes"),
                 queue.command("move", "--follow"),
-                queue.command("migrate", "--to-envelope current"),
             ),
+            pick_one=True,
         )
 
 
@@ -270,8 +274,8 @@ def _of_codec(queue: Looked, text: str, evidence: dict[str, object], sample: byt
         if sample in queue.sampled.ready
         else redis_cli("ZRANGE", queue.keys.timeout, 0, 9),
         commands=(
-            queue.command("list", "--state waiting"),
-            queue.command("migrate", "--to-codec NAME"),
+            queue.command("list"),
+            "# let all services that offer to the queue use one codec",
         ),
     )
 
@@ -296,6 +300,7 @@ def unknown_classes(sight: Sight) -> Iterator[Finding]:
                         missing[met[1]] += 1
         if missing:
             names = sorted(missing)
+            declare = command_line("generate-classes", ["app.jar", *names], ["-o", "acme.py"], of_server=False)
             key = queue.keys.ready if queue.figures.ready else queue.keys.timeout
             yield queue.finding(
                 check="unknown-classes",
@@ -303,5 +308,8 @@ def unknown_classes(sight: Sight) -> Iterator[Finding]:
                 text=f"values name classes that Python does not know: {', '.join(names)}",
                 evidence={"classes": names, "values": sum(missing.values()), "sampled": len(_values(queue))},
                 shown_by=redis_cli("LRANGE" if queue.figures.ready else "ZRANGE", key, 0, 9),
-                commands=(f"redisson-dq generate-classes app.jar {' '.join(names)} -o acme.py",),
+                commands=(
+                    queue.command("list"),
+                    f"# with the jar of the Java service: {declare}",
+                ),
             )

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 import attrs
 
+from redisson_dq._shell import command_line
 from redisson_dq._times import from_ms
 from redisson_dq.items import entry_id
 from redisson_dq.mending.queue import MendedQueue, QueuePart
@@ -20,16 +21,6 @@ __all__ = ["IdProblem", "found_by_id"]
 
 # Of a mirrored entry, a lean one, or one that was leased.
 _HEX = re.compile("[0-9a-f]{16}(?:[0-9a-f]{2}){0,2}")
-_COMMANDS = {
-    "dead": "it is a dead letter: redisson-dq dead redrive {queue} {id}, or dead purge",
-    "ready": "it is ready, and the next consumer takes it: a call of the library, cancel({id!r}), takes it out",
-    "leased": "a receiver holds it until {until}: redisson-dq release {queue} {id} gives a stuck one back",
-    "delivered": "it was delivered and is done",
-    "expired": "it was too late to be delivered: redisson-dq list {queue} --state expired shows the last ones",
-    "unknown": "no item with this id waits: redisson-dq list {queue} shows those that do",
-    "twice": "two items have this id: name one by its whole id, as redisson-dq list {queue} shows it, or its partition "
-    "as the queue",
-}
 
 
 @attrs.frozen(kw_only=True)
@@ -113,6 +104,26 @@ def _walked(
 
 
 def _problem(queue: MendedQueue, id: str, state: str, due_ms: int = 0) -> IdProblem:
-    until = from_ms(due_ms).isoformat(timespec="milliseconds") if due_ms else ""
-    text = _COMMANDS[state].format(queue=queue.name, id=id, until=until)
-    return IdProblem(id=id, state=state, text=text)
+    return IdProblem(id=id, state=state, text=_advice(queue.name, id, state, due_ms))
+
+
+def _advice(queue: str, id: str, state: str, due_ms: int) -> str:
+    """Where the item is, and the command that helps."""
+    if state == "dead":
+        return f"it is a dead letter: {command_line('dead redrive', [queue, id], ['--yes'])}, or dead purge"
+    if state == "ready":
+        return f"it is ready, and the next consumer takes it: a call of the library, cancel({id!r}), takes it out"
+    if state == "leased":
+        until = from_ms(due_ms).isoformat(timespec="milliseconds") if due_ms else ""
+        line = command_line("release", [queue, id], ["--yes"])
+        return f"a receiver holds it until {until}: {line} gives a stuck one back"
+    if state == "delivered":
+        return "it was delivered and is done"
+    if state == "expired":
+        return (
+            f"it was too late to be delivered: {command_line('list', [queue], ['--state', 'expired'])} shows the last"
+        )
+    shown = command_line("list", [queue])
+    if state == "twice":
+        return f"two items have this id: name one by its whole id, as {shown} shows it, or its partition as the queue"
+    return f"no item with this id waits: {shown} shows those that do"

@@ -75,10 +75,7 @@ def test_a_planted_problem_is_named_and_nothing_else(fleet: Fleet, illness: str)
     assert finding.evidence
     assert finding.commands
     # The command that shows it is one that redis-cli takes.
-    port = re.search(r":(\d+)/", fleet.url)
-    assert port is not None
-    shown = finding.shown_by.replace("redis-cli", f"redis-cli -p {port[1]}", 1)
-    done = subprocess.run(["bash", "-c", shown], capture_output=True, check=True).stdout
+    done = subprocess.run(["bash", "-c", finding.shown_by], capture_output=True, check=True).stdout
     # That nothing stands in the other key is the sign of a torn entry.
     assert (done.strip() == b"") is (illness == "torn-entries")
     assert b"ERR" not in done
@@ -208,3 +205,69 @@ def test_the_clock_of_a_redisson(fleet: Fleet, ahead_s: int, found: list[str]) -
     now_ms = int(fleet.admin.time()[0]) * 1000 + ahead_s * 1000
     fleet.admin.execute_command("EVAL", "return 1", 3, keys.ready, keys.timeout, keys.envelopes, now_ms, 100)
     assert named(examined(fleet.url, only=["clock"])) == found
+
+
+# -- printed commands ------------------------------------------------------------------------------------------------
+
+EVIL = "it's \x1b[31m\u202ered\x07"
+#: No answer of these tells anything about the command, or they stay.
+_NOT_RUN = ("redisson-dq acl", "df ", "timedatectl", "systemctl")
+
+
+#: These plant connections, whose names cannot have such characters.
+_NAMED_AFTER_IT = ("client-versions", "worker")
+
+
+def words_of(line: str) -> list[str]:
+    """A command line as bash reads it."""
+    done = subprocess.run(["bash", "-c", f"printf '%s\\0' {line}"], capture_output=True, text=True, check=True)
+    return done.stdout.split("\0")[:-1]
+
+
+@pytest.mark.parametrize("illness", ILLNESSES)
+def test_commands_work_when_they_are_pasted_and_nothing_raw_is_printed(
+    fleet: Fleet, illness: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a queue whose name would change a terminal. The commands name the server."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("REDISSON_DQ_URL", raising=False)
+    queue = "orders" if illness in _NAMED_AFTER_IT else EVIL
+    ILLNESSES[illness](fleet, queue)
+    for words in (
+        ["doctor"],
+        ["queues"],
+        ["stats", queue],
+        ["list", queue],
+        ["watch", "--count", "1"],
+        ["peek", queue],
+    ):
+        main([*words, "--url", fleet.url])
+        told = capsys.readouterr()
+        assert not re.search("[\x00-\x09\x0b-\x1f\x7f\u202e]", told.out + told.err), words
+    main(["doctor", "--json", "--url", fleet.url])
+    (finding,) = json.loads(capsys.readouterr().out)["findings"]
+    assert finding["queue"] in (None, queue, f"shop:{queue}")
+    steps = [each for each in finding["commands"] if not each.startswith(("#", *_NOT_RUN)) and "--follow" not in each]
+    for line in steps[:1] if finding["commands_are"] == "alternatives" else steps:
+        if line.startswith("redisson-dq "):
+            assert main(words_of(line)[1:]) in (0, 1), (line, capsys.readouterr().err)
+        else:
+            done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=True)
+            assert "ERR" not in done.stdout, line
+
+
+def test_a_password_stands_in_no_command(fleet: Fleet, capsys: pytest.CaptureFixture[str]) -> None:
+    fleet.writer.offer("orders", "alone", 3600)
+    fleet.admin.acl_setuser(
+        "svc", enabled=True, passwords=["+hidden"], categories=["+@all"], keys=["*"], channels=["*"]
+    )
+    try:
+        assert main(["doctor", "orders", "--url", fleet.url.replace("//", "//svc:hidden@")]) == 1
+    finally:
+        fleet.admin.acl_deluser("svc")
+    told = capsys.readouterr()
+    assert "hidden" not in told.out + told.err
+    assert "  do        redisson-dq move orders --follow\n  or        redisson-dq move orders\n" in told.out
+    assert "--user svc PUBSUB NUMSUB" in told.out
+    assert "REDISCLI_AUTH" in told.out
+    assert "set the environment variable REDISSON_DQ_URL" in told.err

@@ -22,8 +22,9 @@ imports anything else inside its function: ``redisson-dq --help`` loads all comm
 A command is thin: it parses, calls a room of the library that knows no click, and shows the result. It raises errors
 of ``redisson_dq.errors``, and ``code_of`` gives each its exit code. It raises ``click.UsageError`` for arguments that
 do not go together. A command that writes takes ``@write_options()`` and asks ``consent.given``. Long work goes on below
-``progress``, and ends between two steps when ``stopping`` tells. Texts that come from Redis go through ``Output``,
-which shows control characters as escapes.
+``progress``, and ends between two steps when ``stopping`` tells. All that it prints goes through ``Output`` or ``say``,
+which show control characters as escapes. A command line that helps is made by ``redisson_dq._shell.command_line``. It
+names the server that the user has named.
 
 One definition makes the help, the completion and the usage block in docs/command-line.md (``make generate``).
 """
@@ -41,7 +42,7 @@ from redisson_dq.cli.frame._options import (
     server_choice,
     server_options,
 )
-from redisson_dq.cli.frame._output import Column, Output
+from redisson_dq.cli.frame._output import Column, Output, say, show_json
 from redisson_dq.cli.frame._progress import Progress, progress
 from redisson_dq.cli.frame._stopping import stopping
 from redisson_dq.cli.frame._types import PORT, SECONDS, BoundedNumber, Seconds
@@ -72,7 +73,9 @@ __all__ = [
     "queue_argument",
     "queues_argument",
     "quit_key",
+    "say",
     "server_choice",
+    "show_json",
     "server_options",
     "stopping",
     "usage_error",

@@ -10,6 +10,7 @@ from typing import Any, TypeVar, cast
 import attrs
 import click
 
+from redisson_dq.cli.frame._output import say
 from redisson_dq.cli.frame._types import BoundedNumber
 
 __all__ = ["Consent", "write_options"]
@@ -32,11 +33,11 @@ class Consent:
         ``count`` is how many things it touches; 0 needs no answer, and nothing is done. A terminal is asked. Raises
         click.UsageError where neither ``--yes`` nor a terminal is.
         """
-        click.echo(f"{deed}{'' if count != 0 else ': nothing to do'}", err=True)
+        say(f"{deed}{'' if count != 0 else ': nothing to do'}", error=True)
         if count == 0:
             return False
         if self.dry_run:
-            click.echo("--dry-run: nothing was changed", err=True)
+            say("--dry-run: nothing was changed", error=True)
             return False
         if self.yes:
             return True
@@ -44,12 +45,12 @@ class Consent:
             raise click.UsageError("nothing was changed: where no terminal is, this needs --yes")
         if _agrees():
             return True
-        click.echo("nothing was changed", err=True)
+        say("nothing was changed", error=True)
         return False
 
 
 def _agrees() -> bool:
-    click.echo("Go on? [y/N] ", err=True, nl=False)
+    print("Go on? [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 import attrs
 import click
 
-from redisson_dq.cli.frame._output import Output
+from redisson_dq._shell import NamedServer, named_server
+from redisson_dq.cli.frame._output import Output, say
 from redisson_dq.cli.frame._types import SECONDS, BoundedNumber
 
 if TYPE_CHECKING:
@@ -36,6 +37,9 @@ class _Decorator(Protocol):
 
 
 _VARIABLE = "REDISSON_DQ_URL"
+_WITHOUT_PASSWORD = (
+    f"the commands above name no server, as its URL has a password: set the environment variable {_VARIABLE} to the URL"
+)
 
 
 @attrs.frozen(kw_only=True)
@@ -81,7 +85,12 @@ def server_choice(url_help: str = f"The server; else the one in the environment 
         def checked(*args: Any, url: str | None, redisson_config: str | None, **rest: Any) -> Any:
             if url is not None and redisson_config is not None:
                 raise click.UsageError("--url and --redisson-config both name a server: give one of them")
-            return function(*args, url=url, redisson_config=redisson_config, **rest)
+            with named_server(NamedServer.of(url, redisson_config)) as named:
+                try:
+                    return function(*args, url=url, redisson_config=redisson_config, **rest)
+                finally:
+                    if named.left_out:
+                        say(_WITHOUT_PASSWORD, error=True)
 
         config_help = "A YAML or JSON file of Redisson's settings, instead."
         made = click.option("--redisson-config", metavar="FILE", help=config_help)(checked)

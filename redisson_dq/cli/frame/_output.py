@@ -7,7 +7,6 @@ import enum
 import json
 import math
 import os
-import re
 import shutil
 import sys
 import unicodedata
@@ -18,13 +17,13 @@ from typing import Any, Protocol
 
 import attrs
 
-__all__ = ["SCHEMA", "Column", "Output"]
+from redisson_dq._shell import safe
+
+__all__ = ["SCHEMA", "Column", "Output", "say", "show_json"]
 
 #: The version of every JSON document. A field may be added to it; any other change makes the next version.
 SCHEMA = 1
 
-# Control characters of data could move the cursor, or give the terminal commands. Marks of direction reorder text.
-_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _GAP = "  "
 _LEAST = 8
 
@@ -68,22 +67,21 @@ class Output:
 
     def document(self, **fields: Any) -> None:
         """Prints one JSON document: ``{"schema": 1, ...}``. Times become ISO 8601, spans seconds, bytes hex digits."""
-        self._print(json.dumps(_plain({"schema": SCHEMA, **fields}), indent=2))
+        show_json({"schema": SCHEMA, **fields}, indent=2)
 
     def line(self, **fields: Any) -> None:
         """Prints a JSON document on one line, for output that goes on, and flushes it."""
-        self._print(json.dumps(_plain({"schema": SCHEMA, **fields})))
+        show_json({"schema": SCHEMA, **fields})
         sys.stdout.flush()
 
     def text(self, text: str = "", *, style: str = "") -> None:
         """Prints lines of text. ``style`` is one of rich's, such as ``"bold red"``."""
-        safe = "\n".join(_safe(line) for line in text.split("\n"))
         if self.is_rich and style:
             from rich.text import Text
 
-            self._console().print(Text(safe, style=style), soft_wrap=True)
+            self._console().print(Text(_safe_lines(text), style=style), soft_wrap=True)
         else:
-            self._print(safe)
+            say(text)
 
     def table(self, columns: Sequence[str | Column], rows: Iterable[Sequence[object]]) -> None:
         """Prints a table. None is shown as an empty cell, and an int with commas."""
@@ -91,7 +89,7 @@ class Output:
         if self.is_rich:
             self._console().print(self._rich_table(named, cells))
         else:
-            self._print("\n".join(_aligned(named, cells, self.width)))
+            say("\n".join(_aligned(named, cells, self.width)))
 
     def _rich_table(self, named: Sequence[Column], cells: Sequence[Sequence[str]]) -> Any:
         from rich.table import Table
@@ -123,7 +121,7 @@ class Output:
 
             def show(columns: Sequence[str | Column], rows: Iterable[Sequence[object]], note: str) -> None:
                 table = self._rich_table(*_safe_table(columns, rows, self.width))
-                live.update(Group(table, Text(_safe(note), style="dim")), refresh=True)
+                live.update(Group(table, Text(safe(note), style="dim")), refresh=True)
 
             yield show
 
@@ -137,22 +135,37 @@ class Output:
         shown = [(name, _cell(value)) for name, value in pairs]
         widest = max((_width(name) for name, _ in shown), default=0)
         for name, value in shown:
-            self._print(f"{_safe(name)}{' ' * (widest - _width(name))}{_GAP}{value}".rstrip())
+            say(f"{safe(name)}{' ' * (widest - _width(name))}{_GAP}{value}".rstrip())
 
     def tree(self, title: str, value: object) -> None:
         """Prints nested mappings and lists as a tree."""
-        self._print(_safe(title))
+        say(safe(title))
         for line in _branches(value, 1):
-            self._print(line)
+            say(line)
 
     def _console(self) -> Any:
         from rich.console import Console
 
         return Console(highlight=False, markup=False, emoji=False)
 
-    def _print(self, text: str) -> None:
-        encoding = sys.stdout.encoding or "utf-8"
-        print(text.encode(encoding, "backslashreplace").decode(encoding))
+
+def say(text: str = "", *, error: bool = False) -> None:
+    """Prints lines of text, on standard error with ``error``. Whatever a command prints goes through here, or is JSON.
+
+    Control characters are shown as escapes, and so are characters that the terminal's encoding does not have.
+    """
+    stream = sys.stderr if error else sys.stdout
+    encoding = stream.encoding or "utf-8"
+    print(_safe_lines(text).encode(encoding, "backslashreplace").decode(encoding), file=stream, flush=True)
+
+
+def show_json(value: Any, *, indent: int | None = None) -> None:
+    """Prints a value as JSON, in ASCII without control characters."""
+    print(json.dumps(_plain(value), indent=indent).replace("\x7f", "\\u007f"))
+
+
+def _safe_lines(text: str) -> str:
+    return "\n".join(map(safe, text.split("\n")))
 
 
 # -- cells -----------------------------------------------------------------------------------------------------------
@@ -162,7 +175,7 @@ def _safe_table(
     columns: Sequence[str | Column], rows: Iterable[Sequence[object]], width: int
 ) -> tuple[list[Column], list[list[str]]]:
     named = [column if isinstance(column, Column) else Column(column) for column in columns]
-    named = [attrs.evolve(column, name=_safe(column.name)) for column in named]
+    named = [attrs.evolve(column, name=safe(column.name)) for column in named]
     cells = [[_cell(value) for value in row] for row in rows]
     kept = list(range(len(named)))
     while _needed(named, cells, kept) > width and any(named[i].spare for i in kept):
@@ -175,10 +188,6 @@ def _needed(columns: Sequence[Column], rows: Sequence[Sequence[str]], kept: Sequ
     return sum(widths) + len(_GAP) * (len(kept) - 1)
 
 
-def _safe(text: str) -> str:
-    return _UNSAFE.sub(lambda found: ascii(found[0])[1:-1], text)
-
-
 def _cell(value: object) -> str:
     if value is None:
         return ""
@@ -188,7 +197,7 @@ def _cell(value: object) -> str:
         return f"{value:,}"
     if isinstance(value, datetime):
         return value.isoformat(sep=" ", timespec="milliseconds")
-    return _safe(str(value))
+    return safe(str(value))
 
 
 def _width(text: str) -> int:
@@ -256,10 +265,10 @@ def _branches(value: object, depth: int) -> Iterable[str]:
         return
     for name, part in pairs:
         if isinstance(part, (Mapping, list, tuple)) and part:
-            yield f"{indent}{_safe(name)}"
+            yield f"{indent}{safe(name)}"
             yield from _branches(part, depth + 1)
         else:
-            yield f"{indent}{_safe(name)}: {'(empty)' if isinstance(part, (Mapping, list, tuple)) else _cell(part)}"
+            yield f"{indent}{safe(name)}: {'(empty)' if isinstance(part, (Mapping, list, tuple)) else _cell(part)}"
 
 
 # -- JSON ------------------------------------------------------------------------------------------------------------

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import Protocol
 
-import click
+from redisson_dq._shell import safe
+from redisson_dq.cli.frame._output import say
 
 __all__ = ["Progress", "progress"]
 
@@ -46,7 +47,7 @@ def _bar(what: str, total: int | None) -> Iterator[Progress]:
 
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
-        task = bars.add_task(what, total=total)
+        task = bars.add_task(safe(what), total=total)
 
         class Bar:
             def add(self, count: int = 1) -> None:
@@ -68,7 +69,7 @@ class _Lines:
         if now - self._last >= _BETWEEN_LINES:
             self._last = now
             of = "" if self._total is None else f" of {self._total:,}"
-            click.echo(f"{self._what}: {self._done:,}{of}", err=True)
+            say(f"{self._what}: {self._done:,}{of}", error=True)
 
     def expect(self, total: int | None) -> None:
         self._total = total

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from redisson_dq._shell import command_line
 from redisson_dq.cli.frame import (
     FINE,
     PROBLEM,
@@ -13,6 +14,7 @@ from redisson_dq.cli.frame import (
     json_option,
     partitions_option,
     queue_argument,
+    say,
     server_options,
 )
 from redisson_dq.cli.looking._values import (
@@ -61,7 +63,7 @@ def command(
         if output.as_json:
             output.document(item=None)
         else:
-            click.echo(f"{queue} has no item {id}: list {queue} shows those that there are", err=True)
+            say(f"{queue} has no item {id}: {command_line('list', [queue])} shows those that there are", error=True)
         return PROBLEM
     decoded = reader.read(row.data, is_whole=row.is_whole)
     candidates = recognise(row.data, is_whole=row.is_whole)

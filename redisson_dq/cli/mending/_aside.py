@@ -20,6 +20,7 @@ from redisson_dq.cli.frame import (
     json_option,
     partitions_option,
     queue_argument,
+    say,
     server_options,
     write_options,
 )
@@ -134,7 +135,7 @@ def _show(kind: AsideKind) -> click.Command:
         known = {name for row in found for name in (row.id, row.entry_id, _id(row))}
         missing = sorted(wanted - known)
         for id in missing:
-            click.echo(f"{id}: none of the {_THINGS[kind]} of {queue} has this id", err=True)
+            say(f"{id}: none of the {_THINGS[kind]} of {queue} has this id", error=True)
         return PROBLEM if missing else FINE
 
     return showing

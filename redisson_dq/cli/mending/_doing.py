@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import attrs
 import click
 
-from redisson_dq.cli.frame import FINE, PROBLEM, Consent, Output, progress, stopping
+from redisson_dq._shell import command_line
+from redisson_dq.cli.frame import FINE, PROBLEM, Consent, Output, progress, say, stopping
 
 if TYPE_CHECKING:
     from redisson_dq.mending import Acting, IdProblem, MendCounts, MendedQueue, Selection, UndoWriter
@@ -47,7 +48,7 @@ class UndoChoice:
         made = f"undo-{action}-{re.sub('[^A-Za-z0-9_.-]+', '_', queue.name)}-{now:%Y%m%d-%H%M%S-%f}.jsonl"
         path = Path(made) if self.path is None else self.path
         writer = UndoWriter.new(path, queue, action, now.isoformat(timespec="seconds"), __version__)
-        click.echo(f"undo file: {path}", err=True)
+        say(f"undo file: {path}", error=True)
         return writer
 
 
@@ -95,7 +96,7 @@ def do(
 
     queue, count = selection.queue, selection.count
     for problem in problems:
-        click.echo(str(problem), err=True)
+        say(str(problem), error=True)
     counts, stop, path = MendCounts(wanted=count), None, None
     if consent.given(f"{deed.verb} {deed.counted(count)} of {queue.name}", count):
         writer = undo.opened(queue, deed.verb.split()[0])
@@ -144,7 +145,7 @@ def _tell(
     if counts.stopped:
         output.text("  stopped: the rest is as it was")
     if path is not None and counts.done:
-        output.text(f"to take it back: redisson-dq undo {path}")
+        output.text(f"to take it back: {command_line('undo', [str(path)], ['--yes'])}")
 
 
 @contextlib.contextmanager

@@ -13,6 +13,7 @@ from redisson_dq.cli.frame import (
     Output,
     Server,
     json_option,
+    say,
     server_options,
     stopping,
     write_options,
@@ -49,7 +50,7 @@ def command(file: Path, consent: Consent, server: Server, output: Output) -> int
         )
         warnings = check_file(queue, found)
         for warning in warnings:
-            click.echo(f"warning: {warning}", err=True)
+            say(f"warning: {warning}", error=True)
         planned = undo(queue, found, dry_run=True)
         undone, stop = planned, None
         is_done = consent.given(f"undo {header['action']} of {planned.done:,} in {queue.name}", planned.done)

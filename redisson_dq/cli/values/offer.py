@@ -22,6 +22,7 @@ from redisson_dq.cli.frame import (
     partitions_option,
     progress,
     queue_argument,
+    say,
     server_options,
 )
 from redisson_dq.cli.looking._values import ValueChoice, load_classes, value_options
@@ -91,7 +92,7 @@ def command(
     else:
         output.text(f"{offered:,} offered to {queue} with {codec}")
     if failure is not None:
-        click.echo(f"redisson-dq offer: error: {failure}", err=True)
+        say(f"redisson-dq offer: error: {failure}", error=True)
         return DATA
     return FINE
 

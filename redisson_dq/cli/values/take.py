@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +18,9 @@ from redisson_dq.cli.frame import (
     json_option,
     partitions_option,
     queue_argument,
+    say,
     server_options,
+    show_json,
 )
 from redisson_dq.cli.looking._values import ValueChoice, value_options
 
@@ -70,7 +71,7 @@ def command(
             if data is None:
                 break
             try:
-                _print(output, queue, reader.read(data))
+                _show(output, queue, reader.read(data))
             except BaseException:
                 _give_back(client, queue, parts, data)
                 raise
@@ -78,7 +79,7 @@ def command(
     return FINE if taken or follow else PROBLEM
 
 
-def _print(output: Output, queue: str, decoded: DecodedValue) -> None:
+def _show(output: Output, queue: str, decoded: DecodedValue) -> None:
     if output.as_json:
         output.line(
             queue=queue,
@@ -90,7 +91,7 @@ def _print(output: Output, queue: str, decoded: DecodedValue) -> None:
         )
         return
     value = {"hex": decoded.value, "error": decoded.error} if decoded.error else decoded.value
-    print(json.dumps(value))
+    show_json(value)
     sys.stdout.flush()
 
 
@@ -104,8 +105,6 @@ def _give_back(client: Any, queue: str, partitions: int | None, data: bytes) -> 
         else:
             client.blocking_queue(queue, transfer=False, partitions=partitions).add(data)
     except RedissonDQError as error:
-        click.echo(
-            f"redisson-dq take: this value was taken, and could not be put back ({error}): {data.hex()}", err=True
-        )
+        say(f"redisson-dq take: this value was taken, and could not be put back ({error}): {data.hex()}", error=True)
     else:
-        click.echo(f"redisson-dq take: the last value could not be printed, and was put back into {queue}", err=True)
+        say(f"redisson-dq take: the last value could not be printed, and was put back into {queue}", error=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import sys
 from typing import TYPE_CHECKING, Any
 
 from redisson_dq._redis.errors import lacks_rights
+from redisson_dq.cli.frame import say
 from redisson_dq.cli.worker.loading import load
 from redisson_dq.errors import ArgumentError, RedisConnectionError, RedissonDQError
 from redisson_dq.working.handlers import Handler
@@ -50,19 +50,19 @@ def check(target: str, url: str | None, redisson_config: str | None = None) -> i
 
 
 def _failed(error: RedissonDQError, code: int) -> int:
-    print(f"redisson-dq: error: {error}", file=sys.stderr)
+    say(f"redisson-dq: error: {error}", error=True)
     return code
 
 
 def _print(report: QueueInspection, handlers: list[Handler]) -> None:
     if report.error is None:
-        print(f"{report.name}: {report.ready} ready, {report.waiting} waiting, {report.in_flight} in flight")
+        say(f"{report.name}: {report.ready} ready, {report.waiting} waiting, {report.in_flight} in flight")
     else:
-        print(f"{report.name}: cannot be used: {report.error}")
+        say(f"{report.name}: cannot be used: {report.error}")
     for handler in handlers:
-        print(f"  {_described(handler)}")
+        say(f"  {_described(handler)}")
     for warning in _warnings(report):
-        print(f"  warning: {warning}")
+        say(f"  warning: {warning}")
 
 
 def _warnings(report: QueueInspection) -> list[str]:

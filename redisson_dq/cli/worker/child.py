@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from redisson_dq._log import Log
+from redisson_dq.cli.frame import say
 from redisson_dq.cli.worker.loading import AnyWorker, LoadError, load
 from redisson_dq.cli.worker.logs import set_up
 from redisson_dq.working.happenings import Away, BackAgain, DeadLettered, Retried, Succeeded, TimedOut
@@ -204,7 +205,7 @@ def main(told: dict[str, Any]) -> int:
     try:
         worker = load(told["target"], told["url"], told["redisson_config"])
     except LoadError as error:
-        print(f"redisson-dq: error: {error}", file=sys.stderr)
+        say(f"redisson-dq: error: {error}", error=True)
         return 1
     worker.owner = bytes.fromhex(told["owner"])
     page = _counted(worker) if told["metrics"] else None

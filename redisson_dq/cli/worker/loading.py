@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Union, cast
 
 from redisson_dq._texts import nearest, shown
+from redisson_dq.cli.frame import say
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.working.importing import is_importing
 
@@ -154,4 +155,4 @@ def _print_own_part(error: BaseException) -> None:
     lines = traceback.format_list(own[-_MOST_CALLS:])
     left_out = [f"  ({len(own) - _MOST_CALLS} calls before)\n"] if len(own) > _MOST_CALLS else []
     told = traceback.format_exception_only(type(error), error)
-    print("Traceback (most recent call last):\n", *left_out, *lines, *told, sep="", end="", file=sys.stderr)
+    say("".join(("Traceback (most recent call last):\n", *left_out, *lines, *told)).rstrip("\n"), error=True)

@@ -15,6 +15,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, NoReturn
 
 from redisson_dq._log import Log
+from redisson_dq.cli.frame import say
 from redisson_dq.cli.metrics import MetricsServer
 from redisson_dq.cli.worker.changes import Changes
 from redisson_dq.cli.worker.children import Child, ChildOptions
@@ -301,7 +302,7 @@ def supervise(arguments: SimpleNamespace) -> int:
     except LoadError as error:
         if changes is None:
             raise
-        print(f"redisson-dq: error: {error}; waits for a change", file=sys.stderr)
+        say(f"redisson-dq: error: {error}; waits for a change", error=True)
         while not changes.changed():
             time.sleep(_LOOK_AT_FILES)
         _start_anew()
