@@ -67,7 +67,9 @@ class Runtime:
         self.clock = options.clock
         #: Those that are called around operations on messages.
         self.operations = options.observers.operations
-        self.connections = Connections(servers, self.clock, options.observers)
+        self.connections = Connections(
+            servers, self.clock, options.observers, longest_block=self.clock.every(options.probe_interval)
+        )
         self.receivers = Receivers(self.connections)
         self.capacity_waiters = CapacityWaiters(self.connections)
         self.renewal = Renewal(self.connections)

@@ -30,6 +30,8 @@ __all__ = [
     "send_aside",
 ]
 
+# A time limit of redis-py's comes so many seconds behind ours, and never first.
+_LATER = 3600.0
 # The types of nearly all words of commands.
 _TEXTS = frozenset((str, bytes))
 
@@ -86,22 +88,37 @@ async def async_send(connection: Any, packed: list[bytes]) -> None:
         raise
 
 
-def read(connection: Any, within: float | None) -> Any:
-    """The next reply. Raises redis-py's errors: TimeoutError after ``within`` seconds or the connection's timeout."""
-    if within is None:
-        return connection.read_response(disable_decoding=True)
-    return connection.read_response(disable_decoding=True, timeout=min(within, connection.socket_timeout))
+def read(connection: Any, within: float | None = None, *, goes_on: bool = False) -> Any:
+    """The next reply. Raises redis-py's errors: TimeoutError after ``within`` seconds, else after ``socket_timeout``.
+
+    With ``goes_on`` an error leaves the connection open, and after a TimeoutError the reply may still be read.
+    """
+    if within is None or connection._sock is None:
+        return connection.read_response(disable_decoding=True, disconnect_on_error=not goes_on)
+    # Not by an argument of redis-py's, which 6.4 does not have.
+    connection._sock.settimeout(within)
+    try:
+        return connection.read_response(disable_decoding=True, disconnect_on_error=not goes_on)
+    finally:
+        if connection._sock is not None:
+            connection._sock.settimeout(connection.socket_timeout)
 
 
-async def async_read(connection: Any, within: float | None) -> Any:
-    """The next reply. Raises redis-py's errors: TimeoutError after ``within`` seconds or the connection's timeout."""
+async def async_read(connection: Any, within: float | None = None, *, goes_on: bool = False) -> Any:
+    """The next reply. Raises redis-py's errors: TimeoutError after ``within`` seconds, else after ``socket_timeout``.
+
+    With ``goes_on`` an error leaves the connection open, and after a TimeoutError the reply may still be read.
+    """
     if within is None:
-        return await connection.read_response(disable_decoding=True)
+        return await connection.read_response(disable_decoding=True, disconnect_on_error=not goes_on)
     try:
         async with async_timeout(within):
-            return await connection.read_response(disable_decoding=True)
+            # At the end of a time limit that it is given, redis-py returns None, like a nil of Redis.
+            return await connection.read_response(
+                disable_decoding=True, timeout=within + _LATER, disconnect_on_error=not goes_on
+            )
     except asyncio.TimeoutError:
-        raise redis.exceptions.TimeoutError("timeout reading from socket") from None
+        raise redis.exceptions.TimeoutError(f"no reply within {within:g} s") from None
 
 
 def mark_clean(connection: Any) -> None:

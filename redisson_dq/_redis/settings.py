@@ -81,13 +81,15 @@ def own_settings(settings: Any, retry: Any, introduction: Introduction) -> dict[
 
 
 def connection_factory(pool: Any) -> Any:
-    """A connection outside the pool whose reads wait for ever. TCP keepalive notices when it is dead."""
-    settings = {**pool.connection_kwargs, "socket_timeout": None, "health_check_interval": 0}
-    return pool.connection_class(**settings)
+    """A connection outside the pool."""
+    return pool.connection_class(**{**pool.connection_kwargs, "health_check_interval": 0})
 
 
 def dedicated_connection(pool: Any, role: str, queue: str) -> Any:
-    """Such a connection of a pool of our own. It tells the server its role, and its queue if it has one."""
+    """Such a connection of a pool of our own. It tells the server its role, and its queue if it has one.
+
+    ``socket_timeout`` limits its first exchanges, too. A reader whose reply may come later gives its own time limit.
+    """
     connection = connection_factory(pool)
     connection.introduction, connection.role, connection.queue = pool.introduction, role, queue
     return connection

@@ -79,8 +79,8 @@ class _Sending:
 class Connections(Pools):
     """Runs requests, each on a pooled connection of our own."""
 
-    def __init__(self, servers: Servers, clock: Clock, observers: Observers) -> None:
-        super().__init__(servers, clock, observers)
+    def __init__(self, servers: Servers, clock: Clock, observers: Observers, longest_block: float = 30.0) -> None:
+        super().__init__(servers, clock, observers, longest_block)
         # The channels that this client may not publish on, as Redis has said.
         self._unheard: set[bytes] = set()
         self._transactions = Transactions(self)

@@ -36,11 +36,13 @@ logger = Log()
 class Pools:
     """Lends connections of our own, one for each exchange."""
 
-    def __init__(self, servers: Servers, clock: Clock, observers: Observers) -> None:
+    def __init__(self, servers: Servers, clock: Clock, observers: Observers, longest_block: float = 30.0) -> None:
         self._servers = servers
         self._observers = observers
         #: The client's clock, for all that waits or reads the time.
         self.clock = clock
+        #: For so many seconds at most a command blocks in Redis. Then it is sent anew, which shows that Redis answers.
+        self.longest_block = longest_block
         #: Whether the parts of the client can reach Redis.
         self.outage = Outage(clock, observers)
         #: The tasks that these parts cannot do though it can be reached.
@@ -162,7 +164,7 @@ class Pools:
         if after_sending is not None:
             await after_sending()
         try:
-            reply = await async_read(connection, within)
+            reply = await async_read(connection, None if within is None else min(within, connection.socket_timeout))
         except ResponseError:
             mark_clean(connection)
             raise

@@ -160,7 +160,7 @@ class Subscription:
         # Never empty. So the connection is in subscribed mode, where the answer to a PING is an array.
         await self._send(current, "SUBSCRIBE", *(channels or [NOBODYS_CHANNEL]))
         while not self._closed:
-            kind, *rest = await current.read()
+            kind, *rest = await current.hear()
             self._unanswered = False
             if kind == b"subscribe":
                 self._heard.add(rest[0].decode())

@@ -55,6 +55,8 @@ class Tracking:
         self._changed = changed
         self._broke = broke
         self._task: AsyncBackgroundTask | None = None
+        # Whether a PING has had no answer yet.
+        self._is_unanswered = False
 
     async def connect(self) -> None:
         """Connects both. Raises redis-py's errors, and TrackingRefusedError."""
@@ -93,6 +95,14 @@ class Tracking:
         """
         return not await self._commands.is_open()
 
+    async def probe(self) -> bool:
+        """Sends a PING to the connection that hears. False where the PING before it was never answered."""
+        if self._is_unanswered:
+            return False
+        self._is_unanswered = True
+        await self._hearing.send("PING")
+        return True
+
     async def hang_up(self) -> None:
         """Cuts both connections."""
         await self._commands.hang_up()
@@ -110,9 +120,10 @@ class Tracking:
     async def _hear(self) -> None:
         try:
             while True:
-                kind, _, keys = await self._hearing.read()
+                kind, *rest = await self._hearing.hear()
+                self._is_unanswered = False
                 if kind == b"message":
-                    for key in keys or (None,):
+                    for key in rest[-1] or (None,):
                         self._changed(key)
         except (RedisError, OSError, ValueError) as error:
             logger.debug("a lookout hears nothing any more: %s", error)

@@ -85,7 +85,7 @@ class Lookout:
         self._unknown: set[str] = set()
         self._brake = Brake()
         self._has_braked = False
-        self._waited_at = self._slots_at = self._ticked_at = 0.0
+        self._waited_at = self._slots_at = self._ticked_at = self._probed_at = 0.0
         self._slots: object = None
         self._pauses = Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
 
@@ -186,6 +186,10 @@ class Lookout:
             self._lose_all()
         elif await tracking.is_cut():
             raise Disconnected("Redis has closed the connection of a lookout")
+        elif now - self._probed_at >= self._connections.longest_block:
+            self._probed_at = now
+            if not await tracking.probe():
+                raise Disconnected("the connection that tells of changes does not answer any more")
         elif self._connections.is_cluster and now - self._slots_at > _SLOTS:
             await self._look_at_slots(tracking)
 
@@ -275,7 +279,7 @@ class Lookout:
         except BaseException:
             await tracking.aclose()
             raise
-        self._tracking, self._slots = tracking, None
+        self._tracking, self._slots, self._probed_at = tracking, None, self._clock.monotonic()
         if self._connections.is_cluster:
             # Before anything is watched: a slot that moves from here on shows.
             await self._look_at_slots(tracking)

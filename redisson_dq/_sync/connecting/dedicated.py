@@ -5,11 +5,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 from redis import ConnectionPool
 from redis.exceptions import NoScriptError, RedisError, ResponseError
+from redis.exceptions import TimeoutError as LateReply
 
 from redisson_dq._clock import Clock
 from redisson_dq._log import Log
@@ -20,6 +23,7 @@ from redisson_dq._redis import (
     mark_clean,
     may_send_aside,
     pack,
+    read,
     send,
     send_aside,
 )
@@ -32,6 +36,8 @@ logger = Log()
 
 #: A channel that nobody publishes anything to.
 NOBODYS_CHANNEL = "redisson_dq:none"
+_A_DAY = 86400.0
+_PING = pack(("PING",))
 
 
 class Lender(Protocol):
@@ -71,9 +77,29 @@ class Dedicated:
             raise ConnectionError("the connection was closed")
         send(self.connection, [packed])
 
-    def read(self) -> Any:
-        """The next reply, waiting for ever. Raises redis-py's errors."""
-        return self.connection.read_response(disable_decoding=True)
+    def read(self, seconds: float = 0.0) -> Any:
+        """The next reply. Redis has it ready ``seconds`` from now at the latest. Raises redis-py's errors.
+
+        A server that stands still answers later, and its reply may be a value that exists nowhere else. So the wait
+        goes on until Redis has answered a PING of another connection, and for ``socket_timeout`` more. A reply that has
+        not come by then was lost on the way, on a connection that is still open.
+        """
+        timeout = self.connection.socket_timeout
+        has_answered = False
+        while True:
+            try:
+                return read(self.connection, seconds + timeout, goes_on=True)
+            except LateReply as error:
+                if has_answered:
+                    raise
+                logger.debug("a reply is late: %s", error)
+            seconds, has_answered = 0.0, self._answers_others()
+
+    def hear(self) -> Any:
+        """The next message, whenever it comes. A PING shows whether any can come. Raises redis-py's errors."""
+        while True:
+            with contextlib.suppress(LateReply):
+                return read(self.connection, _A_DAY, goes_on=True)
 
     def exchange(self, request: Request[Any]) -> Any:
         """Sends one request and reads its reply. Raises redis-py's errors."""
@@ -99,24 +125,28 @@ class Dedicated:
         keys: tuple[str, ...],
         behind: Request[Any] | None,
         sent: Callable[[], None],
+        seconds: float,
     ) -> Any:
         """Sends a command that blocks, and a request behind it in one piece; gives the command's reply.
 
-        ``sent`` is called when both are sent, and :meth:`read_behind` reads the other reply. Raises redis-py's errors.
+        Redis ends it after so many ``seconds``. ``sent`` is called when both are sent, and :meth:`read_behind` reads
+        the other reply. Raises redis-py's errors.
         """
         if not self._observers.hear(Sent):
-            return self._block(words, behind, sent)
+            return self._block(words, behind, sent, seconds)
         with self._observers.exchange([(words[0], keys)], self._clock, waits=True):
-            return self._block(words, behind, sent)
+            return self._block(words, behind, sent, seconds)
 
-    def _block(self, words: Sequence[Any], behind: Request[Any] | None, sent: Callable[[], None]) -> Any:
+    def _block(
+        self, words: Sequence[Any], behind: Request[Any] | None, sent: Callable[[], None], seconds: float
+    ) -> Any:
         packed = pack(words)
         if behind is not None:
             script = behind.script
             packed += pack(behind.words if script is None else ("EVALSHA", script.sha, *behind.words))
         self.send_packed(packed)
         sent()
-        return self.read()
+        return self.read(seconds)
 
     def read_behind(self, request: Request[Any]) -> Any:
         """The reply to a request that was sent behind a command. Raises redis-py's errors.
@@ -131,14 +161,37 @@ class Dedicated:
     def try_without_blocking(self, words: Sequence[Any], keys: tuple[str, ...]) -> Any:
         """Sends a command that would block, in a transaction; gives its reply. Raises redis-py's errors."""
         if not self._observers.hear(Sent):
-            return _transact(self.connection, [words])
+            return _transact(self.connection, [words], self.read)
         with self._observers.exchange([(words[0], keys)], self._clock):
-            return _transact(self.connection, [words])
+            return _transact(self.connection, [words], self.read)
 
     def learn_id(self) -> None:
         """Asks for the server's id of this connection, which :meth:`unblock` needs. One round trip."""
         self.send("CLIENT", "ID")
         self.client_id = self.read()
+
+    def _answers_others(self) -> bool:
+        """Whether Redis answers on another connection. Never raises its errors."""
+        connection: Any = None
+        try:
+            connection = self._pool.get_connection()
+            send(connection, [_PING])
+            read(connection)
+            mark_clean(connection)
+            return True
+        except ResponseError:
+            mark_clean(connection)
+            return True
+        except (RedisError, OSError) as error:
+            logger.debug("Redis does not answer on another connection either: %s", error)
+            return False
+        except BaseException:
+            if connection is not None:
+                connection.disconnect()
+            raise
+        finally:
+            if connection is not None:
+                self._lender.give_back(self._pool, connection)
 
     def unblock(self) -> bool:
         """Makes a blocked command of this connection answer nil. False when none was blocked. One round trip.
@@ -149,7 +202,8 @@ class Dedicated:
         connection = self._pool.get_connection()
         try:
             unblock = ("CLIENT", "UNBLOCK", self.client_id)
-            unblocked = bool(_transact(connection, [("PUBLISH", NOBODYS_CHANNEL, ""), unblock]))
+            both = [("PUBLISH", NOBODYS_CHANNEL, ""), unblock]
+            unblocked = bool(_transact(connection, both, partial(read, connection)))
             mark_clean(connection)
             return unblocked
         except BaseException:
@@ -185,15 +239,15 @@ class Dedicated:
             logger.debug("closing a connection: %s", error)
 
 
-def _transact(connection: Any, commands: Sequence[Sequence[Any]]) -> Any:
-    begun, *queued, done = _replies(connection, [("MULTI",), *commands, ("EXEC",)])
+def _transact(connection: Any, commands: Sequence[Sequence[Any]], read: Callable[[], Any]) -> Any:
+    begun, *queued, done = _replies(connection, [("MULTI",), *commands, ("EXEC",)], read)
     refusal = next((reply for reply in queued if isinstance(reply, ResponseError)), None)
     if isinstance(begun, ResponseError):
         # The user has no right to MULTI. Redis has carried out the commands one by one.
         reply = queued[-1]
     elif refusal is not None and is_out_of_memory(refusal):
         # Redis 7.0 and older queue no command while their memory is full, and refuse none of these alone.
-        reply = (_replies(connection, commands))[-1]
+        reply = (_replies(connection, commands, read))[-1]
     elif isinstance(done, ResponseError):
         reply = refusal or done
     else:
@@ -203,13 +257,13 @@ def _transact(connection: Any, commands: Sequence[Sequence[Any]]) -> Any:
     return reply
 
 
-def _replies(connection: Any, commands: Sequence[Sequence[Any]]) -> list[Any]:
-    """Sends commands together; gives the replies, errors of Redis's among them."""
+def _replies(connection: Any, commands: Sequence[Sequence[Any]], read: Callable[[], Any]) -> list[Any]:
+    """Sends commands together, and reads each reply. Gives the replies, errors of Redis's among them."""
     send(connection, [b"".join(pack(words) for words in commands)])
     replies: list[Any] = []
     for _ in commands:
         try:
-            replies.append(connection.read_response(disable_decoding=True))
+            replies.append(read())
         except ResponseError as error:
             replies.append(error)
     return replies

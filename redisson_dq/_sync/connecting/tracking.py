@@ -58,6 +58,8 @@ class Tracking:
         self._changed = changed
         self._broke = broke
         self._task: BackgroundTask | None = None
+        # Whether a PING has had no answer yet.
+        self._is_unanswered = False
 
     def connect(self) -> None:
         """Connects both. Raises redis-py's errors, and TrackingRefusedError."""
@@ -96,6 +98,14 @@ class Tracking:
         """
         return not self._commands.is_open()
 
+    def probe(self) -> bool:
+        """Sends a PING to the connection that hears. False where the PING before it was never answered."""
+        if self._is_unanswered:
+            return False
+        self._is_unanswered = True
+        self._hearing.send("PING")
+        return True
+
     def hang_up(self) -> None:
         """Cuts both connections."""
         self._commands.hang_up()
@@ -113,9 +123,10 @@ class Tracking:
     def _hear(self) -> None:
         try:
             while True:
-                kind, _, keys = self._hearing.read()
+                kind, *rest = self._hearing.hear()
+                self._is_unanswered = False
                 if kind == b"message":
-                    for key in keys or (None,):
+                    for key in rest[-1] or (None,):
                         self._changed(key)
         except (RedisError, OSError, ValueError) as error:
             logger.debug("a lookout hears nothing any more: %s", error)

@@ -262,9 +262,12 @@ class Actions:
         return Trigger.ANSWERED, held.answered(self._clock.monotonic(), reply)
 
     def _block(self, held: InHand) -> ActionResult:
-        words = self._source.words(0 if held.span == math.inf else held.span)
+        seconds = min(held.span, self._connections.longest_block)
+        sent = partial(self._engine.sent, held)
         try:
-            reply = self._connection.block(words, self._source.keys, held.behind, partial(self._engine.sent, held))
+            reply = self._connection.block(
+                self._source.words(0 if seconds == math.inf else seconds), self._source.keys, held.behind, sent, seconds
+            )
         except ResponseError as error:
             return Trigger.ANSWERED, held.answered(self._clock.monotonic(), refusal=error)
         return Trigger.ANSWERED, held.answered(self._clock.monotonic(), reply)
