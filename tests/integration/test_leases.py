@@ -294,6 +294,20 @@ def test_a_hand_back_does_not_count_and_goes_to_the_head_in_order(admin: Any, qu
     assert queue.receive(timeout=0).attempt == 1
 
 
+def test_a_hand_back_of_several_parts_keeps_the_order(queue: Any) -> None:
+    """One script takes 1,000."""
+    values = [str(number) for number in range(2500)]
+    queue.add_all(values)
+    batch = [each for _ in range(3) for each in queue.receive(1000, timeout=0)]
+    assert queue.nack_all(batch[:2400], count=False) == [SettleOutcome.RETURNED] * 2400
+    assert queue.read_all() == values[:2400]
+    assert queue.nack_all(batch[2400:], count=True) == [SettleOutcome.RETURNED] * 100
+    assert queue.read_all() == values
+    again = [each for _ in range(3) for each in queue.receive(1000, timeout=0)]
+    assert queue.nack_all(again) == [SettleOutcome.RETURNED] * 2500
+    assert queue.read_all() == values
+
+
 def test_a_hand_back_keeps_what_was_counted_before(queue: Any) -> None:
     queue.add("a")
     queue.receive().nack(reason="one")

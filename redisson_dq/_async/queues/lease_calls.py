@@ -114,7 +114,11 @@ class LeaseCalls(Generic[T]):
         :Guarantee: atomic for each 1,000 of one queue or partition; never sent twice
         """
         return await self._settle_all(
-            "nack_all", deliveries, lambda settling, ids: settling.nack(ids, delay, count, reason), durable
+            "nack_all",
+            deliveries,
+            lambda settling, ids: settling.nack(ids, delay, count, reason),
+            durable,
+            to_head=count is False,
         )
 
     async def reject_all(
@@ -157,6 +161,8 @@ class LeaseCalls(Generic[T]):
         deliveries: Iterable[Delivery[T]],
         request_of: Callable[[Settling, list[bytes]], Request[list[SettleOutcome]]],
         durable: Durability | None,
+        *,
+        to_head: bool = False,
     ) -> list[SettleOutcome]:
         chosen = self._leases(deliveries)
         for each in chosen:
@@ -164,7 +170,7 @@ class LeaseCalls(Generic[T]):
         with self._runtime.operations.around(
             OperationKind.SETTLE, call, self._leaser.name, leases=chosen, count=len(chosen)
         ):
-            return await self._run_all(chosen, request_of, _settled, durable)
+            return await self._run_all(chosen, request_of, _settled, durable, to_head=to_head)
 
     def _leases(self, deliveries: Iterable[Delivery[T]]) -> list[Lease]:
         side = self._leaser.sides[0]
@@ -184,13 +190,18 @@ class LeaseCalls(Generic[T]):
         request_of: Callable[[Settling, list[bytes]], Request[U]],
         noted: Callable[[list[Lease], U], list[SettleOutcome]],
         durable: Durability | None,
+        *,
+        to_head: bool = False,
     ) -> list[SettleOutcome]:
         """One outcome for each lease, in one round trip. Raises the first error when all have been answered.
 
-        ``noted`` notes the outcomes of some of them. That is part of reading the reply, so they are known whatever
-        becomes of the others and of the confirmation.
+        ``to_head``: values go to the head of their queues, so the last part goes first. ``noted`` notes the outcomes of
+        some leases. That is part of reading the reply, so they are known whatever becomes of the others and of the
+        confirmation.
         """
         batches = _batches(leases)
+        if to_head:
+            batches.reverse()
         requests = [
             self._leaser.sides[0]
             .durably(request_of(settling, [each.id for each in batch]), durable)
