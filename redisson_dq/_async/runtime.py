@@ -114,15 +114,20 @@ class Runtime:
         with self._mutex:
             if self._is_closed or not attachment.may_start:
                 return
-            if self.transfer_driver is None:
-                driver = self.transfer_driver = TransferDriver(
-                    self.connections, self.options, self.receivers.leases, self.transfer_counts
-                )
-                look = partial(self._checks().start, lambda: list(driver.tasks.values()))
-                driver.later("server checks", _LOOK_AT_SERVERS_US, look)
-            self.transfer_driver.attach(attachment.keys, attachment.name, attachment)
+            driver = self.transfer_driver or self._made_driver()
+            driver.attach(attachment.keys, attachment.name, attachment)
             attachment.moves = True
             attachment.may_start = False
+            if self._is_closed:
+                # A signal handler has closed the client in here, and may not have found the driver yet.
+                driver.end()
+
+    def _made_driver(self) -> TransferDriver:
+        driver = TransferDriver(self.connections, self.options, self.receivers.leases, self.transfer_counts)
+        self.transfer_driver = driver
+        look = partial(self._checks().start, lambda: list(driver.tasks.values()))
+        driver.later("server checks", _LOOK_AT_SERVERS_US, look)
+        return driver
 
     def may_look_at_server(self, key: str) -> bool:
         """Whether a client that only offers has looked at a server, or looks behind the call that is about to be sent.

@@ -642,6 +642,8 @@ def test_observers_hear_of_the_takes(flavour: Flavour, url: str, admin: Any, thr
     with flavour.connect(url, codec=StringCodec(), observer=heard.append) as client:
         waiting = [threads.submit(client.blocking_queue(name, transfer=False).take) for name in NAMES]
         eventually(lambda: watching(admin) == MANY - 8)
+        # Redis watches before the client has told of its look.
+        eventually(lambda: any(isinstance(each, Answered) and each.keys == (NAMES[-1],) for each in list(heard)))
         heard.clear()
         admin.rpush(NAMES[-1], "a")
         assert waiting[-1].result(PATIENCE) == "a"

@@ -109,12 +109,16 @@ class TransferDriver:
         # the timer's lock.
         self._steps.put(lambda: self._armed(name, delay_us, work))
 
-    def close(self) -> None:
-        """Ends the subscription, the timer and the background task. The data stays as it is."""
+    def end(self) -> None:
+        """Ends the timer and, after its step, the background task."""
         self._closing = True
         self._timer.close()
         # Wakes the background task, which ends before it takes this step.
         self._steps.put(self._probed)
+
+    def close(self) -> None:
+        """Ends the subscription, the timer and the background task. The data stays as it is."""
+        self.end()
         self._task.stop(_LAST_ANSWER)
         # Last, as the background task may just have been starting it.
         self._channels.close()
