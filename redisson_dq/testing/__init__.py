@@ -12,12 +12,14 @@ Nothing here imitates anything. The server is real, and the scripts are the libr
 from redisson_dq.testing._asserting import assert_dead, assert_not_offered, assert_offered, assert_settled, offered
 from redisson_dq.testing._claim import NotForTestsError
 from redisson_dq.testing._clock import AioClock, TestClock
+from redisson_dq.testing._leaks import LeakError, leak_free
 from redisson_dq.testing._server import ServerOfTests, server_of_tests
 from redisson_dq.testing._waits import NoRestError
 from redisson_dq.testing._working import MadeEvent, handle_one, make_event, run_until_idle
 
 __all__ = [
     "AioClock",
+    "LeakError",
     "MadeEvent",
     "NoRestError",
     "NotForTestsError",
@@ -28,6 +30,7 @@ __all__ = [
     "assert_offered",
     "assert_settled",
     "handle_one",
+    "leak_free",
     "make_event",
     "offered",
     "run_until_idle",

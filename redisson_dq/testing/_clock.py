@@ -17,6 +17,7 @@ from redisson_dq.errors import ArgumentError
 from redisson_dq.testing._claim import claim, empty, name_in
 from redisson_dq.testing._connections import TimedLines, over
 from redisson_dq.testing._jumps import Auto
+from redisson_dq.testing._leaks import look
 from redisson_dq.testing._rest import Rest
 from redisson_dq.testing._scripts import CLOCK_KEY, MARK_KEY, STEP
 from redisson_dq.testing._waits import Alarms, TimedAlarm, TimedEvents, TimedLock, TimedTimer
@@ -81,6 +82,7 @@ class TestClock:
             keeps = (MARK_KEY,) if claim(self._admin, self._url) else ()
             empty(self._admin)
             stack.callback(empty, self._admin, keeps=keeps)
+            stack.callback(look)
             self._admin.set(CLOCK_KEY, self._alarms.now_us)
             stack.enter_context(_clock.using(self))
             self._ends = stack.pop_all()

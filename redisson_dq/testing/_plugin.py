@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "pytest_addoption",
+    "pytest_configure",
     "pytest_report_header",
     "redisson_aio_client",
     "redisson_client",
@@ -42,8 +43,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--redisson-leaks",
         choices=["error", "off"],
         default="error",
-        help="whether leases in hand, undecodable values and open connections fail the test that left them",
+        help="whether leases in hand, undecodable values, open clients and warnings of the log fail their test",
     )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", 'redisson_leaks("off"): lets a test leave things behind in its queues')
 
 
 def _number_of_worker() -> int:
@@ -67,13 +72,19 @@ def redisson_server(request: pytest.FixtureRequest) -> Iterator[ServerOfTests]:
 @pytest.fixture
 def _redisson_database(redisson_server: ServerOfTests, request: pytest.FixtureRequest) -> Iterator[None]:
     """The database is empty after each test, and a test that has left something behind fails."""
-    yield
-    redisson_server.look()
-    redisson_server.empty()
-    leaks = dict.fromkeys(redisson_server.leaks)
-    redisson_server.leaks.clear()
-    if leaks and request.config.getoption("--redisson-leaks") == "error":
-        pytest.fail("the test has left behind: " + "; ".join(leaks), pytrace=False)
+    from redisson_dq.testing._leaks import LeakError, leak_free
+
+    mark = request.node.get_closest_marker("redisson_leaks")
+    wanted = mark.args[0] if mark is not None else request.config.getoption("--redisson-leaks")
+    told = ""
+    try:
+        # A test that asks for the log looks at it itself.
+        with leak_free(redisson_server, log="caplog" not in request.fixturenames):
+            yield
+    except LeakError as error:
+        told = str(error)
+    if told and wanted == "error":
+        pytest.fail(told, pytrace=False)
 
 
 @pytest.fixture
@@ -83,9 +94,6 @@ def redisson_clock(redisson_server: ServerOfTests, _redisson_database: None) -> 
 
     with TestClock(redisson_server.url) as clock:
         yield clock
-        redisson_server.look()
-        if count := clock.open_connections:
-            redisson_server.leaks.append(f"{count} connections of clients that were not closed")
 
 
 def _follow_clock(request: pytest.FixtureRequest) -> None:

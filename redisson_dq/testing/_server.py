@@ -13,7 +13,6 @@ from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import RedisConnectionError
 from redisson_dq.testing._claim import claim, empty
 from redisson_dq.testing._scripts import MARK_KEY
-from redisson_dq.wire.keys import QueueKeys
 
 __all__ = ["ServerOfTests", "server_of_tests"]
 
@@ -23,34 +22,12 @@ class ServerOfTests:
     """A Redis that tests alone use, and the database of this process."""
 
     url: str
-    _admin: redis.Redis = attrs.field(repr=False)
-    #: Those of the test that runs, in words.
-    leaks: list[str] = attrs.field(factory=list, repr=False)
+    #: A plain client in the database of this process.
+    admin: redis.Redis = attrs.field(repr=False)
 
     def empty(self) -> None:
         """Removes all that tests have made in this database. Other databases stay as they are."""
-        empty(self._admin)
-
-    def look(self) -> None:
-        """Notes the leases that nobody has ended, and the values that no codec could read."""
-        for key in self._admin.scan_iter():
-            kind = self._admin.type(key)
-            for prefix, type_, told in _LEAKS:
-                if key.startswith(prefix) and kind == type_:
-                    count = self._admin.zcard(key) if kind == "zset" else self._admin.llen(key)
-                    self.leaks.append(f"{count} {told} (key {key!r})")
-
-
-def _prefix(key: str) -> str:
-    return key[: key.index("{")]
-
-
-_KEYS = QueueKeys.of("any")
-# The beginnings of keys, their types, and the meaning of their members.
-_LEAKS = (
-    (_prefix(_KEYS.leases), "zset", "leases in hand"),
-    (_prefix(_KEYS.undecodable), "list", "undecodable values"),
-)
+        empty(self.admin)
 
 
 @contextlib.contextmanager

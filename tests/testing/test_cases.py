@@ -13,7 +13,7 @@ from datetime import timedelta
 
 import redisson_dq
 import redisson_dq.aio
-from redisson_dq.testing import TestClock, assert_offered, assert_settled, server_of_tests
+from redisson_dq.testing import TestClock, assert_offered, assert_settled, leak_free, server_of_tests
 
 
 def setUpModule():
@@ -27,6 +27,7 @@ class Threads(unittest.TestCase):
     def setUp(self):
         stack = contextlib.ExitStack()
         self.addCleanup(stack.close)
+        stack.enter_context(leak_free(server))
         self.clock = stack.enter_context(TestClock(server.url))
         self.client = stack.enter_context(redisson_dq.connect(server.url))
 
@@ -47,6 +48,7 @@ class Coroutines(unittest.IsolatedAsyncioTestCase):
     async def asyncSetUp(self):
         stack = contextlib.AsyncExitStack()
         self.addAsyncCleanup(stack.aclose)
+        stack.enter_context(leak_free(server))
         self.clock = stack.enter_context(TestClock(server.url))
         self.client = await stack.enter_async_context(redisson_dq.aio.connect(server.url))
 
@@ -75,7 +77,7 @@ from django.db import transaction
 from django.test import TestCase
 
 import redisson_dq
-from redisson_dq.testing import TestClock, assert_not_offered, assert_offered, server_of_tests
+from redisson_dq.testing import TestClock, assert_not_offered, assert_offered, leak_free, server_of_tests
 
 
 class Orders(TestCase):
@@ -89,6 +91,7 @@ class Orders(TestCase):
     def setUp(self):
         stack = contextlib.ExitStack()
         self.addCleanup(stack.close)
+        stack.enter_context(leak_free(self.server))
         self.clock = stack.enter_context(TestClock(self.server.url))
         self.client_of_queues = stack.enter_context(redisson_dq.connect(self.server.url))
 
@@ -104,16 +107,36 @@ class Orders(TestCase):
 """
 
 
-def run(folder: Path, text: str) -> str:
+LEAVES_A_LEASE = """
+    def test_that_leaves_a_lease(self):
+        queue = self.queues.blocking_queue("orders")
+        queue.add("a")
+        queue.receive()
+"""
+
+
+def run(folder: Path, text: str, *, fails: bool = False) -> str:
     (folder / "test_orders.py").write_text(text)
     command = [sys.executable, "-m", "unittest", "test_orders"]
     done = subprocess.run(command, check=False, cwd=folder, capture_output=True, encoding="utf-8", timeout=60)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == int(fails), done.stderr
     return done.stderr
 
 
 def test_unittest_in_threads_and_on_asyncio(tmp_path: Path) -> None:
     assert "Ran 3 tests" in run(tmp_path, UNITTEST)
+
+
+def test_a_leak_fails_the_test_that_made_it(tmp_path: Path) -> None:
+    leaking = LEAVES_A_LEASE.replace("queues", "client")
+    told = run(tmp_path, UNITTEST.replace("class Coroutines", f"{leaking}\n\nclass Coroutines"), fails=True)
+    assert "FAIL: test_that_leaves_a_lease (test_orders.Threads" in told
+    assert "LeakError: the test has left behind: 1 leases in hand (key 'redisson_dq_leases:{orders}')" in told
+    assert "Ran 4 tests" in told
+    assert "FAILED (failures=1)" in told
+    told = run(tmp_path, DJANGO + LEAVES_A_LEASE.replace("queues", "client_of_queues"), fails=True)
+    assert "LeakError: the test has left behind: 1 leases in hand" in told
+    assert "FAILED (failures=1)" in told
 
 
 def test_django(tmp_path: Path) -> None:
