@@ -7,7 +7,7 @@ SHELL := bash
 help: ## lists the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 12
 
-install: ## a virtual environment in .venv, a Redis server, a JDK and Maven
+install: ## a virtual environment in .venv, a Redis server, a headless Chromium, a JDK and Maven
 	bash tests/run.sh --only-install
 
 check: ## formatting, types, generated code, pages; no tests

@@ -117,6 +117,18 @@ install_prometheus() {
     apt="prometheus" dnf="golang-github-prometheus|prometheus" apk="prometheus" brew="prometheus"
 }
 
+# The browser of tests/browser, without a window.
+install_chromium() {
+  install_packages "a headless Chromium" \
+    apt="chromium-headless-shell|chromium" dnf="chromium-headless" apk="chromium" brew="--cask chromium"
+}
+
+# Whether there is a Chromium of a name that tests/browser looks for.
+have_chromium() {
+  have chromium-headless-shell || have chromium || have chromium-browser || have google-chrome \
+    || [ -x "${REDISSON_DQ_CHROMIUM:-/Applications/Chromium.app/Contents/MacOS/Chromium}" ]
+}
+
 # --- Python -----------------------------------------------------------------------------------------------
 
 OLDEST_PYTHON=3.10

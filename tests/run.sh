@@ -2,7 +2,7 @@
 # All checks and all tests on a machine that has Python 3.10 or newer and a package manager:
 #   bash tests/run.sh [--only-install | --only-checks | pytest arguments]
 # Installs what they need: a virtual environment (.venv; REDISSON_DQ_VENV: another place), a Redis server, Prometheus, a
-# JDK 17 or newer and Maven. Stops at the first failure.
+# headless Chromium, a JDK 17 or newer and Maven. Stops at the first failure.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . .ci/lib.sh
@@ -24,6 +24,8 @@ install_everything() {
   have redis-server || die "redis-server is still not on PATH"
   have promtool || install_prometheus
   have promtool || die "promtool is still not on PATH"
+  have_chromium || install_chromium
+  have_chromium || die "there is still no Chromium; set REDISSON_DQ_CHROMIUM to its path"
   ensure_java
 }
 

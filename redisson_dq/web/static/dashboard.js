@@ -1,0 +1,96 @@
+// What the pages do beside what they show. Every page works for looking without it.
+
+import { fleet, queue } from "./fleet.js";
+import { live } from "./live.js";
+import { suggestions } from "./suggest.js";
+import { setServerTime, startClock } from "./times.js";
+import { timeline } from "./timeline.js";
+
+const $ = (id) => document.getElementById(id);
+
+function theme() {
+  const root = document.documentElement;
+  $("theme")?.addEventListener("click", () => {
+    const isDark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    root.dataset.theme = isDark ? "light" : "dark";
+    localStorage.setItem("redisson-dq.theme", root.dataset.theme);
+  });
+}
+
+function copying() {
+  document.addEventListener("click", async (event) => {
+    const button = event.target.closest("[data-copy]");
+    if (!button) return;
+    await navigator.clipboard.writeText(button.previousElementSibling.textContent);
+    button.textContent = "Copied";
+    setTimeout(() => { button.textContent = "Copy"; }, 1500);
+  });
+}
+
+const HINTS = { id: "id", due: "due < 1h", late: "late > 5m", attempts: "attempts >= 3", size: "bytes", class: "Java class", reason: "text", queue: "partition" };
+
+function filtering() {
+  const input = $("words");
+  if (!input) return;
+  const lines = (name) => input.dataset[name].split("\n").filter(Boolean);
+  suggestions(input, {
+    fields: lines("fields").map((name) => ({ name, hint: HINTS[name] ?? "field" })),
+    values: { class: lines("classes") },
+  });
+  if (input.dataset.position) {
+    input.focus();
+    input.setSelectionRange(Number(input.dataset.position), input.value.length);
+  }
+}
+
+// Which rows are chosen, for an action on them.
+function choosing() {
+  const all = $("pick-all");
+  if (!all) return;
+  const boxes = () => [...document.querySelectorAll("td.pick input")];
+  const told = () => {
+    const count = boxes().filter((each) => each.checked).length;
+    for (const each of boxes()) each.closest("tr").classList.toggle("is-picked", each.checked);
+    all.checked = count > 0 && count === boxes().length;
+    all.indeterminate = count > 0 && !all.checked;
+    const text = $("picked");
+    if (text) text.textContent = count ? `${count} chosen` : "None chosen";
+  };
+  all.addEventListener("change", () => { for (const each of boxes()) each.checked = all.checked; told(); });
+  document.addEventListener("change", (event) => event.target.matches("td.pick input") && told());
+  told();
+}
+
+// A page that came while Redis was away asks again by itself.
+function returning() {
+  if (!$("trouble")?.hasAttribute("data-away")) return;
+  setInterval(async () => {
+    const answer = document.hidden ? null : await fetch(location.href, { headers: { accept: "text/html" } }).catch(() => null);
+    if (answer && answer.status !== 503) location.reload();
+  }, 2000);
+}
+
+// "/" goes to the filter, wherever the page is.
+function keys() {
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "/" || event.target.closest("input, textarea, select")) return;
+    const input = $("words") ?? $("filter");
+    if (input) { event.preventDefault(); input.focus(); input.select(); }
+  });
+}
+
+theme();
+copying();
+filtering();
+choosing();
+returning();
+keys();
+const page = $("fleet") ?? $("queue");
+if (page?.dataset.now) setServerTime(page.dataset.now);
+startClock($("clock"));
+const line = $("timeline") && timeline($("timeline"));
+if ($("live")) {
+  live($("live"), $("away"), {
+    onSnapshot: $("fleet") ? fleet($("fleet")) : queue($("queue"), line),
+  });
+}

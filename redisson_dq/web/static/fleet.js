@@ -1,0 +1,113 @@
+// Puts the rows of a snapshot into the page. Rows keep their places, so that nobody clicks on another one.
+
+import { put, relative, span } from "./times.js";
+
+const FIGURES = { waiting: "waiting", overdue: "overdue", ready: "ready", in_flight: "in-flight", dead: "dead", quarantined: "quarantined", undecodable: "undecodable", recurring: "recurring" };
+const number = new Intl.NumberFormat("en-US");
+const counted = (count) => (count === null || count === undefined ? "?" : number.format(count));
+
+function news(element, text) {
+  if (!element || element.textContent === text) return;
+  element.textContent = text;
+  element.classList.remove("is-news");
+  void element.offsetWidth; // begins the motion anew
+  element.classList.add("is-news");
+}
+
+function nextDue(cell, row) {
+  const under = cell.querySelector(".under");
+  if (!row.next_due || row.overdue) return put(under, "");
+  let time = under.querySelector("time");
+  if (!time) {
+    time = document.createElement("time");
+    time.dataset.relative = "";
+    under.replaceChildren("next ", time);
+  }
+  if (time.dateTime !== row.next_due) { time.dateTime = row.next_due; time.removeAttribute("title"); }
+  put(time, relative(row.next_due));
+}
+
+// The same bars as the template of the server draws.
+function bars(cell, points) {
+  const most = Math.max(0, ...points.filter((each) => each !== null));
+  const path = points.map((each, i) => (each ? `M${2 * i + 1} 25v-${Math.max(1, (24 * each) / most).toFixed(1)}` : "")).join("");
+  cell.querySelector(".bars").setAttribute("d", path);
+}
+
+function show(tr, row) {
+  const cell = (name) => tr.querySelector(`[data-cell="${name}"]`);
+  for (const name of ["waiting", "overdue", "ready", "in_flight", "dead"]) {
+    news(cell(name).querySelector(".n"), counted(row[name]));
+    cell(name).classList.toggle("zero", !row[name]);
+  }
+  nextDue(cell("waiting"), row);
+  put(cell("overdue").querySelector(".under"), row.overdue ? `by ${span(row.late_by * 1000) || "less than 1s"}` : "");
+  put(cell("left").querySelector(".n"), row.left_last_minute === null ? "–" : `${counted(row.left_last_minute)}/min`);
+  put(cell("late").querySelector(".n"), row.overdue ? span(row.late_by * 1000) || "1s" : "on time");
+  bars(cell("left"), row.series.left);
+  bars(cell("late"), row.series.late);
+  put(cell("movers").querySelector(".n"), counted(row.movers));
+  put(cell("movers").querySelector(".under"), row.mover);
+}
+
+function figure(root, name, count, text) {
+  const found = root.querySelector(`[data-figure="${FIGURES[name]}"]`);
+  if (!found) return;
+  news(found.querySelector(".count"), counted(count));
+  found.classList.toggle("is-zero", !count);
+  if (text !== undefined) put(found.querySelector(".beside"), text);
+}
+
+// The page of all queues. Its rows and totals come anew where queues have come or gone.
+export function fleet(root) {
+  const rows = new Map([...root.querySelectorAll("tr[data-queue]")].map((tr) => [tr.dataset.queue, tr]));
+  const known = new Map();
+  const isPart = location.search !== "";
+  let isAsking = false;
+
+  async function again() {
+    if (isAsking) return;
+    isAsking = true;
+    const answer = await fetch(location.href, { headers: { accept: "text/html" } }).catch(() => null);
+    if (answer?.ok) {
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const drawn = page.getElementById(root.id);
+      if (drawn && !root.querySelector("tbody")?.contains(document.activeElement)) {
+        root.replaceChildren(...drawn.childNodes);
+        put(document.getElementById("shown"), page.getElementById("shown")?.textContent.trim() ?? "");
+        rows.clear();
+        for (const tr of root.querySelectorAll("tr[data-queue]")) rows.set(tr.dataset.queue, tr);
+      }
+    }
+    // Queues may come by the hundred. The page follows every few seconds.
+    setTimeout(() => { isAsking = false; }, 3000);
+  }
+
+  return (told) => {
+    for (const row of told.rows) {
+      known.set(row.name, row);
+      if (rows.has(row.name)) show(rows.get(row.name), row);
+    }
+    for (const name of told.gone) known.delete(name);
+    for (const name of ["waiting", "overdue", "ready", "in_flight", "dead"]) {
+      figure(root, name, [...known.values()].reduce((sum, row) => sum + row[name], 0));
+    }
+    const hasNews = told.gone.some((name) => rows.has(name)) || (!isPart && known.size <= 100 && told.rows.some((row) => !rows.has(row.name)));
+    if (hasNews) again();
+  };
+}
+
+// The page of one queue: its figures, and the timeline when they have changed.
+export function queue(root, line) {
+  let drawn = Date.now();
+  return (told) => {
+    for (const row of told.rows) {
+      if (row.name !== root.dataset.queue) continue;
+      for (const name of Object.keys(FIGURES)) figure(root, name, row[name]);
+      figure(root, "overdue", row.overdue, row.overdue ? `oldest ${span(row.late_by * 1000) || "less than 1s"}` : "");
+      const beside = root.querySelector('[data-figure="waiting"] .beside');
+      if (beside) nextDue({ querySelector: () => beside }, row);
+      if (Date.now() - drawn > 2000) { drawn = Date.now(); line?.refresh(); }
+    }
+  };
+}

@@ -1,0 +1,71 @@
+// The live stream: one connection a tab, closed while the tab is hidden or paused.
+
+import { put, serverNow, setServerTime, span } from "./times.js";
+
+const PAUSED = "redisson-dq.paused";
+
+export function live(button, banner, { onSnapshot }) {
+  let source = null;
+  let awaySince = 0;
+  let isPaused = sessionStorage.getItem(PAUSED) === "yes";
+
+  function tell() {
+    const state = isPaused ? "paused" : awaySince ? "away" : source ? "live" : "paused";
+    button.dataset.state = state;
+    put(button.querySelector("#live-text"), { live: "Live", away: "Away", paused: "Paused" }[state]);
+    button.setAttribute("aria-label", isPaused ? "Live update is paused. Go on" : "Live update. Pause it");
+  }
+
+  function away(text) {
+    if (!awaySince) awaySince = Date.now();
+    banner.classList.remove("good");
+    put(banner, `${text} Trying again.`);
+    banner.hidden = false;
+    tell();
+  }
+
+  function back() {
+    if (!awaySince) return;
+    const text = span(Date.now() - awaySince);
+    awaySince = 0;
+    banner.classList.add("good");
+    put(banner, `Redis is back. It was away for ${text || "a moment"}.`);
+    setTimeout(() => { if (!awaySince) banner.hidden = true; }, 6000);
+    tell();
+  }
+
+  function open() {
+    if (source || isPaused || document.hidden) return tell();
+    source = new EventSource(button.dataset.url);
+    source.addEventListener("snapshot", (event) => {
+      const told = JSON.parse(event.data);
+      if (told.now) setServerTime(told.now);
+      back();
+      onSnapshot(told);
+      tell();
+    });
+    source.addEventListener("trouble", (event) => away(`Redis is away, and the figures are the last that were seen. ${JSON.parse(event.data).text}`));
+    source.addEventListener("error", () => {
+      if (document.hidden) return;
+      away("The dashboard does not answer.");
+      // A server that answers with an error ends the stream for good.
+      if (source?.readyState === EventSource.CLOSED) { close(); setTimeout(open, 3000); }
+    });
+    tell();
+  }
+
+  function close() {
+    source?.close();
+    source = null;
+    tell();
+  }
+
+  button.addEventListener("click", () => {
+    isPaused = !isPaused;
+    sessionStorage.setItem(PAUSED, isPaused ? "yes" : "no");
+    isPaused ? close() : open();
+  });
+  document.addEventListener("visibilitychange", () => (document.hidden ? close() : open()));
+  open();
+  return { serverNow };
+}

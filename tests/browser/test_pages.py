@@ -1,0 +1,238 @@
+"""Every page that looks, in a real browser: its content, for everybody, at any size, with and without a script."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+from playwright.sync_api import Page, expect
+
+import redisson_dq
+from redisson_dq.codecs import JsonJacksonCodec, StringCodec
+from redisson_dq.embedded import EmbeddedServer
+from redisson_dq.web.paths import Links
+from tests.browser.conftest import OpenTab, serving
+from tests.browser.judging import accessible, settled, shifts, sizes
+
+MARKUP = "<img src=x onerror=\"document.title='run'\"><script>document.title='run'</script>"
+INT64 = 9223372036854775807
+LARGE = 20_000_000
+LINKS = Links("")
+
+ORDERS, MANY, HUGE, DEAD = "orders", "<b>shop</b> & co", "huge", "payments"
+PATHS = {
+    "fleet": LINKS.fleet(),
+    "queue": LINKS.queue(ORDERS),
+    "items": LINKS.items(ORDERS),
+    "filtered": LINKS.items(ORDERS, filter=f"order.id = {INT64}"),
+    "unreadable": LINKS.items(ORDERS, filter="order.id ="),
+    "item": LINKS.item(ORDERS, "waiting", "first"),
+    "dead": LINKS.items(DEAD, state="dead"),
+    "empty": LINKS.queue("nothing"),
+    "no items": LINKS.items("nothing", state="dead"),
+    "none matches": LINKS.fleet(filter="nothing*"),
+    "missing": LINKS.item(ORDERS, "waiting", "none"),
+    "doctor": LINKS.doctor(),
+}
+
+
+@pytest.fixture(scope="module")
+def root(server: EmbeddedServer) -> Iterator[str]:
+    """A dashboard of a shop."""
+    with redisson_dq.connect(server.url) as client:
+        _fill(client)
+    with serving(server.url, "--name", "test", "--color", "red") as root:
+        yield root
+
+
+def _fill(client: redisson_dq.Client) -> None:
+    orders = client.delayed_queue(ORDERS, codec=JsonJacksonCodec(), transfer=False)
+    value = {"order": {"id": INT64, "note": MARKUP}, "lines": [{"sku": "A-1"}, {"sku": "B-2"}], "paid": True}
+    orders.offer(value, 3600, id="first")
+    orders.offer_all([({"order": {"id": i}}, timedelta(hours=2 + i / 50)) for i in range(150)])
+    client.delayed_queue(MANY, codec=StringCodec(), transfer=False).offer(MARKUP, 60)
+    client.delayed_queue(HUGE, codec=StringCodec(), transfer=False).offer("x" * LARGE, 7200, id="large")
+    payments = client.blocking_queue(DEAD, codec=StringCodec())
+    payments.put("card")
+    delivery = payments.receive(timeout=10)
+    assert delivery is not None
+    delivery.reject(f"Traceback (most recent call last):\n  {MARKUP}\nDeclined: {MARKUP}")
+
+
+def test_the_fleet_shows_each_queue_with_its_figures(open_tab: OpenTab) -> None:
+    page = open_tab().open(PATHS["fleet"])
+    expect(page).to_have_title(re.compile("^Queues · test"))
+    expect(page.locator(".env")).to_contain_text("test")
+    row = page.locator(f'tr[data-queue="{ORDERS}"]')
+    expect(row.locator('[data-cell="waiting"] .n')).to_have_text("151")
+    expect(row.locator('[data-cell="waiting"] .under')).to_contain_text("next in 59m")
+    expect(page.locator(f'tr[data-queue="{DEAD}"] [data-cell="dead"] .n')).to_have_text("1")
+    expect(page.locator("tbody th a").filter(has_text=MANY)).to_be_visible()
+    page.get_by_role("link", name="Waiting").click()
+    expect(page.locator("th[aria-sort=descending]")).to_have_text("Waiting")
+    expect(page.locator("tbody tr").first).to_have_attribute("data-queue", ORDERS)
+    page.get_by_label("Filter the queues").fill("is:dead")
+    page.keyboard.press("Enter")
+    expect(page.locator("tbody tr")).to_have_count(1)
+
+
+def test_the_timeline_zooms_and_its_bars_list_their_items(open_tab: OpenTab) -> None:
+    page = open_tab().open(PATHS["queue"])
+    bars = page.locator("#timeline svg a")
+    total = "() => [...document.querySelectorAll('#timeline svg a')].reduce((sum, a) => sum + parseInt(a.ariaLabel), 0)"
+    assert page.evaluate(total) == 151
+    page.get_by_role("link", name="1 h", exact=True).click()
+    expect(bars).to_have_count(1)
+    expect(page.locator("#timeline")).to_contain_text("150 later")
+    assert "from=now" in page.url
+    page.get_by_role("link", name="All", exact=True).click()
+    expect(page.locator("#timeline")).not_to_contain_text("later")
+    first = page.locator("#timeline").get_attribute("data-from-ms")
+    assert first is not None
+    # Dragging to the left shows what comes later.
+    box = page.locator("#timeline svg").bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 600, box["y"] + 40)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 300, box["y"] + 40, steps=4)
+    page.mouse.up()
+    expect(page.locator("#timeline")).to_contain_text("earlier")
+    assert int(page.locator("#timeline").get_attribute("data-from-ms") or 0) > int(first)
+    # A bar is a link, which the keyboard reaches.
+    page.get_by_role("link", name="All", exact=True).click()
+    expect(page.locator("#timeline")).not_to_contain_text("earlier")
+    bars.first.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("table.items tbody tr")).to_have_count(1)
+    expect(page.locator("table.items")).to_contain_text("first")
+
+
+def test_items_are_filtered_with_completion(open_tab: OpenTab) -> None:
+    page = open_tab().open(PATHS["items"])
+    expect(page.locator("table.items tbody tr")).to_have_count(50)
+    page.keyboard.press("/")
+    page.keyboard.type("order.i")
+    expect(page.get_by_role("option").first).to_contain_text("order.id")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.keyboard.type(f"= {INT64}")
+    page.keyboard.press("Enter")
+    expect(page.locator("table.items tbody tr")).to_have_count(1)
+    expect(page.locator("table.items")).to_contain_text(str(INT64))
+    page.get_by_role("link", name="Clear").click()
+    page.get_by_role("link", name="Next page").click()
+    expect(page.locator("table.items tbody tr")).to_have_count(50)
+
+
+def test_an_unreadable_filter_is_told_where_it_fails(open_tab: OpenTab) -> None:
+    page = open_tab().open(PATHS["unreadable"])
+    expect(page.get_by_role("alert")).to_contain_text("a value is wanted")
+    expect(page.get_by_label("Filter the items")).to_be_focused()
+
+
+def test_an_item_shows_its_value_and_no_digit_is_rounded(open_tab: OpenTab) -> None:
+    page = open_tab().open(PATHS["item"])
+    tree = page.get_by_role("region", name="The value as a tree")
+    expect(tree).to_contain_text(f"id: {INT64}")
+    expect(tree).to_contain_text(MARKUP)
+    expect(page.locator(".facts")).to_contain_text("UTC")
+    expect(page.locator(".facts")).to_contain_text("in 59m")
+    expect(page.locator(".hex")).to_contain_text("00000000  7b 22")
+    page.get_by_label("Codec", exact=True).select_option("StringCodec")
+    page.get_by_role("button", name="Read").click()
+    expect(tree).to_contain_text('"{"@class":"java.util')
+    assert not page.title().startswith("run")
+
+
+def test_a_dead_value_says_why(open_tab: OpenTab) -> None:
+    page = open_tab().open(PATHS["dead"])
+    page.locator("table.items tbody a").first.click()
+    expect(page.locator(".trace")).to_contain_text("Traceback (most recent call last):")
+    expect(page.locator(".lead")).to_have_text(f"Declined: {MARKUP}")
+    assert not page.title().startswith("run")
+
+
+def test_of_a_value_of_20_mb_the_beginning_is_shown(open_tab: OpenTab) -> None:
+    page = open_tab().open(LINKS.items(HUGE))
+    assert sum(sizes(page).values()) < 300_000
+    expect(page.locator("table.items")).to_contain_text("19.1 MB")
+    page.get_by_role("link", name="large").click()
+    expect(page.locator("main")).to_contain_text("Only the beginning is shown")
+    assert sum(size for name, size in sizes(page).items() if "static" not in name) < 100_000
+
+
+@pytest.mark.parametrize("look", ["light", "dark", "narrow"])
+def test_axe_finds_nothing_and_nothing_is_wider_than_the_page(open_tab: OpenTab, look: str) -> None:
+    tab = open_tab(dark=look == "dark", width=360 if look == "narrow" else 1280)
+    for name, path in PATHS.items():
+        page = tab.open(path)
+        settled(page)
+        accessible(page)
+        width = page.evaluate("document.documentElement.scrollWidth")
+        assert width <= (360 if look == "narrow" else 1280), (name, width)
+    # The browser logs pages that are not there.
+    assert [each for each in tab.complaints if "404" not in each] == []
+    tab.complaints.clear()
+
+
+def test_all_is_small_and_nothing_moves_while_it_loads(open_tab: OpenTab) -> None:
+    for width in (1280, 360):
+        for name in ("fleet", "queue", "items", "item", "doctor"):
+            page = open_tab(width=width).open(PATHS[name])
+            settled(page)
+            assert shifts(page) == 0, (name, width)
+            assert sum(sizes(page).values()) < 300_000, sizes(page)
+
+
+def test_without_a_script_every_view_is_there_to_look_at(open_tab: OpenTab) -> None:
+    tab = open_tab(script=False)
+    page = tab.open(PATHS["fleet"])
+    expect(page.locator(f'tr[data-queue="{ORDERS}"]')).to_contain_text("next in 59m")
+    expect(page.locator("#live, #clock")).to_have_count(1 + 1)
+    expect(page.locator("#live")).to_be_hidden()
+    page.locator(f'tr[data-queue="{ORDERS}"] a').first.click()
+    page.get_by_role("link", name="1 h", exact=True).click()
+    expect(page.locator("#timeline svg a")).to_have_count(1)
+    page.locator("#timeline svg a").first.click()
+    expect(page.locator("table.items tbody tr")).to_have_count(1)
+    page.get_by_role("link", name="first").click()
+    expect(page.locator(".tree")).to_contain_text(str(INT64))
+
+
+def test_the_keyboard_reaches_all_of_a_page(open_tab: OpenTab) -> None:
+    page = open_tab().open(PATHS["fleet"])
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    page.keyboard.press("Enter")
+    reached = _tabbed_through(page, 60)
+    for wanted in ("filter", "Waiting", ORDERS, MANY, DEAD):
+        assert wanted in reached, (wanted, reached)
+
+
+def _tabbed_through(page: Page, most: int) -> list[str]:
+    """The ids or texts of what the Tab key reaches until the end of the page, each of it with an outline."""
+    found: list[str] = []
+    for _ in range(most):
+        page.keyboard.press("Tab")
+        name, outline = page.evaluate(
+            """() => {
+              const found = document.activeElement;
+              if (found === document.body) return ["", ""];
+              return [found.id || found.innerText, getComputedStyle(found).outlineStyle];
+            }"""
+        )
+        if not name:
+            break
+        assert outline != "none", name
+        found.append(name)
+    return found
+
+
+def test_the_theme_is_kept(open_tab: OpenTab) -> None:
+    page = open_tab().open(PATHS["fleet"])
+    page.get_by_role("button", name="Switch between light and dark").click()
+    page.goto(page.url)
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(15, 17, 21)"
