@@ -20,7 +20,7 @@ from redisson_dq import partition_names
 from redisson_dq._concurrency import Inbox, Mutex, Promise
 from redisson_dq._sync.receiving.pump import Pump
 from redisson_dq._sync.receiving.shared_pump import SharedPump
-from redisson_dq._sync.receiving.turns import Turns
+from redisson_dq._sync.receiving.shared_sources import SharedSources
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import ClosedError, RedisConnectionError, WrongTypeError
@@ -349,7 +349,7 @@ def test_a_request_that_is_owed_to_the_pump_of_before_is_sent_all_the_same(admin
     source = LeaseSource(keys, Envelope.CURRENT, visible_us=60_000_000, limit=0)
     inbox: Inbox[Waiter | str] = Inbox(clock)
     line = Line("orders", inbox, Mutex())
-    before = SharedPump(connections, source, debts, Turns(line), Nobody(), lambda: None)
+    before = SharedPump(connections, source, debts, SharedSources(line), Nobody(), lambda: None)
     pump = Pump(connections, source, line, debts, inbox)
     admin.rpush("orders", "a")
     request = source.look(1)

@@ -15,7 +15,7 @@ from redis.exceptions import NoScriptError, RedisError, ResponseError
 
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.connecting.tracking import Tracking, TrackingRefusedError, watch
-from redisson_dq._async.receiving.shared_pump import InTurns, SharedPump
+from redisson_dq._async.receiving.shared_pump import SharedPump, SourcesOfLine
 from redisson_dq._concurrency import (
     AsyncBackgroundTask,
     AsyncCancelled,
@@ -163,7 +163,7 @@ class Lookout:
             self._brake.told(len(told), self._clock.monotonic())
             for pump in told:
                 with pump.line.mutex:
-                    pump.tell(Trigger.TOLD)
+                    pump.feed(Trigger.CHANGED)
 
     def _each(self) -> list[SharedPump]:
         return [pump for pumps in self._pumps.values() for pump in pumps]
@@ -172,9 +172,9 @@ class Lookout:
         """Looks for all that Redis tells nothing of."""
         self._ticked_at = now = self._clock.monotonic()
         for pump in self._each():
-            if (pump.line.closed or pump.engine.is_over) and pump.is_at_rest:
+            if (pump.line.closed or pump.engine.is_replaced) and pump.is_at_rest:
                 del self._pumps[pump.source.key.encode()][pump]
-            elif pump.line.count and not pump.engine.is_over:
+            elif pump.line.count and not pump.engine.is_replaced:
                 self._waited_at = now
         tracking = self._tracking
         if tracking is None:
@@ -216,60 +216,63 @@ class Lookout:
                 )
             await self._closing.wait(seconds)
         called, self._todo = self._todo, {}
-        lines = list(dict.fromkeys(pump.turns for pump in called))
-        asked: dict[InTurns, Sequence[SharedPump]] = {}
+        lines = list(dict.fromkeys(pump.sources for pump in called))
+        asked: dict[SourcesOfLine, Sequence[SharedPump]] = {}
         now = self._clock.monotonic()
         try:
-            for turns in lines:
-                with turns.line.mutex:
-                    if pumps := turns.ask(called.keys(), now):
-                        asked[turns] = pumps
+            for sources in lines:
+                with sources.line.mutex:
+                    if pumps := sources.ask(called.keys(), now):
+                        asked[sources] = pumps
             if asked:
                 self._waited_at = now
                 await self._exchange(asked)
                 self._connections.outage.ended(self._place)
                 self._pauses.reset()
         finally:
-            for turns in asked:
-                turns.free()
+            for sources in asked:
+                sources.free()
         # The callers that were given values go on first. They may be back in line already.
         await async_give_way()
 
-    async def _exchange(self, asked: Mapping[InTurns, Sequence[SharedPump]]) -> None:
+    async def _exchange(self, asked: Mapping[SourcesOfLine, Sequence[SharedPump]]) -> None:
         tracking = self._tracking or await self._connect()
         observers = self._connections.observers
         if not observers.hear(Sent):
             await self._ask(tracking, asked, [])
             return
-        requests = [pump.asked.request for pumps in asked.values() for pump in pumps]
+        requests = [pump.asking.commands.request for pumps in asked.values() for pump in pumps]
         told = [(request.name, request.keys) for request in requests if request is not None]
         with observers.exchange(told, self._clock) as errors:
             await self._ask(tracking, asked, errors)
 
     async def _ask(
-        self, tracking: Tracking, asked: Mapping[InTurns, Sequence[SharedPump]], errors: list[BaseException | None]
+        self,
+        tracking: Tracking,
+        asked: Mapping[SourcesOfLine, Sequence[SharedPump]],
+        errors: list[BaseException | None],
     ) -> None:
         """Sends the commands of all sources, and handles the replies. ``errors`` has a place for each request."""
         await tracking.send([command for pumps in asked.values() for pump in pumps for command in self._commands(pump)])
         place = 0
-        for turns, pumps in asked.items():
+        for sources, pumps in asked.items():
             for pump in pumps:
                 reply = await self._collect(tracking, pump)
                 if isinstance(reply, ResponseError) and errors:
                     errors[place] = reply
-                place += pump.asked.request is not None
-            self._brake.came(turns.settle(pumps))
+                place += pump.asking.commands.request is not None
+            self._brake.came(sources.settle(pumps))
 
     async def _collect(self, tracking: Tracking, pump: SharedPump) -> Any:
         """Reads the replies to the commands of one source. Gives the one to its request."""
-        request, length = pump.asked.request, None
+        request, length = pump.asking.commands.request, None
         reply = None if request is None else await tracking.read()
-        if pump.asked.watches:
+        if pump.asking.commands.watches:
             refusal, length = await tracking.read(), await tracking.read()
             length = refusal if isinstance(refusal, ResponseError) else length
         if isinstance(reply, NoScriptError) and request is not None and request.script is not None:
             self._unknown.add(request.script.sha)
-        await pump.collect(reply, length)
+        await pump.asking.collect(reply, length)
         return reply
 
     async def _connect(self) -> Tracking:
@@ -286,7 +289,7 @@ class Lookout:
         return tracking
 
     def _commands(self, pump: SharedPump) -> Iterator[bytes]:
-        request = pump.asked.request
+        request = pump.asking.commands.request
         script = None if request is None else request.script
         if request is None:
             pass
@@ -297,7 +300,7 @@ class Lookout:
             yield pack(("EVAL", script.source, *request.words))
         else:
             yield pack(("EVALSHA", script.sha, *request.words))
-        if pump.asked.watches:
+        if pump.asking.commands.watches:
             for words in watch(pump.source.key):
                 yield pack(words)
 
@@ -312,7 +315,7 @@ class Lookout:
         for pump in [pump for each in pumps.values() for pump in each]:
             with pump.line.mutex:
                 pump.lose()
-            pump.turns.free()
+            pump.sources.free()
 
     async def _lost(self, error: BaseException) -> None:
         """The connections broke, or cannot be made. Pauses."""

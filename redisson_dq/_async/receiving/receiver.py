@@ -13,8 +13,8 @@ from redisson_dq._async.receiving.lookouts import Lookouts
 from redisson_dq._async.receiving.looks import PATIENCE, Looks
 from redisson_dq._async.receiving.pump import Pump
 from redisson_dq._async.receiving.shared_pump import SharedPump
+from redisson_dq._async.receiving.shared_sources import SharedSources
 from redisson_dq._async.receiving.taker import Taker
-from redisson_dq._async.receiving.turns import Turns
 from redisson_dq._clock import Clock
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncInbox, AsyncMutex, AsyncPromise, AsyncWork
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
@@ -203,9 +203,9 @@ class Receiver:
         }
 
     def _shared_pumps(self, sources: Sequence[Source], lookouts: Lookouts) -> Mapping[str, Taker]:
-        turns = Turns(self.line)
+        together = SharedSources(self.line)
         shared = [
-            SharedPump(self._connections, each, self._debts[each.key], turns, lookouts, self._stop_sharing)
+            SharedPump(self._connections, each, self._debts[each.key], together, lookouts, self._stop_sharing)
             for each in sources
         ]
         return {each.source.key: each for each in shared}

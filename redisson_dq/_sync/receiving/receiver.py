@@ -18,8 +18,8 @@ from redisson_dq._sync.receiving.lookouts import Lookouts
 from redisson_dq._sync.receiving.looks import PATIENCE, Looks
 from redisson_dq._sync.receiving.pump import Pump
 from redisson_dq._sync.receiving.shared_pump import SharedPump
+from redisson_dq._sync.receiving.shared_sources import SharedSources
 from redisson_dq._sync.receiving.taker import Taker
-from redisson_dq._sync.receiving.turns import Turns
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.waiting.debts import Debts
 from redisson_dq.waiting.line import Answer, Answering, Farewell, Lifeline, Line, Waiter
@@ -206,9 +206,9 @@ class Receiver:
         }
 
     def _shared_pumps(self, sources: Sequence[Source], lookouts: Lookouts) -> Mapping[str, Taker]:
-        turns = Turns(self.line)
+        together = SharedSources(self.line)
         shared = [
-            SharedPump(self._connections, each, self._debts[each.key], turns, lookouts, self._stop_sharing)
+            SharedPump(self._connections, each, self._debts[each.key], together, lookouts, self._stop_sharing)
             for each in sources
         ]
         return {each.source.key: each for each in shared}

@@ -100,7 +100,7 @@ def test_a_reply_that_was_read_is_not_asked_for_again() -> None:
 
 def test_the_pump_of_before_pays_nothing_and_leaves_what_it_had_under_way() -> None:
     engine = engine_that_sent(FIRST)
-    engine.is_over = True
+    engine.is_replaced = True
     # The next pump pays this one, and must not send again what is under way here.
     engine.debts.owe(repeat(SECOND))
     assert engine.debts.all == [repeat(SECOND)]

@@ -175,7 +175,7 @@ class World:
                 self.works += ("go on",)
             elif do is Do.ASK:
                 self._ask()
-            elif do is Do.TELL:
+            elif do is Do.FAIL:
                 self.must_tell = False
                 for number in list(self.line.callers):
                     self._answer(number, "refused")
@@ -230,7 +230,7 @@ class World:
         if self.engine.state is State.WATCHED and not all(self.line.callers.values()):
             self._answer_expired()
         elif self.line.count:
-            self._tell(Trigger.LAST)
+            self._tell(Trigger.TIME_OVER)
         self._wake()
 
     def _is_over_late(self, _: None) -> None:
@@ -240,7 +240,7 @@ class World:
         if self.engine.state is State.WATCHED and not all(self.line.callers.values()):
             self._answer_expired()
         elif self.line.count:
-            self._tell(Trigger.LAST)
+            self._tell(Trigger.TIME_OVER)
         self._wake()
 
     def _answer_expired(self) -> None:
@@ -325,7 +325,7 @@ class World:
         self._admit()
         answers = False
         if is_refused:
-            self._tell(Trigger.REFUSED)
+            self._tell(Trigger.FAILED)
         else:
             answers = self.engine.state is State.ASKED
             if sent.watches:
@@ -341,7 +341,7 @@ class World:
 
     def _hears(self, _: None) -> None:
         self.messages -= 1
-        self._tell(Trigger.TOLD)
+        self._tell(Trigger.CHANGED)
 
     def _works(self, goes_well: bool) -> None:
         work, self.works = self.works[0], self.works[1:]
@@ -366,7 +366,7 @@ class World:
             self._tell(Trigger.STUCK if self.surplus else Trigger.DONE)
         elif work == "diagnose":
             self.must_tell = True
-            self._tell(Trigger.TELLS)
+            self._tell(Trigger.REFUSED)
         elif self.engine.state is State.PAUSING:
             self._tell(Trigger.DONE)
 
@@ -430,9 +430,9 @@ class World:
         places = (*self.ready, *self.surplus, *self.returning, *given, *owed, *under_way, *self.lost)
         if sorted(places) != list(range(self.pushed)):
             raise Broken("a value is lost or there twice")
-        if self.sent is not None and engine.state not in (State.ASKED, State.TOLD):
+        if self.sent is not None and engine.state not in (State.ASKED, State.STALE):
             raise Broken("a reply comes that nobody expects")
-        if engine.state in (State.ASKED, State.TOLD) and self.sent is None:
+        if engine.state in (State.ASKED, State.STALE) and self.sent is None:
             raise Broken("a reply is waited for that does not come")
         moves = self.is_called or self.sent or self.messages or self.works or self.are_others_served or self.entering
         if moves:
