@@ -198,6 +198,10 @@ class AsyncSwitch:
     def off(self) -> None:
         self._is_on = False
 
+    @property
+    def is_on(self) -> bool:
+        return self._is_on
+
     async def wait(self, timeout: float | None) -> bool:
         if not self._is_on:
             future = asyncio.get_running_loop().create_future()
@@ -230,6 +234,10 @@ class Switch:
 
     def off(self) -> None:
         self._is_on = False
+
+    @property
+    def is_on(self) -> bool:
+        return self._is_on
 
     def wait(self, timeout: float | None) -> bool:
         gate = self._clock.lock()

@@ -27,6 +27,7 @@ class Brake:
     def __init__(self) -> None:
         self._since = 0.0
         self._told = self._came = 0
+        self._has_braked = False
 
     def told(self, count: int, now: float) -> None:
         """Redis told of changes of so many sources."""
@@ -42,6 +43,11 @@ class Brake:
         self._go_on(now)
         is_storm = self._told > _EACH_VALUE * self._came + _EACH_SOURCE * sources + _ALWAYS
         return _PAUSE if is_storm else 0.0
+
+    def is_new(self) -> bool:
+        """Whether nobody has asked this before: the first storm is worth a warning."""
+        is_new, self._has_braked = not self._has_braked, True
+        return is_new
 
     def _go_on(self, now: float) -> None:
         if now - self._since >= _SPAN:

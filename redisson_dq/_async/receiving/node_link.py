@@ -1,0 +1,158 @@
+"""The connections of a lookout to its node, and the exchange of a round over them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from redis.asyncio import ConnectionPool
+from redis.exceptions import ConnectionError as Disconnected
+from redis.exceptions import NoScriptError, ResponseError
+
+from redisson_dq._async.connecting.connections import Connections
+from redisson_dq._async.connecting.tracking import Tracking, watch
+from redisson_dq._async.receiving.shared_pump import SharedPump, SourcesOfLine
+from redisson_dq._redis import pack
+from redisson_dq.observing import Sent
+
+__all__ = ["Asked", "NodeLink"]
+
+# How often it asks a node of a cluster for the slots. Redis does not tell of an empty list whose slot has moved.
+_SLOTS = 5.0
+
+#: The sources of each line that are asked in a round.
+Asked = Mapping[SourcesOfLine, Sequence[SharedPump]]
+
+
+class NodeLink:
+    """Sends the commands of a round in one piece, and reads the replies. The lookout's background task alone does so.
+
+    Raises redis-py's errors and TrackingRefusedError.
+    """
+
+    def __init__(
+        self,
+        connections: Connections,
+        pool: ConnectionPool,
+        changed: Callable[[bytes | None], object],
+        broke: Callable[[Tracking], object],
+    ) -> None:
+        """``changed`` and ``broke`` are as with :class:`Tracking`."""
+        self._connections = connections
+        self._pool = pool
+        self._changed = changed
+        self._broke = broke
+        self._tracking: Tracking | None = None
+        # Scripts that the server does not know.
+        self._unknown: set[str] = set()
+        # The slots of the cluster, and when they were asked for.
+        self._slots: object = None
+        self._slots_at = 0.0
+        self._probed_at = 0.0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is connected, or was and has not noticed the end."""
+        return self._tracking is not None
+
+    def is_by(self, tracking: Tracking) -> bool:
+        """Whether it is connected by this pair of connections."""
+        return tracking is self._tracking
+
+    async def exchange(self, asked: Asked, came: Callable[[int], object]) -> None:
+        """Sends the commands of all sources, and hands out the values. ``came`` is called with their numbers."""
+        tracking = self._tracking or await self._connect()
+        observers = self._connections.observers
+        if not observers.hear(Sent):
+            await self._ask(tracking, asked, [], came)
+            return
+        requests = [pump.asking.commands.request for pumps in asked.values() for pump in pumps]
+        observed = [(request.name, request.keys) for request in requests if request is not None]
+        with observers.exchange(observed, self._connections.clock) as errors:
+            await self._ask(tracking, asked, errors, came)
+
+    async def have_slots_moved(self) -> bool:
+        """Looks for all that Redis tells nothing of. Whether keys may live on other nodes now."""
+        if (tracking := self._tracking) is None:
+            return False
+        if await tracking.is_cut():
+            raise Disconnected("Redis has closed the connection of a lookout")
+        now = self._connections.clock.monotonic()
+        if now - self._probed_at >= self._connections.longest_block:
+            self._probed_at = now
+            if not await tracking.probe():
+                raise Disconnected("the connection that tells of changes does not answer any more")
+        return self._connections.is_cluster and now - self._slots_at > _SLOTS and await self._look_at_slots(tracking)
+
+    async def hang_up(self) -> None:
+        """Cuts the connections. Values in the replies on them are lost."""
+        if (tracking := self._tracking) is not None:
+            await tracking.hang_up()
+
+    async def aclose(self) -> None:
+        """Closes the connections. Redis watches nothing from here on. Never raises."""
+        tracking, self._tracking = self._tracking, None
+        if tracking is not None:
+            await tracking.aclose()
+
+    async def _connect(self) -> Tracking:
+        tracking = Tracking(self._connections, self._pool, self._changed, self._broke)
+        try:
+            await tracking.connect()
+        except BaseException:
+            await tracking.aclose()
+            raise
+        self._tracking, self._slots, self._probed_at = tracking, None, self._connections.clock.monotonic()
+        if self._connections.is_cluster:
+            # Before anything is watched: a slot that moves from here on shows.
+            await self._look_at_slots(tracking)
+        return tracking
+
+    async def _look_at_slots(self, tracking: Tracking) -> bool:
+        self._slots_at = self._connections.clock.monotonic()
+        await tracking.send([pack(("CLUSTER", "SLOTS"))])
+        slots, self._slots = self._slots, await tracking.read()
+        return slots is not None and slots != self._slots and not isinstance(self._slots, ResponseError)
+
+    async def _ask(
+        self, tracking: Tracking, asked: Asked, errors: list[BaseException | None], came: Callable[[int], object]
+    ) -> None:
+        """``errors`` has an entry for each request."""
+        await tracking.send([command for pumps in asked.values() for pump in pumps for command in self._commands(pump)])
+        number = 0
+        for sources, pumps in asked.items():
+            for pump in pumps:
+                is_request = pump.asking.commands.request is not None
+                reply = await self._collect(tracking, pump)
+                if isinstance(reply, ResponseError) and errors:
+                    errors[number] = reply
+                number += is_request
+            came(sources.settle(pumps))
+
+    def _commands(self, pump: SharedPump) -> Iterator[bytes]:
+        request = pump.asking.commands.request
+        script = None if request is None else request.script
+        if request is None:
+            pass
+        elif script is None:
+            yield pack(request.words)
+        elif script.sha in self._unknown:
+            self._unknown.discard(script.sha)
+            yield pack(("EVAL", script.source, *request.words))
+        else:
+            yield pack(("EVALSHA", script.sha, *request.words))
+        if pump.asking.commands.watches:
+            for words in watch(pump.source.key):
+                yield pack(words)
+
+    async def _collect(self, tracking: Tracking, pump: SharedPump) -> Any:
+        """Reads the replies to the commands of one source. Gives the one to its request."""
+        request, length = pump.asking.commands.request, None
+        reply = None if request is None else await tracking.read()
+        if pump.asking.commands.watches:
+            refusal, length = await tracking.read(), await tracking.read()
+            length = refusal if isinstance(refusal, ResponseError) else length
+        if isinstance(reply, NoScriptError) and request is not None and request.script is not None:
+            self._unknown.add(request.script.sha)
+        await pump.asking.collect(reply, length)
+        return reply
