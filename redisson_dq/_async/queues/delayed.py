@@ -4,27 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, TypeVar, overload
+from typing import TYPE_CHECKING, TypeVar
 
-from redisson_dq._async.leases.delivery import Delivery
-from redisson_dq._async.moving.recurring import advance
 from redisson_dq._async.queues.delayed_item import DelayedItem
-from redisson_dq._async.queues.leaser import Leaser, tell_received
-from redisson_dq._async.queues.waiting import WaitingQueue
+from redisson_dq._async.queues.due_taking import DueTaking
+from redisson_dq._async.queues.leaser import Leaser
+from redisson_dq._async.queues.recurring import RecurringOffers
 from redisson_dq._async.runtime import Runtime
-from redisson_dq._concurrency import async_finish_or_undo
 from redisson_dq._log import Log
 from redisson_dq._shared_options import names_options, with_options_of
 from redisson_dq._times import Delay, due_word
 from redisson_dq.durability import Durability
 from redisson_dq.errors import RedissonDQError
-from redisson_dq.items import ExpiredItem, OfferOutcome, Outcome, Overdue, RecurringOffer
+from redisson_dq.items import ExpiredItem, Outcome, Overdue
 from redisson_dq.observing.operations import OperationKind
 from redisson_dq.requests.delayed import By, DelayedRequests, OfferOptions
 from redisson_dq.requests.inner.delayed_side import DelayedSide, note_offered
-from redisson_dq.requests.inner.long_calls import told_if_long
-from redisson_dq.wire import commands
-from redisson_dq.wire.calls import Due, DueRange
 from redisson_dq.wire.envelope import Quarantined
 
 if TYPE_CHECKING:
@@ -40,7 +35,7 @@ _SENT_AGAIN = 2.0
 T = TypeVar("T")
 
 
-class DelayedQueue(WaitingQueue[T]):
+class DelayedQueue(DueTaking[T], RecurringOffers[T]):
     """The values that wait for their time. Made by ``client.delayed_queue(queue_or_name)``.
 
     They live in Redis alone, so they survive every process. Any process that offers to the queue, or takes from it,
@@ -144,93 +139,6 @@ class DelayedQueue(WaitingQueue[T]):
                     note_offered(error, f"{offered} of {len(pairs)} values were offered before", offered)
                     raise
         return offered
-
-    # -- taking, by due times ----------------------------------------------------------------------------------------
-
-    @overload
-    async def take_due(
-        self,
-        until: datetime | None = None,
-        since: datetime | None = None,
-        offset: int = 0,
-        limit: int = 100,
-        *,
-        visibility_timeout: None = None,
-    ) -> list[T]: ...
-
-    @overload
-    async def take_due(
-        self,
-        until: datetime | None = None,
-        since: datetime | None = None,
-        offset: int = 0,
-        limit: int = 100,
-        *,
-        visibility_timeout: Delay,
-    ) -> list[Delivery[T]]: ...
-
-    async def take_due(
-        self,
-        until: datetime | None = None,
-        since: datetime | None = None,
-        offset: int = 0,
-        limit: int = 100,
-        *,
-        visibility_timeout: Delay | None = None,
-    ) -> list[T] | list[Delivery[T]]:
-        """Takes the values that are due, in the order of their due times. For queues that nobody moves.
-
-        - ``until``: takes items that are due by then, an aware datetime; else now
-        - ``since``: takes items that are due from then on
-        - ``offset``: so many of them are passed over
-        - ``limit``: at most so many, and at most 1,000
-        - ``visibility_timeout``: leases the values for so long (seconds or a timedelta), and gives deliveries
-
-        >>> await delayed.offer_all([("later", 20), ("sooner", 10)])
-        2
-        >>> first = await delayed.next_due()
-        >>> await delayed.take_due(), await delayed.take_due(until=first)
-        ([], ['sooner'])
-
-        One call takes 1 MB at most, or one value. More: ``docs/queues.md#taking-what-is-due``.
-
-        :Cost: O(k log n), k taken, of lean items and in the order of offers; else O(k log n + n); one round trip
-        :Guarantee: atomic, at most once; leased at least once, and a lost reply gives the same deliveries again
-        """
-        wanted = self._side.due_range(until, since, offset, limit)
-        if visibility_timeout is not None:
-            return await self._lease_due(wanted, visibility_timeout)
-        told: list[Due] = []
-        values = await self._run_taking(self._side.take_due(wanted, told.append), "take_due", many=True)
-        await self._go_on(told)
-        return values
-
-    async def _lease_due(self, wanted: DueRange, visibility_timeout: Delay) -> list[Delivery[T]]:
-        self._begin_taking()
-        receiving = self._runtime.operations.receiving("take_due", self.name, count=0)
-        source = self._side.lease_source(visibility_timeout)
-        request = told_if_long(source.lease_due(wanted, self._side.options.remember_ms), self._side, "take_due()")
-        due = await async_finish_or_undo(
-            self._leaser.run_again(request, source.visible, _SENT_AGAIN),
-            lambda due: self._leaser.hand_back(source, list(due.leased)),
-        )
-        self._side.tell_undelivered(due.set_aside, due.expired)
-        await self._go_on([due])
-        deliveries = await self._leaser.opened([source], due.leased)
-        if receiving is not None:
-            tell_received(receiving, deliveries)
-        return deliveries
-
-    async def _go_on(self, told: list[Due]) -> None:
-        """Offers the next occurrences of recurring offers. Taken values are returned also when these offers fail."""
-        for due in told:
-            for come in due.recurring:
-                try:
-                    await advance(self._runtime.connections, self._runtime.options, self.keys, come, due.now_us)
-                except RedissonDQError as error:
-                    logger.warning(
-                        "queue %r: the recurring offer %r goes on with a later call: %s", self.name, come[0], error
-                    )
 
     # -- single items ------------------------------------------------------------------------------------------------
 
@@ -393,65 +301,7 @@ class DelayedQueue(WaitingQueue[T]):
         """
         return await self._run(self.requests.read_quarantine(start, stop))
 
-    # -- recurring offers --------------------------------------------------------------------------------------------
-
-    @names_options
-    async def offer_recurring(
-        self,
-        value: T,
-        id: str,
-        *,
-        every: Delay | None = None,
-        cron: str | None = None,
-        timezone: str = "UTC",
-        start: datetime | None = None,
-        end: datetime | None = None,
-    ) -> OfferOutcome:
-        """Offers the value again and again. One occurrence waits at any time. When it is moved, the next is offered.
-
-        - ``id``: your name for it. The same declaration again changes nothing (KEPT), another replaces it (REPLACED)
-        - ``every``: seconds or a timedelta
-        - ``cron``: five fields (``"0 9 * * mon-fri"``) in its place, or a shorthand like ``@daily``
-        - ``timezone``: the name of the time zone of ``cron``
-        - ``start``, ``end``: aware datetimes
-
-        >>> await delayed.offer_recurring("report", "daily", cron="30 9 * * mon-fri", timezone="Europe/Berlin")
-        <OfferOutcome.OFFERED: 'offered'>
-        >>> await delayed.offer_recurring("report", "daily", cron="30 9 * * mon-fri", timezone="Europe/Berlin")
-        <OfferOutcome.KEPT: 'kept'>
-        >>> [offer.id for offer in await delayed.recurring()]
-        ['daily']
-
-        Raises ArgumentError, EncodeError. More: docs/queues.md, "Recurring offers".
-
-        :Cost: O(log n); O(n) to replace one that is not lean; two round trips
-        :Guarantee: atomic; may safely be repeated
-        """
-        self._check()
-        from redisson_dq.scheduling.recurrence import Recurrence
-
-        recurrence = Recurrence.checked(self.name, every=every, cron=cron, timezone=timezone, start=start, end=end)
-        # Made once before the clock is asked, so that nothing is sent for an item that cannot be offered.
-        self._side.offer_recurring(value, id, recurrence, 0)
-        now_us = await self._runtime.connections.run(commands.server_time_us(self.keys.timeout))
-        first_ms = recurrence.first_ms(-(-now_us // 1000))
-        with self._runtime.operations.around(OperationKind.SEND, "offer_recurring", self.name, id=id):
-            return await self._run(self._side.offer_recurring(value, id, recurrence, first_ms))
-
-    async def cancel_recurring(self, id: str) -> bool:
-        """Ends a recurring offer and takes the occurrence that waits out; False when there is none with that id.
-
-        :Cost: O(log n) of a lean one; of any other O(log n + p), p the place of its occurrence; one round trip
-        :Guarantee: atomic
-        """
-        return await self._run(self.requests.cancel_recurring(id))
-
-    async def recurring(self, start: int = 0, stop: int = 99) -> list[RecurringOffer]:
-        """One page of the recurring offers, in the order in which they come next.
-
-        :Cost: O(log r + k), r recurring offers, k in the page; one round trip
-        """
-        return await self._run(self.requests.recurring(start, stop))
+    # -- inside ------------------------------------------------------------------------------------------------------
 
     def _begins_offering(self) -> Callable[[], None]:
         attachment, side = self._attachment, self._side

@@ -1,129 +1,26 @@
-"""The common part of all handles: their life, and the calls on the queue's keys as a whole."""
+"""The calls on a queue's keys as a whole, which all handles have."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any, Generic, TypeVar
+from typing import TypeVar
 
 from redisson_dq._async.connecting.asking import without_subscribers
-from redisson_dq._async.queues.taken_values import TakenValues
-from redisson_dq._async.runtime import Runtime
-from redisson_dq._concurrency import async_finish
-from redisson_dq._texts import shown
+from redisson_dq._async.queues.open_handle import OpenHandle
 from redisson_dq._times import Delay
-from redisson_dq.codecs.base import Codec
-from redisson_dq.errors import ArgumentError, ClosedError, DecodeError, RedissonDQError
 from redisson_dq.inspection import QueueInspection
-from redisson_dq.observing.operations import OperationKind
-from redisson_dq.requests.inner.open_queue import OpenQueue
-from redisson_dq.requests.sides import SideRequests
 from redisson_dq.stats import QueueStats
-from redisson_dq.wire.keys import QueueKeys
-from redisson_dq.wire.request import Request
 
 __all__ = ["PAGE", "Handle"]
 
 T = TypeVar("T")
-U = TypeVar("U")
-Self = TypeVar("Self", bound="Handle[Any]")
 
 #: How many elements an iteration reads at a time.
 PAGE = 100
 
 
-class Handle(Generic[T]):
-    """One queue as one client has it open. Its values are turned into bytes by ``codec``.
-
-    ``requests`` has the same calls as requests that are not sent, for a :class:`Pipeline`.
-    """
-
-    requests: SideRequests[T]
-
-    def __init__(self, runtime: Runtime, side: OpenQueue[T], requests: SideRequests[T], transfer: bool) -> None:
-        """``side`` has the keys and the codec that the handle shares with its ``requests``."""
-        self._runtime = runtime
-        if not isinstance(transfer, bool):
-            raise ArgumentError(f"queue {side.name!r}: transfer= is True or False, not {shown(transfer)}")
-        self._side = side
-        self._values = TakenValues(runtime.connections, side)
-        self._open = True
-        self.requests = requests
-        #: Whether this handle makes its client move the queue's due items, from its first call on that offers, takes or
-        #: listens.
-        self.transfer = transfer
-        self._attach()
-
-    @property
-    def name(self) -> str:
-        """The name as it was given, before the name mapper.
-
-        :Redisson: ``RObject.getName()``
-        :Cost: none
-        :Guarantee: none is needed
-        """
-        return self._side.name
-
-    @property
-    def codec(self) -> Codec:
-        """The codec, which turns values into bytes.
-
-        :Redisson: ``RObject.getCodec()``
-        :Cost: none
-        :Guarantee: none is needed
-        """
-        return self._side.codec
-
-    @property
-    def keys(self) -> QueueKeys:
-        """The Redis keys of this queue.
-
-        :Cost: none
-        :Guarantee: none is needed
-        """
-        return self._side.keys
-
-    def __repr__(self) -> str:
-        state = "" if self._open else ", destroyed"
-        return f"{type(self).__name__}({self.name!r}, {self.codec!r}{state})"
-
-    # -- the handle --------------------------------------------------------------------------------------------------
-
-    async def start_moving(self) -> None:
-        """Moves the queue's due items from now on. For a process that does nothing else with the queue.
-
-        Every call that offers, takes or listens does this by itself. Raises ArgumentError with ``transfer=False``.
-
-        >>> await delayed.start_moving()
-
-        :Cost: none; in the background one subscription and one transfer
-        :Guarantee: may safely be repeated
-        """
-        if not self.transfer:
-            raise ArgumentError(f"queue {self.name!r}: this handle was opened with transfer=False, so it moves nothing")
-        self._begin_taking()
-
-    async def destroy(self) -> None:
-        """Closes this handle; the data stays. May be called twice.
-
-        With the last open handle that moves the queue's due items this client stops moving them. Other processes go on.
-        With the last handle of any kind, a ``take()`` that still waits raises ClosedError.
-
-        :Redisson: ``RDestroyable.destroy()``
-        :Cost: none; one round trip when a blocked pop has to end
-        :Guarantee: no data changes
-        """
-        if self._open:
-            self._open = False
-            # It goes on to its end. Otherwise a cancelled caller would leave waits that nobody can end any more.
-            await async_finish(self._runtime.detach(self._attachment))
-            self._left(self.keys)
-
-    async def __aenter__(self: Self) -> Self:
-        return self
-
-    async def __aexit__(self, *error: object) -> None:
-        await self.destroy()
+class Handle(OpenHandle[T]):
+    """One queue as one client has it open, with the calls on its keys: its figures, its name, its time to live."""
 
     # -- its keys ----------------------------------------------------------------------------------------------------
 
@@ -366,88 +263,3 @@ class Handle(Generic[T]):
         :Cost: O(1); one round trip
         """
         return await self._run(self.requests.expire_time())
-
-    # -- inside ------------------------------------------------------------------------------------------------------
-
-    def _check(self) -> None:
-        if not self._open:
-            raise ClosedError(f"queue {self.name!r}: this handle was destroyed; open another one from the client")
-        self._runtime.check_home(f"queue {self.name!r}")
-
-    def _begin_taking(self) -> None:
-        """Values are taken from here on, so the client moves the queue's due items."""
-        self._check()
-        self._attachment.start_moving()
-
-    async def _take_name(self, new_name: str) -> None:
-        """Takes the new name, as if the handle had been opened with it, and lets go of the old one."""
-        if not self._open:
-            return
-        old = self._attachment
-        self._side.rename(new_name)
-        self._attach()
-        if old.moves:
-            self._attachment.start_moving()
-        self._left(old.keys)
-        # It goes on to its end. Otherwise a cancelled caller would leave waits under the old name.
-        await async_finish(self._runtime.detach(old))
-
-    def _attach(self) -> None:
-        self._attachment = self._runtime.attach(self.keys, self.name, self.transfer)
-        self._side.start_moving = self._attachment.start_moving if self.transfer else self._begins_offering()
-
-    def _begins_offering(self) -> Callable[[], None] | None:
-        """A hook for subclasses: called before each call that offers, where the client does not move the items."""
-        return None
-
-    def _left(self, old: QueueKeys) -> None:
-        """A hook for subclasses: the handle no longer uses these keys."""
-
-    async def _run(self, request: Request[U]) -> U:
-        self._check()
-        return await self._runtime.connections.run(request)
-
-    async def _page(self, part_of: Callable[[int], Request[tuple[list[U], int | None]]], start: int) -> list[U]:
-        """A page from this index on, in as many parts as it takes. ``part_of`` gives the index of the next part too."""
-        found: list[U] = []
-        at: int | None = start
-        while at is not None:
-            part, at = await self._run(part_of(at))
-            found += part
-        return found
-
-    async def _run_adding(self, request: Request[U], call: str, count: int | None = None) -> U:
-        """Runs a request that adds values which are ready at once. ``count`` is for a call that adds many."""
-        with self._runtime.operations.around(OperationKind.SEND, call, self.name, count=count):
-            return await self._run(request)
-
-    async def _run_taking(
-        self, request: Request[U], call: str = "poll", *, queue: str | None = None, many: bool = False
-    ) -> U:
-        """Runs a request whose values are taken out of Redis: one or none, or ``many`` as a list.
-
-        Bytes that the codec cannot read are put into the list of undecodable values. With ``undecodable="skip"`` the
-        call goes on with the values after it; otherwise, and when they could not be put there, it raises.
-        """
-        receiving = self._runtime.operations.receiving(call, queue or self.name, count=0 if many else None)
-        try:
-            found = await self._run_readable(request)
-        except RedissonDQError as error:
-            if receiving is not None:
-                receiving.end_failing(error)
-            raise
-        if receiving is not None:
-            receiving.end_taking(len(found) if many else int(found is not None))  # type: ignore[arg-type]
-        return found
-
-    async def _run_readable(self, request: Request[U]) -> U:
-        while True:
-            try:
-                return await self._run(request)
-            except DecodeError as error:
-                if request.aside is None:
-                    raise
-                await self._values.set_aside(error, request.aside)
-                if error.decoded:
-                    # Only a request for several values decodes some of them, and it gives a list.
-                    return error.decoded  # type: ignore[return-value]
