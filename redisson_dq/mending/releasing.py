@@ -38,9 +38,9 @@ def release(selection: Selection, acting: Acting | None = None) -> MendCounts:
     queue = selection.queue
     envelope = queue.client.runtime.options.envelope
 
-    def act(batch: MendBatch, _: bytes) -> Mended:
+    def act(batch: MendBatch, nonce: bytes) -> Mended:
         ids = [each.id for each in batch.chosen if isinstance(each, Aside)]
-        told = queue.run(calls.give_back(batch.part.keys, envelope, ids, counted=False, crashed=True))
+        told = queue.run(calls.give_back(batch.part.keys, envelope, ids, counted=False, crashed=True, nonce=nonce))
         return Mended(now_us=0, outcomes=tuple("gone" if each == b"lost" else "done" for each in told))
 
     return act_in_batches(selection, "release", 0, act, acting or Acting())

@@ -1,10 +1,10 @@
 -- Ends leases whose values were not done: they are ready again at once, or wait for another time.
 -- Answers to: nothing in RBlockingQueue; RReliableQueue.negativeAcknowledge(args) is alike
--- KEYS: ready, timeout, envelopes, channel, leases, deliveries, histories, history_ends, alarm, dead, dead_info, dead_index, capacity, capacity_channel, lines, turns, handled, records, forget
--- ARGV: envelope ("lean" or "legacy"), delay in us (0: at once), "counted", "crashed" or "", reason, after how many deliveries a value is a dead letter (0: never), "bounded" or "", the ids
--- RETURN: the server's time in epoch us; "returned", "delayed", "dead", "cancelled" or "lost" of each
+-- KEYS: ready, timeout, envelopes, channel, leases, deliveries, histories, history_ends, alarm, dead, dead_info, dead_index, capacity, capacity_channel, lines, turns, handled, records, forget, returned
+-- ARGV: envelope ("lean" or "legacy"), delay in us (0: at once), "counted", "crashed" or "", reason, after how many deliveries a value is a dead letter (0: never), "bounded" or "", a nonce with which it is done once however often it is sent or "", the ids
+-- RETURN: the server's time in epoch us; "returned", "delayed", "dead", "cancelled" or "lost" of each, and "done" where it was done before
 -- COST: O(n log m), n leases, m waiting
--- INCLUDE: clock, add, leave, turn, lines, dead, settle, named, room, parts, announce, look_again, unfinished
+-- INCLUDE: clock, add, leave, turn, lines, dead, settle, named, room, parts, announce, look_again, unfinished, act_once
 local envelope, delay_us, reason = ARGV[1], tonumber(ARGV[2]), ARGV[4]
 -- A receiver that died is no failure of the handler.
 local counted, crashed = ARGV[3] == 'counted', ARGV[3] == 'crashed'
@@ -17,10 +17,20 @@ end
 for _, key in ipairs({keys.histories, keys.history_ends}) do
   redis.call('ZCARD', key)
 end
-local lined = begin_endings(ARGV[6], rights_to_add(envelope), {'LPUSH', 'PEXPIRE', 'PTTL'})
+local nonce = ARGV[7]
+if nonce ~= '' then
+  redis.call('ZCARD', keys.returned)
+end
+local lined = begin_endings(
+  ARGV[6], rights_to_add(envelope), {'LPUSH', 'PEXPIRE', 'PTTL'}, nonce ~= '' and WRITES_NOTES or {}
+)
+local ids = {unpack(ARGV, 8)}
+local before = nonce ~= '' and told_before(nonce, #ids, now_ms)
+if before then
+  return reply_with({now_us, before})
+end
 local add = adder(envelope, now_us)
 local outcomes, back, buried, next_due = {}, {}, 0, nil
-local ids = {unpack(ARGV, 7)}
 for i, id, value, d in each_ended(ids, lined, now_ms) do
   if counted then
     d.failures = d.failures + 1
@@ -66,8 +76,13 @@ for i, id, value, d in each_ended(ids, lined, now_ms) do
   end
   outcomes[i] = outcome
 end
+local left = {}
 for i = 1, #ids do
+  left[i] = outcomes[i] and 'done' or 'lost'
   outcomes[i] = outcomes[i] or 'lost'
+end
+if nonce ~= '' then
+  remember_left(nonce, left, now_ms)
 end
 -- Retries follow transfers closely, so Redisson may have missed the message.
 if next_due and tonumber(redis.call('ZRANGE', keys.timeout, 0, 0, 'WITHSCORES')[2]) == next_due then

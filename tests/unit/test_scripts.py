@@ -228,7 +228,7 @@ LARGEST = {
     "admit": 52_500,
     "lease_due": 60_000,
     "transfer": 66_000,
-    "give_back": 38_000,
+    "give_back": 40_500,
     "take_due": 45_000,
     "offer_item": 41_500,
     "receive": 35_000,

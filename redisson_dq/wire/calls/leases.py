@@ -165,12 +165,16 @@ def give_back(
     crashed: bool = False,
     reason: str = "",
     limit: int = 0,
+    nonce: bytes = b"",
 ) -> Request[_Outcomes]:
-    """ "returned", "delayed", "dead", "cancelled" or "lost" of each."""
+    """ "returned", "delayed", "dead", "cancelled" or "lost" of each. With a ``nonce`` it is safe to repeat.
+
+    A call that is sent again answers "done" for each that was given back the first time.
+    """
     written = "legacy" if envelope is Envelope.LEGACY else "lean"
     how = "crashed" if crashed else "counted" if counted else ""
-    args: tuple[Word, ...] = (written, delay_us, how, reason, limit, keys.word, *ids)
-    return call_with_dead("give_back", keys, args, lambda reply: reply[1])
+    args: tuple[Word, ...] = (written, delay_us, how, reason, limit, keys.word, nonce, *ids)
+    return call_with_dead("give_back", keys, args, lambda reply: reply[1], repeatable=bool(nonce))
 
 
 def reject(keys: LeaseKeys, ids: Sequence[bytes], reason: str) -> Request[_Outcomes]:

@@ -1,0 +1,65 @@
+"""An action on items loses its reply, and is sent again. It tells what it did."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+import redisson_dq
+from redisson_dq.codecs import StringCodec
+from redisson_dq.mending import MendCounts, MendedQueue, mend_aside, mend_waiting, select_aside, select_waiting
+from redisson_dq.mending.releasing import release, select_held
+from tests.faults.world import World
+
+
+def released(mended: MendedQueue) -> MendCounts:
+    with select_held(mended) as chosen:
+        return release(chosen)
+
+
+def cancelled(mended: MendedQueue) -> MendCounts:
+    with select_waiting(mended) as chosen:
+        return mend_waiting(chosen, "cancel", 0)
+
+
+def purged(mended: MendedQueue) -> MendCounts:
+    with select_aside(mended, "dead") as chosen:
+        return mend_aside(chosen, "purge")
+
+
+@pytest.mark.parametrize(
+    ("script", "act"),
+    [("give_back.lua", released), ("mend.lua", cancelled), ("mend_aside.lua", purged)],
+    ids=["release", "cancel", "purge"],
+)
+def test_what_was_done_is_counted(script: str, act: Callable[[MendedQueue], MendCounts]) -> None:
+    with World() as world, redisson_dq.connect(world.gate.url, codec=StringCodec()) as client:
+        queue, delayed = client.blocking_queue("orders", transfer=False), client.delayed_queue("orders", transfer=False)
+        queue.add_all(["a", "b", "c", "d", "e", "f"])
+        held = queue.receive(3, timeout=0)
+        queue.reject_all(queue.receive(3, timeout=0))
+        delayed.offer_all([("g", 3600), ("h", 3600), ("i", 3600)])
+        trap = world.gate.trap(script, "reply", "cut")
+        counts = act(MendedQueue(client, "orders"))
+        assert trap.sprung.is_set()
+        assert (counts.wanted, counts.done, dict(counts.left)) == (3, 3, {})
+        if act is released:
+            assert queue.read_all() == ["a", "b", "c"]
+            assert not any(queue.ack_all(held))
+            # Each crash is counted once.
+            assert [each.crashes for each in queue.receive(3, timeout=0)] == [1, 1, 1]
+
+
+def test_a_lease_that_has_ended_before_is_left() -> None:
+    with World() as world, redisson_dq.connect(world.gate.url, codec=StringCodec()) as client:
+        queue = client.blocking_queue("orders", transfer=False)
+        queue.add_all(["a", "b", "c"])
+        held = queue.receive(3, timeout=0)
+        with select_held(MendedQueue(client, "orders")) as chosen:
+            assert held[1].ack()
+            trap = world.gate.trap("give_back.lua", "reply", "cut")
+            counts = release(chosen)
+        assert trap.sprung.is_set()
+        assert (counts.done, dict(counts.left)) == (2, {"gone": 1})
+        assert queue.read_all() == ["a", "c"]
