@@ -10,7 +10,7 @@ from contextvars import ContextVar
 
 import attrs
 
-__all__ = ["NamedServer", "command_line", "named_server", "safe", "shell_word"]
+__all__ = ["NamedServer", "command_line", "has_password", "named_server", "safe", "shell_word"]
 
 # Control characters of data could move the cursor, or give the terminal commands. Marks of direction reorder text.
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -45,6 +45,11 @@ def shell_word(text: str) -> str:
     return f"$'{''.join(parts)}'"
 
 
+def has_password(url: str) -> bool:
+    """Whether a URL has a password, which no printed command may show."""
+    return _HAS_PASSWORD.search(url) is not None
+
+
 @attrs.define
 class NamedServer:
     """The options by which the user has named a server, so that printed commands name it too.
@@ -64,7 +69,7 @@ class NamedServer:
 
     def words(self) -> tuple[str, ...]:
         """The options for a command that is printed."""
-        if any(map(_HAS_PASSWORD.search, self.options)):
+        if any(map(has_password, self.options)):
             self.left_out = True
             return ()
         return self.options

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import click
 
+from redisson_dq._shell import command_line, has_password
 from redisson_dq.cli.frame import (
     FINE,
     PROBLEM,
@@ -22,6 +22,7 @@ from redisson_dq.cli.frame import (
     json_option,
     progress,
     queue_argument,
+    say,
     server_options,
     stopping,
     write_options,
@@ -142,7 +143,7 @@ def command(
         for reason, count in done.refused.items():
             output.text(f"{count:,} stay: {reason}")
     if done.stopped:
-        click.echo(_to_go_on(wanted.queue, noted.path, to_url), err=True)
+        say(_to_go_on(wanted.queue, noted.path, to_url), error=True)
         return stop.code
     return PROBLEM if done.left or done.refused else FINE
 
@@ -165,14 +166,13 @@ def _resumable(queue: str, journal: Path, to_url: str | None) -> Iterator[None]:
         yield
     except BaseException:
         with contextlib.suppress(OSError):
-            click.echo(_to_go_on(queue, journal, to_url), err=True)
+            say(_to_go_on(queue, journal, to_url), error=True)
         raise
 
 
 def _to_go_on(queue: str, journal: Path, to_url: str | None) -> str:
-    # A URL may have a password.
-    words = ["redisson-dq", "migrate", f"--resume={journal}", *(["--to-url=..."] if to_url else []), "--", queue]
-    return f"to go on: {shlex.join(words)}"
+    other = () if to_url is None else ("--to-url", "..." if has_password(to_url) else to_url)
+    return f"to go on: {command_line('migrate', [queue], ['--resume', str(journal), *other, '--yes'])}"
 
 
 def _new_id() -> str:
