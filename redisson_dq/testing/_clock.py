@@ -10,6 +10,8 @@ from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from redisson_dq import _clock
 from redisson_dq._times import from_us
@@ -75,8 +77,14 @@ class TestClock:
     def __enter__(self) -> TestClock:
         with contextlib.ExitStack() as stack:
             name = name_in(self._url)
+            # Once more, as the server may have been restarted. Each command may be repeated.
             self._admin = redis.Redis.from_url(
-                self._url, protocol=2, decode_responses=True, client_name=name, single_connection_client=True
+                self._url,
+                protocol=2,
+                decode_responses=True,
+                client_name=name,
+                single_connection_client=True,
+                retry=Retry(NoBackoff(), 1),
             )
             stack.callback(self._admin.close)
             keeps = (MARK_KEY,) if claim(self._admin, self._url) else ()

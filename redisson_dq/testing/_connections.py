@@ -6,6 +6,7 @@ import asyncio
 import collections
 import contextlib
 import functools
+import socket
 import threading
 import weakref
 from collections.abc import Callable, Iterator
@@ -16,6 +17,7 @@ import attrs
 from redis.asyncio.connection import AbstractConnection
 
 from redisson_dq._redis import pack
+from redisson_dq.testing._held import held_at, passed
 from redisson_dq.testing._scripts import TIME, by_sha, is_transfer, running_ahead, sha_of, timed
 from redisson_dq.testing._waits import Alarms, TimedAlarm
 
@@ -25,6 +27,8 @@ _BLOCKING = frozenset((b"BLPOP", b"BRPOP", b"BLMOVE", b"BRPOPLPUSH"))
 _SUBSCRIBING = frozenset((b"SUBSCRIBE", b"PSUBSCRIBE", b"SSUBSCRIBE"))
 # So soon a command is ended that Redis has not read yet, in seconds of real time.
 _AGAIN = 0.002
+# So long a reply that a fault keeps back is waited for at least, in seconds of the test.
+_LEAST = 0.25
 # The answer to a PING that asks whether all messages were read.
 _BARRIER = b"redisson_dq:test:"
 
@@ -40,16 +44,19 @@ class TimedLines:
         self.ahead_until_us = 0
         # The ready lists of the queues whose due items are moved here, by their channels.
         self._moved: dict[str, bytes] = {}
+        self._mutex = threading.Lock()
         self._all: weakref.WeakSet[TimedLine] = weakref.WeakSet()
 
     def open(self, connection: Any) -> TimedLine:
         line = TimedLine(self, connection)
-        self._all.add(line)
+        with self._mutex:
+            self._all.add(line)
         return line
 
     def all(self) -> list[TimedLine]:
         """Those that are open."""
-        return [line for line in list(self._all) if line.is_open]
+        with self._mutex:
+            return [line for line in self._all if line.is_open]
 
     def quiet(self) -> set[str]:
         """The channels of the queues that are moved here, and whose values nobody waits for."""
@@ -86,7 +93,7 @@ class TimedLine:
         self._alarms = lines.alarms
         self._connection = weakref.ref(connection)
         self.id = 0
-        self.is_open = True
+        self.is_open = self.is_connecting = True
         self.is_subscribed = self._subscribes = False
         #: Whether Redis tells it of keys that change.
         self.hears_of_keys = False
@@ -94,13 +101,26 @@ class TimedLine:
         self.writing = threading.Lock()
         self._sent: collections.deque[_Unread] = collections.deque()
         self._in_transaction = False
+        # How many replies have been read.
+        self._replies = 0
+        # Rings when a reply that a fault keeps back is waited for no longer.
+        self._patience: TimedAlarm | None = None
         #: The numbers of the last barrier that was sent, and of the last one that was answered.
         self.asked = self.answered = 0
         #: The thread that reads, if one does.
         self.reader: int | None = None
 
+    def connected(self) -> None:
+        """From now on all commands are seen here."""
+        connection = self._connection()
+        self._replies = 0 if connection is None else passed(connection.local_address())
+        self.is_connecting, self.reader = False, None
+        self._alarms.happened()
+
     def close(self) -> None:
         self.is_open = False
+        if self._patience is not None:
+            self._patience.cancel()
         for sent in self._sent:
             if sent.alarm is not None:
                 sent.alarm.cancel()
@@ -164,6 +184,9 @@ class TimedLine:
 
     def read(self, reply: Any) -> bool:
         """Notes a reply. False for one that nobody is told of."""
+        if self._patience is not None:
+            self._patience.cancel()
+            self._patience = None
         if self.is_subscribed:
             if isinstance(reply, list) and reply[0] == b"pong" and reply[1].startswith(_BARRIER):
                 with self._alarms.changed:
@@ -172,6 +195,7 @@ class TimedLine:
                 return False
         elif self._sent:
             sent = self._sent.popleft()
+            self._replies += 1
             if sent.alarm is not None:
                 sent.alarm.cancel()
         self._alarms.happened()
@@ -180,19 +204,43 @@ class TimedLine:
     # -- for those who wait for rest ---------------------------------------------------------------------------------
 
     @property
+    def is_held(self) -> bool:
+        """Whether a fault keeps its replies back."""
+        connection = self._connection()
+        held = None if connection is None else held_at(connection.local_address())
+        return held is not None and (self.is_connecting or self.is_subscribed or held == self._replies)
+
+    def limit_wait(self) -> None:
+        """Has the wait for a reply that a fault keeps back end by the test's clock, after the connection's timeout."""
+        connection = self._connection()
+        if connection is None or self._patience is not None or not (self.is_connecting or self._sent):
+            return
+        seconds = connection.socket_connect_timeout if self.is_connecting else connection.socket_timeout
+        if seconds and self.is_held:
+            self._patience = self._alarms.alarm(
+                max(seconds, _LEAST), self._give_up, f"the reply of connection {self.id}"
+            )
+
+    def _give_up(self) -> None:
+        connection, self._patience = self._connection(), None
+        if connection is not None and self.is_open and self.is_held:
+            connection.break_off()
+
+    @property
     def is_blocking(self) -> bool:
         """Whether its next reply is that of a command that blocks."""
-        return bool(self._sent) and self._sent[0].name in _BLOCKING
+        return bool(self._sent) and self._sent[0].name in _BLOCKING and not self.is_held
 
     @property
     def waited_for(self) -> tuple[bytes, ...]:
         """The words of the command that blocks."""
-        return self._sent[0].words if self.is_blocking else ()
+        return self._sent[0].words if self._sent and self._sent[0].name in _BLOCKING else ()
 
     @property
     def is_busy(self) -> bool:
-        """Whether a reply comes by itself."""
-        return bool(self._sent) and not self.is_blocking
+        """Whether something comes by itself."""
+        waits = self.is_connecting or (bool(self._sent) and self._sent[0].name not in _BLOCKING)
+        return waits and not self.is_held
 
     def barrier(self, number: int) -> None:
         """Asks for an answer behind all messages."""
@@ -251,14 +299,29 @@ class _Timed:
     line: TimedLine | None = None
 
     def connect(self: Any) -> None:
-        before = self._sock
-        super().connect()  # type: ignore[misc]
-        if self._sock is before and before is not None:
+        if self._sock is not None:
+            super().connect()  # type: ignore[misc]
             return
-        self.line = self.lines.open(self)
-        self.send_packed_command([pack(("CLIENT", "ID"))], check_health=False)
-        self.line.id = super().read_response(disable_decoding=True)  # type: ignore[misc]
-        self._sock = _Socket(self._sock, self.line)
+        line = self.lines.open(self)
+        line.reader = threading.get_ident()
+        try:
+            super().connect()  # type: ignore[misc]
+            self.send_packed_command([pack(("CLIENT", "ID"))], check_health=False)
+            line.id = super().read_response(disable_decoding=True)  # type: ignore[misc]
+        except BaseException:
+            line.close()
+            raise
+        self.line, self._sock = line, _Socket(self._sock, line)
+        line.connected()
+
+    def local_address(self: Any) -> object:
+        with contextlib.suppress(OSError, AttributeError):
+            return self._sock.getsockname()
+        return None
+
+    def break_off(self: Any) -> None:
+        with contextlib.suppress(OSError, AttributeError):
+            self._sock.shutdown(socket.SHUT_RDWR)
 
     def read_response(self: Any, *args: Any, **kwargs: Any) -> Any:
         line = self.line
@@ -302,13 +365,28 @@ class _AsyncTimed:
     async def connect(self: Any) -> None:
         if self.is_connected:
             return
-        await super().connect()  # type: ignore[misc]
-        self.line = self.lines.open(self)
+        line = self.lines.open(self)
         self.loop = asyncio.get_running_loop()
         self.lines.alarms.loops.add(self.loop)
-        self._writer.write(pack(("CLIENT", "ID")))
-        self.line.id = await super().read_response(disable_decoding=True)  # type: ignore[misc]
-        self._writer = _Writer(self._writer, self.line)
+        try:
+            await super().connect()  # type: ignore[misc]
+            self._writer.write(pack(("CLIENT", "ID")))
+            line.id = await super().read_response(disable_decoding=True)  # type: ignore[misc]
+        except BaseException:
+            line.close()
+            raise
+        self.line, self._writer = line, _Writer(self._writer, line)
+        line.connected()
+
+    def local_address(self: Any) -> object:
+        writer = self._writer
+        return None if writer is None else writer.get_extra_info("sockname")
+
+    def break_off(self: Any) -> None:
+        writer = self._writer
+        if writer is not None:
+            with contextlib.suppress(RuntimeError):
+                self.loop.call_soon_threadsafe(writer.transport.abort)
 
     async def read_response(self: Any, *args: Any, **kwargs: Any) -> Any:
         line = self.line

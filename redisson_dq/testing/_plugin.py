@@ -17,6 +17,7 @@ import pytest
 if TYPE_CHECKING:
     from redisson_dq.testing._clock import TestClock
     from redisson_dq.testing._server import ServerOfTests
+    from redisson_dq.testing.faults import Faults
 
 __all__ = [
     "pytest_addoption",
@@ -25,6 +26,7 @@ __all__ = [
     "redisson_aio_client",
     "redisson_client",
     "redisson_clock",
+    "redisson_faults",
     "redisson_queue",
     "redisson_server",
 ]
@@ -69,8 +71,23 @@ def redisson_server(request: pytest.FixtureRequest) -> Iterator[ServerOfTests]:
         yield server
 
 
+@pytest.fixture(scope="session")
+def _redisson_server_with_faults() -> Iterator[ServerOfTests]:
+    from redisson_dq.testing._server import server_of_tests
+
+    with server_of_tests() as server:
+        yield server
+
+
 @pytest.fixture
-def _redisson_database(redisson_server: ServerOfTests, request: pytest.FixtureRequest) -> Iterator[None]:
+def _redisson_place(request: pytest.FixtureRequest) -> Any:
+    """The server of this test. A test that makes faults has one that no other process uses."""
+    has_faults = "redisson_faults" in request.fixturenames
+    return request.getfixturevalue("_redisson_server_with_faults" if has_faults else "redisson_server")
+
+
+@pytest.fixture
+def _redisson_database(_redisson_place: ServerOfTests, request: pytest.FixtureRequest) -> Iterator[None]:
     """The database is empty after each test, and a test that has left something behind fails."""
     from redisson_dq.testing._leaks import LeakError, leak_free
 
@@ -78,8 +95,9 @@ def _redisson_database(redisson_server: ServerOfTests, request: pytest.FixtureRe
     wanted = mark.args[0] if mark is not None else request.config.getoption("--redisson-leaks")
     told = ""
     try:
-        # A test that asks for the log looks at it itself.
-        with leak_free(redisson_server, log="caplog" not in request.fixturenames):
+        # A test that asks for the log looks at it itself, and faults make warnings.
+        log = not {"caplog", "redisson_faults"}.intersection(request.fixturenames)
+        with leak_free(_redisson_place, log=log):
             yield
     except LeakError as error:
         told = str(error)
@@ -88,41 +106,50 @@ def _redisson_database(redisson_server: ServerOfTests, request: pytest.FixtureRe
 
 
 @pytest.fixture
-def redisson_clock(redisson_server: ServerOfTests, _redisson_database: None) -> Iterator[TestClock]:
-    """The time of the test, which goes on when the test says so. All clients of the test follow it."""
-    from redisson_dq.testing._clock import TestClock
+def redisson_faults(_redisson_place: ServerOfTests, _redisson_database: None) -> Iterator[Faults]:
+    """Faults that the test makes. The test has a server of its own, and all its clients meet the faults."""
+    from redisson_dq.testing.faults import Faults
 
-    with TestClock(redisson_server.url) as clock:
-        yield clock
-
-
-def _follow_clock(request: pytest.FixtureRequest) -> None:
-    # A client follows the clock that runs when the client is made.
-    if "redisson_clock" in request.fixturenames:
-        request.getfixturevalue("redisson_clock")
+    with Faults(_redisson_place) as faults:
+        yield faults
 
 
 @pytest.fixture
-def redisson_client(
-    redisson_server: ServerOfTests, _redisson_database: None, request: pytest.FixtureRequest
-) -> Iterator[Any]:
+def redisson_clock(_redisson_place: ServerOfTests, _redisson_database: None) -> Iterator[TestClock]:
+    """The time of the test, which goes on when the test says so. All clients of the test follow it."""
+    from redisson_dq.testing._clock import TestClock
+
+    with TestClock(_redisson_place.url) as clock:
+        yield clock
+
+
+@pytest.fixture
+def _redisson_url(_redisson_place: ServerOfTests, _redisson_database: None, request: pytest.FixtureRequest) -> str:
+    """The URL for the clients of the test."""
+    # A client follows the clock that runs when the client is made.
+    if "redisson_clock" in request.fixturenames:
+        request.getfixturevalue("redisson_clock")
+    if "redisson_faults" in request.fixturenames:
+        faults: Faults = request.getfixturevalue("redisson_faults")
+        return faults.url
+    return _redisson_place.url
+
+
+@pytest.fixture
+def redisson_client(_redisson_url: str) -> Iterator[Any]:
     """A client for threads, with the codec of Redisson."""
     import redisson_dq
 
-    _follow_clock(request)
-    with redisson_dq.connect(redisson_server.url) as client:
+    with redisson_dq.connect(_redisson_url) as client:
         yield client
 
 
 @pytest.fixture
-def redisson_aio_client(
-    redisson_server: ServerOfTests, _redisson_database: None, request: pytest.FixtureRequest
-) -> Any:
+def redisson_aio_client(_redisson_url: str) -> Any:
     """A client for asyncio. The test enters it in its own loop: ``async with redisson_aio_client as client:``."""
     import redisson_dq.aio
 
-    _follow_clock(request)
-    return redisson_dq.aio.connect(redisson_server.url)
+    return redisson_dq.aio.connect(_redisson_url)
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ All of this holds at once then, and nothing has gone on since the first look:
 * Each thread of the library waits by the test's clock, or reads from a connection that blocks.
 * No command is under way but those that block, and Redis says that these are blocked.
 * Each subscription has read all messages: it has answered a PING that was sent behind them.
+* A connection whose replies a fault keeps back rests until the fault ends.
 * No event loop has anything to call, and no handler awaits anything but the library.
 """
 
@@ -67,13 +68,15 @@ class Rest:
                 continue
             self._let_loops_go_on(deadline)
             if self._alarms.moves == moves and not self.busy():
+                for line in self._lines.all():
+                    line.limit_wait()
                 return
 
     def busy(self) -> list[str]:
         """The things that go on, in words."""
         waiting, lines = dict(self._alarms.waiting), self._lines.all()
         found = [f"a command of connection {line.id} is under way" for line in lines if line.is_busy]
-        resting = {line.reader for line in lines if line.is_blocking or line.is_subscribed}
+        resting = {line.reader for line in lines if line.is_blocking or line.is_subscribed or line.is_held}
         for ident, wait in waiting.items():
             if wait.is_over():
                 found.append(f"thread {ident} is about to go on")
@@ -123,13 +126,15 @@ class Rest:
             self._check(deadline)
 
     def _ask_subscriptions(self, deadline: float) -> None:
-        asked = [line for line in self._lines.all() if line.is_subscribed]
+        asked = [line for line in self._lines.all() if line.is_subscribed and not line.is_held]
         if not asked:
             return
         self._barriers += 1
         for line in asked:
             line.barrier(self._barriers)
-        self._until(lambda: all(line.answered >= line.asked or not line.is_open for line in asked), deadline)
+        self._until(
+            lambda: all(line.answered >= line.asked or not line.is_open or line.is_held for line in asked), deadline
+        )
 
     def _waits_are_blocked(self) -> bool:
         ids = [line.id for line in self._lines.all() if line.is_blocking]

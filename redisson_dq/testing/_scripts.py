@@ -195,6 +195,8 @@ TIME = _PRELUDE + "return redis.call('TIME')"
 STEP = f"""\
 {_REAL}{_END}
 if ARGV[1] ~= '' then
+  -- A server without memory refuses a script only before it has written.
+  redis.call('PERSIST', '{CLOCK_KEY}')
   redis.call('SET', '{CLOCK_KEY}', ARGV[1])
 end
 return end_keys(redis.call, math.floor(redis.call('GET', '{CLOCK_KEY}') / 1000))

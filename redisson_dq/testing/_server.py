@@ -24,6 +24,8 @@ class ServerOfTests:
     url: str
     #: A plain client in the database of this process.
     admin: redis.Redis = attrs.field(repr=False)
+    #: The program, where it was started here.
+    embedded: EmbeddedServer | None = attrs.field(default=None, repr=False)
 
     def empty(self) -> None:
         """Removes all that tests have made in this database. Other databases stay as they are."""
@@ -37,7 +39,8 @@ def server_of_tests(url: str | None = None, number: int = 0) -> Iterator[ServerO
     Raises NotForTestsError for a server that holds anything else.
     """
     with contextlib.ExitStack() as stack:
-        url = stack.enter_context(EmbeddedServer()).url if url is None else _in_database(url, number)
+        embedded = stack.enter_context(EmbeddedServer()) if url is None else None
+        url = _in_database(url or "", number) if embedded is None else embedded.url
         admin = stack.enter_context(redis.Redis.from_url(url, protocol=2, decode_responses=True))
         try:
             claim(admin, url)
@@ -49,7 +52,7 @@ def server_of_tests(url: str | None = None, number: int = 0) -> Iterator[ServerO
         empty(admin)
         stack.callback(admin.delete, MARK_KEY)
         stack.callback(empty, admin)
-        yield ServerOfTests(url, admin)
+        yield ServerOfTests(url, admin, embedded=embedded)
 
 
 def _in_database(url: str, number: int) -> str:

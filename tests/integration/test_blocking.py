@@ -22,9 +22,9 @@ from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import ClosedError, RedisConnectionError
 from redisson_dq.wire.blocking import Pop
 from tests.conftest import ONE_FLAVOUR_BY_DAY, PATIENCE, eventually
+from tests.faults.gate import Gate
 from tests.flavours import AsyncioFlavour, Flavour
 from tests.integration.conftest import KEYS
-from tests.proxy import Proxy
 
 
 def blocked(admin: Any) -> int:
@@ -335,7 +335,7 @@ def test_a_wait_is_issued_again_when_its_connection_was_killed(
 def test_a_wait_goes_on_when_the_network_was_cut(
     threads: ThreadPoolExecutor, flavour: Flavour, server: EmbeddedServer, admin: Any
 ) -> None:
-    with Proxy(server.port or 0) as proxy, flavour.connect(proxy.url, codec=StringCodec()) as client:
+    with Gate(lambda: server.port or 0) as proxy, flavour.connect(proxy.url, codec=StringCodec()) as client:
         queue = client.blocking_queue("orders")
         waiting = threads.submit(queue.take)
         eventually(lambda: blocked(admin) == 1)
@@ -357,7 +357,7 @@ def test_a_poll_with_a_timeout_says_when_redis_is_gone(flavour: Flavour, own_ser
 def test_a_pop_that_redis_lost_without_our_noticing_holds_nobody_up(
     threads: ThreadPoolExecutor, flavour: Flavour, server: EmbeddedServer, admin: Any
 ) -> None:
-    with Proxy(server.port or 0) as proxy:
+    with Gate(lambda: server.port or 0) as proxy:
         client = flavour.connect(proxy.url, codec=StringCodec())
         queue = client.blocking_queue("orders", transfer=False)
         waiting = threads.submit(queue.take)

@@ -13,9 +13,9 @@ from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import EncodeError, RedisConnectionError, RedisReplyError, WrongTypeError
 from redisson_dq.wire.envelope import Envelope, wrap
 from tests.conftest import PATIENCE, PROGRAMS, eventually
+from tests.faults.gate import Gate
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
-from tests.proxy import Proxy
 
 MEMBER = wrap(Envelope.CURRENT, b"\x80" * 8, b"waiting")
 
@@ -140,7 +140,7 @@ def test_an_offer_whose_reply_is_lost_is_not_repeated(
     flavour: Flavour, server: EmbeddedServer, admin: Any, threads: ThreadPoolExecutor
 ) -> None:
     with (
-        Proxy(server.port or 0) as proxy,
+        Gate(lambda: server.port or 0) as proxy,
         flavour.connect(f"{proxy.url}?socket_timeout=0.5", codec=StringCodec()) as client,
     ):
         delayed = client.delayed_queue("orders", transfer=False)

@@ -25,10 +25,10 @@ from redisson_dq.errors import (
     WrongTypeError,
 )
 from tests.conftest import PATIENCE, eventually
+from tests.faults.gate import Gate
 from tests.flavours import AsyncioFlavour, Flavour
 from tests.integration.calls import CALLS, CLASSES, Call, check, dump, fill, main_keys, opened, queue_for, subject
 from tests.integration.conftest import KEYS
-from tests.proxy import Proxy
 
 every = pytest.mark.parametrize("call", CALLS, ids=str)
 sent = pytest.mark.parametrize("call", [call for call in CALLS if not call.local], ids=str)
@@ -218,7 +218,7 @@ def test_no_server(
 ) -> None:
     caplog.set_level(logging.DEBUG, "redisson_dq")
     with ExitStack() as stack:
-        with Proxy(server.port or 0) as proxy:
+        with Gate(lambda: server.port or 0) as proxy:
             client = stack.enter_context(flavour.connect(proxy.url, codec=StringCodec()))
             handle = opened(client, call.kind)
         before = dump(admin)
@@ -301,7 +301,7 @@ def test_room_that_cannot_be_made_costs_nobody_the_value(
 def test_a_take_that_is_cancelled_while_it_makes_room_loses_nothing(server: EmbeddedServer, admin: Any) -> None:
     flavour = AsyncioFlavour()
     with (
-        Proxy(server.port or 0) as proxy,
+        Gate(lambda: server.port or 0) as proxy,
         flavour.connect(f"{proxy.url}?socket_timeout=1", codec=StringCodec()) as client,
     ):
         queue = opened(client, "bounded")

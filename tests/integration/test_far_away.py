@@ -7,9 +7,9 @@ import redis
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from tests.conftest import eventually, moving
+from tests.faults.gate import Gate
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
-from tests.proxy import Proxy
 
 MANY, LONG_WAY = 2000, 0.06
 
@@ -18,7 +18,7 @@ def test_many_due_items_take_few_transfers_however_long_the_way(
     flavour: Flavour, server: EmbeddedServer, admin: redis.Redis
 ) -> None:
     with (
-        Proxy(server.port or 0, LONG_WAY) as proxy,
+        Gate(lambda: server.port or 0, delay=LONG_WAY) as proxy,
         flavour.connect(server.url, codec=StringCodec()) as producer,
         flavour.connect(proxy.url, codec=StringCodec()) as client,
     ):

@@ -27,12 +27,12 @@ from redisson_dq.wire.envelope import Envelope
 from redisson_dq.wire.keys import DeadKeys
 from redisson_dq.wire.lease_source import LeaseSource
 from tests.conftest import ONE_FLAVOUR_BY_DAY, PATIENCE, by_night, environment, eventually, moving
+from tests.faults.gate import Gate
 from tests.flavours import AsyncioFlavour, Flavour
 from tests.integration.conftest import KEYS
 from tests.integration.server import wait_until
 from tests.integration.whereabouts import whereabouts
 from tests.interop.sides import NO_PROBE
-from tests.proxy import Proxy
 
 
 @contextmanager
@@ -54,13 +54,13 @@ def worker(**arguments: Any) -> Iterator[subprocess.Popen[str]]:
 
 
 @pytest.fixture
-def proxy(server: EmbeddedServer) -> Iterator[Proxy]:
-    with Proxy(server.port or 0) as made:
+def proxy(server: EmbeddedServer) -> Iterator[Gate]:
+    with Gate(lambda: server.port or 0) as made:
         yield made
 
 
 @pytest.fixture
-def through(proxy: Proxy, flavour: Flavour) -> Iterator[Any]:
+def through(proxy: Gate, flavour: Flavour) -> Iterator[Any]:
     """A client whose replies can be lost."""
     with flavour.connect(proxy.url, codec=StringCodec(), probe_interval=NO_PROBE) as client:
         yield client
@@ -77,7 +77,7 @@ def knows_the_scripts(queue: Any) -> None:
 
 @pytest.mark.parametrize("count", [1, 3])
 def test_a_lost_reply_gives_the_same_leases_again(
-    admin: Any, proxy: Proxy, through: Any, threads: ThreadPoolExecutor, count: int
+    admin: Any, proxy: Gate, through: Any, threads: ThreadPoolExecutor, count: int
 ) -> None:
     queue = through.blocking_queue("orders", transfer=False)
     knows_the_scripts(queue)
@@ -119,7 +119,7 @@ def test_dead_letters_between_them_hide_no_lease_of_a_lost_reply(admin: Any, cli
 
 
 def test_a_value_that_came_while_the_reply_was_lost_is_received_at_once(
-    admin: Any, proxy: Proxy, through: Any, threads: ThreadPoolExecutor
+    admin: Any, proxy: Gate, through: Any, threads: ThreadPoolExecutor
 ) -> None:
     queue = through.blocking_queue("orders", transfer=False)
     receiving = threads.submit(queue.receive, timeout=PATIENCE)
@@ -205,7 +205,7 @@ def _calls(admin: Any, command: str) -> int:
 
 
 def test_an_ack_whose_reply_is_lost_is_not_sent_twice(
-    admin: Any, proxy: Proxy, through: Any, threads: ThreadPoolExecutor
+    admin: Any, proxy: Gate, through: Any, threads: ThreadPoolExecutor
 ) -> None:
     queue = through.blocking_queue("orders", transfer=False)
     knows_the_scripts(queue)
@@ -227,7 +227,7 @@ def test_an_ack_whose_reply_is_lost_is_not_sent_twice(
 
 def test_a_cancelled_receive_hands_back_what_it_had_leased(server: EmbeddedServer, admin: Any) -> None:
     flavour = AsyncioFlavour()
-    with Proxy(server.port or 0) as proxy, flavour.connect(proxy.url, codec=StringCodec()) as client:
+    with Gate(lambda: server.port or 0) as proxy, flavour.connect(proxy.url, codec=StringCodec()) as client:
         queue = client.blocking_queue("orders", transfer=False)
         knows_the_scripts(queue)
         queue.add_all(["a", "b"])

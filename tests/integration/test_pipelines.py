@@ -22,10 +22,10 @@ from redisson_dq.errors import (
 )
 from redisson_dq.wire.request import Request
 from tests.conftest import PATIENCE, eventually
+from tests.faults.gate import Gate
 from tests.flavours import Flavour
 from tests.integration.calls import dump, opened
 from tests.integration.conftest import KEYS
-from tests.proxy import Proxy
 
 
 def test_a_pipeline_gives_results_in_its_order(client: Any, admin: Any) -> None:
@@ -96,7 +96,7 @@ def test_a_pipeline_of_a_thousand_with_unknown_scripts(client: Any, admin: Any, 
 def test_a_pipeline_is_one_round_trip(
     flavour: Flavour, server: EmbeddedServer, admin: Any, threads: ThreadPoolExecutor, transaction: bool
 ) -> None:
-    with Proxy(server.port or 0) as proxy, flavour.connect(proxy.url, codec=StringCodec()) as client:
+    with Gate(lambda: server.port or 0) as proxy, flavour.connect(proxy.url, codec=StringCodec()) as client:
         queue = opened(client, "queue")
         # A client's first transaction asks whether it may begin one.
         with client.pipeline(transaction=transaction) as first:

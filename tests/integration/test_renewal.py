@@ -21,10 +21,10 @@ from redisson_dq import SettleOutcome
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from tests.conftest import ONE_FLAVOUR_BY_DAY, PATIENCE, eventually
+from tests.faults.gate import Gate
 from tests.flavours import AsyncioFlavour, Flavour
 from tests.integration.conftest import KEYS
 from tests.integration.whereabouts import whereabouts
-from tests.proxy import Proxy
 
 #: The length of a lease that a test has to keep. It is renewed after a third of that. A busy machine stands still at
 #: times.
@@ -84,7 +84,7 @@ def test_a_delivery_that_nobody_has_any_more_is_renewed_no_more(queue: Any) -> N
 
 def test_a_lost_lease_is_told_of_before_its_deadline(server: EmbeddedServer, flavour: Flavour) -> None:
     told: list[Any] = []
-    with Proxy(server.port or 0) as proxy:
+    with Gate(lambda: server.port or 0) as proxy:
         client = flavour.connect(proxy.url, codec=StringCodec())
         queue = client.blocking_queue("orders", transfer=False)
         queue.add("a")

@@ -17,6 +17,7 @@ from redisson_dq.errors import ClosedError, DecodeError, WrongTypeError
 from redisson_dq.wire.envelope import Envelope, wrap
 from redisson_dq.wire.keys import DeadKeys
 from tests.conftest import PATIENCE, eventually
+from tests.faults.gate import Gate
 from tests.flavours import Flavour
 from tests.integration.calls import dump
 from tests.integration.conftest import KEYS
@@ -24,7 +25,6 @@ from tests.integration.server import of_server, wait_until
 from tests.integration.test_leases import left
 from tests.integration.whereabouts import whereabouts
 from tests.interop.sides import HOUR, NO_PROBE
-from tests.proxy import Proxy
 
 TWO_HOURS = 7_200_000
 PAST = datetime(2026, 1, 2, tzinfo=timezone.utc)
@@ -420,7 +420,7 @@ def test_with_the_legacy_envelope(flavour: Flavour, url: str, admin: Any) -> Non
 
 
 def test_a_lost_reply_gives_the_same_deliveries_again(flavour: Flavour, server: Any, admin: Any) -> None:
-    with Proxy(server.port or 0) as proxy, flavour.connect(proxy.url, codec=StringCodec()) as client:
+    with Gate(lambda: server.port or 0) as proxy, flavour.connect(proxy.url, codec=StringCodec()) as client:
         delayed = client.delayed_queue("orders", transfer=False)
         # Else the reply that is lost would be that there is no such script.
         assert delayed.take_due(visibility_timeout=5) == []

@@ -24,7 +24,6 @@ from redisson_dq.wire.taken import Taken
 from tests.conftest import PATIENCE, eventually
 from tests.faults.gate import Gate
 from tests.flavours import Flavour
-from tests.proxy import Proxy
 
 
 def test_too_few_replicas(
@@ -188,7 +187,7 @@ class SettingAside(Counted):
 def test_what_a_lost_reply_told_of_is_looked_for_also_when_nobody_waits_any_more(
     flavour: Flavour, server: EmbeddedServer, admin: Any, threads: ThreadPoolExecutor
 ) -> None:
-    with Proxy(server.port or 0) as proxy, flavour.connect(proxy.url, codec=StringCodec()) as client:
+    with Gate(lambda: server.port or 0) as proxy, flavour.connect(proxy.url, codec=StringCodec()) as client:
         receiver = flavour.receiver(client, SettingAside(Pop(("orders",), "first")))
         if next(_numbers) % 2:
             next(_numbers)
@@ -207,7 +206,7 @@ def test_what_a_lost_reply_told_of_is_looked_for_also_when_nobody_waits_any_more
 def test_a_repeatable_look_is_sent_again_first_when_its_reply_is_lost(
     flavour: Flavour, server: EmbeddedServer, admin: Any, threads: ThreadPoolExecutor
 ) -> None:
-    with Proxy(server.port or 0) as proxy, flavour.connect(proxy.url, codec=StringCodec()) as client:
+    with Gate(lambda: server.port or 0) as proxy, flavour.connect(proxy.url, codec=StringCodec()) as client:
         receiver = flavour.receiver(client, Counted(Pop(("orders",), "first")))
         if next(_numbers) % 2:
             next(_numbers)

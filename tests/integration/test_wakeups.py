@@ -15,9 +15,9 @@ from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.wire.envelope import Envelope, wrap
 from tests.conftest import ONE_FLAVOUR_BY_DAY, PATIENCE, PROGRAMS, eventually, moving
+from tests.faults.gate import Gate
 from tests.flavours import AsyncioFlavour, Flavour
 from tests.integration.conftest import KEYS
-from tests.proxy import Proxy
 
 MEMBER = wrap(Envelope.CURRENT, b"\x80" * 8, b"foreign")
 
@@ -134,7 +134,7 @@ def test_a_subscription_that_died_in_silence_is_noticed(
     flavour: Flavour, server: EmbeddedServer, admin: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     with (
-        Proxy(server.port or 0) as proxy,
+        Gate(lambda: server.port or 0) as proxy,
         flavour.connect(f"{proxy.url}?socket_timeout=1", codec=StringCodec(), probe_interval=0.2) as client,
     ):
         queue = moving(client.blocking_queue("orders"))

@@ -1,4 +1,4 @@
-"""Where one RESP message ends and the next one begins, and what a command is called. Nothing else is understood."""
+"""The ends of RESP messages, and the words of commands. Nothing else is understood."""
 
 from __future__ import annotations
 

@@ -1,0 +1,116 @@
+"""The commands that come through a proxy, by their names, and the traps that wait for them."""
+
+from __future__ import annotations
+
+import threading
+from functools import cache
+from typing import Literal
+
+import attrs
+
+from redisson_dq.scripts.script import guarded, load, names
+from redisson_dq.testing._scripts import running_ahead, sha_of, timed
+from redisson_dq.testing.faults._frames import words
+
+__all__ = ["REFUSED", "Command", "Trap", "What", "Where", "command_of", "is_known"]
+
+_EVALS = (b"EVAL", b"EVALSHA", b"EVAL_RO", b"EVALSHA_RO")
+#: The reply of a command that is refused.
+REFUSED = b"-ERR refused\r\n"
+
+Where = Literal["command", "sent", "reply", "half"]
+What = Literal["cut", "delay", "freeze", "refuse"]
+
+
+@attrs.define(eq=False)
+class Command:
+    """A command that came through, until its reply has gone through."""
+
+    name: bytes
+    words: list[bytes] = attrs.field(repr=False)
+    #: The file of its script, such as ``offer.lua``.
+    script: str = ""
+    #: The commands of the transaction that it ends.
+    transaction: list[Command] = attrs.field(factory=list, repr=False)
+    #: Whether it is one of a transaction, whose reply comes with that of EXEC.
+    is_queued: bool = False
+    #: The reply that it gets here. It never reached the server.
+    answer: bytes | None = None
+
+    @property
+    def blocks(self) -> bool:
+        return self.name.startswith(b"B")
+
+    @property
+    def label(self) -> str:
+        """The script, or else the command."""
+        return self.script or self.name.decode(errors="replace")
+
+    def is_called(self, wanted: str) -> bool:
+        """Whether these words name it: a Redis command, a script's file, the beginning of a script's name, or ``*``."""
+        script = self.script.removesuffix(".lua")
+        return wanted in ("*", self.name.decode(), self.script, script) or script.startswith(f"{wanted}_")
+
+
+@attrs.define(eq=False)
+class Trap:
+    """Does ``what`` when a command comes.
+
+    That is before it is forwarded (``command``), right after (``sent``), before its reply is forwarded (``reply``), or
+    in the middle of the reply (``half``). A reply that says that nothing was done, as Redis does not know the script,
+    springs no trap.
+    """
+
+    command: str
+    where: Where
+    what: What
+    times: int = 1
+    seconds: float = 0.2
+    #: The reply of a trap that refuses.
+    answer: bytes = REFUSED
+    #: How often it has sprung.
+    count: int = 0
+    _happened: threading.Event = attrs.field(factory=threading.Event, repr=False)
+    #: Set when the trap has sprung for the last time.
+    sprung: threading.Event = attrs.field(factory=threading.Event, repr=False)
+    #: For a trap that freezes: set when the commands that it holds may go on.
+    thawed: threading.Event = attrs.field(factory=threading.Event, repr=False)
+
+    def wait(self, timeout: float = 10.0) -> bool:
+        """Returns when it has happened at least once: True. False after ``timeout`` seconds of real time."""
+        return self._happened.wait(timeout)
+
+    def happens(self) -> None:
+        """Notes that a command has walked into it."""
+        self.times -= 1
+        self.count += 1
+        self._happened.set()
+        if not self.times:
+            self.sprung.set()
+
+
+def command_of(frame: bytes) -> Command:
+    """The command that a client has sent."""
+    said = words(frame)
+    name = said[0].upper()
+    return Command(name, said, _scripts().get(said[1], "") if name in _EVALS else "")
+
+
+@cache
+def _scripts() -> dict[bytes, str]:
+    """The files of the scripts by their texts and digests, with the machine's time and with a test's."""
+    loaded: dict[bytes, str] = {}
+    for name in names():
+        for script in (load(name), guarded(name)):
+            for text in (script.source, timed(script.source), running_ahead(script.source)):
+                loaded[text.encode()] = loaded[sha_of(text).encode()] = f"{name}.lua"
+    return loaded
+
+
+def is_known(command: str) -> bool:
+    """Whether it is the name of a script, or may be that of a Redis command."""
+    return (
+        command.isupper()
+        or command == "*"
+        or any(command in (name, f"{name}.lua") or name.startswith(f"{command}_") for name in names())
+    )
