@@ -49,9 +49,13 @@ class AccessRefused(Exception):
 
 @attrs.frozen
 class User:
-    """The maker of a request. ``name`` stands in the log of actions."""
+    """The maker of a request. ``name`` stands in the log of actions, and ``form_name`` makes the tokens of forms.
+
+    A hook may give a user another name for each queue. The tokens of its forms are those of one name.
+    """
 
     name: str
+    form_name: str = attrs.field(default=attrs.Factory(lambda self: self.name, takes_self=True))
 
 
 def _is_strength(instance: object, attribute: object, value: str) -> None:
@@ -199,7 +203,7 @@ class Access:
         if callable(self.auth):
             [found] = await self._asked(self.auth, request, action, [queue])
             if found:
-                return User(found) if isinstance(found, str) else user
+                return attrs.evolve(user, name=found) if isinstance(found, str) else user
         elif (await self.may(request, user, action, [queue]))[0]:
             return user
         where = "all queues" if queue is None else f"queue {queue!r}"
@@ -219,7 +223,7 @@ class Access:
 
     def form_token(self, user: User) -> str:
         """Stands in each form. Another site cannot know it."""
-        return self._signed(f"form {user.name}")
+        return self._signed(f"form {user.form_name}")
 
     def is_form_token(self, user: User, given: str) -> bool:
         """Whether a form is one of this process for this user."""

@@ -140,6 +140,7 @@ class LiveStream:
 
     async def _told(self, send: Send) -> None:
         """Tells news until the tab does not read them any more."""
+        loop, told_at = asyncio.get_running_loop(), 0.0
         seen, diagnosed, known = 0, None, frozenset[str]()
         text = b"retry: 2000\n\n"
         while True:
@@ -148,6 +149,7 @@ class LiveStream:
                     await send({"type": "http.response.body", "body": text, "more_body": True})
                 if slow.cancelled_caught:
                     return
+                told_at = loop.time()
             has_news = await self._live.news(_IDLE)
             snapshots = self._live.snapshots
             text = b""
@@ -164,7 +166,7 @@ class LiveStream:
             if self._live.doctor.made != diagnosed:
                 diagnosed = self._live.doctor.made
                 text += _event("doctor", {"at": diagnosed})
-            if not text and not has_news:
+            if not text and loop.time() - told_at >= _IDLE:
                 text = b": nothing new\n\n"
 
     async def _rows(self, seen: int) -> tuple[list[Any], frozenset[str], int]:

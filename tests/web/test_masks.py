@@ -1,0 +1,120 @@
+"""A masked field shows nowhere, and no filter and no codec finds it out."""
+
+from __future__ import annotations
+
+import json
+import logging
+
+import pytest
+
+import redisson_dq
+from redisson_dq.codecs import JsonJacksonCodec, StringCodec
+from redisson_dq.web import Basic
+from redisson_dq.web.masks import Masks
+from redisson_dq.web.paths import Links
+from tests.web.conftest import Open, TestClient, logged_in, token_of
+
+LINKS = Links("")
+SECRET = "4111-secret"
+# The secret stands in fields, deeper, in JSON inside JSON, and in the text of an error.
+VALUE = {
+    "n": 1,
+    "Card": SECRET,
+    "deep": [{"card": {"number": SECRET, "year": 2031}}],
+    "inside": json.dumps({"card": SECRET}),
+    "text": f"card={SECRET}",
+}
+
+
+@pytest.fixture
+def pages(redis_url: str, browse: Open) -> TestClient:
+    with redisson_dq.connect(redis_url, codec=JsonJacksonCodec()) as client:
+        client.delayed_queue("orders", transfer=False).offer(VALUE, 3600, id="a")
+        # A row shows the beginning of this one.
+        client.delayed_queue("orders", transfer=False).offer({**VALUE, "more": "x" * 3000}, 3600, id="long")
+        ready = client.blocking_queue("orders", transfer=False)
+        ready.add(VALUE)
+        held = ready.receive(timeout=1, visibility_timeout=600)
+        assert held is not None
+        held.reject(f"cannot pay\nValueError: number {SECRET} is wrong")
+        ready.add(VALUE)
+    with redisson_dq.connect(redis_url, codec=StringCodec()) as client:
+        client.blocking_queue("orders", transfer=False).add(json.dumps(VALUE))
+    return browse(
+        masks=["card"],
+        auth=Basic({"ada": "secret-of-ada"}),
+        allow_writes=True,
+        headers=logged_in("ada", "secret-of-ada"),
+    )
+
+
+def test_no_page_shows_it(pages: TestClient) -> None:
+    seen = 0
+    for state in ("waiting", "ready", "dead"):
+        found = pages.get(LINKS.items("orders", state=state, format="json")).json()
+        assert found["is_masked"]
+        for row in found["rows"]:
+            for format in ("json", ""):
+                for address in (
+                    LINKS.items("orders", state=state, format=format),
+                    LINKS.item("orders", state, row["id"], format=format),
+                    LINKS.queue("orders", format=format),
+                ):
+                    answer = pages.get(address)
+                    assert answer.status_code == 200
+                    assert SECRET not in answer.text
+                    assert SECRET.encode().hex() not in answer.text.replace(" ", "")
+                    assert "2031" not in answer.text
+                    seen += 1
+            answer = pages.get(LINKS.item("orders", state, row["id"], codec="StringCodec"))
+            assert answer.status_code == 400
+    assert seen == 5 * 6
+    assert pages.get(LINKS.items("orders", codec="StringCodec")).status_code == 400
+
+
+@pytest.mark.parametrize("state", ["waiting", "ready", "dead"])
+def test_a_filter_finds_nothing_out(pages: TestClient, state: str) -> None:
+    def found(filter: str) -> object:
+        view = pages.get(LINKS.items("orders", state=state, filter=filter, format="json")).json()
+        assert view["filter_error"] == ""
+        return [row["id"] for row in view["rows"]]
+
+    def counted(filter: str) -> object:
+        fields = {"token": token_of(pages), "action": "cancel", "state": state, "filter": filter}
+        if state != "waiting":
+            fields["action"] = "redrive"
+        answer = pages.post(LINKS.act("orders"), data=fields)
+        return pages.get(answer.headers["location"] + "?format=json").json()["wanted"]
+
+    for filter in (
+        'card = "{}"',
+        'not Card = "{}"',
+        'Card ~ "{}"',
+        'Card >= "{}"',
+        'deep[0].card.number = "{}"',
+        'inside ~ "{}"',
+        'text ~ "{}"',
+        'value ~ "{}"',
+        'reason ~ "{}"',
+        'Card in ("{}")',
+    ):
+        right, wrong = filter.format(SECRET[:6]), filter.format("5999-s")
+        assert found(right) == found(wrong)
+        if state != "ready":
+            assert counted(right) == counted(wrong)
+    assert found("n = 1") != found("n = 2")
+
+
+def test_the_log_of_actions_has_no_filter_about_it(pages: TestClient, caplog: pytest.LogCaptureFixture) -> None:
+    fields = {"token": token_of(pages), "action": "cancel", "filter": f'n = 1 and not card = "{SECRET}"'}
+    answer = pages.post(LINKS.act("orders"), data=fields)
+    with caplog.at_level(logging.INFO, "redisson_dq.web.audit"):
+        pages.post(answer.headers["location"] + "/do", data={"token": token_of(pages)})
+    assert caplog.messages[-1].startswith("ada: cancelled")
+    assert SECRET not in caplog.text
+    assert SECRET not in pages.get("/actions").text
+
+
+def test_without_masks_nothing_is_hidden() -> None:
+    assert not Masks([" ", ""])
+    assert Masks(["a , b"]).fields == ("a , b",)

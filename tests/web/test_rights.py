@@ -1,0 +1,314 @@
+"""Every route, with every role, by every method: nobody sees or does more than the user's rights allow."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any
+
+import pytest
+from starlette.requests import Request
+
+import redisson_dq
+from redisson_dq.errors import ArgumentError
+from redisson_dq.web import Basic, Token, app
+from redisson_dq.web.access import User
+from redisson_dq.web.dashboard import Dashboard
+from redisson_dq.web.live import LiveStream
+from redisson_dq.web.plain import json_bytes
+from redisson_dq.web.views import PAGES
+from tests.web.conftest import Open, TestClient, logged_in, token_of
+
+SECRETS = {name: f"password-of-{name}" for name in ("viewer", "mender", "purger", "other")}
+USERS: dict[str, Any] = {
+    "viewer": (SECRETS["viewer"], "view", "orders*"),
+    "mender": (SECRETS["mender"], "mend", "orders*"),
+    "purger": (SECRETS["purger"], "purge", "orders*"),
+    "other": (SECRETS["other"], "view", "bills"),
+}
+ROLES = ["nobody", "stranger", *SECRETS]
+METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"]
+
+#: Every route, with the right that it needs over the queue ``orders``, or over all queues, by its method.
+NEEDED: dict[str, dict[str, str]] = {
+    "/": {"GET": "any"},
+    "/queues/{queue}": {"GET": "view"},
+    "/queues/{queue}/timeline": {"GET": "view"},
+    "/queues/{queue}/items": {"GET": "view"},
+    "/queues/{queue}/items/{state}/{id}": {"GET": "view"},
+    "/doctor": {"GET": "any"},
+    "/live": {"GET": "any"},
+    "/live?queue=orders": {"GET": "view"},
+    "/login": {"GET": "open", "POST": "open"},
+    "/logout": {"POST": "any"},
+    "/queues/{queue}/actions": {"POST": "mend"},
+    "/queues/{queue}/actions purge": {"POST": "purge"},
+    "/actions": {"GET": "any"},
+    "/actions/{id}": {"GET": "view"},
+    "/actions/{id}/{step}": {"POST": "mend"},
+    "/actions/{id}/{step} purge": {"POST": "purge"},
+}
+HAVE = {
+    "viewer": {"any", "view"},
+    "mender": {"any", "view", "mend"},
+    "purger": {"any", "view", "mend", "purge"},
+    "other": {"any"},
+}
+
+
+def headers_of(role: str) -> dict[str, str]:
+    if role == "nobody":
+        return {}
+    return logged_in(role, SECRETS.get(role, "wrong"))
+
+
+def test_the_table_has_every_route() -> None:
+    assert {path.partition("?")[0].partition(" ")[0] for path in NEEDED} == {page.path for page in PAGES}
+    assert {page.path for page in PAGES if page.is_open} == {"/login"}
+
+
+async def asked(pages: TestClient, method: str, path: str, headers: dict[str, str], body: bytes = b"") -> int:
+    """The status of an answer whose reader leaves at its beginning, as a stream has no end."""
+    path, _, query = path.partition("?")
+    given = {"host": "127.0.0.1:8787", **headers, "content-type": "application/x-www-form-urlencoded"}
+    scope = {
+        "type": "http",
+        "method": method,
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": query.encode(),
+        "root_path": "",
+        "scheme": "http",
+        "http_version": "1.1",
+        "headers": [(name.lower().encode(), value.encode()) for name, value in given.items()],
+        "client": ("127.0.0.1", 50000),
+        "server": ("127.0.0.1", 8787),
+    }
+    told: list[int] = []
+    messages = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receive() -> Any:
+        if not messages and not told:
+            await asyncio.sleep(0)
+        return messages.pop() if messages else {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        if message["type"] == "http.response.start":
+            told.append(message["status"])
+
+    await pages.app(scope, receive, send)  # type: ignore[arg-type]
+    return told[0]
+
+
+@pytest.fixture
+def deeds(browse: Open, client: redisson_dq.Client) -> tuple[TestClient, dict[str, str]]:
+    """A dashboard, and the ids of an action that needs ``mend``, and of one that needs ``purge``."""
+    client.delayed_queue("orders", transfer=False).offer("a", 3600, id="a")
+    pages = browse(auth=Basic(USERS), allow_writes=True)
+    made = {}
+    for name, action, state in (("mend", "cancel", "waiting"), ("purge", "purge", "dead")):
+        answer = pages.post(
+            "/queues/orders/actions",
+            data={"token": token_of(pages, "purger"), "action": action, "state": state, "all": "1"},
+            headers=headers_of("purger"),
+        )
+        made[name] = answer.headers["location"].rpartition("/")[2]
+    return pages, made
+
+
+def test_every_route_with_every_role_by_every_method(deeds: tuple[TestClient, dict[str, str]]) -> None:
+    pages, ids = deeds
+    portal = pages.portal
+    assert portal is not None
+    wrong = []
+    for named, methods in NEEDED.items():
+        path, _, right = named.partition(" ")
+        path = path.replace("{queue}", "orders").replace("{state}", "waiting")
+        path = path.replace("{id}", ids[right or "mend"] if "actions" in path else "a").replace("{step}", "drop")
+        for method in METHODS:
+            for role in ROLES:
+                for has_token in (False, True):
+                    form = f"action={'purge' if right else 'cancel'}&all=1&state={'dead' if right else 'waiting'}"
+                    if has_token:
+                        form += f"&token={token_of(pages, role)}"
+                    status = portal.call(asked, pages, method, path, headers_of(role), form.encode())
+                    needed = methods.get("GET" if method == "HEAD" else method)
+                    if needed is None:
+                        is_right = status == 405
+                    elif needed == "open":
+                        is_right = status == 303
+                    elif role in ("nobody", "stranger"):
+                        is_right = status == 401
+                    elif needed not in HAVE[role] or (method == "POST" and not has_token):
+                        is_right = status == 403
+                    else:
+                        is_right = status in (200, 303)
+                    if not is_right:
+                        wrong.append((named, method, role, has_token, status))
+    assert wrong == []
+
+
+def test_nothing_is_changed_without_writes(browse: Open, client: redisson_dq.Client) -> None:
+    client.delayed_queue("orders", transfer=False).offer("a", 3600, id="a")
+    for options in ({}, {"auth": Basic(USERS)}):
+        pages = browse(headers=headers_of("purger"), **options)
+        user = "purger" if options else "local"
+        for path in ("/queues/orders/actions", "/actions/0/do"):
+            fields = {"token": token_of(pages, user), "action": "cancel", "all": "1"}
+            assert pages.post(path, data=fields).status_code in (403, 404)
+        assert pages.get("/queues/orders/items?format=json").json()["actions"] == []
+        assert pages.get("/actions?format=json").json()["rows"] == []
+
+
+def test_lists_and_streams_have_no_queue_that_the_user_may_not_see(
+    deeds: tuple[TestClient, dict[str, str]], client: redisson_dq.Client
+) -> None:
+    pages, _ = deeds
+    client.delayed_queue("bills", transfer=False).offer("a", 3600)
+    for role, own, foreign in (("other", "bills", "orders"), ("viewer", "orders", "bills")):
+        for path in ("/", "/actions", "/doctor"):
+            assert f'"{foreign}"' not in pages.get(f"{path}?format=json", headers=headers_of(role)).text
+        text = asyncio.run(first_rows(pages.app.state.dashboard, role))  # type: ignore[attr-defined]
+        assert f'"{own}"' in text
+        assert f'"{foreign}"' not in text
+
+
+async def first_rows(dashboard: Dashboard, role: str) -> str:
+    """The first snapshot of the stream of a user."""
+    request = Request({"type": "http", "headers": [(k.encode(), v.encode()) for k, v in headers_of(role).items()]})
+
+    async def seeing(names: list[str]) -> list[str]:
+        may = await dashboard.access.may(request, User(role), "view", names)
+        return [name for name, is_allowed in zip(names, may, strict=True) if is_allowed]
+
+    dashboard.snapshots.forget()
+    dashboard.snapshots.take()
+    rows, names, _ = await LiveStream(dashboard.live, None, seeing)._rows(0)
+    return json_bytes([rows, sorted(names)]).decode()
+
+
+# -- hosts, origins, forms -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("127.0.0.1:8787", 200),
+        ("localhost", 200),
+        ("[::1]:8787", 200),
+        ("queues.example.com", 200),
+        ("rebound.example.com", 403),
+        ("127.0.0.1.example.com", 403),
+        ("", 403),
+    ],
+)
+def test_another_host_name_is_refused(browse: Open, host: str, status: int) -> None:
+    pages = browse(hosts=["queues.example.com"])
+    assert pages.get("/", headers={"host": host}).status_code == status
+
+
+def test_without_a_login_another_machine_is_refused(redis_url: str) -> None:
+    with TestClient(app(redis_url), base_url="http://127.0.0.1", client=("10.0.0.7", 1)) as pages:
+        assert pages.get("/").status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("headers", "is_allowed"),
+    [
+        ({}, True),
+        ({"sec-fetch-site": "same-origin"}, True),
+        ({"sec-fetch-site": "same-site"}, False),
+        ({"sec-fetch-site": "cross-site", "origin": "http://127.0.0.1:8787"}, False),
+        ({"sec-fetch-site": "none"}, False),
+        ({"origin": "http://127.0.0.1:8787"}, True),
+        ({"origin": "http://evil.example.com"}, False),
+        ({"origin": "null"}, False),
+    ],
+)
+def test_a_form_of_another_site_is_refused(
+    browse: Open, client: redisson_dq.Client, headers: dict[str, str], is_allowed: bool
+) -> None:
+    client.delayed_queue("orders", transfer=False).offer("a", 3600)
+    pages = browse(auth=Basic(USERS), allow_writes=True, headers=headers_of("mender"))
+    fields = {"token": token_of(pages, "mender"), "action": "cancel", "all": "1"}
+    answer = pages.post("/queues/orders/actions", data=fields, headers=headers)
+    assert answer.status_code == (303 if is_allowed else 403)
+    # A form of another user, or of another process.
+    fields["token"] = token_of(pages, "purger")
+    assert pages.post("/queues/orders/actions", data=fields).status_code == 403
+
+
+# -- ways to log in --------------------------------------------------------------------------------------------------
+
+
+def test_a_browser_logs_in_with_the_token_once(browse: Open) -> None:
+    token = "0123456789abcdef0123"
+    pages = browse(auth=Token(token, right="view"), allow_writes=True)
+    page = {"accept": "text/html"}
+    assert (
+        pages.get("/queues/a~2Fb?from=now", headers=page).headers["location"]
+        == "/login?next=%2Fqueues%2Fa~2Fb%3Ffrom%3Dnow"
+    )
+    assert pages.get("/?format=json").status_code == 401
+    assert "This is not the token" in pages.post("/login?next=/", data={"password": "wrong"}).text
+    for after, place in (
+        ("/doctor", "/doctor"),
+        ("//evil.example.com", "/"),
+        ("https://evil.example.com", "/"),
+        ("/\\evil", "/"),
+    ):
+        answer = pages.post("/login", params={"next": after}, data={"password": token})
+        assert (answer.status_code, answer.headers["location"]) == (303, place)
+    cookie = answer.headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=lax" in cookie
+    assert token not in cookie
+    assert pages.get("/").status_code == 200
+    assert pages.post("/queues/orders/actions", data={"token": token_of(pages, "token")}).status_code == 403
+    assert pages.post("/logout", data={"token": token_of(pages, "token")}).headers["location"] == "/login"
+    assert pages.get("/").status_code == 401
+    assert pages.get("/", headers={"authorization": f"Bearer {token}"}).status_code == 200
+
+
+@pytest.mark.parametrize("is_async", [True, False])
+def test_a_hook_decides(
+    browse: Open, client: redisson_dq.Client, caplog: pytest.LogCaptureFixture, is_async: bool
+) -> None:
+    client.delayed_queue("orders", transfer=False).offer("a", 3600)
+    client.delayed_queue("bills", transfer=False).offer("a", 3600)
+    asked_for = set()
+
+    def authorize(request: Any, action: str, queue: str | None) -> Any:
+        asked_for.add((action, queue))
+        return "eve" if (action, queue) in (("view", None), ("view", "orders"), ("mend", "orders")) else False
+
+    async def authorize_later(request: Any, action: str, queue: str | None) -> Any:
+        return authorize(request, action, queue)
+
+    pages = browse(auth=authorize_later if is_async else authorize, allow_writes=True)
+    assert [row["name"] for row in pages.get("/?format=json").json()["rows"]] == ["orders"]
+    assert pages.get("/queues/bills").status_code == 403
+    with caplog.at_level(logging.INFO, "redisson_dq.web.audit"):
+        answer = pages.post(
+            "/queues/orders/actions", data={"token": token_of(pages, ""), "action": "cancel", "all": "1"}
+        )
+        pages.post(answer.headers["location"] + "/do", data={"token": token_of(pages, "")})
+    assert caplog.messages[-1].startswith("eve: cancelled 1 of 1")
+    assert ("purge", "orders") in asked_for
+
+
+def test_options_that_do_not_go_together(redis_url: str) -> None:
+    for options in (
+        {"allow_writes": True},
+        {"auth": "secret"},
+        {"color": "mauve"},
+    ):
+        with pytest.raises(ArgumentError):
+            app(redis_url, **options)  # type: ignore[arg-type]
+    for wrong in ("short", "ü" * 20):
+        with pytest.raises(ArgumentError):
+            Token(wrong)
+    with pytest.raises(ArgumentError):
+        Basic({})
+    with pytest.raises(ArgumentError):
+        app(object())  # type: ignore[arg-type]
