@@ -31,9 +31,8 @@ from redisson_dq.web.snapshots import Snapshots
 
 __all__ = ["Live", "LiveStream"]
 
-_EVERY = 1.0
-#: A tab that has not read for so long is dropped. An idle one gets a comment that often.
-_SLOW, _IDLE = 10.0, 15.0
+# An idle tab gets a comment that often, so that a connection that broke is noticed.
+_IDLE = 15.0
 # The rights of a user are asked for again that often.
 _ASK_AGAIN = 30.0
 _MOST_TABS = 1000
@@ -41,6 +40,9 @@ _MOST_TABS = 1000
 
 class Live:
     """Takes snapshots while there are tabs. It belongs to the event loop of the application."""
+
+    #: A snapshot is taken that often, and a tab that has not read for so long is dropped, in seconds.
+    every, slow = 1.0, 10.0
 
     def __init__(self, snapshots: Snapshots, doctor: FleetDoctor) -> None:
         self.snapshots = snapshots
@@ -55,13 +57,18 @@ class Live:
         """How many tabs look."""
         return len(self._tabs)
 
+    @property
+    def is_running(self) -> bool:
+        """Whether snapshots are taken."""
+        return self._task is not None and not self._task.done()
+
     def enter(self, queue: str | None) -> object | None:
         """A new tab, for one queue or for all; None where there are too many."""
         if len(self._tabs) >= _MOST_TABS:
             return None
         tab = object()
         self._tabs[tab] = queue
-        if self._task is None or self._task.done():
+        if not self.is_running:
             self._task = asyncio.get_running_loop().create_task(self._run())
         return tab
 
@@ -94,7 +101,7 @@ class Live:
             self.look()
             self._news.set()
             self._news = asyncio.Event()
-            await asyncio.sleep(max(0.0, began + _EVERY - loop.time()))
+            await asyncio.sleep(max(0.0, began + self.every - loop.time()))
 
     def look(self) -> None:
         """Lets the doctor look in the background, if it is time."""
@@ -141,23 +148,25 @@ class LiveStream:
     async def _told(self, send: Send) -> None:
         """Tells news until the tab does not read them any more."""
         loop, told_at = asyncio.get_running_loop(), 0.0
-        seen, diagnosed, known = 0, None, frozenset[str]()
+        seen, diagnosed, known, told_at_all = 0, None, frozenset[str](), False
         text = b"retry: 2000\n\n"
         while True:
             if text:
-                with anyio.move_on_after(_SLOW) as slow:
+                with anyio.move_on_after(self._live.slow) as slow:
                     await send({"type": "http.response.body", "body": text, "more_body": True})
                 if slow.cancelled_caught:
                     return
                 told_at = loop.time()
-            has_news = await self._live.news(_IDLE)
             snapshots = self._live.snapshots
+            # A new tab has the last snapshot at once.
+            has_news = (not told_at_all and snapshots.number > 0) or await self._live.news(_IDLE)
+            told_at_all = True
             text = b""
             if snapshots.trouble is not None:
                 text = _event("trouble", {"text": str(snapshots.trouble)})
                 seen = 0
             elif has_news:
-                rows, names, seen = await self._rows(seen)
+                rows, names, seen = await self.changed_rows(seen)
                 gone = sorted(known - names)
                 known = names
                 if rows or gone:
@@ -169,7 +178,7 @@ class LiveStream:
             if not text and loop.time() - told_at >= _IDLE:
                 text = b": nothing new\n\n"
 
-    async def _rows(self, seen: int) -> tuple[list[Any], frozenset[str], int]:
+    async def changed_rows(self, seen: int) -> tuple[list[Any], frozenset[str], int]:
         """The rows that have changed since a snapshot, all names, and the number of the last one."""
         snapshots = self._live.snapshots
         number, queues = snapshots.number, snapshots.queues()

@@ -16,7 +16,7 @@ import attrs
 
 from redisson_dq._sync.client import Client
 from redisson_dq.browsing import Overview, figures_of, grouped
-from redisson_dq.errors import RedisReplyError, RedissonDQError
+from redisson_dq.errors import RedisConnectionError, RedisReplyError, RedissonDQError
 from redisson_dq.stats import QueueStats
 from redisson_dq.wire import commands
 from redisson_dq.wire.names import CHANNELS, KEYS, names_of, unmapping
@@ -29,8 +29,8 @@ MINUTES = 60
 _BUDGET = 200
 # Of SCAN so many keys a call, so many calls a snapshot, and at most so many for the first one.
 _SCANNED, _CALLS, _FIRST_CALLS = 1000, 10, 2000
-# A round of scans begins so many seconds after the one before, and figures are as old as this at most.
-_RESCAN, _FRESH = 10.0, 1.0
+# A round of scans begins so many seconds after the one before.
+_RESCAN = 10.0
 
 
 @attrs.define(kw_only=True)
@@ -96,6 +96,9 @@ def _figures(found: Overview) -> object:
 class Snapshots:
     """The queues of one client. Any thread may ask."""
 
+    #: Figures are as old as this at most, in seconds.
+    fresh = 1.0
+
     def __init__(self, client: Client) -> None:
         self.client = client
         self._mutex = threading.Lock()
@@ -115,7 +118,7 @@ class Snapshots:
         """
         clock = self.client.runtime.connections.clock
         with self._mutex:
-            if clock.monotonic() - self._taken_at < _FRESH * 0.9:
+            if clock.monotonic() - self._taken_at < self.fresh * 0.9:
                 if self.trouble is not None:
                     raise self.trouble
                 return
@@ -161,7 +164,12 @@ class Snapshots:
                 break
             asked.append(each)
             count += len(each.parts)
-        for found in figures_of(self.client, [(each.name, list(each.parts)) for each in asked]):
+        told = list(figures_of(self.client, [(each.name, list(each.parts)) for each in asked]))
+        # Redis is away: the last figures stay.
+        away = next((each.error for each in told if isinstance(each.error, RedisConnectionError)), None)
+        if away is not None:
+            raise away
+        for found in told:
             self._queues[found.name].take(found, now, self.number + 1)
 
     def _find_names(self, now: float) -> None:

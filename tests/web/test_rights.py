@@ -96,7 +96,7 @@ async def asked(pages: TestClient, method: str, path: str, headers: dict[str, st
         if message["type"] == "http.response.start":
             told.append(message["status"])
 
-    await pages.app(scope, receive, send)  # type: ignore[arg-type]
+    await pages.app(scope, receive, send)
     return told[0]
 
 
@@ -183,7 +183,7 @@ async def first_rows(dashboard: Dashboard, role: str) -> str:
 
     dashboard.snapshots.forget()
     dashboard.snapshots.take()
-    rows, names, _ = await LiveStream(dashboard.live, None, seeing)._rows(0)
+    rows, names, _ = await LiveStream(dashboard.live, None, seeing).changed_rows(0)
     return json_bytes([rows, sorted(names)]).decode()
 
 
@@ -304,7 +304,7 @@ def test_options_that_do_not_go_together(redis_url: str) -> None:
         {"color": "mauve"},
     ):
         with pytest.raises(ArgumentError):
-            app(redis_url, **options)  # type: ignore[arg-type]
+            app(redis_url, **options)
     for wrong in ("short", "ü" * 20):
         with pytest.raises(ArgumentError):
             Token(wrong)

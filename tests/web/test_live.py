@@ -1,0 +1,180 @@
+"""The live stream over a real connection: its news, its costs, its end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import httpx
+import pytest
+import redis
+import uvicorn
+
+import redisson_dq
+from redisson_dq.embedded import EmbeddedServer
+from redisson_dq.web import app
+from redisson_dq.web.live import Live, LiveStream
+from redisson_dq.web.snapshots import Snapshots
+from tests.conftest import PATIENCE
+
+
+class Served:
+    """A dashboard at a port, in a thread."""
+
+    def __init__(self, url: str) -> None:
+        self.app = app(url)
+        self.dashboard = self.app.state.dashboard
+        listening = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        config = uvicorn.Config(self.app, log_level="warning", timeout_graceful_shutdown=1)
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(target=self._server.run, args=([listening],))
+        self._thread.start()
+
+    def close(self) -> None:
+        self._server.should_exit = True
+        self._thread.join(PATIENCE)
+        assert not self._thread.is_alive()
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Snapshots follow each other sooner."""
+    monkeypatch.setattr(Live, "every", 0.1)
+    monkeypatch.setattr(Snapshots, "fresh", 0.1)
+
+
+@pytest.fixture
+def served(redis_url: str) -> Iterator[Served]:
+    made = Served(redis_url)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+def events(answer: httpx.Response) -> Iterator[tuple[str, Any]]:
+    """The events of a stream, as they come."""
+    name = ""
+    for line in answer.iter_lines():
+        if line.startswith("event: "):
+            name = line.removeprefix("event: ")
+        elif line.startswith("data: "):
+            yield name, json.loads(line.removeprefix("data: "))
+
+
+def until(holds: Any) -> None:
+    """Waits until something holds."""
+    end = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def scripts_called(url: str) -> int:
+    with redis.Redis.from_url(url) as admin:
+        told: dict[str, Any] = admin.info("commandstats")
+        return sum(told.get(f"cmdstat_{name}", {"calls": 0})["calls"] for name in ("evalsha", "eval"))
+
+
+def test_news_come_and_only_rows_that_changed(served: Served, client: redisson_dq.Client) -> None:
+    orders = client.delayed_queue("orders", transfer=False)
+    orders.offer("a", 3600)
+    client.delayed_queue("bills", transfer=False).offer("a", 3600)
+    with httpx.stream("GET", f"{served.url}/live", timeout=PATIENCE) as answer:
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        told = ((name, data) for name, data in events(answer) if name == "snapshot")
+        _, first = next(told)
+        assert {row["name"] for row in first["rows"]} == {"orders", "bills"}
+        orders.offer("b", 3600)
+        _, second = next(told)
+        assert [(row["name"], row["waiting"]) for row in second["rows"]] == [("orders", 2)]
+
+
+def test_a_hundred_tabs_cost_as_much_as_one_and_none_costs_nothing(
+    served: Served, redis_url: str, client: redisson_dq.Client
+) -> None:
+    client.delayed_queue("orders", transfer=False).offer("a", 3600)
+    snapshots, live = served.dashboard.snapshots, served.dashboard.live
+
+    def scripts_for(tabs: int) -> int:
+        """How many scripts three snapshots call."""
+        # A stream whose iterator is freed is closed.
+        kept = []
+        with ExitStack() as stack:
+            for _ in range(tabs):
+                answer = stack.enter_context(httpx.stream("GET", f"{served.url}/live", timeout=PATIENCE))
+                kept.append(events(answer))
+                assert next(kept[-1])[0] in ("snapshot", "doctor")
+            assert live.tabs == tabs
+            # The doctor looks once a minute.
+            until(lambda: served.dashboard.doctor.report is not None and not served.dashboard.doctor.is_running)
+            number = snapshots.number
+            until(lambda: snapshots.number > number)
+            before, number = scripts_called(redis_url), snapshots.number
+            until(lambda: snapshots.number == number + 3)
+            return scripts_called(redis_url) - before
+
+    assert scripts_for(1) == 3
+    until(lambda: live.tabs == 0 and not live.is_running)
+    assert scripts_for(40) == 3
+    until(lambda: live.tabs == 0 and not live.is_running)
+    number, before = snapshots.number, scripts_called(redis_url)
+    time.sleep(2 * Live.every)
+    assert (snapshots.number, scripts_called(redis_url)) == (number, before)
+
+
+def test_redis_goes_and_comes_back(own_server: EmbeddedServer) -> None:
+    with redisson_dq.connect(own_server.url) as client:
+        client.delayed_queue("orders", transfer=False).offer("a", 3600)
+    served = Served(own_server.url)
+    try:
+        with httpx.stream("GET", f"{served.url}/live", timeout=PATIENCE) as answer:
+            told = events(answer)
+            assert next(each for each in told if each[0] == "snapshot")[1]["rows"][0]["name"] == "orders"
+            own_server.kill()
+            assert next(each for each in told if each[0] == "trouble")[1]["text"]
+            # The pages say it in place, with the last figures that were seen.
+            fleet = httpx.get(f"{served.url}/?format=json", timeout=PATIENCE)
+            assert (fleet.status_code, fleet.json()["rows"][0]["name"]) == (200, "orders")
+            assert fleet.json()["trouble"]
+            page = httpx.get(f"{served.url}/queues/orders", timeout=PATIENCE)
+            assert (page.status_code, page.headers["retry-after"]) == (503, "2")
+            assert "Redis is away" in page.text
+            own_server.start()
+            assert next(each for each in told if each[0] == "snapshot")[1]["rows"][0]["name"] == "orders"
+        assert httpx.get(f"{served.url}/queues/orders", timeout=PATIENCE).status_code == 200
+    finally:
+        served.close()
+
+
+def test_a_tab_that_does_not_read_is_dropped(
+    redis_url: str, client: redisson_dq.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client.delayed_queue("orders", transfer=False).offer("a", 3600)
+    monkeypatch.setattr(Live, "slow", 0.05)
+    dashboard = app(redis_url).state.dashboard
+
+    async def play() -> None:
+        live: Live = dashboard.live
+
+        async def never(message: Any = None) -> Any:
+            if message is None or message["type"] == "http.response.body":
+                await asyncio.Event().wait()
+
+        async def seeing(names: list[str]) -> list[str]:
+            return names
+
+        await LiveStream(live, None, seeing)({}, never, never)
+        assert live.tabs == 0
+
+    with contextlib.closing(dashboard.client):
+        asyncio.run(asyncio.wait_for(play(), PATIENCE))
+        dashboard.close()
