@@ -70,6 +70,20 @@ function returning() {
   }, 2000);
 }
 
+// An action that goes on tells how far it is.
+function following() {
+  const shown = $("action");
+  if (!shown?.hasAttribute("data-goes-on")) return;
+  const timer = setInterval(async () => {
+    const answer = await fetch(location.href, { headers: { accept: "text/html" } }).catch(() => null);
+    if (!answer?.ok) return;
+    const drawn = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("action");
+    if (!drawn) return;
+    shown.replaceChildren(...drawn.childNodes);
+    if (!drawn.hasAttribute("data-goes-on")) clearInterval(timer);
+  }, 500);
+}
+
 // "/" goes to the filter, wherever the page is.
 function keys() {
   document.addEventListener("keydown", (event) => {
@@ -84,6 +98,7 @@ copying();
 filtering();
 choosing();
 returning();
+following();
 keys();
 const page = $("fleet") ?? $("queue");
 if (page?.dataset.now) setServerTime(page.dataset.now);

@@ -1,0 +1,205 @@
+"""Every action, from the page that counts to its undo, in a real browser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+
+import pytest
+from playwright.sync_api import Page, expect
+
+import redisson_dq
+from redisson_dq.codecs import StringCodec
+from redisson_dq.embedded import EmbeddedServer
+from redisson_dq.web.paths import Links
+from tests.browser.conftest import OpenTab, Tab, serving
+from tests.browser.judging import accessible
+from tests.conftest import emptied
+
+TOKEN = "a-token-of-the-tests"
+LINKS = Links("")
+Client = redisson_dq.Client
+
+
+@pytest.fixture(scope="module")
+def root(server: EmbeddedServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    undo = str(tmp_path_factory.mktemp("undo"))
+    with serving(server.url, "--allow-writes", "--auth", "token", "--undo-dir", undo, token=TOKEN) as root:
+        yield root
+
+
+@pytest.fixture
+def client(server: EmbeddedServer) -> Iterator[Client]:
+    """A client on an empty Redis."""
+    with redisson_dq.connect(emptied(server).url, codec=StringCodec()) as client:
+        yield client
+
+
+@pytest.fixture
+def mender(open_tab: OpenTab) -> Tab:
+    """A tab of somebody who has logged in."""
+    tab = open_tab()
+    page = tab.open("/")
+    page.get_by_label("Token").fill("a wrong one")
+    page.get_by_role("button", name="Log in").click()
+    expect(page.get_by_role("alert")).to_have_text("This is not the token.")
+    page.get_by_label("Token").fill(TOKEN)
+    page.get_by_role("button", name="Log in").click()
+    expect(page.get_by_role("heading", name="Queues")).to_be_visible()
+    return tab
+
+
+def _offered(client: Client, count: int) -> Callable[[], set[str]]:
+    """Offers items that wait. The function says which do now."""
+    delayed = client.delayed_queue("orders", transfer=False)
+    for i in range(count):
+        delayed.offer(f"order-{i}", 3600 + i, id=f"id-{i}")
+    return lambda: {str(each) for each in delayed.read_all()}
+
+
+def _confirmed(page: Page, question: str, button: str, told: str) -> None:
+    """Reads the count, sees that all can use the page, and says yes."""
+    expect(page.get_by_role("heading", level=1)).to_have_text(question)
+    expect(page.locator("#action")).to_contain_text("Nothing has changed yet.")
+    accessible(page)
+    page.get_by_role("button", name=button, exact=True).click()
+    expect(page.locator("#action")).to_contain_text(told)
+    accessible(page)
+
+
+def _undone(page: Page, told: str) -> None:
+    page.get_by_role("button", name="Undo", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Undone")
+    expect(page.locator("#action")).to_contain_text(told)
+
+
+def test_chosen_items_are_cancelled_and_come_back(mender: Tab, client: Client) -> None:
+    waiting = _offered(client, 5)
+    page = mender.open(LINKS.items("orders"))
+    page.get_by_label("Choose id-1").check()
+    page.get_by_label("Choose id-3").press("Space")
+    expect(page.locator("#picked")).to_have_text("2 chosen")
+    page.get_by_role("button", name="Cancel the chosen items").click()
+    assert len(waiting()) == 5
+    _confirmed(page, "Cancel these items?", "Cancel 2 items", "2 of 2 cancelled")
+    assert waiting() == {"order-0", "order-2", "order-4"}
+    _undone(page, "2 of 2 are as before")
+    assert len(waiting()) == 5
+
+
+def test_items_of_a_filter_are_rescheduled(mender: Tab, client: Client) -> None:
+    _offered(client, 5)
+    before = client.stats("orders")["orders"].next_due
+    page = mender.open(LINKS.items("orders", filter="id in (id-0, id-4)"))
+    page.get_by_label("Reschedule all that match to").fill("+1d")
+    page.get_by_role("button", name="Reschedule all that match").click()
+    _confirmed(page, "Reschedule these items?", "Reschedule 2 items", "2 of 2 rescheduled")
+    after = client.stats("orders")["orders"].next_due
+    assert before is not None
+    assert after is not None
+    assert after - before == timedelta(seconds=1)
+    _undone(page, "2 of 2 are as before")
+    assert client.stats("orders")["orders"].next_due == before
+
+
+def test_a_span_of_the_timeline_is_acted_on_and_nothing_else(mender: Tab, client: Client) -> None:
+    waiting = _offered(client, 3)
+    client.delayed_queue("orders", transfer=False).offer("far", 5 * 86_400, id="far")
+    page = mender.open(LINKS.queue("orders"))
+    page.locator("#timeline svg a").last.click()
+    expect(page.locator("table.items tbody tr")).to_have_count(1)
+    page.get_by_role("button", name="Cancel all that match").click()
+    _confirmed(page, "Cancel this item?", "Cancel 1 item", "1 of 1 cancelled")
+    assert waiting() == {"order-0", "order-1", "order-2"}
+
+
+def test_one_item_runs_now(mender: Tab, client: Client) -> None:
+    _offered(client, 2)
+    page = mender.open(LINKS.item("orders", "waiting", "id-1"))
+    page.get_by_role("button", name="Run now this item").click()
+    _confirmed(page, "Run now this item?", "Run now 1 item", "1 of 1 made due")
+    assert client.stats("orders")["orders"].overdue == 1
+
+
+def test_a_queue_is_paused_and_resumed(mender: Tab, client: Client) -> None:
+    _offered(client, 1)
+    page = mender.open(LINKS.queue("orders"))
+    page.get_by_role("button", name="Pause…").click()
+    _confirmed(page, "Pause this queue?", "Pause orders", "is paused")
+    page.get_by_role("link", name="Back to the queue").click()
+    expect(page.locator(".head .chip")).to_have_text("Paused")
+    page.get_by_role("button", name="Resume…").click()
+    _confirmed(page, "Resume this queue?", "Resume orders", "is resumed")
+    assert not client.stats("orders")["orders"].is_paused
+
+
+def test_dead_values_are_redriven_and_purged(mender: Tab, client: Client) -> None:
+    queue = client.blocking_queue("orders")
+    for value in ("a", "b", "c"):
+        queue.put(value)
+        delivery = queue.receive(timeout=10)
+        assert delivery is not None
+        delivery.reject(f"{value} failed")
+    page = mender.open(LINKS.items("orders", state="dead", filter="reason ~ b"))
+    page.get_by_role("button", name="Redrive all that match").click()
+    _confirmed(page, "Redrive this item?", "Redrive 1 item", "1 of 1 given to the queue again")
+    assert queue.poll(timeout=10) == "b"
+    page = mender.open(LINKS.items("orders", state="dead"))
+    page.get_by_label("Choose all of this page").check()
+    page.get_by_role("button", name="Purge the chosen items").click()
+    _confirmed(page, "Purge these items?", "Purge 2 items", "2 of 2 purged")
+    assert client.stats("orders")["orders"].dead == 0
+    _undone(page, "2 of 2 are as before")
+    assert client.stats("orders")["orders"].dead == 2
+
+
+def test_a_stuck_lease_is_given_back(mender: Tab, client: Client) -> None:
+    queue = client.blocking_queue("orders")
+    queue.put("stuck")
+    assert queue.receive(timeout=10, visibility_timeout=3600) is not None
+    page = mender.open(LINKS.items("orders", state="in-flight"))
+    page.get_by_role("button", name="Give back all items").click()
+    _confirmed(page, "Give back this item?", "Give back 1 item", "1 of 1 given back")
+    assert queue.poll(timeout=10) == "stuck"
+
+
+def test_nothing_happens_where_somebody_says_no(mender: Tab, client: Client) -> None:
+    waiting = _offered(client, 2)
+    page = mender.open(LINKS.items("orders"))
+    page.get_by_role("button", name="Cancel all items").click()
+    page.get_by_role("button", name="Do nothing").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Dropped")
+    assert len(waiting()) == 2
+
+
+def test_the_action_log_has_all_and_takes_back(mender: Tab, client: Client) -> None:
+    waiting = _offered(client, 3)
+    page = mender.open(LINKS.items("orders"))
+    page.get_by_role("button", name="Cancel all items").click()
+    _confirmed(page, "Cancel these items?", "Cancel 3 items", "3 of 3 cancelled")
+    page.get_by_role("link", name="Action log").first.click()
+    row = page.locator("tbody tr").first
+    expect(row).to_contain_text("orders")
+    expect(row).to_contain_text("token")
+    accessible(page)
+    assert waiting() == set()
+    row.get_by_role("button", name="Undo").click()
+    expect(page.locator("#action")).to_contain_text("3 of 3 are as before")
+    assert len(waiting()) == 3
+    mender.open("/")
+    page.get_by_role("button", name="Log out").click()
+    expect(page.get_by_label("Token")).to_be_visible()
+
+
+def test_actions_work_without_a_script(open_tab: OpenTab, client: Client) -> None:
+    waiting = _offered(client, 3)
+    page = open_tab(script=False).open("/")
+    page.get_by_label("Token").fill(TOKEN)
+    page.get_by_role("button", name="Log in").click()
+    page.goto(page.url.rstrip("/") + LINKS.items("orders"))
+    page.get_by_label("Choose id-1").check()
+    page.get_by_role("button", name="Cancel the chosen items").click()
+    page.get_by_role("button", name="Cancel 1 item", exact=True).click()
+    page.goto(page.url)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Done")
+    assert waiting() == {"order-0", "order-2"}
