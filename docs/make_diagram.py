@@ -132,7 +132,7 @@ SECTIONS: dict[str, dict[str, Callable[[], str]]] = {
     },
     # A command has its section where it is described: in this page, unless it has a page of its own.
     "docs/command-line.md": {f"usage of {name}": partial(usage, name) for name in COMMANDS},
-    "docs/operate.md": {"metrics": metrics.as_table},
+    "docs/metrics.md": {"metrics": metrics.as_table},
     "docs/scripts.md": {"index": scripts_index, "scripts": scripts},
 }
 

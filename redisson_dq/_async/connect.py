@@ -61,7 +61,7 @@ def connect(
 
     ``redisson_config`` stands in the place of a URL: a YAML or JSON file of Redisson, or a mapping with its content.
     Its server, user, password, TLS, timeouts and codec are taken over. A setting that matters and cannot be is an
-    ArgumentError. docs/operate.md lists them. Options that are given here win over the file. Example::
+    ArgumentError. docs/settings.md lists them. Options that are given here win over the file. Example::
 
         client = redisson_dq.connect(redisson_config="redisson.yaml")
 

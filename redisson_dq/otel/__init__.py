@@ -5,7 +5,7 @@
     redisson_dq.otel.instrument(client)
 
 It needs the extra ``otel``, which is ``opentelemetry-api`` alone. Your program brings the SDK and an exporter. Names
-and attributes are those of the semantic conventions for messaging. More: docs/operate.md, "Traces".
+and attributes are those of the semantic conventions for messaging. More: docs/traces.md.
 """
 
 from __future__ import annotations

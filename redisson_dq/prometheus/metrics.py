@@ -1,4 +1,4 @@
-"""The table of all metrics: name, type, labels and meaning. The table in docs/operate.md is made of it."""
+"""The table of all metrics: name, type, labels and meaning. The table in docs/metrics.md is made of it."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ _TITLES = (
 
 
 def as_table() -> str:
-    """The table of docs/operate.md."""
+    """The table of docs/metrics.md."""
     parts = []
     for title, table in _TITLES:
         rows = [_row(metric) for metric in table.values()]

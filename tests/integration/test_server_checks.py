@@ -20,7 +20,7 @@ from redisson_dq.scheduling.timer import Timer
 from tests.conftest import ONE_FLAVOUR_BY_DAY, eventually
 from tests.flavours import Flavour
 
-PAGE = Path(__file__).resolve().parents[2] / "docs/operate.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs/health.md"
 
 
 class Looks:

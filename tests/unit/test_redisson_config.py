@@ -344,8 +344,8 @@ def test_another_codec_is_refused_by_name(tmp_path: Path, name: str) -> None:
 
 def test_the_page_shows_a_file_that_is_taken_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("REDIS_PASSWORD", raising=False)
-    page = Path(__file__).resolve().parents[2] / "docs/operate.md"
-    section = page.read_text("utf-8").partition("### The file of a Redisson")[2]
+    page = Path(__file__).resolve().parents[2] / "docs/settings.md"
+    section = page.read_text("utf-8").partition("## The file of a Redisson")[2]
     shown = re.search(r"```yaml\n(.*?)```", section, re.DOTALL)
     assert shown
     found = taken(tmp_path, shown[1])
@@ -355,8 +355,8 @@ def test_the_page_shows_a_file_that_is_taken_over(tmp_path: Path, monkeypatch: p
 
 
 def test_the_page_names_each_setting_that_is_taken_over_or_refused() -> None:
-    page = Path(__file__).resolve().parents[2] / "docs/operate.md"
-    text = page.read_text("utf-8").partition("### The file of a Redisson")[2]
+    page = Path(__file__).resolve().parents[2] / "docs/settings.md"
+    text = page.read_text("utf-8").partition("## The file of a Redisson")[2]
     places = {"address", "masterAddress", "nodeAddresses", "sentinelAddresses", "masterName", "sslKeystorePassword"}
     assert [name for name in sorted((TAKEN | REFUSED.keys()) - places) if f"`{name}`" not in text] == []
 

@@ -16,7 +16,7 @@ import redisson_dq
 from redisson_dq.prometheus.metrics import ALL
 
 RULES = Path(redisson_dq.__file__).parent / "prometheus" / "alerts.yml"
-PAGE = Path(redisson_dq.__file__).parents[1] / "docs" / "operate.md"
+PAGE = Path(redisson_dq.__file__).parents[1] / "docs" / "metrics.md"
 
 #: Each alert and the id of the check that looks at its cause. Both are stable: users' routes and silences name them.
 DOCTOR = {
@@ -219,7 +219,7 @@ def test_each_has_a_stable_name_a_check_and_a_section() -> None:
     page = PAGE.read_text("utf-8")
     for rule in rules():
         assert f"\n### {rule['alert']}\n" in page
-        assert rule["annotations"]["page"] == f"docs/operate.md#{rule['alert'].lower()}"
+        assert rule["annotations"]["page"] == f"docs/metrics.md#{rule['alert'].lower()}"
         assert f"`{rule['labels']['doctor']}`" in page
 
 
