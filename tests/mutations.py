@@ -387,9 +387,9 @@ MUTATIONS = [
     ),
     Mutation(
         "receiving: others look behind a value that goes back",
-        f"{_RECEIVING}/pump.py",
-        "            self._engine.open()\n            self._backs.add(values)",
-        "            self._backs.add(values)",
+        "redisson_dq/waiting/pop_engine.py",
+        "return self.state not in (State.RESTING, State.IDLE)",
+        "return False",
         "tests/faults/test_surplus_of_a_round.py::test_what_stands_behind_such_a_value_comes_after_it",
     ),
     Mutation(
@@ -422,16 +422,16 @@ MUTATIONS = [
     ),
     Mutation(
         "receiving: the list that gave keeps its turn",
-        f"{_RECEIVING}/round_robin.py",
+        "redisson_dq/waiting/rotation.py",
         "self._order = self._order[behind:] + self._order[:behind]",
         "pass",
         "tests/integration/test_round_robin.py::test_the_list_behind_the_one_that_gave_last_comes_first",
     ),
     Mutation(
         "receiving: the first list gives everything",
-        f"{_RECEIVING}/round_robin.py",
-        "shares = {key: wanted // len(asked) + (place < wanted % len(asked)) for place, key in enumerate(asked)}",
-        "shares = {key: 1 if place else wanted for place, key in enumerate(asked)}",
+        "redisson_dq/waiting/rotation.py",
+        "return [wanted // count + (rank < wanted % count) for rank in range(count)]",
+        "return [1 if rank else wanted for rank in range(count)]",
         "tests/integration/test_round_robin.py::test_lists_give_the_same_share",
     ),
     Mutation(

@@ -24,7 +24,7 @@ from redisson_dq.wire.keys import DeadKeys
 __all__ = ["Checkup"]
 
 # Its name in an outage.
-_PLACE = "health"
+_PART = "health"
 
 
 @attrs.define
@@ -146,7 +146,7 @@ class Checkup:
             elif not self._fails and not outage.is_going_on:
                 self._failed, self._fails = (error, question.began_us), True
         if error is None:
-            outage.ended(_PLACE)
+            outage.ended(_PART)
         errors = ((outage.last, outage.is_going_on), (self._failed, self._fails))
         present = [each for each, goes_on in errors if each is not None and goes_on]
         if present:

@@ -35,7 +35,7 @@ class InHand:
         """The blocking command has been answered."""
         return InHand(self.sent_at, self.span, self.behind, reply, refusal, now - self.sent_at)
 
-    def holding(self, taken: list[Taken]) -> InHand:
+    def with_values(self, taken: list[Taken]) -> InHand:
         """These values have come too."""
         if not taken:
             return self

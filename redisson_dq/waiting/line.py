@@ -67,16 +67,16 @@ class Entrance(Protocol):
 class Waiter:
     """One caller's place. Belongs to the background tasks; the caller reads its answer.
 
-    ``tell`` puts a notice into the inbox of the background task that sees to the callers of ``owner``, the receiver.
+    ``notify`` puts a notice into the inbox of the background task that sees to the callers of ``owner``, the receiver.
     """
 
     def __init__(
-        self, limit: int, deadline: float, answer: Answering, tell: Callable[[Any], None], owner: Any = None
+        self, limit: int, deadline: float, answer: Answering, notify: Callable[[Any], None], owner: Any = None
     ) -> None:
         self.limit = limit
         self.deadline = deadline
         self.answer = answer
-        self.tell = tell
+        self.notify = notify
         self.owner = owner
         #: The request that the caller has sent itself. Until the reply has filled the answer, it may have taken values.
         self.request: Request[list[Taken]] | None = None
@@ -124,7 +124,7 @@ class Lifeline:
     def let_go(self) -> None:
         """The caller leaves. The values that it was given go back, kept or not."""
         if self.waiter is not None:
-            self.waiter.tell(self.waiter)
+            self.waiter.notify(self.waiter)
 
 
 class Farewell(weakref.ref[Lifeline]):
@@ -133,10 +133,10 @@ class Farewell(weakref.ref[Lifeline]):
     __slots__ = ("waiter",)
 
     def __new__(cls, lifeline: Lifeline, waiter: Waiter) -> Farewell:
-        return super().__new__(cls, lifeline, waiter.tell)
+        return super().__new__(cls, lifeline, waiter.notify)
 
     def __init__(self, lifeline: Lifeline, waiter: Waiter) -> None:
-        super().__init__(lifeline, waiter.tell)  # type: ignore[call-arg]
+        super().__init__(lifeline, waiter.notify)  # type: ignore[call-arg]
         self.waiter = waiter
 
 

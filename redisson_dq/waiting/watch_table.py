@@ -11,7 +11,7 @@ lookout feeds triggers into it under the mutex of the source's line, and carries
   next change Redis tells once, and the source is asked again.
 * The key may change while the commands are under way (``STALE``). Nobody knows whether that change came before the
   reply, so the source is asked again.
-* A source whose callers are being served from other sources waits for its turn (``YIELDED``).
+* A source whose callers are being served from other sources yields to those (``YIELDED``).
 * Put-backs, repeated requests and the cause of a refusal belong to others (``RETURNING``, ``FAILING``), so they hold up
   no other source. After a failure the source pauses.
 
@@ -45,7 +45,7 @@ class State(TableEnum):
 
     RESTING = "nobody waits, and Redis does not watch"
     CALLED = "the lookout comes to it in its next round"
-    YIELDED = "callers are being served from other sources, it waits for its turn"
+    YIELDED = "callers are being served from other sources, and come to it later"
     ASKED = "its commands are under way"
     STALE = "its commands are under way, and the key has changed meanwhile"
     WATCHED = "nothing is ready, and Redis tells of the next change"

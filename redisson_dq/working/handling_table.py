@@ -152,7 +152,7 @@ def _alike(to_do: tuple[Do, ...], places: tuple[int, ...]) -> tuple[Action, ...]
 class HandlingTable:
     """Decides for one handling of ``count`` values. Not thread-safe: its driver calls it under a mutex."""
 
-    __slots__ = ("_places", "held", "state", "unsettled")
+    __slots__ = ("_places", "leased", "state", "unsettled")
 
     def __init__(self, count: int) -> None:
         self.state = State.RUNNING
@@ -160,7 +160,7 @@ class HandlingTable:
         #: The places of the values that nobody has settled yet.
         self.unsettled = set(self._places)
         #: The places of the values whose leases are not lost.
-        self.held = set(self._places)
+        self.leased = set(self._places)
 
     @property
     def holds_slot(self) -> bool:
@@ -169,8 +169,8 @@ class HandlingTable:
 
     def lost(self, place: int) -> tuple[Action, ...]:
         """The lease of one value is lost. With the last one the handling ends."""
-        self.held.discard(place)
-        return self.happened(Trigger.VOIDED if self.held else Trigger.LOST, place)
+        self.leased.discard(place)
+        return self.happened(Trigger.VOIDED if self.leased else Trigger.LOST, place)
 
     def happened(self, trigger: Trigger, place: int = 0) -> tuple[Action, ...]:
         """Any other trigger. ``place`` is that of the value that it is about."""

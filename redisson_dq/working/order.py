@@ -16,7 +16,7 @@ AnyOrder = Union[Sequence[str], Mapping[str, int]]
 
 
 class Order:
-    """Equal turns: the queue that was served longest ago is asked first."""
+    """Equal shares: the queue that was served longest ago is asked first."""
 
     def __init__(self) -> None:
         # How many values each queue gave, divided by its weight.
@@ -26,7 +26,7 @@ class Order:
         """The queues in the order in which they are asked."""
         new = [name for name in names if name not in self._served]
         if new:
-            # A queue that is new, or was empty for long, does not catch up on missed turns.
+            # A queue that is new, or was empty for long, does not catch up on missed shares.
             self._served.update(dict.fromkeys(new, min(self._served.values(), default=0.0)))
         return sorted(names, key=lambda name: self._served[name])
 
@@ -56,11 +56,11 @@ class Strict(Order):
 
     def __init__(self, names: Sequence[str]) -> None:
         super().__init__()
-        self._places = {name: place for place, name in enumerate(names)}
+        self._ranks = {name: rank for rank, name in enumerate(names)}
 
     def sorted(self, names: Sequence[str]) -> list[str]:
-        last = len(self._places)
-        return sorted(names, key=lambda name: self._places.get(name, last))
+        last = len(self._ranks)
+        return sorted(names, key=lambda name: self._ranks.get(name, last))
 
 
 def order_of(given: AnyOrder | None) -> Order:

@@ -9,7 +9,7 @@ slots of its handler are taken, and the values of the batch that is being gather
 * A slot was freed. Values are wanted again.
 * The worker stops, or the queue is closed. The values of a batch that has not begun go back.
 
-Nobody knows whose value the next one in a queue is, and Redis gives no value out of its turn. So a handler without a
+Nobody knows whose value the next one in a queue is, and Redis gives no value out of its order. So a handler without a
 free slot holds up the others of its queue. After a moment they pass it: the worker receives for them, and turns away
 the values of the full handler. These are parked: they wait like delayed items, and come again. The pause grows with
 the time for which the handler has been full. When many are parked, the last one comes late. The full handler then

@@ -79,11 +79,11 @@ class WorkerOptions:
         elif self.order is not None:
             raise ArgumentError("worker: order= says who comes first when slots are few: give concurrency= too")
         # They raise for options that they cannot be made of.
-        self.turns()
+        self.asking_order()
         self.of_queues()
         self.grace_seconds()
 
-    def turns(self) -> Order:
+    def asking_order(self) -> Order:
         """Which queue comes first when slots are few."""
         return order_of(self.order)
 

@@ -30,7 +30,7 @@ logger = Log()
 # A lease is renewed when a third of its time has passed, tried again at this share of it, and given up at this share.
 _RENEW, _AGAIN, _GIVE_UP = 2 / 3, 1 / 12, 1 / 6
 # The name under which it reports an outage.
-_PLACE = "renewal"
+_PART = "renewal"
 # How long close() waits for an answer that is under way.
 _LAST_ANSWER = 2.0
 
@@ -154,7 +154,7 @@ class Renewal:
                 self._allowed(self._refused - {lease_of(each).settling.source.key for each in self._living()})
             if pause is None:
                 # Nothing is left to renew, so no later answer would end the outage.
-                self._connections.outage.gave_up(_PLACE)
+                self._connections.outage.gave_up(_PART)
             await self._renewing.wait(pause)
 
     async def _watch(self) -> None:
@@ -215,18 +215,18 @@ class Renewal:
                 return True
             except RedissonDQError as error:
                 if isinstance(error, RedisConnectionError):
-                    self._connections.outage.began(_PLACE, error)
+                    self._connections.outage.began(_PART, error)
                     logger.debug("queue %r: %d leases are not renewed yet: %s", settling.name, len(batch), error)
                 else:
                     logger.warning("queue %r: %d leases are not renewed yet: %s", settling.name, len(batch), error)
                     key = settling.source.key
                     self._refused.add(key)
-                    self._connections.refusals.began((_PLACE, key), key, "leases are not renewed", error)
+                    self._connections.refusals.began((_PART, key), key, "leases are not renewed", error)
                 self._give_up(batch, settling.source.visible)
                 return False
             finally:
                 self._asked_at = None
-            self._connections.outage.ended(_PLACE)
+            self._connections.outage.ended(_PART)
             self._allowed({settling.source.key})
             for each, outcome in zip(batch, outcomes, strict=True):
                 if lease_of(each).is_ending:
@@ -240,7 +240,7 @@ class Renewal:
         """The leases of these queues are renewed, or there are none any more."""
         for key in queues:
             self._refused.discard(key)
-            self._connections.refusals.ended((_PLACE, key))
+            self._connections.refusals.ended((_PART, key))
 
     def _give_up(self, deliveries: list[Delivery[Any]], visible: float) -> None:
         for each in deliveries:

@@ -270,8 +270,8 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
     async def _take_shares(self, limit: int) -> list[Taken]:
         while True:
             # Begins with another partition each time.
-            turn = self._routing.next()
-            partitions = [*self.partitions[turn:], *self.partitions[:turn]]
+            first = self._routing.next()
+            partitions = [*self.partitions[first:], *self.partitions[:first]]
             sizes = await self._outcomes([(partition, partition.requests.size()) for partition in partitions])
             shares = _shares([size if isinstance(size, int) else 0 for size in sizes], limit)
             asked = [(partition, share) for partition, share in zip(partitions, shares, strict=True) if share]

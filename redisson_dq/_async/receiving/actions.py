@@ -186,7 +186,7 @@ class Actions:
         taken = await self._backs.repeat(self._engine.debts)
         if taken is None:
             return Trigger.STUCK, held
-        return Trigger.CAME if taken else Trigger.NONE, held.holding(taken)
+        return Trigger.CAME if taken else Trigger.NONE, held.with_values(taken)
 
     async def _connect(self, held: InHand) -> ActionResult:
         self.dedicated = dedicated = await self._connections.dedicated(self._key, "receiver", self._key)
@@ -235,7 +235,7 @@ class Actions:
                 self._line.unclaim(look.count)
         engine.looked(look)
         if taken:
-            return Trigger.CAME, held.holding(taken)
+            return Trigger.CAME, held.with_values(taken)
         return Trigger.NONE if engine.state is State.FETCHING else None, held
 
     async def _exchange(self, request: Request[list[Taken]]) -> list[Taken]:
@@ -273,10 +273,10 @@ class Actions:
         """Reads the replies behind the blocking command. The connection may go on, so none is left on it."""
         engine = self._engine
         if held.behind is not None:
-            held = held.holding(await self._taken_behind(held.behind))
+            held = held.with_values(await self._taken_behind(held.behind))
             engine.was_read()
         elif held.reply is not None:
-            held = held.holding(self._source.taken(held.reply))
+            held = held.with_values(self._source.taken(held.reply))
         engine.notes_aside(held)
         try:
             while engine.replies:
@@ -314,7 +314,7 @@ class Actions:
             if request is not None:
                 # Redis will refuse the next blocking pop as well, and that one can tell why.
                 with contextlib.suppress(ResponseError):
-                    held = held.holding(held.taken + await self._exchange(request))
+                    held = held.with_values(held.taken + await self._exchange(request))
         except (Exception, AsyncCancelled) as error:
             return self.failed(held, error)
         finally:

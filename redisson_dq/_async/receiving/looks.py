@@ -32,11 +32,11 @@ class Looks:
         line: Line,
         source: Source,
         debts: Debts,
-        tell: Callable[[Any], None],
+        notify: Callable[[Any], None],
         owner: object,
         attend: AsyncWork,
     ) -> None:
-        """``tell`` puts a notice into the inbox of the background task that sees to the callers of ``owner``, the
+        """``notify`` puts a notice into the inbox of the background task that sees to the callers of ``owner``, the
         receiver. The notice ``attend`` wakes the pump, which pays the ``debts``.
         """
         self._connections = connections
@@ -44,7 +44,7 @@ class Looks:
         self._line = line
         self._source = source
         self._debts = debts
-        self._tell = tell
+        self._notify = notify
         self._owner = owner
         self._attend = attend
         #: Whether the last look found something at once. The next look may then do so too.
@@ -77,7 +77,7 @@ class Looks:
         """The request of a caller that looks itself. Its outcome goes to :meth:`end` or :meth:`miss`."""
         request = self._source.look(limit)
         assert request is not None
-        waiter = Waiter(limit, 0.0, AsyncPromise(self._clock), self._tell, self._owner)
+        waiter = Waiter(limit, 0.0, AsyncPromise(self._clock), self._notify, self._owner)
         waiter.farewell = Farewell(lifeline, waiter)
         waiter.request = request
         self._forget_settled()
@@ -105,17 +105,17 @@ class Looks:
         self.has_backlog = False
         if not isinstance(error, RedissonDQError):
             waiter.is_leaving = True
-            self._tell(waiter)
+            self._notify(waiter)
         elif not (isinstance(error, RedisConnectionError) and error.maybe_done):
             # It has taken nothing. Waking the background task for that would let the next look find others first.
             waiter.farewell = None
         elif again:
             # It is owed before the caller gets in line, as its values were first.
             self._debts.leave(waiter)
-            self._tell(self._attend)
+            self._notify(self._attend)
         else:
             waiter.is_leaving = True
-            self._tell(waiter)
+            self._notify(waiter)
 
     def _forget_settled(self) -> None:
         # Another thread may remove the same caller.

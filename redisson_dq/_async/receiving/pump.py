@@ -57,7 +57,7 @@ class Pump:
 
     def wake(self) -> None:
         """Somebody may wait, or has noted a request that has to be sent again."""
-        self._tell(Trigger.OWED if self._engine.owes_another() else Trigger.WORK)
+        self._feed(Trigger.OWED if self._engine.owes_another() else Trigger.WORK)
 
     def answer_expired(self) -> None:
         """Answers the callers whose time is over, as far as no command has to end before."""
@@ -67,30 +67,30 @@ class Pump:
         """Puts values back where they came from, in the order in which they were taken."""
         if values:
             self._backs.add(values)
-            self._tell(Trigger.OWED)
+            self._feed(Trigger.OWED)
 
     def recover(self, request: Request[list[Taken]]) -> None:
         """Sends a repeatable request again. Its sender does not wait for the reply any more."""
         self._engine.debts.owe(repeat(request))
-        self._tell(Trigger.OWED)
+        self._feed(Trigger.OWED)
 
     def end(self) -> None:
         """Nobody waits any more. The reply to a blocking command tells whether it had taken a value."""
-        self._tell(Trigger.NOBODY)
+        self._feed(Trigger.NOBODY)
 
     def stand_down(self) -> None:
         """Callers do not pump any more. The connection goes when nobody has waited for a while."""
         if self._engine.stand_down():
-            self._tell(Trigger.WORK)
+            self._feed(Trigger.WORK)
 
     def close(self) -> None:
         """Ends the background task as soon as its values are back."""
         self._pumping.closing.on()
-        self._tell(Trigger.NOBODY)
+        self._feed(Trigger.NOBODY)
         if self._engine.is_running or self._pumping.dedicated is not None:
-            self._tell(Trigger.WORK)
+            self._feed(Trigger.WORK)
 
-    def _tell(self, trigger: Trigger) -> None:
+    def _feed(self, trigger: Trigger) -> None:
         self._at_once(self._engine.step(trigger))
 
     def _at_once(self, to_do: tuple[Do, ...]) -> None:
@@ -130,9 +130,9 @@ class Pump:
             if self._engine.state is not State.BLOCKED or self._line.anyone or dedicated is None:
                 return
             if not self._engine.is_over(self._clock.monotonic()) or not dedicated.may_send_aside:
-                self._tell(Trigger.NOBODY)
+                self._feed(Trigger.NOBODY)
                 return
-            self._tell(Trigger.TIME_OVER)
+            self._feed(Trigger.TIME_OVER)
         await dedicated.send_aside(_PING)
 
     async def hang_up(self) -> None:
@@ -228,7 +228,7 @@ class Pump:
             if caller is None:
                 engine.step(Trigger.STAYS)
                 return (), held, is_back
-            self._tell(Trigger.WORK)
+            self._feed(Trigger.WORK)
         self._at_once(to_do)
         if Do.BLOCK in to_do or Do.PROBE in to_do:
             held = engine.begin(self._clock.monotonic(), blocks=Do.BLOCK in to_do)
@@ -238,7 +238,7 @@ class Pump:
         if self._engine.state is State.ENDING:
             self._pumping.admit()
             if self._line.anyone:
-                self._tell(Trigger.JOINED)
+                self._feed(Trigger.JOINED)
         if self._pumping.dedicated is None or self._engine.state not in (State.ENDING, State.STOPPING):
             return None
         return self._pumping.dedicated, self._engine.number

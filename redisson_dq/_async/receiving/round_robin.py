@@ -1,4 +1,4 @@
-"""Takes from several sources in turns, each of which may live on another node of a cluster.
+"""Takes from several sources in rotation, each of which may live on another node of a cluster.
 
 No blocking command spans nodes. So each source has a blocking pop of its own: a background task, and a connection while
 it blocks. One more background task looks first, at all sources that no pop is blocked on. It takes an equal share from
@@ -23,6 +23,7 @@ from redisson_dq._concurrency import AsyncBackgroundTask, AsyncCancelled, AsyncI
 from redisson_dq._log import Log
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.waiting.line import WAKE
+from redisson_dq.waiting.rotation import Rotation, evenly
 from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.taken import Taken
 
@@ -46,8 +47,7 @@ class RoundRobinReceiver(Receiver):
     ) -> None:
         super().__init__(connections, notices, sources, lookouts)
         self._sources = {source.key: source for source in sources}
-        # The source whose turn it is comes first.
-        self._order = list(self._sources)
+        self._rotation = Rotation(list(self._sources))
         # Sources that had values at the last look, and have not been asked since.
         self._full: list[str] = []
         self._task: AsyncBackgroundTask | None = None
@@ -125,12 +125,12 @@ class RoundRobinReceiver(Receiver):
                 self.line.answer_expired()
 
     async def _next_round(self) -> list[str]:
-        """Waits for a caller. Gives the keys without a pop, in turn; none when the background task has to end."""
+        """Waits for a caller. Gives the keys without a pop, in rotation; none when the background task has to end."""
         stayed = False
         while True:
             with self.line.mutex:
                 self.line.admit()
-                free = [key for key in self._order if not self._pumps[key].is_busy]
+                free = [key for key in self._rotation.order if not self._pumps[key].is_busy]
                 if free and self.line.is_unserved(self._clock.monotonic()):
                     self._is_looking = True
                     self.line.asked()
@@ -166,7 +166,7 @@ class RoundRobinReceiver(Receiver):
         with self.line.mutex:
             wanted = self.line.claim(self._clock.monotonic())
         asked, self._full = self._full[:wanted], self._full[wanted:]
-        shares = {key: wanted // len(asked) + (place < wanted % len(asked)) for place, key in enumerate(asked)}
+        shares = dict(zip(asked, evenly(wanted, len(asked)), strict=True))
         requests = {key: self._sources[key].more(share) for key, share in shares.items()}
         sent = {key: request for key, request in requests.items() if request is not None}
         values: list[Taken] = []
@@ -178,7 +178,7 @@ class RoundRobinReceiver(Receiver):
                     lost.pop(key, None)
                 if isinstance(found, list) and found:
                     values += found
-                    self._pass_turn(key)
+                    self._rotation.gave(key)
         except RedissonDQError:
             # Nothing was sent.
             lost.clear()
@@ -193,8 +193,3 @@ class RoundRobinReceiver(Receiver):
                 self._distribute(values)
         # Others may have taken the values of an earlier look.
         return bool(values) or (bool(asked) and not looked)
-
-    def _pass_turn(self, key: str) -> None:
-        """This source gave values. All others come before it now."""
-        behind = self._order.index(key) + 1
-        self._order = self._order[behind:] + self._order[:behind]

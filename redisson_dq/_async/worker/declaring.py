@@ -298,13 +298,13 @@ class Declarations:
     def _handlers_changed(self) -> None:
         """A hook after each change of the handlers."""
 
-    def _dependency(self, function: F, place: list[Layer]) -> F:
+    def _dependency(self, function: F, layers: list[Layer]) -> F:
         what = f"dependency {name_of(function)!r}"
         async_check_callable(function, what)
         name = getattr(function, "__name__", "")
         if not name.isidentifier():
             raise ArgumentError(f"{what}: a dependency is a function with a name")
-        place.append(Layer(function, name, Shape.by_name(function, what)))
+        layers.append(Layer(function, name, Shape.by_name(function, what)))
         return function
 
     def _layers_of(self, handler: Handler) -> Sequence[Layer]:

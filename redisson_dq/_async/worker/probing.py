@@ -11,7 +11,7 @@ from redisson_dq._concurrency import AsyncBackgroundTask, AsyncSwitch
 __all__ = ["Prober"]
 
 # Its name in an outage.
-_PLACE = "worker"
+_PART = "worker"
 # While Redis does not answer, the next probe comes so soon.
 _AGAIN = 1.0
 # How long the end waits for an answer that is under way.
@@ -36,7 +36,7 @@ class Prober:
         self._ends = True
         self._changed.on()
         await self._worker.stop(_LAST_ANSWER)
-        self._connections.outage.gave_up(_PLACE)
+        self._connections.outage.gave_up(_PART)
 
     async def _run(self) -> None:
         while not self._ends:
@@ -46,9 +46,9 @@ class Prober:
                 if error is not None or self._ends:
                     break
             if error is None:
-                self._connections.outage.ended(_PLACE)
+                self._connections.outage.ended(_PART)
             elif not self._ends:
-                self._connections.outage.began(_PLACE, error)
+                self._connections.outage.began(_PART, error)
             self._changed.off()
             if not self._ends:
                 await self._changed.wait(self._seconds if error is None else min(self._seconds, _AGAIN))

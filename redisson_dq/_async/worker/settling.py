@@ -31,7 +31,7 @@ _LONGEST_PAUSE = 1.0
 # One script call ends so many.
 _AT_ONCE = 1000
 # Its name in an outage.
-_PLACE = "settling"
+_PART = "settling"
 # How long the end waits for an answer that is under way.
 _LAST_ANSWER = 2.0
 # Between two looks whether the last outcomes are sent.
@@ -152,7 +152,7 @@ class Settler:
                 self._has_pending = bool(pending)
                 if not pending:
                     pauses.reset()
-        self._connections.outage.gave_up(_PLACE)
+        self._connections.outage.gave_up(_PART)
 
     async def _send(self, settlements: list[Settlement]) -> list[Settlement]:
         """One round trip. Gives the ones that Redis did not take, and whose leases still run."""
@@ -195,22 +195,22 @@ class Settler:
                 left += batch
                 self._refused(settling.source.key, result)
                 continue
-            self._connections.refusals.ended((_PLACE, settling.source.key))
+            self._connections.refusals.ended((_PART, settling.source.key))
             for settlement, outcome in zip(batch, result, strict=True):
                 self.tell(settlement, outcome)
         if isinstance(trouble, RedisConnectionError):
-            self._connections.outage.began(_PLACE, trouble)
+            self._connections.outage.began(_PART, trouble)
         else:
             if trouble is not None and not self._is_refused:
                 logger.error("worker: Redis refuses to end leases, and is asked again: %s", trouble)
             self._is_refused = trouble is not None
-            self._connections.outage.ended(_PLACE)
+            self._connections.outage.ended(_PART)
         return [settlement for settlement in left if self._still(settlement, trouble)]
 
     def _refused(self, key: str, error: RedissonDQError) -> None:
         if not isinstance(error, (RedisConnectionError, ClosedError)):
             what = "the ends of leases are not noted, so their values come again"
-            self._connections.refusals.began((_PLACE, key), key, what, error, lambda: not self._has_pending)
+            self._connections.refusals.began((_PART, key), key, what, error, lambda: not self._has_pending)
 
     def _still(self, settlement: Settlement, trouble: RedissonDQError | None) -> bool:
         """Whether the settlement is worth another try. One whose lease has ended is told that it is lost."""

@@ -24,7 +24,7 @@ logger = Log()
 
 _FIRST_PAUSE = 0.05
 # The name under which it reports an outage.
-_PLACE = "subscription"
+_PART = "subscription"
 _LONGEST_PAUSE = 2.0
 # The pause after a refused SUBSCRIBE. Rights are seldom given while a program runs.
 _PAUSE_WITHOUT_PERMISSION = 30.0
@@ -128,10 +128,10 @@ class Subscription:
             try:
                 current = self._connections.connected("", self._role, _together(self._queues()))
             except RedissonDQError as error:
-                self._connections.outage.began(_PLACE, error)
+                self._connections.outage.began(_PART, error)
                 logger.debug("cannot subscribe, next try in %.2f s: %s", pauses.coming, error)
             else:
-                self._connections.outage.ended(_PLACE)
+                self._connections.outage.ended(_PART)
                 try:
                     self._serve(current)
                 except Exception as error:
@@ -153,7 +153,7 @@ class Subscription:
                 self._connections.refresh()
             if self._closing.wait(pauses.next()):
                 break
-        self._connections.outage.gave_up(_PLACE)
+        self._connections.outage.gave_up(_PART)
 
     def _serve(self, current: Dedicated) -> None:
         with self._mutex:

@@ -138,10 +138,10 @@ class Leaser(Generic[T]):
             lifelines.append(Lifeline())
             receiver = self._runtime.receivers.of(RoundRobin(tuple(sources)))
             return _leased(receiver.receive(left, wanted, lifelines[-1]))
-        turn = self._routing.next() if len(sources) > 1 else 0
+        first = self._routing.next() if len(sources) > 1 else 0
         leased: list[Leased] = []
         try:
-            for source in (*sources[turn:], *sources[:turn]):
+            for source in (*sources[first:], *sources[:first]):
                 if len(leased) < wanted:
                     lifelines.append(Lifeline())
                     leased += self.lease(source, wanted - len(leased), left, lifelines[-1])

@@ -189,7 +189,7 @@ class Actions:
         taken = self._backs.repeat(self._engine.debts)
         if taken is None:
             return Trigger.STUCK, held
-        return Trigger.CAME if taken else Trigger.NONE, held.holding(taken)
+        return Trigger.CAME if taken else Trigger.NONE, held.with_values(taken)
 
     def _connect(self, held: InHand) -> ActionResult:
         self.dedicated = dedicated = self._connections.dedicated(self._key, "receiver", self._key)
@@ -238,7 +238,7 @@ class Actions:
                 self._line.unclaim(look.count)
         engine.looked(look)
         if taken:
-            return Trigger.CAME, held.holding(taken)
+            return Trigger.CAME, held.with_values(taken)
         return Trigger.NONE if engine.state is State.FETCHING else None, held
 
     def _exchange(self, request: Request[list[Taken]]) -> list[Taken]:
@@ -276,10 +276,10 @@ class Actions:
         """Reads the replies behind the blocking command. The connection may go on, so none is left on it."""
         engine = self._engine
         if held.behind is not None:
-            held = held.holding(self._taken_behind(held.behind))
+            held = held.with_values(self._taken_behind(held.behind))
             engine.was_read()
         elif held.reply is not None:
-            held = held.holding(self._source.taken(held.reply))
+            held = held.with_values(self._source.taken(held.reply))
         engine.notes_aside(held)
         try:
             while engine.replies:
@@ -317,7 +317,7 @@ class Actions:
             if request is not None:
                 # Redis will refuse the next blocking pop as well, and that one can tell why.
                 with contextlib.suppress(ResponseError):
-                    held = held.holding(held.taken + self._exchange(request))
+                    held = held.with_values(held.taken + self._exchange(request))
         except (Exception, Cancelled) as error:
             return self.failed(held, error)
         finally:

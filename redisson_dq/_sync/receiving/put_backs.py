@@ -31,7 +31,7 @@ class PutBacks:
     """Values and requests that one pump sends until Redis has them.
 
     The mutex of the line guards ``surplus`` and ``unsure``. The other fields belong to the task that sends for the
-    source: its pumper, or its lookout and the clerk in turn.
+    source: its pumper, or its lookout and the clerk, one after the other.
     """
 
     def __init__(

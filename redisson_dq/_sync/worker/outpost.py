@@ -28,15 +28,15 @@ logger = Log()
 class OutpostAnswer:
     """The answer to one waiter. It may come in any thread."""
 
-    def __init__(self, outpost: Outpost, tell: Callable[[OutpostAnswer], object]) -> None:
+    def __init__(self, outpost: Outpost, notify: Callable[[OutpostAnswer], object]) -> None:
         self.outpost = outpost
         self.filled = False
         self.value: Answer = []
-        self._tell = tell
+        self._notify = notify
 
     def fill(self, value: Answer) -> None:
         self.value, self.filled = value, True
-        self._tell(self)
+        self._notify(self)
 
     @property
     def more(self) -> bool:
@@ -65,9 +65,9 @@ class Outpost:
 
     # -- the waiter --------------------------------------------------------------------------------------------------
 
-    def enter(self, wanted: int, tell: Callable[[OutpostAnswer], object]) -> None:
-        """Sends a waiter into the line. ``tell`` is called with its answer."""
-        answer = OutpostAnswer(self, tell)
+    def enter(self, wanted: int, notify: Callable[[OutpostAnswer], object]) -> None:
+        """Sends a waiter into the line. ``notify`` is called with its answer."""
+        answer = OutpostAnswer(self, notify)
         self.limit, self.lifeline = wanted, Lifeline()
         self._waitable, self._entered = self.intake.waitable, self._runtime.clock.monotonic()
         try:

@@ -110,8 +110,8 @@ class Worker(Declarations):
         self._options = options
         self._clients = clients
         self._chance = random.Random() if options.chance is None else options.chance
-        # It remembers turns from one start to the next.
-        self._order = options.turns()
+        # It remembers which queue was served when, from one start to the next.
+        self._order = options.asking_order()
         self._grace = options.grace_seconds()
         #: Four bytes that the ids of its leases begin with. A supervisor sets them before the start. It can hand the
         #: leases back (:meth:`return_leases`) when this process has died.

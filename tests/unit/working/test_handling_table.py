@@ -40,7 +40,7 @@ class Surroundings:
         return (
             table.state,
             frozenset(table.unsettled),
-            frozenset(table.held),
+            frozenset(table.leased),
             self.handler_runs,
             self.place,
             self.calls,
