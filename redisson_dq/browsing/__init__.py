@@ -13,15 +13,63 @@ arguments of a command or prints. Every script looks at 1,000 entries and some 1
 - ``filters.py`` reads a filter such as ``order.id = 42 and late > 5m``, and applies it to a row.
 """
 
-from redisson_dq.browsing.filters import Filter, FilterError
-from redisson_dq.browsing.one import find_row
-from redisson_dq.browsing.overview import Overview, figures_of, grouped, overview
-from redisson_dq.browsing.pages import SeenPage, browse, cursor_at, names_of_parts
-from redisson_dq.browsing.partitions import partitions_of
-from redisson_dq.browsing.recognising import Candidate, recognise
-from redisson_dq.browsing.rows import STATES, SeenIn, SeenItem
-from redisson_dq.browsing.timelines import SPANS, DueTimes, due_times
-from redisson_dq.browsing.values import DecodedValue, ValueReader
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from redisson_dq.browsing.filters import Filter, FilterError
+    from redisson_dq.browsing.one import find_row
+    from redisson_dq.browsing.overview import Overview, figures_of, grouped, overview
+    from redisson_dq.browsing.pages import SeenPage, browse, cursor_at, names_of_parts
+    from redisson_dq.browsing.partitions import partitions_of
+    from redisson_dq.browsing.recognising import Candidate, recognise
+    from redisson_dq.browsing.rows import STATES, SeenIn, SeenItem
+    from redisson_dq.browsing.timelines import SPANS, DueTimes, due_times
+    from redisson_dq.browsing.values import DecodedValue, ValueReader
+else:
+    from redisson_dq._lazy import lazily
+
+    # A look at figures has no use for codecs.
+    __getattr__, __dir__ = lazily(
+        __name__,
+        {
+            "filters": (
+                "Filter",
+                "FilterError",
+            ),
+            "one": ("find_row",),
+            "overview": (
+                "Overview",
+                "figures_of",
+                "grouped",
+                "overview",
+            ),
+            "pages": (
+                "SeenPage",
+                "browse",
+                "cursor_at",
+                "names_of_parts",
+            ),
+            "partitions": ("partitions_of",),
+            "recognising": (
+                "Candidate",
+                "recognise",
+            ),
+            "rows": (
+                "STATES",
+                "SeenIn",
+                "SeenItem",
+            ),
+            "timelines": (
+                "SPANS",
+                "DueTimes",
+                "due_times",
+            ),
+            "values": (
+                "DecodedValue",
+                "ValueReader",
+            ),
+        },
+    )
 
 __all__ = [
     "SPANS",

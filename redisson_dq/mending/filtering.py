@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from redisson_dq._times import from_ms, from_optional_ms
-from redisson_dq.browsing import Filter, SeenIn, SeenItem, ValueReader
+from redisson_dq.browsing.rows import SeenIn, SeenItem
 from redisson_dq.mending.rows import ItemRow
+
+if TYPE_CHECKING:
+    from redisson_dq.browsing import Filter, ValueReader
 
 __all__ = ["filtered"]
 
@@ -25,6 +29,9 @@ def filtered(wanted: Filter, reader: ValueReader | None = None) -> Callable[[Ite
 
         select_waiting(queue, filtered(Filter("order.id = 42 and late > 5m")))
     """
+    # An action without a filter has no use for codecs.
+    from redisson_dq.browsing import ValueReader
+
     values = ValueReader() if reader is None else reader
 
     def is_wanted(row: ItemRow) -> bool:

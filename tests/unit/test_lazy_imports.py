@@ -8,6 +8,7 @@ import subprocess
 import sys
 import types
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -112,3 +113,20 @@ def test_what_checkers_see_is_what_there_is(package: types.ModuleType) -> None:
     }
     assert given == seen
     assert sorted(seen) == sorted(package.__all__)
+
+
+@pytest.mark.parametrize("words", ["queues", "stats q", "watch q --count 1", "move q", "pause q --yes --no-undo"])
+def test_a_command_brings_no_codec_that_it_has_no_use_for(words: str, servers: Any) -> None:
+    """Its first answer would wait for them. asyncio comes with redis-py, whose package imports it."""
+    arguments = [*words.split(), "--url", servers("redis").url]
+    lines = "import contextlib, io\nfrom redisson_dq.cli import main\n"
+    modules = loaded_by(f"{lines}with contextlib.redirect_stdout(io.StringIO()): assert main({arguments}) == 0")
+    others = ("apscheduler", "prometheus_client", "rich", "decimal", "zoneinfo")
+    rooms = [f"redisson_dq.{name}" for name in ("aio", "_async", "java", "worker", "web", "migrating", "doctor")]
+    assert below(modules, *others, *rooms) == []
+    assert set(below(modules, "redisson_dq.codecs")) <= {
+        "redisson_dq.codecs",
+        "redisson_dq.codecs.base",
+        "redisson_dq.codecs.marks",
+    }
+    assert len(modules) < len(loaded_by("import redis, hiredis, click, attrs")) + 260

@@ -71,10 +71,12 @@ class Server:
                 f"{_VARIABLE}"
             )
         from redisson_dq._sync.connect import unopened
+        from redisson_dq.cli.frame._raw_values import RawValues
 
         if self.timeout is not None:
             options = {"socket_timeout": self.timeout, "socket_connect_timeout": self.timeout, **options}
-        return unopened(self.url, {"redisson_config": self.redisson_config, **options})
+        # To load the codec of an ordinary client takes longer than Redis does to answer.
+        return unopened(self.url, {"redisson_config": self.redisson_config, "codec": RawValues(), **options})
 
 
 def server_choice(url_help: str = f"The server; else the one in the environment variable {_VARIABLE}.") -> _Decorator:
