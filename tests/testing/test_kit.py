@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 import attrs
 import pytest
 
-from redisson_dq.codecs import JsonJacksonCodec
+from redisson_dq import java
+from redisson_dq.codecs import JsonJacksonCodec, Kryo5Codec, StringCodec
 from redisson_dq.errors import ArgumentError
 from redisson_dq.testing import (
     NoRestError,
@@ -24,6 +27,7 @@ from redisson_dq.testing import (
 )
 from redisson_dq.worker import Retry, fixed
 from tests.flavours import Flavour
+from tests.unit.codecs.acme import Address
 
 HALF_AN_HOUR = timedelta(minutes=30)
 
@@ -75,7 +79,7 @@ def test_items_are_found_by_value_fields_function_delay_and_id(of: Any, orders: 
 
 def test_what_is_not_so_is_said(of: Any, orders: Any) -> None:
     of(assert_not_offered, orders)
-    with pytest.raises(AssertionError, match="nothing waits"):
+    with pytest.raises(AssertionError, match="nothing is there"):
         of(assert_offered, orders, "a")
     orders.offer("a", 60)
     orders.offer("b", 60)
@@ -100,8 +104,106 @@ def test_a_queue_is_settled_when_nothing_is_left(of: Any, queue: Any, delayed: A
     with pytest.raises(AssertionError, match="1 dead"):
         of(assert_settled, queue)
     assert of(assert_dead, queue, "a", reason="customer").attempts == 1
-    with pytest.raises(AssertionError, match="'a': no such customer"):
+    with pytest.raises(AssertionError, match=r"it differs in reason: 'no such customer', without 'price'"):
         of(assert_dead, queue, "a", reason="price")
+
+
+def test_a_failure_names_the_nearest_item_and_its_difference(of: Any, orders: Any) -> None:
+    orders.offer({"order": 1, "country": "NO"}, 60, id="first")
+    orders.offer({"order": 2}, HALF_AN_HOUR, id="second")
+    with pytest.raises(AssertionError) as failed:
+        of(assert_offered, orders, fields={"order": 1, "country": "SE"}, delay=60, id="first")
+    lines = str(failed.value).splitlines()
+    assert lines[0].startswith("queue 'orders': no item is like fields={'order': 1, 'country': 'SE'}, delay=60, ")
+    assert lines[1].startswith("  the nearest is {'order': 1, 'country': 'NO'}, id 'first', due in 0:01:00")
+    assert lines[2] == "  it differs in country: 'NO', not 'SE'"
+    assert [line.split("id ")[1][:8] for line in lines[4:]] == ["'first',", "'second'"]
+    with pytest.raises(AssertionError, match="it differs in no field 'price'; delay: 0:01:00, not 61"):
+        of(assert_offered, orders, fields={"price": 1}, delay=61, id="first")
+
+
+def test_items_are_found_by_their_contexts(of: Any, orders: Any) -> None:
+    orders.offer({"order": 1}, 60, context={"trace": "00-4b", "user": "7"})
+    orders.offer({"order": 2}, 60, id="named", context={"trace": "00-5c"})
+    orders.offer({"order": 3}, 60)
+    assert of(assert_offered, orders, context={"trace": "00-4b"}).value == {"order": 1}
+    assert of(assert_offered, orders, context={"trace": "00-5c"}, id="named").value == {"order": 2}
+    of(assert_not_offered, orders, {"order": 3}, context={"trace": "00-4b"})
+    with pytest.raises(AssertionError, match="it differs in context trace: '00-4b', not '00-6d'"):
+        of(assert_offered, orders, {"order": 1}, context={"trace": "00-6d"})
+
+
+def test_bytes_that_no_codec_can_read_are_shown_and_hide_nothing(of: Any, client: Any, orders: Any) -> None:
+    client.delayed_queue("orders", StringCodec(), transfer=False).offer("{", 30, id="broken")
+    orders.offer({"order": 1}, 60)
+    assert of(assert_offered, orders, {"order": 1}).value == {"order": 1}
+    assert of(assert_offered, orders, id="broken").id == "broken"
+    with pytest.raises(AssertionError, match=r"<undecodable \[b'{'\]>, id 'broken', due in 0:00:30"):
+        of(assert_offered, orders, lambda value: value["order"] == 2)
+
+
+@pytest.mark.parametrize("codec", [Kryo5Codec(), JsonJacksonCodec()], ids=repr)
+def test_typed_values_of_java_are_found(of: Any, client: Any, codec: Any) -> None:
+    delayed = client.delayed_queue("orders", codec, transfer=False)
+    home = Address("Kirkegata 1", "Oslo", 150)
+    values: list[Any] = [java.HashMap({"order": 1}), java.long(2), UUID(int=3), Decimal("4.50"), home]
+    delayed.offer_all([(value, 60) for value in values])
+    for value in values:
+        assert of(assert_offered, delayed, value).value == value
+    assert of(assert_offered, delayed, fields={"order": 1}).value == values[0]
+    assert of(assert_offered, delayed, fields={"city": "Oslo"}).value == home
+    with pytest.raises(AssertionError, match="it differs in city: 'Oslo', not 'Bergen'"):
+        of(assert_offered, delayed, fields={"city": "Bergen", "street": "Kirkegata 1"})
+
+
+def test_partitions_and_several_queues_count_together(of: Any, flavour: Flavour, client: Any) -> None:
+    parts = client.delayed_queue("parts", StringCodec(), partitions=3, transfer=False)
+    other = client.delayed_queue("other", StringCodec(), transfer=False)
+    for number in range(6):
+        parts.offer(f"item {number}", 60 - number, id=f"id {number}", context={"number": str(number)})
+    other.offer("item 3", 1)
+    assert [item.value for item in of(offered, parts)] == [f"item {number}" for number in reversed(range(6))]
+    assert of(assert_offered, parts, "item 3", context={"number": "3"}).id == "id 3"
+    both = [getattr(each, "inner", each) for each in (parts, other)]
+
+    def of_both(function: Any, *args: Any, **kwargs: Any) -> Any:
+        if flavour.name == "sync":
+            return function(both, *args, **kwargs)
+
+        async def called() -> Any:
+            return await function(both, *args, **kwargs)
+
+        return flavour.run(called())  # type: ignore[attr-defined]
+
+    assert of_both(assert_offered, "item 4").id == "id 4"
+    with pytest.raises(AssertionError, match="queues 'parts', 'other': 2 items are like value='item 3'") as failed:
+        of_both(assert_offered, "item 3")
+    assert str(failed.value).splitlines()[2].startswith("  'item 3', id ")
+    of_both(assert_not_offered, "item 6")
+    with pytest.raises(AssertionError, match=r"'parts' is not settled: 6 waiting(.|\n)*'other' is not settled: 1 wait"):
+        of_both(assert_settled)
+    other.clear()
+    parts.clear()
+    of_both(assert_settled)
+
+
+def test_dead_letters_are_found_by_fields_id_and_context(of: Any, client: Any, clock: TestClock) -> None:
+    queue = client.blocking_queue("orders", JsonJacksonCodec())
+    delayed = client.delayed_queue(queue)
+    delayed.offer({"order": 1}, 60, id="first", context={"trace": "00-4b"})
+    clock.advance(60)
+    queue.receive().reject("no such customer")
+    letter = of(assert_dead, queue, fields={"order": 1}, reason="customer", id="first", context={"trace": "00-4b"})
+    assert letter.offer_id == "first"
+    with pytest.raises(AssertionError, match=r"no dead letter is like .*\n.*\n  it differs in id: 'first', not 's"):
+        of(assert_dead, queue, id="second")
+
+
+def test_a_wrong_handle_is_named() -> None:
+    with pytest.raises(ArgumentError, match="items wait in delayed queues"):
+        assert_offered(object(), 1)
+    with pytest.raises(ArgumentError, match="one queue at least"):
+        assert_offered([], 1)
 
 
 # -- workers ---------------------------------------------------------------------------------------------------------
