@@ -29,3 +29,4 @@ generate: ## what is generated: the synchronous modules, the sections and tables
 	.venv/bin/python .ci/unasync.py
 	.venv/bin/python docs/make_diagram.py
 	.venv/bin/python docs/make_methods.py
+	.venv/bin/python docs/make_llms.py

@@ -29,6 +29,8 @@ python_use_unqualified_type_names = True
 add_module_names = False
 toc_object_entries_show_parents = "hide"
 
+# The front page and llms.txt at the root of the site: pages keep the folders that they have in the repository.
+html_extra_path = ["site"]
 html_theme = "furo"
 html_title = f"redisson-dq {version}"
 html_copy_source = False

@@ -140,6 +140,12 @@ def test_the_generated_sections_are_up_to_date() -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_the_list_of_pages_for_language_models_is_up_to_date() -> None:
+    command = [sys.executable, str(ROOT / "docs" / "make_llms.py"), "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def test_tests_that_are_named_are_there() -> None:
     named = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", EVERYTHING)
     assert len(named) > 20
