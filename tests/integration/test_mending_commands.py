@@ -20,6 +20,7 @@ import pytest
 import redisson_dq
 from redisson_dq.cli import main
 from redisson_dq.codecs import JsonJacksonCodec, Kryo5Codec, StringCodec
+from redisson_dq.mending import MendedQueue, found_by_id
 from redisson_dq.wire.keys import QueueKeys
 from tests.cluster import Cluster
 
@@ -272,3 +273,65 @@ def test_values_that_are_set_aside_are_shown_decoded_and_named_by_their_bytes(
     assert admin.lrange(KEYS.undecodable, 0, -1) == [values[1]]
     assert run("undecodable redrive orders --filter 'sku = B-2' --yes --no-undo")[0] == 0
     assert admin.lrange(KEYS.ready, 0, -1) == [values[1]]
+
+
+# -- classes and odd names -------------------------------------------------------------------------------------------
+def test_a_filter_reads_values_of_the_users_classes(
+    run: Callable[..., tuple[int, str, str]], admin: Any, tmp_path: Path
+) -> None:
+    """Kryo's bytes of a class have no names of fields, so the file that declares it says what is what."""
+    (tmp_path / "acme_mended.py").write_text(
+        "import attrs\nfrom redisson_dq.java import java_class\n\n"
+        "@java_class('com.acme.mended.Packet')\n@attrs.define\nclass Packet:\n    number: int\n    to: str\n"
+    )
+    classes = "--classes acme_mended.py"
+    made = f"--codec kryo5 --class com.acme.mended.Packet {classes}"
+    for delay in ("1h", "0"):
+        for number in range(3):
+            value = json.dumps({"number": number, "to": "Bern"})
+            assert run(f"offer orders {shlex.quote(value)} --delay {delay} {made}")[0] == 0
+    assert run(f"cancel orders --filter 'number = 1 and to = Bern' {classes} --yes --no-undo --json")[0] == 0
+    assert admin.zcard(KEYS.timeout) == 4
+    assert "1 item of" in run(f"run-now orders --filter 'number = 2 and due > 5m' {classes} --dry-run")[2]
+    for line in ("cancel", "reschedule --by 5m", "dead redrive", "quarantine purge", "undecodable purge", "release"):
+        assert run(f"{line} orders --filter 'id = 1' --classes gone.py --yes")[0] == 64
+
+
+@pytest.mark.parametrize(
+    ("name", "id"),
+    [
+        ("my orders", "order 1"),
+        ("it's", 'a "quoted" $HOME `id`'),
+        ("-orders", "-x"),
+        ("orders", "--all"),
+        ("größe", "a\nb\tc"),
+        ("a;b&c|d", "{id} {until} %s \\"),
+    ],
+)
+def test_what_a_problem_names_can_be_pasted_into_a_shell(client: Any, name: str, id: str) -> None:
+    """A shell and the program read the command as the queue and the id."""
+    delayed, queue = client.delayed_queue(name), client.blocking_queue(name)
+    delayed.offer("held", 0, id="first")
+    held = queue.receive(timeout=10, visibility_timeout=60)
+    delayed.offer("held", 0, id=id)
+    letter = queue.receive(timeout=10, visibility_timeout=60)
+    whole = MendedQueue(client, name)
+    selection, (leased, unknown) = found_by_id(whole, [id, "nowhere"])
+    selection.__exit__()
+    letter.reject("no stock")
+    selection, (dead,) = found_by_id(whole, [id])
+    selection.__exit__()
+    for problem, pattern, words in (
+        (leased, r"(redisson-dq release .*) gives a stuck", [name, id]),
+        (dead, r"(redisson-dq dead redrive .*), or dead purge", [name, id]),
+        (unknown, r"(redisson-dq list .*) shows those", [name]),
+    ):
+        found = re.search(pattern, problem.text, re.DOTALL)
+        assert found is not None
+        told = subprocess.run(
+            ["bash", "-c", f"redisson-dq() {{ printf '%s\\0' \"$@\"; }}; {found[1]}"], capture_output=True, check=True
+        ).stdout.decode()
+        arguments = [each for each in told.split("\0")[:-1] if each not in ("--", "--yes")]
+        assert arguments[-len(words) :] == words
+        assert ("--" in told.split("\0")) == any(each.startswith("-") for each in words)
+    held.ack()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
@@ -10,6 +11,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ from tests.conftest import PATIENCE, PROGRAMS, environment, eventually
 
 # The two servers share the machine's clock. A value of this much before its due time is early.
 _CLOCKS_MS = 2
+_RECORDS = (b"deliveries", b"histories", b"history_ends")
 
 
 class _Load:
@@ -43,10 +46,10 @@ class _Load:
             thread.start()
 
     def offer(self, count: int, name: str, least: float, most: float) -> None:
-        """Offers so many values that fall due at random times."""
-        delayed = self._clients[0].delayed_queue("orders", transfer=False)
+        """Offers so many values that fall due at random times, half of them as lean entries."""
         pairs = [(f"{name} {number}", random.uniform(least, most)) for number in range(count)]
         for start in range(0, count, 500):
+            delayed = self._clients[0].delayed_queue("orders", transfer=False, lean=bool(start // 500 % 2))
             part = pairs[start : start + 500]
             offered_ms = time.time() * 1000
             for value, delay in part:
@@ -57,15 +60,26 @@ class _Load:
         """Adds values that are ready."""
         values = [f"ready {number}" for number in range(count)]
         self.due_ms |= dict.fromkeys(values, 0.0)
-        self._clients[0].blocking_queue("orders", transfer=False).add_all(values)
+        for start in range(0, count, 1000):
+            self._clients[0].blocking_queue("orders", transfer=False).add_all(values[start : start + 1000])
+
+    def hold(self, count: int, least: float, most: float) -> None:
+        """Receives so many values. Their leases end while the migration runs, and they come again then."""
+        queue = self._clients[0].blocking_queue("orders", transfer=False)
+        for start in range(0, count, 1000):
+            values = [f"held {number}" for number in range(start, min(count, start + 1000))]
+            queue.add_all(values)
+            timeout = random.uniform(least, most)
+            until_ms = time.time() * 1000 + 1000 * timeout
+            self.due_ms |= dict.fromkeys(values, until_ms)
+            assert len(queue.receive(len(values), timeout=5, visibility_timeout=timeout)) == len(values)
 
     def _take(self, queue: Any) -> None:
-        try:
+        with suppress(ClosedError):
             while True:
-                value = queue.take()
-                self.taken.append((value, time.time() * 1000))
-        except ClosedError:
-            return
+                values = [queue.take(), *queue.poll(limit=500)]
+                now_ms = time.time() * 1000
+                self.taken += [(value, now_ms) for value in values]
 
     def end(self) -> None:
         for client in self._clients:
@@ -75,15 +89,24 @@ class _Load:
 
 
 def _migrating(arguments: list[str], folder: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "redisson_dq", "migrate", "orders", *arguments, "--yes"]
+    command = [sys.executable, "-m", "redisson_dq", "migrate", "orders", *arguments, "--yes", "--json"]
     with (folder / "migrate.log").open("a") as log:
         return subprocess.Popen(command, cwd=folder, env=environment(), stdout=log, stderr=log, text=True)
 
 
 @pytest.mark.parametrize(
-    ("count", "kills"), [(800, 4), pytest.param(10_000, 10, marks=pytest.mark.nightly)], ids=["small", "large"]
+    ("count", "kills", "seconds"),
+    [
+        (800, 4, 6),
+        pytest.param(10_000, 10, 30, marks=pytest.mark.nightly),
+        pytest.param(100_000, 10, 120, marks=pytest.mark.nightly),
+    ],
+    ids=["small", "large", "whole"],
 )
-def test_nothing_is_lost_twice_or_early(own_server: EmbeddedServer, tmp_path: Path, count: int, kills: int) -> None:
+def test_nothing_is_lost_twice_or_early(
+    own_server: EmbeddedServer, tmp_path: Path, count: int, kills: int, seconds: float
+) -> None:
+    """So many of each kind: ready, waiting, in flight, dead, quarantined."""
     with (
         EmbeddedServer(program=PROGRAMS["redis"]()) as second,
         redis.Redis.from_url(own_server.url) as admin,
@@ -93,42 +116,45 @@ def test_nothing_is_lost_twice_or_early(own_server: EmbeddedServer, tmp_path: Pa
         load = _Load(old, new)
         try:
             queue = old.blocking_queue("orders", transfer=False)
-            queue.add_all([f"dead {number}" for number in range(count)])
-            for _ in range(0, count, 1000):
+            for start in range(0, count, 1000):
+                queue.add_all([f"dead {number}" for number in range(start, min(count, start + 1000))])
                 queue.reject_all(queue.receive(1000, timeout=5), reason="no such order")
-            load.offer(count, "waiting", 0.5, 30 if count > 1000 else 6)
+                junk = [b"1795256046475 \x01junk %d" % number for number in range(start, min(count, start + 1000))]
+                admin.rpush("redisson_dq_quarantine:{orders}", *junk)
+            load.hold(count, seconds / 2, seconds)
+            load.offer(count, "waiting", 0.5, seconds)
             load.add(count)
             journal = tmp_path / "journal"
-            where = ["--url", own_server.url, "--to-url", second.url, "--to-name", "bills"]
-            first = [*where, "--journal", "journal"]
-            killed = 0
+            where = ["--url", own_server.url, "--to-url", second.url]
+            killed, during = 0, count // 20
             for number in range(kills + 1):
-                resume = ["--url", own_server.url, "--to-url", second.url, "--resume", "journal"]
+                more = ["--resume", "journal"] if journal.exists() else ["--to-name", "bills", "--journal", "journal"]
                 size = journal.stat().st_size if journal.exists() else 0
-                run = _migrating(first if not journal.exists() else resume, tmp_path)
+                run = _migrating([*where, *more], tmp_path)
                 if number == 1:
                     load.start_consumers()
                 if number == kills:
                     break
-                more = random.randrange(1, 300 if count < 1000 else 1500)
+                until = size + random.randrange(1, max(300, min(count, 40_000)))
                 eventually(
-                    lambda: run.poll() is not None or (journal.exists() and journal.stat().st_size > size + more),  # noqa: B023
-                    within=4 * PATIENCE,
+                    lambda: run.poll() is not None or (journal.exists() and journal.stat().st_size > until),  # noqa: B023
+                    within=8 * PATIENCE,
                 )
-                load.offer(count // 20, f"during {number}", 0, 10 if count > 1000 else 3)
+                load.offer(during, f"during {number}", 0, seconds / 3)
                 if run.poll() is None:
                     os.kill(run.pid, signal.SIGKILL)
                     killed += 1
                 run.wait()
-            assert run.wait(20 * PATIENCE) == 0, (tmp_path / "migrate.log").read_text()
+            assert run.wait(60 * PATIENCE) == 0, (tmp_path / "migrate.log").read_text()
             assert killed >= min(kills, 3)
             eventually(
                 lambda: len(load.taken) >= len(load.due_ms),
-                within=20 * PATIENCE,
+                within=40 * PATIENCE,
                 told=lambda: (len(load.taken), len(load.due_ms), new.inspect("bills"), old.inspect("orders")),
             )
             letters = there.lrange("redisson_dq_dead:{bills}", 0, -1)
-            left = {key for key in admin.scan_iter("*orders*") if not key.startswith(b"redisson_dq_mover")}
+            set_aside = there.lrange("redisson_dq_quarantine:{bills}", 0, -1)
+            left = {key.split(b":")[0] for key in admin.scan_iter("*orders*")}
         finally:
             load.end()
     times = Counter(value for value, _ in load.taken)
@@ -136,6 +162,14 @@ def test_nothing_is_lost_twice_or_early(own_server: EmbeddedServer, tmp_path: Pa
     early = [(value, at - load.due_ms[value]) for value, at in load.taken if at < load.due_ms[value] - _CLOCKS_MS]
     assert early == []
     assert sorted(letters) == sorted(b"dead %d" % number for number in range(count))
-    assert left - {b"redisson_dq_alarm:{orders}", b"redisson_dq_returned:{orders}"} == set()
+    assert sorted(set_aside) == sorted(b"1795256046475 \x01junk %d" % number for number in range(count))
+    # A value that was taken without a receive, after a lease, leaves the record of its deliveries.
+    assert left <= {b"redisson_dq_" + name for name in (b"mover", b"alarm", b"returned", *_RECORDS)}
+    log = (tmp_path / "migrate.log").read_text()
+    moved = json.loads(log[log.rindex("\n{") :])["moved"]
+    assert (moved["dead"], moved["quarantined"]) == (count, count)
+    # The others were taken under the old name.
+    assert moved.get("waiting", 0) + moved.get("ready", 0) <= len(load.due_ms)
     late = sorted(at - load.due_ms[value] for value, at in load.taken if load.due_ms[value])
-    print(f"{len(load.taken)} values, {killed} kills, late by {late[len(late) // 2]:.0f} ms, at most {late[-1]:.0f} ms")
+    print(f"moved {moved}, {killed} kills")
+    print(f"{len(load.taken)} values, late by {late[len(late) // 2]:.0f} ms, at most {late[-1]:.0f} ms")

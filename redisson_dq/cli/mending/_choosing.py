@@ -10,6 +10,7 @@ import attrs
 import click
 
 from redisson_dq.cli.frame import found_partitions
+from redisson_dq.cli.looking._values import ValueChoice, value_options
 
 if TYPE_CHECKING:
     from redisson_dq import Client
@@ -26,31 +27,36 @@ class Choice:
 
     ids: tuple[str, ...]
     filter: str | None
-    codec: str | None
+    values: ValueChoice
 
     def wanted(self) -> Callable[[ItemRow], bool] | None:
-        """The rows that the filter picks, or None for all. Raises FilterError, and ArgumentError for the codec."""
+        """The rows that the filter picks, or None for all.
+
+        Raises FilterError, ArgumentError for the codec, and click.UsageError for classes that cannot be loaded.
+        """
         if self.filter is None:
             return None
-        from redisson_dq.browsing import Filter, ValueReader
+        from redisson_dq.browsing import Filter
         from redisson_dq.mending import filtered
 
-        return filtered(Filter(self.filter), ValueReader(self.codec))
+        return filtered(Filter(self.filter), self.values.reader())
 
 
 def choice_options(function: _F) -> _F:
-    """``ID...``, ``--filter`` and ``--all``, of which one is given: the function gets them as ``choice``."""
+    """``ID...``, ``--filter`` and ``--all``, of which one is given: the function gets them as ``choice``.
+
+    ``--codec`` and ``--classes`` say how the filter reads values.
+    """
 
     @functools.wraps(function)
     def with_choice(
-        *args: Any, ids: tuple[str, ...], filter: str | None, codec: str | None, all_items: bool, **rest: Any
+        *args: Any, ids: tuple[str, ...], filter: str | None, values: ValueChoice, all_items: bool, **rest: Any
     ) -> Any:
         if bool(ids) + (filter is not None) + all_items != 1:
             raise click.UsageError("say which items: one or more ids, --filter, or --all")
-        return function(*args, choice=Choice(ids=ids, filter=filter, codec=codec), **rest)
+        return function(*args, choice=Choice(ids=ids, filter=filter, values=values), **rest)
 
-    text = "The codec that --filter reads values with. Else their bytes tell."
-    made: Any = click.option("--codec", metavar="NAME", help=text)(with_choice)
+    made: Any = value_options(with_choice)
     made = click.option("--all", "all_items", is_flag=True, help="All of them.")(made)
     text = "Those that it picks, such as 'order.id = 42 and late > 5m'."
     made = click.option("--filter", metavar="TEXT", help=text)(made)

@@ -3,49 +3,73 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
-from redisson_dq.cli.frame import FINE, Consent, Output, Server
+from redisson_dq.cli.frame import (
+    FINE,
+    Consent,
+    Output,
+    Server,
+    json_option,
+    partitions_option,
+    queues_argument,
+    server_options,
+    write_options,
+)
 from redisson_dq.cli.mending._choosing import mended
-from redisson_dq.cli.mending._doing import UndoChoice
+from redisson_dq.cli.mending._doing import UndoChoice, undo_options
 
-__all__ = ["act_on_queues"]
+if TYPE_CHECKING:
+    from redisson_dq.mending import MendedQueue
+
+__all__ = ["pausing_command"]
 
 _PAST = {"pause": "paused", "resume": "resumed"}
 
 
-def act_on_queues(
-    verb: Literal["pause", "resume"],
-    queues: tuple[str, ...],
-    partitions: int | None,
-    *,
-    consent: Consent,
-    undo: UndoChoice,
-    server: Server,
-    output: Output,
-) -> int:
-    """Pauses or resumes queues, one after the other, each with an undo file of its own."""
+def pausing_command(verb: Literal["pause", "resume"], *, short_help: str, help: str) -> click.Command:
+    """The command ``pause`` or ``resume``. Each queue gets an undo file of its own."""
+
+    @click.command(verb, short_help=short_help, help=help)
+    @queues_argument()
+    @partitions_option
+    @write_options()
+    @undo_options
+    @server_options
+    @json_option
+    def command(
+        queues: tuple[str, ...],
+        partitions: int | None,
+        consent: Consent,
+        undo: UndoChoice,
+        server: Server,
+        output: Output,
+    ) -> int:
+        if undo.path is not None and len(queues) > 1:
+            raise click.UsageError("--undo-file is for one queue; without it each queue gets a file of its own")
+        rows: list[dict[str, object]] = []
+        if consent.given(f"{verb} {', '.join(queues)}"):
+            with server.client() as client:
+                rows = [_acted(verb, mended(client, name, partitions), undo) for name in queues]
+        if output.as_json:
+            output.document(action=verb, dry_run=consent.dry_run, queues=rows)
+            return FINE
+        for row in rows:
+            output.text(f"{row['queue']}: {_PAST[verb]}{'' if row['changed'] else ' before'}")
+        if rows and verb == "pause":
+            output.text("Redisson's own processes know nothing of a pause, and deliver.")
+        return FINE
+
+    return command
+
+
+def _acted(verb: Literal["pause", "resume"], queue: MendedQueue, undo: UndoChoice) -> dict[str, object]:
     from redisson_dq.mending import pause, resume
 
-    if undo.path is not None and len(queues) > 1:
-        raise click.UsageError("--undo-file is for one queue; without it each queue gets a file of its own")
-    rows: list[dict[str, object]] = []
-    is_asked = consent.given(f"{verb} {', '.join(queues)}")
-    with server.client() as client:
-        for name in queues if is_asked else ():
-            queue = mended(client, name, partitions)
-            writer = undo.opened(queue, verb)
-            with writer or contextlib.nullcontext():
-                changed = (pause if verb == "pause" else resume)(queue, writer)
-            path = None if writer is None else str(writer.path)
-            rows.append({"queue": name, "parts": len(queue.parts), "changed": changed, "undo_file": path})
-    if output.as_json:
-        output.document(action=verb, dry_run=consent.dry_run, queues=rows)
-    for row in () if output.as_json else rows:
-        told = _PAST[verb] if row["changed"] else f"{_PAST[verb]} before"
-        output.text(f"{row['queue']}: {told}")
-    if rows and verb == "pause" and not output.as_json:
-        output.text("Redisson's own processes know nothing of a pause, and deliver.")
-    return FINE
+    writer = undo.opened(queue, verb)
+    with writer or contextlib.nullcontext():
+        changed = (pause if verb == "pause" else resume)(queue, writer)
+    path = None if writer is None else str(writer.path)
+    return {"queue": queue.name, "parts": len(queue.parts), "changed": changed, "undo_file": path}

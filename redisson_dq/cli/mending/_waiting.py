@@ -2,16 +2,44 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from redisson_dq.cli.frame import Consent, Output, Server
-from redisson_dq.cli.mending._choosing import Choice, mended
-from redisson_dq.cli.mending._doing import Deed, UndoChoice, choosing, do
+import click
+
+from redisson_dq.cli.frame import (
+    Consent,
+    Output,
+    Server,
+    json_option,
+    partitions_option,
+    queue_argument,
+    server_options,
+    write_options,
+)
+from redisson_dq.cli.mending._choosing import Choice, choice_options, mended
+from redisson_dq.cli.mending._doing import Deed, UndoChoice, choosing, do, undo_options
 
 if TYPE_CHECKING:
     from redisson_dq.wire.calls.mending import WaitingAction
 
-__all__ = ["act_on_waiting"]
+__all__ = ["act_on_waiting", "waiting_command"]
+
+
+def waiting_command(deed: Deed, action: WaitingAction, ms: int | None, *, short_help: str, help: str) -> click.Command:
+    """A command that needs to know nothing but the items. ``ms`` is None for the server's time."""
+
+    @click.command(deed.verb, short_help=short_help, help=help)
+    @queue_argument
+    @choice_options
+    @partitions_option
+    @write_options(rate=True)
+    @undo_options
+    @server_options
+    @json_option
+    def command(queue: str, choice: Choice, partitions: int | None, server: Server, **options: Any) -> int:
+        return act_on_waiting(server, queue, partitions, choice, deed, action, ms, **options)
+
+    return command
 
 
 def act_on_waiting(
