@@ -29,8 +29,6 @@ T = TypeVar("T")
 
 # So many batches of ready values go before one of another kind.
 _READY_FIRST = 50
-# A lost connection, a failover, a full server and the like are waited out for so many seconds.
-_PATIENCE = 60
 # A look that finds nothing is repeated after so many seconds.
 _PAUSE = 0.1
 
@@ -73,6 +71,7 @@ class Migration:
         self._progress = progress or (lambda kind, count: None)
         self._clock = sites[0].client.runtime.clock
         self._stop: Callable[[], bool] = lambda: False
+        self._patience = 0
         self._is_sure = False
 
     def moved(self) -> dict[str, int]:
@@ -81,15 +80,17 @@ class Migration:
 
     # -- the whole ---------------------------------------------------------------------------------------------------
 
-    def run(self, *, quiet: float = 1.0, follow: bool = False, stop: Callable[[], bool] = lambda: False) -> Migrated:
+    def run(
+        self, *, quiet: float = 1.0, follow: bool = False, stop: Callable[[], bool] = lambda: False, patience: int = 60
+    ) -> Migrated:
         """Moves everything, until nothing has come for ``quiet`` seconds and no receiver holds a value any more.
 
         With ``follow`` it goes on forwarding until ``stop`` is true, and then ends as a whole one. Without it ``stop``
         ends it between two batches, and the next run goes on. It may be interrupted at any point, and killed.
 
-        Raises the errors of Redis. A condition that passes, such as a failover, is waited for up to a minute.
+        Raises the errors of Redis. A condition that passes, such as a failover, is waited for ``patience`` seconds.
         """
-        self._stop = stop
+        self._stop, self._patience = stop, patience
         self._check()
         with self._movers():
             self._again(self._settings)
@@ -150,7 +151,7 @@ class Migration:
 
         A step that has failed may have left a batch on its way, so that is ended before.
         """
-        for tries_left in range(_PATIENCE, -1, -1):
+        for tries_left in range(self._patience, -1, -1):
             try:
                 if not self._is_sure:
                     self._batches.recover()
