@@ -11,6 +11,7 @@ import pytest
 from redisson_dq.cli import main
 from redisson_dq.cli.frame import DATA, FINE, PROBLEM, USAGE
 from tests.conftest import environment
+from tests.peer import FAST_START
 
 PAGE = (Path(__file__).parents[3] / "docs" / "generate-classes.md").read_text("utf-8")
 
@@ -44,66 +45,124 @@ ENUM_CHANGES = {
     "removed": ("A, C", "constant B removed", (WRONG, REFUSED, REFUSED)),
     "reordered": ("A, C, B", "constants reordered, now A, C, B", (WRONG, READ, READ)),
 }
-_ENCODE = """
-import sys
-sys.path.insert(0, ".")
-import acme
-from redisson_dq import codecs
-value = acme.Order() if hasattr(acme, "Order") else [acme.Level.B]
-for name in sys.argv[1:]:
-    print(getattr(codecs, name)().encode(value).hex())
+#: Compiles many versions of one class, each into a folder of its own, in one JVM.
+_COMPILER = """
+import java.nio.file.*;
+import javax.tools.ToolProvider;
+public class Compiler {
+    public static void main(String[] folders) {
+        for (String folder : folders) {
+            Path source = Path.of(folder).resolve("Only.java");
+            String[] words = {"-proc:none", "-nowarn", "-d", folder + "/classes", source.toString()};
+            if (ToolProvider.getSystemJavaCompiler().run(null, null, null, words) != 0) System.exit(1);
+        }
+    }
+}
 """
-_DECODE = """
-import sys
-sys.path.insert(0, ".")
-import acme
+#: In each of two folders a module is imported by a process of its own: the one writes a value, the other one reads it.
+_PLAY = """
+import os, sys
 from redisson_dq import codecs
 from redisson_dq.errors import DecodeError
+
 kept = {"count": 7, "first": "Ann", "last": "Lee"}
-for name, line in zip(sys.argv[1:], sys.stdin):
-    try:
-        value = getattr(codecs, name)().decode(bytes.fromhex(line))
-    except DecodeError:
-        print("refused")
-        continue
-    if isinstance(value, list):
-        print("read" if value == [getattr(acme.Level, "B", None)] else "wrong")
-    else:
-        print("read" if all(getattr(value, key, kept[key]) == kept[key] for key in kept) else "wrong")
+names = sys.argv[1:]
+
+
+def written():
+    import acme
+    value = acme.Order() if hasattr(acme, "Order") else [acme.Level.B]
+    return [getattr(codecs, name)().encode(value).hex() for name in names]
+
+
+def read(lines):
+    import acme
+    for name, line in zip(names, lines):
+        try:
+            value = getattr(codecs, name)().decode(bytes.fromhex(line))
+        except DecodeError:
+            yield "refused"
+            continue
+        if isinstance(value, list):
+            yield "read" if value == [getattr(acme.Level, "B", None)] else "wrong"
+        else:
+            yield "read" if all(getattr(value, key, kept[key]) == kept[key] for key in kept) else "wrong"
+
+
+def played(folder, call):
+    out, into = os.pipe()
+    if not os.fork():
+        sys.path.insert(0, folder)
+        os.write(into, " ".join(call()).encode())
+        os._exit(0)
+    os.close(into)
+    with os.fdopen(out, "rb") as told:
+        text = told.read().decode().split()
+    os.wait()
+    return text
+
+
+for line in sys.stdin:
+    before, after = line.rstrip().split("|")
+    data = played(before, written)
+    print(" ".join(played(after, lambda: read(data))))
 """
 
 
-def compiled(folder: Path, name: str, source: str) -> Path:
-    """The directory of a class of package acme."""
-    file = folder / f"{name}.java"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(f"package acme; {source}")
-    subprocess.run(["javac", "-d", str(folder / "classes"), str(file)], check=True)
-    return folder / "classes"
+def ordered(fields: str = BEFORE) -> str:
+    return f"public class Order implements java.io.Serializable {{ {fields} }}"
 
 
-def order(folder: Path, fields: str = BEFORE) -> Path:
-    return compiled(folder, "Order", f"public class Order implements java.io.Serializable {{ {fields} }}")
+def levelled(constants: str = "A, B, C") -> str:
+    return f"public enum Level {{ {constants} }}"
 
 
-def level(folder: Path, constants: str = "A, B, C") -> Path:
-    return compiled(folder, "Level", f"public enum Level {{ {constants} }}")
+#: By folder its class.
+SOURCES = {
+    "order": ordered(),
+    "level": levelled(),
+    "order-noted": ordered(BEFORE + "public String note;"),
+    **{f"order-{change.replace(' ', '-')}": ordered(fields) for change, (fields, _, _) in CLASS_CHANGES.items()},
+    **{f"level-{change.replace(' ', '-')}": levelled(names) for change, (names, _, _) in ENUM_CHANGES.items()},
+}
 
 
-def made(classes: Path, *options: str) -> Path:
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for each class, with its class file and the module that is made of it."""
+    whole = tmp_path_factory.mktemp("classes")
+    (whole / "Compiler.java").write_text(_COMPILER)
+    for name, source in SOURCES.items():
+        (whole / name / "classes").mkdir(parents=True)
+        # A public class may stand in a file of its name alone.
+        (whole / name / "Only.java").write_text(f"package acme; {source.removeprefix('public ')}")
+    subprocess.run(
+        ["java", *FAST_START, str(whole / "Compiler.java"), *[str(whole / name) for name in SOURCES]], check=True
+    )
+    for name in SOURCES:
+        made(whole / name / "classes")
+    return whole
+
+
+@pytest.fixture(scope="module")
+def found(folders: Path) -> dict[str, tuple[str, ...]]:
+    """By folder of a change, how each codec reads a value of before by the module of afterwards."""
+    changes = [name for name in SOURCES if "-" in name]
+    pairs = "".join(f"{folders / name.partition('-')[0]}|{folders / name}\n" for name in changes)
+    command = [sys.executable, "-c", _PLAY, KRYO, JSON, SERIAL]
+    done = subprocess.run(command, input=pairs, env=environment(), capture_output=True, encoding="utf-8")
+    assert done.returncode == 0, done.stderr
+    return {name: tuple(line.split()) for name, line in zip(changes, done.stdout.splitlines(), strict=True)}
+
+
+def made(classes: Path) -> Path:
     module = classes.parent / "acme.py"
-    assert main(["generate-classes", str(classes), "acme.*", *options, "-o", str(module)]) == FINE
+    assert main(["generate-classes", str(classes), "acme.*", "-o", str(module)]) == FINE
     return module
 
 
-def ran(script: str, folder: Path, text: str = "") -> list[str]:
-    command = [sys.executable, "-c", script, KRYO, JSON, SERIAL]
-    done = subprocess.run(command, input=text, cwd=folder, env=environment(), capture_output=True, encoding="utf-8")
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
-
-
 def told(capsys: pytest.CaptureFixture[str], module: Path, classes: Path, code: int = PROBLEM) -> list[str]:
+    capsys.readouterr()
     assert main(["generate-classes", str(classes), "acme.*", "--check", str(module)]) == code
     return [line for line in capsys.readouterr().out.splitlines() if line.startswith("acme.")]
 
@@ -118,47 +177,44 @@ def assert_claimed(line: str, found: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("change", CLASS_CHANGES)
 def test_a_change_of_a_class_is_told_as_the_codecs_read_it(
-    change: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    change: str, folders: Path, found: dict[str, tuple[str, ...]], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    fields, words, expected = CLASS_CHANGES[change]
-    before, after = made(order(tmp_path / "before")), order(tmp_path / "after", fields)
-    (line,) = told(capsys, before, after)
+    _, words, expected = CLASS_CHANGES[change]
+    after = f"order-{change.replace(' ', '-')}"
+    (line,) = told(capsys, folders / "order" / "acme.py", folders / after / "classes")
     assert line.startswith(f"acme.Order: {words}. Stored values: ")
-    data = ran(_ENCODE, before.parent)
-    assert tuple(ran(_DECODE, made(after).parent, "\n".join(data))) == expected
+    assert found[after] == expected
     assert_claimed(line, expected)
 
 
 @pytest.mark.parametrize("change", ENUM_CHANGES)
 def test_a_change_of_an_enum_is_told_as_the_codecs_read_it(
-    change: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    change: str, folders: Path, found: dict[str, tuple[str, ...]], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    constants, words, expected = ENUM_CHANGES[change]
-    before, after = made(level(tmp_path / "before")), level(tmp_path / "after", constants)
-    (line,) = told(capsys, before, after)
+    _, words, expected = ENUM_CHANGES[change]
+    after = f"level-{change.replace(' ', '-')}"
+    (line,) = told(capsys, folders / "level" / "acme.py", folders / after / "classes")
     assert line.startswith(f"acme.Level: {words}. Stored values: ")
-    data = ran(_ENCODE, before.parent)
-    assert tuple(ran(_DECODE, made(after).parent, "\n".join(data))) == expected
+    assert found[after] == expected
     assert_claimed(line, expected)
 
 
-def test_a_module_that_is_up_to_date(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    classes = order(tmp_path)
-    module = made(classes)
-    module.write_text("# Another head.\n" + module.read_text("utf-8"))
-    assert main(["generate-classes", str(classes), "acme.*", "--check", str(module)]) == FINE
+def test_a_module_that_is_up_to_date(folders: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    module = tmp_path / "acme.py"
+    module.write_text("# Another head.\n" + (folders / "order" / "acme.py").read_text("utf-8"))
+    capsys.readouterr()
+    assert main(["generate-classes", str(folders / "order" / "classes"), "acme.*", "--check", str(module)]) == FINE
     assert capsys.readouterr() == ("", "")
 
 
-def test_classes_that_came_and_went(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    module = made(order(tmp_path / "before"))
-    lines = told(capsys, module, level(tmp_path / "after"))
+def test_classes_that_came_and_went(folders: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = told(capsys, folders / "order" / "acme.py", folders / "level" / "classes")
     assert [line.split(". ")[0] for line in lines] == ["acme.Level: class added", "acme.Order: class removed"]
     assert_claimed(lines[1], (REFUSED,) * 3)
 
 
-def test_a_module_or_jar_that_cannot_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    classes = order(tmp_path)
+def test_a_module_or_jar_that_cannot_be_read(folders: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    classes = folders / "order" / "classes"
     (tmp_path / "broken.py").write_text("class :")
     (tmp_path / "broken.jar").write_text("no jar")
     for path, name in ((classes, "none.py"), (classes, "broken.py"), (tmp_path / "broken.jar", "broken.py")):
@@ -167,14 +223,14 @@ def test_a_module_or_jar_that_cannot_be_read(tmp_path: Path, capsys: pytest.Capt
         assert "cannot be read: " in capsys.readouterr().err
 
 
-def test_it_writes_nothing(tmp_path: Path) -> None:
-    command = ["generate-classes", str(order(tmp_path)), "acme.*", "--check", "a.py", "-o", str(tmp_path / "b.py")]
-    assert main(command) == USAGE
+def test_it_writes_nothing(folders: Path, tmp_path: Path) -> None:
+    classes = str(folders / "order" / "classes")
+    assert main(["generate-classes", classes, "acme.*", "--check", "a.py", "-o", str(tmp_path / "b.py")]) == USAGE
     assert not (tmp_path / "b.py").exists()
 
 
-def test_the_page_shows_what_the_command_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    before = made(order(tmp_path / "before"))
-    after = order(tmp_path / "after", BEFORE + "public String note;")
-    assert main(["generate-classes", str(after), "acme.*", "--check", str(before)]) == PROBLEM
+def test_the_page_shows_what_the_command_prints(folders: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    module, classes = folders / "order" / "acme.py", folders / "order-noted" / "classes"
+    assert main(["generate-classes", str(classes), "acme.*", "--check", str(module)]) == PROBLEM
     assert f"--check acme.py\n{capsys.readouterr().out}```" in PAGE
