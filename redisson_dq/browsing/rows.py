@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Literal, get_args
 
@@ -34,7 +35,8 @@ class SeenItem:
     ``state@index``.
     ``due`` is the due time, or the deadline of a value in flight. ``at`` is when it was received, or when it died.
     ``data`` are the first bytes of its value, which has ``size`` bytes in all. ``envelope`` is ``current``, ``lean``,
-    ``legacy``, ``lease``, ``torn`` or ``unknown``. It is empty where an item has none.
+    ``legacy``, ``lease``, ``torn`` or ``unknown``. It is empty where an item has none. ``context`` is that of its
+    offer, where a record tells.
     """
 
     queue: str
@@ -50,6 +52,7 @@ class SeenItem:
     source: str = ""
     envelope: str = ""
     every: str = ""
+    context: Mapping[str, str] = attrs.field(factory=dict)
 
     @property
     def is_whole(self) -> bool:
@@ -93,6 +96,7 @@ def waiting_row(queue: str, now: datetime, found: list[Any]) -> SeenItem:
         envelope=envelope,
         attempts=None if record is None else record.attempt,
         reason="" if record is None else record.reason,
+        context={} if record is None else record.context,
     )
 
 
@@ -113,6 +117,7 @@ def held_row(queue: str, now: datetime, found: list[Any]) -> SeenItem:
         attempts=record.attempt or 1,
         reason=record.reason,
         source=record.offer_id or "",
+        context=record.context,
     )
 
 
@@ -132,6 +137,7 @@ def dead_row(queue: str, now: datetime, index: int, found: list[Any]) -> SeenIte
         attempts=record.attempt if known else None,
         reason=record.reason,
         source=source.decode(errors="replace"),
+        context=record.context,
     )
 
 

@@ -46,6 +46,8 @@ _TEMPLATES = Path(__file__).parent / "templates"
 _THREADS, _ACTING = 8, 2
 # A page waits so many seconds for an action, and a form has so many bytes at most.
 _PATIENCE, _MOST_BYTES = 1.0, 1_000_000
+# An answer that several tabs share is so many seconds old at most.
+_SHARED = 0.9
 
 
 @attrs.frozen(kw_only=True)
@@ -179,6 +181,7 @@ class Dashboard:
         self.live = Live(self.snapshots, self.doctor)
         self.deeds = Deeds(client, masks, lambda: self.undo_dir)
         self._tasks: set[asyncio.Task[None]] = set()
+        self._kept: dict[object, tuple[float, asyncio.Task[Any]]] = {}
         self._name, self._color = name, color
         self._made_dir: str | None = None
         self._undo_dir = None if undo_dir is None else Path(undo_dir)
@@ -205,6 +208,19 @@ class Dashboard:
         """Calls a function that asks Redis, in a thread."""
         limiter = self._limits.setdefault("look", anyio.CapacityLimiter(_THREADS))
         return await anyio.to_thread.run_sync(functools.partial(function, *args, **options), limiter=limiter)
+
+    async def shared(self, key: object, function: Callable[..., T], *args: Any) -> T:
+        """As :meth:`run`. Tabs that ask for the same key within a second share one answer."""
+        loop = asyncio.get_running_loop()
+        at, task = self._kept.get(key, (float("-inf"), None))
+        if task is None or loop.time() - at > _SHARED:
+            for old in [each for each, (since, _) in self._kept.items() if loop.time() - since > _SHARED]:
+                del self._kept[old]
+            task = loop.create_task(self.run(function, *args))
+            self._kept[key] = (loop.time(), task)
+        # One tab that leaves does not end the look of the others.
+        found: T = await asyncio.shield(task)
+        return found
 
     async def go_on(self, function: Callable[..., None], *args: Any) -> None:
         """Calls a function of an action in a thread, and waits for it for a second at most. It goes on after that."""

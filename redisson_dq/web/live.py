@@ -148,7 +148,7 @@ class LiveStream:
     async def _told(self, send: Send) -> None:
         """Tells news until the tab does not read them any more."""
         loop, told_at = asyncio.get_running_loop(), 0.0
-        seen, diagnosed, known, told_at_all = 0, None, frozenset[str](), False
+        seen, diagnosed, known, told_at_all, was_away = 0, None, frozenset[str](), False, False
         text = b"retry: 2000\n\n"
         while True:
             if text:
@@ -164,14 +164,14 @@ class LiveStream:
             text = b""
             if snapshots.trouble is not None:
                 text = _event("trouble", {"text": str(snapshots.trouble)})
-                seen = 0
+                seen, was_away = 0, True
             elif has_news:
                 rows, names, seen = await self.changed_rows(seen)
                 gone = sorted(known - names)
                 known = names
-                if rows or gone:
+                if rows or gone or was_away:
                     told = {"now": snapshots.server_time, "rows": rows, "gone": gone}
-                    text = _event("snapshot", told)
+                    text, was_away = _event("snapshot", told), False
             if self._live.doctor.made != diagnosed:
                 diagnosed = self._live.doctor.made
                 text += _event("doctor", {"at": diagnosed})

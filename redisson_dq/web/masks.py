@@ -97,6 +97,11 @@ class Masks:
             text = text.replace(each, HIDDEN)
         return "\n".join(self.text(line) for line in text.splitlines())
 
+    def pairs(self, context: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+        """The pairs of an offer's context, without hidden fields."""
+        for name, text in context.items():
+            yield name, HIDDEN if name.lower() in self.fields else self.text(text) if self else text
+
     def filter(self, text: str) -> str:
         """A filter as the log may have it."""
         return HIDDEN if any(each in text.lower() for each in self.fields) else text

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta, timezone
 import attrs
 
 from redisson_dq._sync.client import Client
+from redisson_dq._sync.connecting.asking import answers
 from redisson_dq._times import from_ms
 from redisson_dq.browsing import names_of_parts
 from redisson_dq.errors import ArgumentError
@@ -148,12 +149,7 @@ def _is_relative(from_: str, to: str) -> bool:
 
 def _counted(client: Client, keys: Sequence[QueueKeys], edges: Sequence[int]) -> DueSpans:
     """The sums of all partitions."""
-    connections = client.runtime.connections
-    found = connections.run_many([calls.due_spans(each, edges) for each in keys], transaction=False)
-    for each in found:
-        if isinstance(each, Exception):
-            raise each
-    parts: list[DueSpans] = found
+    parts = answers(client.runtime.connections, [calls.due_spans(each, edges) for each in keys])
     firsts = [each.first_ms for each in parts if each.first_ms is not None]
     lasts = [each.last_ms for each in parts if each.last_ms is not None]
     return DueSpans(

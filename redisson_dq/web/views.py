@@ -70,12 +70,12 @@ async def _queue(dashboard: Dashboard, asked: WebRequest) -> Any:
 
 
 async def _timeline(dashboard: Dashboard, asked: WebRequest) -> Any:
-    def made() -> Any:
-        name = _name(asked)
-        partitions = _partitions(dashboard, name)
-        return timeline(dashboard.client, name, partitions, asked.query.get("from", ""), asked.query.get("to", ""))
+    name, from_, to = _name(asked), asked.query.get("from", ""), asked.query.get("to", "")
 
-    return await dashboard.run(made)
+    def made() -> Any:
+        return timeline(dashboard.client, name, _partitions(dashboard, name), from_, to)
+
+    return await dashboard.shared((name, from_, to), made)
 
 
 async def _items(dashboard: Dashboard, asked: WebRequest) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import redisson_dq
+from redisson_dq.codecs import JsonJacksonCodec
 from redisson_dq.web.paths import Links
 from tests.web.conftest import Open
 
@@ -40,3 +41,114 @@ def test_a_queue_of_any_name_has_its_pages(browse: Open, client: redisson_dq.Cli
         assert path.isascii()
         assert "%" not in path
         assert ".." not in path.split("/")
+
+
+def test_whole_numbers_keep_their_digits_and_markup_is_text(browse: Open, redis_url: str) -> None:
+    markup = "<script>alert('x')</script>\" onload=alert(1) {{ 7 * 7 }}"
+    value = {"id64": INT64, "least": -INT64 - 1, "huge": 10**900, markup: markup, "list": [1, None, True, 0.5]}
+    with redisson_dq.connect(redis_url, codec=JsonJacksonCodec()) as client:
+        client.delayed_queue("orders", transfer=False).offer(value, 3600, id=markup, context={"trace": markup})
+        ready = client.blocking_queue("orders", transfer=False)
+        ready.add(value)
+        held = ready.receive(timeout=1, visibility_timeout=60)
+        assert held is not None
+        held.reject(markup)
+    pages = browse()
+    links = Links("")
+    for state in ("waiting", "dead"):
+        [row] = pages.get(links.items("orders", state=state, format="json")).json()["rows"]
+        assert f"{INT64}" in row["preview"]
+        assert len(row["preview"].encode()) <= 256
+        address = links.item("orders", state, row["id"])
+        nodes = {node["key"]: node for node in pages.get(f"{address}?format=json").json()["nodes"]}
+        assert nodes["id64"]["text"] == "9223372036854775807"
+        assert nodes["least"]["text"] == "-9223372036854775808"
+        assert nodes[markup]["text"] == markup
+        for page in (address, links.items("orders", state=state), links.queue("orders")):
+            text = pages.get(page).text
+            assert "<script>alert" not in text
+            assert "{{ 7 * 7 }}" in text or page != address
+            assert '" onload' not in text
+    [found] = pages.get(links.items("orders", filter=f"id64 = {INT64}", format="json")).json()["rows"]
+    assert found["state"] == "waiting"
+    assert pages.get(links.items("orders", filter=f"id64 = {INT64 - 1}", format="json")).json()["rows"] == []
+
+
+def test_a_value_of_20_mb_is_shown_cut(browse: Open, redis_url: str) -> None:
+    with redisson_dq.connect(redis_url, codec=JsonJacksonCodec()) as client:
+        queue = client.delayed_queue("orders", transfer=False)
+        queue.offer({"n": "x" * 20_000_000}, 3600, id="large")
+        client.blocking_queue("orders", transfer=False).add({"n": "y" * 20_000_000})
+    pages, links = browse(), Links("")
+    for state in ("waiting", "ready"):
+        answer = pages.get(links.items("orders", state=state, format="json"))
+        [row] = answer.json()["rows"]
+        assert row["size"] > 20_000_000
+        assert row["is_cut"]
+        assert len(answer.content) < 10_000
+        answer = pages.get(links.item("orders", state, row["id"], format="json"))
+        found = answer.json()
+        assert (found["size"], found["is_cut"], found["bytes_are_cut"]) == (row["size"], True, True)
+        assert len(answer.content) < 100_000
+        assert len(pages.get(links.item("orders", state, row["id"])).content) < 100_000
+
+
+def test_a_page_of_items_is_small_and_the_pages_go_to_the_end(browse: Open, redis_url: str) -> None:
+    with redisson_dq.connect(redis_url, codec=JsonJacksonCodec()) as client:
+        queue = client.delayed_queue("orders", transfer=False)
+        queue.offer_all(({"n": i, "text": "ü" * 5000}, 60 + i) for i in range(230))
+    pages, links = browse(), Links("")
+    for filter, wanted in (("", 230), ("n >= 100 and n < 120", 20), ("late > 5m", 0)):
+        cursor, seen = "", []
+        while True:
+            answer = pages.get(links.items("orders", filter=filter, cursor=cursor, format="json"))
+            assert len(answer.content) < 100_000
+            assert len(pages.get(links.items("orders", filter=filter, cursor=cursor)).content) < 200_000
+            view = answer.json()
+            assert view["count"] == 230
+            seen += [row["id"] for row in view["rows"]]
+            cursor = view["next"]
+            if not cursor:
+                break
+        assert len(seen) == len(set(seen)) == wanted, filter
+    view = pages.get(links.items("orders", filter="n <", format="json")).json()
+    assert (view["rows"], view["filter_position"]) == ([], 3)
+    assert "n" in pages.get(links.items("orders", filter="n = 1", format="json")).json()["fields"]
+
+
+def test_partitions_are_one_queue_and_500_are_looked_at_in_turn(browse: Open, client: redisson_dq.Client) -> None:
+    for i in range(500):
+        client.delayed_queue(f"q{i:03}", transfer=False).offer("x", 3600)
+    whole = client.delayed_queue("parted", transfer=False, partitions=4)
+    for i in range(20):
+        whole.offer(i, 60)
+    pages = browse()
+    view = pages.get("/?format=json&sort=-waiting").json()
+    assert (view["count"], len(view["rows"]), view["pages"], view["totals"]["waiting"]) == (501, 100, 6, 520)
+    assert (view["rows"][0]["name"], view["rows"][0]["partitions"], view["rows"][0]["waiting"]) == ("parted", 4, 20)
+    view = pages.get("/?format=json&filter=q1*&sort=name&page=1").json()
+    assert (view["shown"], view["rows"][0]["name"]) == (100, "q100")
+    assert pages.get("/?format=json&filter=is:late").json()["shown"] == 0
+    dashboard = pages.app.state.dashboard  # type: ignore[attr-defined]
+    seen: set[str] = set()
+    for _ in range(3):
+        asked = {each.name: each.at for each in dashboard.snapshots.queues()}
+        dashboard.snapshots.forget()
+        dashboard.snapshots.take()
+        fresh = {each.name for each in dashboard.snapshots.queues() if each.at != asked[each.name]}
+        assert len(fresh) <= 200
+        seen |= fresh
+    assert len(seen) == 501
+
+
+def test_recurring_offers_in_words_with_their_next_times(browse: Open, client: redisson_dq.Client) -> None:
+    queue = client.delayed_queue("orders", transfer=False)
+    queue.offer_recurring("a", id="minutes", every=900)
+    queue.offer_recurring("b", id="weekdays", cron="30 9 * * mon-fri", timezone="Europe/Berlin")
+    view = browse().get(Links("").queue("orders", format="json")).json()
+    words = {each["id"]: each["words"] for each in view["recurring"]}
+    assert words == {
+        "minutes": "every 15 minutes",
+        "weekdays": "at 09:30 on Monday to Friday, Europe/Berlin",
+    }
+    assert [len(each["next"]) for each in view["recurring"]] == [5, 5]
