@@ -2,7 +2,7 @@
 
 Here belongs how pages are read, how the codec of a value is recognised, how values are shown, and how items are
 filtered. The commands ``queues``, ``list``, ``show`` and ``peek`` use it, and so may a web page. Nothing here reads the
-arguments of a command or prints. Every script looks at 1,000 entries and some 1 MB at most, however many there are.
+arguments of a command or prints. Every script looks at 500 entries and some 1 MB at most, however many there are.
 
 - ``overview.py`` finds the queues of a server, with the partitions of a queue as one.
 - ``partitions.py`` finds how many partitions a queue has.

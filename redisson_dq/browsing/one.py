@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from redisson_dq._times import from_ms, from_optional_ms
 from redisson_dq.browsing.pages import MOST_ROWS, browse, listed_page, names_of_parts
-from redisson_dq.browsing.rows import STATES, SeenIn, SeenItem
+from redisson_dq.browsing.rows import STATES, SeenIn, SeenItem, held_row
 from redisson_dq.errors import ArgumentError
 from redisson_dq.items import entry_id
 from redisson_dq.requests.inner.ready_side import ReadySide
-from redisson_dq.wire import calls
+from redisson_dq.wire import calls, commands
 from redisson_dq.wire.calls import Target
 from redisson_dq.wire.calls.items import Found
+from redisson_dq.wire.keys import QueueKeys, map_name
 
 if TYPE_CHECKING:
     from redisson_dq import Client
@@ -34,12 +36,18 @@ def find_row(
     partitions: int | None = None,
     dead_letter: str | None = None,
     head: int = 1 << 20,
+    told: Callable[[int, int], None] | None = None,
 ) -> SeenItem | None:
     """The item with an id that a page has shown, or the id of its offer. None where there is none.
 
-    ``head`` is how many bytes of its value come along. An id such as ``ready@3`` is the place in a list. Costs one
-    round trip for each partition, and for the id of a lease, an entry or a dead letter in hex a walk through pages.
-    Raises ArgumentError, RedisConnectionError, RedisReplyError, WrongTypeError.
+    ``head`` is how many bytes of its value come along. An id such as ``ready@3`` is the place in a list. Example::
+
+        row = find_row(client, "orders", "order-42")
+
+    Costs one round trip for each partition, and for an id in hex two more, which find a lease, a retry and whatever has
+    a record. Only an entry without any, as Redisson writes it, takes a walk through the pages of all that wait.
+    ``told`` is called with how many were looked at, and how many there are. Raises ArgumentError, RedisConnectionError,
+    RedisReplyError, WrongTypeError.
     """
     place = _AT.fullmatch(id)
     if place is not None:
@@ -47,19 +55,50 @@ def find_row(
             if state == place[1]:
                 return _at(client, queue, state, int(place[2]), partitions, dead_letter, head)
     made = entry_id(id)
+    names = names_of_parts(client, queue, partitions)
     target = Target(given_id=id) if made is None else Target(entry=made[1], due_ms=made[0])
-    for name in names_of_parts(client, queue, partitions):
-        side = ReadySide[Any](name, None, client.runtime.options, dead_letter=dead_letter)
-        page = client.runtime.connections.run(calls.find_item(side.lease_keys, target))
-        for found in page.found:
-            return _row(name, id, found, page.now_us, head)
-    if _HEX.fullmatch(id):
-        states: tuple[SeenIn, ...] = ("in-flight", "dead", "waiting")
-        for state in states:
-            row = _walked(client, queue, state, id, partitions, dead_letter, head)
-            if row is not None:
-                return row
-    return None
+    is_hex = _HEX.fullmatch(id) is not None
+    for name in names:
+        row = _found(client, name, id, target, dead_letter, head)
+        if row is None and is_hex:
+            row = _indexed(client, name, id, dead_letter, head)
+        if row is not None:
+            return row
+    if not is_hex:
+        return None
+    options: dict[str, Any] = {"partitions": partitions, "dead_letter": dead_letter}
+    states: list[SeenIn] = ["waiting"]
+    if any(_is_letter(client, name, id, dead_letter) for name in names):
+        states.insert(0, "dead")
+    return next((row for state in states if (row := _walked(client, queue, state, id, head, told, options))), None)
+
+
+def _found(client: Client, name: str, id: str, target: Target, dead_letter: str | None, head: int) -> SeenItem | None:
+    side = ReadySide[Any](name, None, client.runtime.options, dead_letter=dead_letter)
+    page = client.runtime.connections.run(calls.find_item(side.lease_keys, target))
+    return _row(name, id, page.found[0], page.now_us, head) if page.found else None
+
+
+def _indexed(client: Client, name: str, id: str, dead_letter: str | None, head: int) -> SeenItem | None:
+    """The item whose entry or lease has an id in hex, by the zset of leases and by the records."""
+    entry = bytes.fromhex(id)
+    keys = QueueKeys.of(map_name(name, client.runtime.options.name_mapper))
+    deadline = client.runtime.connections.run(commands.score_of(keys.leases, entry))
+    if deadline is not None:
+        # The page begins with the leases that end in that millisecond.
+        behind = (b"%d" % (deadline - 1), b"\xff" * 64)
+        page = client.runtime.connections.run(calls.browse_held(keys, behind, MOST_ROWS, head))
+        for row in page.rows:
+            held = held_row(name, from_ms(page.now_us // 1000), row)
+            if held.id == id:
+                return held
+    return _found(client, name, id, Target(entry=entry, due_ms=deadline), dead_letter, head)
+
+
+def _is_letter(client: Client, name: str, id: str, dead_letter: str | None) -> bool:
+    side = ReadySide[Any](name, None, client.runtime.options, dead_letter=dead_letter)
+    dead = side.lease_keys.dead
+    return client.runtime.connections.run(commands.has_field(dead.dead_info, bytes.fromhex(id)))
 
 
 def _row(queue: str, id: str, found: Found, now_us: int, head: int) -> SeenItem:
@@ -93,16 +132,25 @@ def _at(
 
 
 def _walked(
-    client: Client, queue: str, state: SeenIn, id: str, partitions: int | None, dead_letter: str | None, head: int
+    client: Client,
+    queue: str,
+    state: SeenIn,
+    id: str,
+    head: int,
+    told: Callable[[int, int], None] | None,
+    options: dict[str, Any],
 ) -> SeenItem | None:
     after: str | None = None
+    looked = 0
     while True:
-        options: dict[str, Any] = {"partitions": partitions, "dead_letter": dead_letter}
         page = browse(client, queue, state, after=after, limit=MOST_ROWS, head=0, **options)
+        looked += len(page.rows)
         for i, row in enumerate(page.rows):
             if row.id == id or row.id.endswith(f"-{id}"):
                 again = browse(client, queue, state, after=after, limit=min(i + 1, MOST_ROWS), head=head, **options)
                 return next((each for each in again.rows if each.id == row.id), None)
+        if told is not None:
+            told(looked, page.count)
         if page.next is None:
             return None
         after = page.next

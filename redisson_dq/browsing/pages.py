@@ -86,7 +86,7 @@ def browse(
     """At most ``limit`` items of a queue in a state: by due time or deadline, or in the order of the list.
 
     ``after`` is the cursor that a page before has as ``next``. A page may be shorter than ``limit``, and even empty,
-    while ``next`` is not None: a call of Redis looks at 1,000 entries at most. ``head`` is how many bytes of each value
+    while ``next`` is not None: a call of Redis looks at 500 entries at most. ``head`` is how many bytes of each value
     come along. ``partitions`` shows the partitions of a queue as one. Items of a list that is taken from meanwhile move
     up. Example::
 

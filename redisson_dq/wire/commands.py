@@ -17,9 +17,9 @@ from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.request import Request
 
 __all__ = [
+    "End",
     "PUSH",
     "SIDES",
-    "End",
     "add",
     "add_if_exists",
     "channels",
@@ -27,9 +27,9 @@ __all__ = [
     "delete",
     "get_field",
     "get_number",
+    "has_field",
     "head",
     "index_of",
-    "set_aside",
     "kind_of",
     "leases_held",
     "length_of",
@@ -41,7 +41,9 @@ __all__ = [
     "pop_many",
     "remove",
     "scan",
+    "score_of",
     "server_time_us",
+    "set_aside",
     "set_field",
     "slice_of",
     "trim",
@@ -192,6 +194,20 @@ def get_field(key: str, field: str) -> Request[int | None]:
         types={key: "hash"},
         parse=lambda reply: None if reply is None else _number(reply, f"{key} {field}"),
     )
+
+
+def score_of(key: str, member: bytes) -> Request[int | None]:
+    """The score of a member of a zset in whole milliseconds, or None where it is no member."""
+    return Request(
+        words=("ZSCORE", key, member),
+        types={key: "zset"},
+        parse=lambda reply: None if reply is None else whole_ms(reply),
+    )
+
+
+def has_field(key: str, field: bytes) -> Request[bool]:
+    """Whether a hash has a field."""
+    return Request(words=("HGET", key, field), types={key: "hash"}, parse=lambda reply: reply is not None)
 
 
 def _number(reply: bytes, where: str) -> int:

@@ -228,6 +228,30 @@ class TestFinding:
         assert row.data == b"b"
         assert find_row(client, NAME, "nothing") is None
 
+    def test_an_id_in_hex_that_an_index_knows_takes_no_walk(self, client: Client, admin: redis.Redis) -> None:
+        queue = client.blocking_queue(NAME)
+        queue.add_all([f"v{i}" for i in range(30)])
+        held = [queue.receive(timeout=5, visibility_timeout=3600 + i) for i in range(30)]
+        delayed = client.delayed_queue(NAME, transfer=False)
+        delayed.offer("given", delay=3600, id="own")
+        legacy = {wrap(Envelope.LEGACY, b"%08d" % i, b"java"): 4e12 + i for i in range(1200)}
+        admin.zadd(KEYS.timeout, legacy)
+        assert held[0] is not None
+        held[0].nack(delay=3600)
+        (retry,) = [row.id for row in rows(client, "waiting") if row.data == b"v0"]
+        leases = [row.id for row in rows(client, "in-flight")]
+        assert len(leases) == 29
+        walks: list[tuple[int, int]] = []
+        for id, state in ((leases[15], "in-flight"), (leases[-1], "in-flight"), (retry.rpartition("-")[2], "waiting")):
+            row = find_row(client, NAME, id, told=lambda *told: walks.append(told))
+            assert row is not None
+            assert (row.state, walks) == (state, [])
+        # Only the entry of a Redisson has to be looked for. Each call looks at 500 at most, 29 leases among the first.
+        row = find_row(client, NAME, b"00001100".hex(), told=lambda *told: walks.append(told))
+        assert row is not None
+        assert row.data == b"java"
+        assert walks == [(471, 1202), (971, 1202)]
+
     def test_by_place(self, client: Client) -> None:
         client.blocking_queue(NAME).add_all(["a", "b"])
         row = find_row(client, NAME, "ready@1")

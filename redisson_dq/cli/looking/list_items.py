@@ -38,6 +38,8 @@ _STATES = ("waiting", "ready", "in-flight", "dead", "quarantined", "undecodable"
 # So much of each value comes along to be decoded.
 _HEAD = 16_384
 _MOST_LOOKED = 100_000
+# A call of Redis looks at so many.
+_TOGETHER = 500
 
 
 @attrs.define
@@ -136,7 +138,7 @@ def _listed(
     found = _Listed([], 0, 0, after)
     with progress("looking") as told:
         while True:
-            most = limit if wanted is None else min(1000, look - found.looked)
+            most = limit - len(found.rows) if wanted is None else min(_TOGETHER, look - found.looked)
             before = found.next
             page = browse(client, queue, state, after=before, limit=most, **options)
             told.expect(page.count)
@@ -151,8 +153,7 @@ def _listed(
             told.add(len(page.rows))
             found.looked += len(page.rows)
             found.count, found.next = page.count, page.next
-            is_enough = len(found.rows) >= limit if wanted is not None else bool(page.rows)
-            if page.next is None or is_enough or found.looked >= look:
+            if page.next is None or len(found.rows) >= limit or (wanted is not None and found.looked >= look):
                 return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -24,6 +24,9 @@ from redisson_dq.cli.looking._values import (
     short,
     value_options,
 )
+
+if TYPE_CHECKING:
+    from redisson_dq.browsing import SeenIn, SeenItem
 
 __all__ = ["command"]
 
@@ -48,9 +51,16 @@ def command(queue: str, count: int, values: ValueChoice, partitions: int | None,
     reader = values.reader()
     with server.client() as client:
         options: dict[str, Any] = {"partitions": found_partitions(client, queue, partitions), "head": 1 << 20}
-        rows = list(browse(client, queue, "ready", limit=count, **options).rows)
-        if len(rows) < count:
-            rows += browse(client, queue, "waiting", limit=count - len(rows), **options).rows
+        rows: list[SeenItem] = []
+        states: tuple[SeenIn, ...] = ("ready", "waiting")
+        for state in states:
+            after: str | None = None
+            while len(rows) < count:
+                page = browse(client, queue, state, after=after, limit=count - len(rows), **options)
+                rows += page.rows
+                after = page.next
+                if after is None:
+                    break
     found = [(row, reader.read(row.data, is_whole=row.is_whole)) for row in rows]
     if output.as_json:
         output.document(queue=queue, items=[as_fields(row, decoded) for row, decoded in found])

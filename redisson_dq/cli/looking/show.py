@@ -13,6 +13,7 @@ from redisson_dq.cli.frame import (
     found_partitions,
     json_option,
     partitions_option,
+    progress,
     queue_argument,
     say,
     server_options,
@@ -58,7 +59,16 @@ def command(
     reader = values.reader()
     with server.client() as client:
         count = found_partitions(client, queue, partitions)
-        row = find_row(client, queue, id, partitions=count, dead_letter=dead_letter, head=_MOST_BYTES)
+        with progress("looking") as shown:
+            before = 0
+
+            def told(looked: int, total: int) -> None:
+                nonlocal before
+                shown.expect(total)
+                shown.add(looked - before)
+                before = looked
+
+            row = find_row(client, queue, id, partitions=count, dead_letter=dead_letter, head=_MOST_BYTES, told=told)
     if row is None:
         if output.as_json:
             output.document(item=None)

@@ -2,7 +2,7 @@
 -- INCLUDE: find, reads
 
 -- A call looks at so many entries at most.
-local MOST_LOOKED = 1000
+local MOST_LOOKED = 500
 
 -- The rank of the first member behind this score and this beginning of a member. Ties are sorted by bytes.
 local function rank_behind(key, score, beginning)
