@@ -45,6 +45,10 @@ def claim(admin: redis.Redis, url: str) -> bool:
 
     Each database of the server has to be empty or marked.
     """
+    if admin.info("cluster").get("cluster_enabled"):
+        raise NotForTestsError(
+            f"{without_password(url)}: each node of a cluster has a time of its own; tests of a cluster go by real time"
+        )
     here = int(admin.connection_pool.connection_kwargs.get("db") or 0)
     shown = without_password(url)
     with redis.Redis.from_url(url, protocol=2, decode_responses=True, single_connection_client=True) as other:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import secrets
 import threading
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta, timezone
@@ -14,14 +15,16 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from redisson_dq import _clock
+from redisson_dq._redis import without_password
 from redisson_dq._times import from_us
 from redisson_dq.errors import ArgumentError
-from redisson_dq.testing._claim import claim, empty, name_in
+from redisson_dq.testing._claim import NotForTestsError, claim, empty, name_in
+from redisson_dq.testing._clients import clients_in, is_soon
 from redisson_dq.testing._connections import TimedLines, over
 from redisson_dq.testing._jumps import Auto
 from redisson_dq.testing._leaks import look
 from redisson_dq.testing._rest import Rest
-from redisson_dq.testing._scripts import CLOCK_KEY, MARK_KEY, STEP
+from redisson_dq.testing._scripts import CLOCK_KEY, MARK_KEY, OWNER_KEY, STEP
 from redisson_dq.testing._waits import Alarms, TimedAlarm, TimedEvents, TimedLock, TimedTimer
 
 __all__ = ["AioClock", "TestClock"]
@@ -63,7 +66,8 @@ class TestClock:
         self._alarms = Alarms(start_us, patience)
         self._start_us = start_us
         self._mutex = threading.Lock()
-        self._lines = TimedLines(self._alarms, self._unblock)
+        self._owner = secrets.token_hex(8)
+        self._lines = TimedLines(self._alarms, self._owner, self._unblock)
         self._rest = Rest(self._alarms, self._lines, patience, self._blocked)
         self._admin: Any = None
         self._ends = contextlib.ExitStack()
@@ -92,6 +96,7 @@ class TestClock:
             stack.callback(empty, self._admin, keeps=keeps)
             stack.callback(look)
             self._admin.set(CLOCK_KEY, self._alarms.now_us)
+            self._admin.set(OWNER_KEY, self._owner)
             stack.enter_context(_clock.using(self))
             self._ends = stack.pop_all()
         return self
@@ -141,6 +146,7 @@ class TestClock:
     def step(self) -> bool:
         """Lets time pass until the next moment at which anything is due. False where there is none."""
         self._check_thread()
+        self._check_others()
         with self._alarms.moving:
             self._rest.wait()
             moment = self._next()
@@ -164,6 +170,7 @@ class TestClock:
         So ``queue.take()`` in a test returns as soon as an item falls due, without a word about the time. After
         ``limit`` the waits raise NothingDueError, as nothing will come any more.
         """
+        self._check_others()
         return Auto(self._jump, self._alarms, self._rest, limit)
 
     # -- moving ------------------------------------------------------------------------------------------------------
@@ -175,10 +182,27 @@ class TestClock:
                     "this loop has to go on while time passes: await clock.aio.advance(...) in a coroutine"
                 )
 
+    def _check_others(self) -> None:
+        """Raises NotForTestsError where a client does not follow this clock, and would move items by real time."""
+        if is_soon(lambda: not self._others()):
+            return
+        raise NotForTestsError(
+            f"{without_password(self._url)}: the clients {', '.join(sorted(self._others()))} do not follow the test's "
+            "clock; they were made before it, or belong to another process; make them inside, or give them another "
+            "database"
+        )
+
+    def _others(self) -> set[str]:
+        with self._mutex:
+            clients = clients_in(self._admin)
+        own = {line.id for line in self._lines.all()}
+        return set(clients.values()) - {client for number, client in clients.items() if number in own}
+
     def _advance(self, target_us: int) -> None:
         self._check_thread()
         if target_us < self._alarms.now_us:
             raise ArgumentError(f"it is {self.now} by the test's clock, and {from_us(target_us)} has passed")
+        self._check_others()
         with self._alarms.moving:
             self._rest.wait()
             while (moment := self._next()) is not None and moment <= target_us:

@@ -15,10 +15,21 @@ from typing import Any
 
 import attrs
 from redis.asyncio.connection import AbstractConnection
+from redis.exceptions import ResponseError
 
 from redisson_dq._redis import pack
+from redisson_dq.testing._claim import NotForTestsError
 from redisson_dq.testing._held import held_at, passed
-from redisson_dq.testing._scripts import TIME, by_sha, is_transfer, running_ahead, sha_of, timed
+from redisson_dq.testing._scripts import (
+    COMMAND,
+    OWNER_KEY,
+    by_sha,
+    is_transfer,
+    needs_time,
+    running_ahead,
+    sha_of,
+    timed,
+)
 from redisson_dq.testing._waits import Alarms, TimedAlarm
 
 __all__ = ["TimedLine", "TimedLines", "over"]
@@ -31,14 +42,20 @@ _AGAIN = 0.002
 _LEAST = 0.25
 # The answer to a PING that asks whether all messages were read.
 _BARRIER = b"redisson_dq:test:"
+# Each connection asks for its own number, and for the owner of its database.
+_QUESTIONS = pack(("CLIENT", "ID")) + pack(("GET", OWNER_KEY))
 
 
 class TimedLines:
     """The connections of all clients of one test clock."""
 
-    def __init__(self, alarms: Alarms, unblock: Callable[[int], bool]) -> None:
-        """``unblock`` ends the blocking command of a connection, by its id. False where none blocks."""
+    def __init__(self, alarms: Alarms, owner: str, unblock: Callable[[int], bool]) -> None:
+        """``owner`` is the word by which the database of the clock is known.
+
+        ``unblock`` ends the blocking command of a connection, by its id. False where none blocks.
+        """
         self.alarms = alarms
+        self._owner = owner.encode()
         self.unblock = unblock
         #: Up to when a transfer may run ahead, in epoch us. 0: not at all.
         self.ahead_until_us = 0
@@ -52,6 +69,15 @@ class TimedLines:
         with self._mutex:
             self._all.add(line)
         return line
+
+    def check(self, connection: Any, owner: object) -> None:
+        """Raises NotForTestsError where the clock does not move the database of a connection, whose owner this is."""
+        if owner != self._owner:
+            where = f"{getattr(connection, 'host', 'Redis')}:{getattr(connection, 'port', '')}"
+            raise NotForTestsError(
+                f"{where}, database {connection.db}: the test's clock moves the database of its own URL alone; "
+                "make a client of another one, or of a cluster, before the clock: it goes by real time"
+            )
 
     def all(self) -> list[TimedLine]:
         """Those that are open."""
@@ -149,8 +175,9 @@ class TimedLine:
                 words[1] = sha_of(self._text_of(script.source, words)).encode()
         elif name in (b"EVAL", b"EVAL_RO"):
             words[1] = self._text_of(words[1].decode(), words).encode()
-        elif name == b"TIME":
-            words = [b"EVAL", TIME.encode(), b"0"]
+        elif needs_time(words):
+            keys = words[1:2]
+            words = [b"EVAL", COMMAND.encode(), b"%d" % len(keys), *keys, *words]
         elif name == b"MULTI":
             self._in_transaction = True
         elif name in (b"EXEC", b"DISCARD"):
@@ -306,8 +333,15 @@ class _Timed:
         line.reader = threading.get_ident()
         try:
             super().connect()  # type: ignore[misc]
-            self.send_packed_command([pack(("CLIENT", "ID"))], check_health=False)
-            line.id = super().read_response(disable_decoding=True)  # type: ignore[misc]
+            self.send_packed_command([_QUESTIONS], check_health=False)
+            line.id, owner = super().read_response(disable_decoding=True), None  # type: ignore[misc]
+            with contextlib.suppress(ResponseError):
+                owner = super().read_response(disable_decoding=True)  # type: ignore[misc]
+            self.lines.check(self, owner)
+        except NotForTestsError:
+            line.close()
+            self.disconnect()
+            raise
         except BaseException:
             line.close()
             raise
@@ -370,8 +404,15 @@ class _AsyncTimed:
         self.lines.alarms.loops.add(self.loop)
         try:
             await super().connect()  # type: ignore[misc]
-            self._writer.write(pack(("CLIENT", "ID")))
-            line.id = await super().read_response(disable_decoding=True)  # type: ignore[misc]
+            self._writer.write(_QUESTIONS)
+            line.id, owner = await super().read_response(disable_decoding=True), None  # type: ignore[misc]
+            with contextlib.suppress(ResponseError):
+                owner = await super().read_response(disable_decoding=True)  # type: ignore[misc]
+            self.lines.check(self, owner)
+        except NotForTestsError:
+            line.close()
+            await self.disconnect()
+            raise
         except BaseException:
             line.close()
             raise

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import re
-import time
 from collections.abc import Iterator
 
 import redis
 
 from redisson_dq.testing._claim import empty
+from redisson_dq.testing._clients import clients_in, is_soon
 from redisson_dq.testing._server import ServerOfTests
 from redisson_dq.wire.keys import QueueKeys
 
@@ -31,10 +30,6 @@ _KINDS = (
     (_prefix(_KEYS.leases), "zset", "leases in hand"),
     (_prefix(_KEYS.undecodable), "list", "undecodable values"),
 )
-# The name of a connection: its client, and its purpose.
-_CLIENT = re.compile(r"(?:^|/)redisson-dq/[^/]+/([^/]+)/")
-# Redis notices within this time that a connection was closed, in seconds.
-_CLOSING = 1.0
 
 _watches: list[_LeakWatch] = []
 
@@ -95,14 +90,8 @@ class _LeakWatch(logging.Handler):
 
     def end(self) -> None:
         self.look()
-        deadline = time.monotonic() + _CLOSING
-        while (left := self._clients() - self._before) and time.monotonic() < deadline:
-            time.sleep(0.01)
-        if left:
-            self.found[f"{len(left)} clients that were not closed"] = None
+        if not is_soon(lambda: self._clients() <= self._before):
+            self.found[f"{len(self._clients() - self._before)} clients that were not closed"] = None
 
     def _clients(self) -> set[str]:
-        """The clients of this database that have connections."""
-        number = str(self._admin.connection_pool.connection_kwargs.get("db") or 0)
-        names = [each["name"] for each in self._admin.client_list() if each["db"] == number]
-        return {found[1] for name in names if (found := _CLIENT.search(name))}
+        return set(clients_in(self._admin).values())

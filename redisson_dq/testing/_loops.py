@@ -26,7 +26,7 @@ def idle(loop: asyncio.AbstractEventLoop, over: threading.Event) -> None:
     def look() -> None:
         if over.is_set():
             return
-        if getattr(loop, "_ready", ()):
+        if getattr(loop, "_ready", ()) or any(_goes_on(task) for task in _tasks(loop)):
             loop.call_soon(look)
         elif handlers_elsewhere(loop):
             loop.call_later(_LOOK, look)
@@ -67,6 +67,12 @@ def waiting_users(loop: asyncio.AbstractEventLoop) -> list[asyncio.Task[Any]]:
         if modules and modules[-1].startswith(_LIBRARY) and not modules[0].startswith(_LIBRARY):
             found.append(task)
     return found
+
+
+def _goes_on(task: asyncio.Task[Any]) -> bool:
+    """Whether a task is about to run. Not every loop shows its calls, as uvloop does not."""
+    awaited = getattr(task, "_fut_waiter", None)
+    return awaited is None or awaited.done()
 
 
 def _tasks(loop: asyncio.AbstractEventLoop) -> list[asyncio.Task[Any]]:

@@ -21,12 +21,14 @@ from redisson_dq.scripts.script import Script, guarded, load, names
 
 __all__ = [
     "CLOCK_KEY",
+    "COMMAND",
     "MARK_KEY",
+    "OWNER_KEY",
     "OWN_KEYS",
     "STEP",
-    "TIME",
     "by_sha",
     "is_transfer",
+    "needs_time",
     "running_ahead",
     "sha_of",
     "timed",
@@ -36,10 +38,12 @@ __all__ = [
 MARK_KEY = "redisson_dq:test"
 #: The time of the test, in epoch us.
 CLOCK_KEY = "redisson_dq:test_clock"
+#: Says which clock it is.
+OWNER_KEY = "redisson_dq:test_owner"
 _ENDS_KEY = "redisson_dq:test_ends"
 _IDS_KEY = "redisson_dq:test_ids"
 #: The other keys that a test clock keeps in its database.
-OWN_KEYS = (CLOCK_KEY, _ENDS_KEY, _IDS_KEY)
+OWN_KEYS = (CLOCK_KEY, OWNER_KEY, _ENDS_KEY, _IDS_KEY)
 
 # How much later than it is meant Redis removes a key, in ms.
 _LATER_MS = 100 * 365 * 86_400_000
@@ -133,11 +137,12 @@ local redis, ids_from, run_at = (function(redis)
         return at < 0 and at or math.max(0, at - math.floor(now_us() / 1000))
       end,
       PEXPIRETIME = function(key) return real_ends_at(call, key) end,
-      SET = function(key, value, option, ms, ...)
+      SET = function(...)
+        local key, value, option, ms = ...
         if option ~= 'PX' then
-          return call('SET', key, value, option, ms, ...)
+          return call('SET', ...)
         end
-        local done = call('SET', key, value, ...)
+        local done = call('SET', key, value, select(5, ...))
         if type(done) == 'table' and done.ok then
           ends(call, key, math.floor(now_us() / 1000) + ms)
         end
@@ -187,8 +192,9 @@ end)(redis)
 # Where an entry's id begins, in include/add.lua.
 _IDS = "math.floor(now_us / 1048576), (now_us % 1048576) * 4096 - 1"
 
-#: The answer to a plain TIME.
-TIME = _PRELUDE + "return redis.call('TIME')"
+#: Stands for a plain command that has to do with time. Its words are ARGV.
+COMMAND = _PRELUDE + "return redis.call(unpack(ARGV))"
+_COMMANDS = frozenset((b"TIME", b"PTTL", b"PEXPIRE", b"PEXPIREAT", b"PEXPIRETIME", b"RENAME", b"COPY", b"RESTORE"))
 
 #: Moves the time to ARGV[1] (epoch us; "" leaves it), and removes the keys that have ended by then. Gives when the next
 #: key ends, in epoch ms, or nil.
@@ -242,6 +248,12 @@ return answer
 def timed(source: str) -> str:
     """A script's text with the test's time."""
     return _PRELUDE + source.replace(_IDS, "ids_from(now_us)")
+
+
+def needs_time(words: list[bytes]) -> bool:
+    """Whether a plain command has to do with time."""
+    name = words[0].upper()
+    return name in _COMMANDS or (name == b"SET" and b"PX" in words[3:])
 
 
 @cache
