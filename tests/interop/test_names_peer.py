@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 import threading
 from collections import Counter, defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -25,18 +27,42 @@ from tests.interop.test_leases_peer import ENVELOPES, versions
 from tests.workers.handlers import at_rest, running
 
 
-def moved_by_java(java: OpenJava, server: EmbeddedServer, look: redis.Redis, queue: str, version: str) -> None:
-    """Opens a Redisson that moves the queue."""
+@contextmanager
+def moved_by_java(
+    java: OpenJava, server: EmbeddedServer, look: redis.Redis, queue: str, version: str
+) -> Iterator[None]:
+    """A Redisson moves the queue.
+
+    The replies to two of its transfers may overtake each other, and the older one arms its timer then. An entry that is
+    due sooner waits for the next message. So Redisson gets one a second, as from a fleet with other producers.
+    """
+    channel = QueueKeys.of(queue).channel
     java(server.url, version=version).call("open_delayed")
-    eventually(lambda: look.pubsub_numsub(QueueKeys.of(queue).channel)[0][1] == 1)
+    eventually(lambda: look.pubsub_numsub(channel)[0][1] == 1)
+    over = threading.Event()
+
+    def nudge() -> None:
+        with redis.Redis.from_url(server.url) as other:
+            while not over.wait(1):
+                other.publish(channel, -1)
+
+    nudging = threading.Thread(target=nudge)
+    nudging.start()
+    try:
+        yield
+    finally:
+        over.set()
+        nudging.join()
 
 
 @versions
 def test_one_order_through_transfers_of_java(
     flavour: Flavour, redis7: EmbeddedServer, look: redis.Redis, java: OpenJava, queue: str, version: str
 ) -> None:
-    moved_by_java(java, redis7, look, queue, version)
-    with flavour.connect(redis7.url, codec=StringCodec(), envelope=ENVELOPES[version]) as client:
+    with (
+        moved_by_java(java, redis7, look, queue, version),
+        flavour.connect(redis7.url, codec=StringCodec(), envelope=ENVELOPES[version]) as client,
+    ):
         ready, delayed = client.blocking_queue(queue, transfer=False), client.delayed_queue(queue, transfer=False)
         delayed.offer("a", delay=0.05, id="71", context={"trace": "00-4bf9"})
         first = ready.receive(timeout=PATIENCE, visibility_timeout=60)
@@ -66,11 +92,13 @@ def test_cancelled_items_come_no_more_while_java_moves(
 ) -> None:
     """A worker retries, gives up and dies over values of which many are equal. Anything is cancelled at any time."""
     chance = random.Random(seed)
-    moved_by_java(java, redis7, look, queue, next(iter(ENVELOPES)))
     received: dict[str, list[Any]] = defaultdict(list)
     done: Counter[str] = Counter()
     mutex = threading.Lock()
-    with redisson_dq.connect(redis7.url, codec=StringCodec()) as client:
+    with (
+        moved_by_java(java, redis7, look, queue, next(iter(ENVELOPES))),
+        redisson_dq.connect(redis7.url, codec=StringCodec()) as client,
+    ):
         delayed = client.delayed_queue(queue, transfer=False)
         worker = Worker(client)
         worker.queue(queue, transfer=False)
