@@ -36,8 +36,10 @@ class Looks:
         elif isinstance(happening, Noticed):
             self.noticed.append(happening)
 
-    def until_looked(self) -> list[str]:
+    def until_looked(self, client: Any) -> list[str]:
+        """The findings of a look that is over. The client tells of them behind the last answer."""
         eventually(lambda: "missing_rights" in self.asked)
+        client.close()
         return sorted(each.check for each in self.noticed)
 
 
@@ -59,7 +61,7 @@ def well(admin: redis.Redis) -> Iterator[redis.Redis]:
 def test_nothing_is_noticed_where_all_is_well(flavour: Flavour, url: str, looks: Looks, well: Any) -> None:
     with flavour.connect(url, codec=StringCodec(), observer=looks) as client:
         client.delayed_queue("orders").offer("a", delay=60)
-        assert looks.until_looked() == []
+        assert looks.until_looked(client) == []
         # In one pipeline, behind the first call.
         first, *others = [each for each in looks.asked if each in ("offer", "INFO", "missing_rights")]
         assert (first, others) == ("offer", ["INFO", "INFO", "INFO", "missing_rights"])
@@ -81,7 +83,7 @@ def test_what_may_lose_items_is_told_with_the_command_that_helps(
     with flavour.connect(url, codec=StringCodec(), observer=looks) as client:
         for name in ("orders", "bills"):
             client.delayed_queue(name).offer("a", delay=60)
-        assert looks.until_looked() == ["append-only file", "eviction"]
+        assert looks.until_looked(client) == ["append-only file", "eviction"]
         lines = {record.levelname: record for record in caplog.records if "check" in vars(record)}
         assert lines["WARNING"].getMessage().endswith(": CONFIG SET maxmemory-policy noeviction")
         assert lines["INFO"].getMessage().endswith(": CONFIG SET appendonly yes")
@@ -95,7 +97,7 @@ def test_what_may_lose_items_is_told_with_the_command_that_helps(
             well.execute_command(*line.getMessage().rpartition(": ")[2].split())
     with flavour.connect(url, codec=StringCodec(), observer=(again := Looks())) as client:
         client.delayed_queue("orders").offer("a", delay=60)
-        assert again.until_looked() == []
+        assert again.until_looked(client) == []
 
 
 @pytest.mark.parametrize(("ahead", "way"), [(3, "behind"), (-3, "ahead of")])
@@ -106,7 +108,7 @@ def test_a_clock_that_differs(
     monkeypatch.setattr(SystemClock, "calendar_us", staticmethod(lambda: calendar_us() + ahead * 1_000_000))
     with flavour.connect(url, codec=StringCodec(), observer=looks) as client:
         client.delayed_queue("orders").offer("a", delay=60)
-        assert looks.until_looked() == ["clock"]
+        assert looks.until_looked(client) == ["clock"]
     assert f"3.0 s {way} that of this machine" in looks.noticed[0].found
     assert not looks.noticed[0].needs_a_hand
 
@@ -128,7 +130,7 @@ def test_a_missing_right_is_named(
     well.execute_command("ACL", "SETUSER", "some", "reset", "on", ">pw", "~*", "&*", "+@all", *rules)
     with flavour.connect(url.replace("//", "//some:pw@"), codec=StringCodec(), observer=looks) as client:
         client.blocking_queue("orders").poll(timeout=0.01)
-        assert looks.until_looked() == ["rights"]
+        assert looks.until_looked(client) == ["rights"]
     assert looks.noticed[0].found == f"queue 'orders': the user may not run {missing}"
     well.execute_command("ACL", "DELUSER", "some")
 
@@ -153,7 +155,7 @@ def test_a_client_that_only_offers_looks_from_a_call(
         assert not [each for each in threading.enumerate() if each.name.startswith("redisson_dq-")]
         # Once it moves too, it tells nothing twice.
         client.blocking_queue("orders").poll()
-        looks.until_looked()
+        looks.until_looked(client)
         assert [each.check for each in looks.noticed] == ["eviction", "append-only file"]
 
 
@@ -184,7 +186,7 @@ def test_a_user_who_may_not_ask_learns_nothing(
     well.execute_command("ACL", "SETUSER", "some", "reset", "on", ">pw", "~*", "&*", "+@all", "-info", "-config")
     with flavour.connect(url.replace("//", "//some:pw@"), codec=StringCodec(), observer=looks) as client:
         client.delayed_queue("orders").offer("a", delay=60)
-        assert looks.until_looked() == []
+        assert looks.until_looked(client) == []
     assert [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING] == []
     well.execute_command("ACL", "DELUSER", "some")
 
