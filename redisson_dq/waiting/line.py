@@ -166,13 +166,15 @@ class Line:
 
     # -- all of these are called under the mutex ---------------------------------------------------------------------
 
-    def admit(self, first: Waiter | str | None = None) -> None:
-        """Takes callers from the inbox into the line."""
+    def admit(self, first: Waiter | str | None = None) -> bool:
+        """Takes callers from the inbox into the line. Gives whether the inbox had anything."""
         caller = first or self.inbox.poll()
+        came = caller is not None
         while caller is not None:
             if isinstance(caller, Waiter) and not caller.is_gone and not caller.answer.filled:
                 self._admit(caller)
             caller = self.inbox.poll()
+        return came
 
     def _admit(self, waiter: Waiter) -> None:
         if self.closed:

@@ -190,7 +190,13 @@ class SharedPump:
         if trigger is Trigger.AWAY:
             # It may live on another node now.
             self.lookout = None
-        for do in self.engine.step(trigger):
+        self._carry_out(self.engine.step(trigger), refusal, reason)
+        if self.engine.state is State.RESTING and self.line.inbox.count and not self.engine.is_replaced:
+            # Somebody came who still found it called.
+            self._carry_out(self.engine.step(Trigger.WORK), None, None)
+
+    def _carry_out(self, to_do: tuple[Do, ...], refusal: Refusal | None, reason: RedissonDQError | None) -> None:
+        for do in to_do:
             if do is Do.CALL:
                 self._calling.call(self)
             elif do is Do.RETURN:
@@ -201,9 +207,6 @@ class SharedPump:
                 self.line.fail(reason)
             elif do is Do.PAUSE:
                 self._calling.later(self._errands.go_on, self.backs.pause_of(self.engine.longer_pause()))
-        if self.engine.state is State.RESTING and self.line.inbox.count and not self.engine.is_replaced:
-            # Somebody came who still found it called.
-            self.feed(Trigger.WORK)
 
     def wants(self) -> bool:
         """Whether it has to be asked, in a round that comes to it. Otherwise it takes its next step."""

@@ -108,9 +108,9 @@ class Actions:
 
     def choose(self, *, is_answered: bool) -> Trigger:
         """Classifies the work that is left, when the callers in the inbox are in the line. Under the mutex."""
-        # Somebody may have come meanwhile.
-        lingered, self._lingered = self._lingered and not self._bell.count, False
-        self.admit()
+        # Somebody may have come since the bell was given up.
+        lingered = not self.admit() and self._lingered
+        self._lingered = False
         self._line.answer_expired()
         self._backs.surplus = self._line.give(self._backs.surplus)
         return self._engine.choice(
@@ -121,14 +121,15 @@ class Actions:
             lingered=lingered,
         )
 
-    def admit(self) -> None:
-        """Takes callers into the line, where no other background task does. Under the mutex."""
+    def admit(self) -> bool:
+        """Takes callers into the line, where no other background task does. Under the mutex. Gives whether it rang."""
         if self._bell is self._line.inbox:
-            self._line.admit()
-            return
+            return self._line.admit()
         # Somebody else reads the inbox, and would miss the callers that this one took from it.
-        while self._bell.count:
-            self._bell.poll()
+        rang = False
+        while self._bell.poll() is not None:
+            rang = True
+        return rang
 
     def failed(self, held: InHand, error: BaseException) -> ActionResult:
         """An action failed, and values that came may be in hand."""

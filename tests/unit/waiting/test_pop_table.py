@@ -101,6 +101,8 @@ _HARMLESS: dict[Row, set[str]] = {
     (_S.SETTLING, _T.SAVED): {"to PAUSING"},
     (_S.GATHERING, _T.SAVED): {"to PAUSING"},
     (_S.REPEATING, _T.CAME): {"to PAUSING"},
+    # A caller that goes on first saves the pumper a look.
+    (_S.GIVING, _T.DONE): {"without GIVE_WAY"},
     # Nothing is left to disconnect.
     (_S.CHOOSING, _T.ABANDONED): {"without DISCONNECT"},
     (_S.REPEATING, _T.FAILED): {"without DISCONNECT"},
