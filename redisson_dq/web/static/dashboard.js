@@ -63,6 +63,7 @@ function choosing() {
 
 // A page that came while Redis was away asks again by itself.
 function returning() {
+  if ($("looking")) setTimeout(() => location.reload(), 1000);
   if (!$("trouble")?.hasAttribute("data-away")) return;
   setInterval(async () => {
     const answer = document.hidden ? null : await fetch(location.href, { headers: { accept: "text/html" } }).catch(() => null);

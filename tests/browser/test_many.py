@@ -1,0 +1,80 @@
+"""The pages of a large server: 500 queues, and by night 1,000,000 items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+import redisson_dq
+from redisson_dq.codecs import StringCodec
+from redisson_dq.embedded import EmbeddedServer
+from redisson_dq.web.paths import Links
+from tests.browser.conftest import OpenTab, serving
+from tests.browser.judging import settled, shifts, sizes
+
+LINKS = Links("")
+QUEUES, ITEMS = 500, 1_000_000
+_IN_BARS = """() => [...document.querySelectorAll("#timeline svg a")]
+  .reduce((sum, bar) => sum + Number(bar.ariaLabel.split(" ")[0].replaceAll(",", "")), 0)"""
+
+
+@pytest.fixture(scope="module")
+def root(server: EmbeddedServer) -> Iterator[str]:
+    with redisson_dq.connect(server.url, codec=StringCodec()) as client:
+        for i in range(QUEUES):
+            with client.delayed_queue(f"queue-{i:03}", transfer=False) as queue:
+                queue.offer("a", 3600 + i)
+    with serving(server.url) as root:
+        yield root
+
+
+def test_500_queues_are_pages_of_one_list(open_tab: OpenTab) -> None:
+    page = open_tab().open("/")
+    settled(page)
+    assert shifts(page) == 0
+    assert sum(sizes(page).values()) < 300_000
+    expect(page.locator("#shown")).to_have_text("500")
+    expect(page.locator('[data-figure="waiting"] .count')).to_have_text("500")
+    expect(page.locator("tbody tr")).to_have_count(100)
+    page.get_by_role("link", name="Next").click()
+    expect(page.locator(".pager")).to_contain_text("Page 2 of 5")
+    page.get_by_label("Filter the queues").fill("queue-49?")
+    page.keyboard.press("Enter")
+    expect(page.locator("tbody tr")).to_have_count(10)
+    expect(page.locator("#shown")).to_have_text("10 of 500")
+
+
+@pytest.mark.nightly
+def test_every_view_of_a_million_items(browser: Browser, server: EmbeddedServer) -> None:
+    with redisson_dq.connect(server.url, codec=StringCodec()) as client:
+        large = client.delayed_queue("large", transfer=False)
+        for i in range(0, ITEMS, 10_000):
+            large.offer_all([(f"order-{k}", 3600 + k) for k in range(i, i + 10_000)])
+    with serving(server.url) as root:
+        page = browser.new_page()
+        page.goto(root + LINKS.fleet(sort="-waiting"))
+        expect(page.locator("tbody tr").first.locator('[data-cell="waiting"] .n')).to_have_text("1,000,000")
+        told = {"fleet": _loaded(page)}
+        page.goto(root + LINKS.queue("large"))
+        assert page.evaluate(_IN_BARS) == ITEMS
+        told["queue"] = _loaded(page)
+        page.locator("#timeline svg a").nth(20).click()
+        expect(page.locator("table.items tbody tr")).to_have_count(50)
+        told["items of a span"] = _loaded(page)
+        page.locator("table.items tbody a").first.click()
+        expect(page.locator(".tree")).to_contain_text("order-")
+        told["item"] = _loaded(page)
+        page.goto(root + LINKS.items("large", filter="id ~ 1"))
+        expect(page.locator("table.items tbody tr")).to_have_count(50)
+        told["filter"] = _loaded(page)
+        page.goto(root + LINKS.doctor())
+        expect(page.locator(".finding").first).to_contain_text("Problem", timeout=20_000)
+        told["doctor"] = _loaded(page)
+        page.close()
+    print("ms from the request to the loaded page:", told)
+
+
+def _loaded(page: Page) -> int:
+    return int(page.evaluate("() => performance.getEntriesByType('navigation')[0].loadEventEnd"))
