@@ -2,7 +2,7 @@
 
 Here belongs how items are chosen, acted on in batches, and put back from an undo file. The commands ``cancel``,
 ``reschedule``, ``run-now``, ``pause``, ``resume``, ``dead``, ``quarantine``, ``undecodable`` and ``undo`` use it, and
-so may a web page. Nothing here reads arguments of a command or prints.
+so do the pages of ``web/``. Nothing here reads arguments of a command or prints.
 
 One action goes through four steps:
 

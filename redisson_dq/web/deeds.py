@@ -17,6 +17,7 @@ One deed goes through these states:
 from __future__ import annotations
 
 import itertools
+import json
 import re
 import secrets
 import threading
@@ -32,6 +33,7 @@ from redisson_dq._sync.client import Client
 from redisson_dq._times import from_ms, machine_us
 from redisson_dq._version import __version__
 from redisson_dq.browsing import Filter
+from redisson_dq.browsing.values import make_codec
 from redisson_dq.errors import ArgumentError, RedissonDQError
 from redisson_dq.mending import (
     Acting,
@@ -53,9 +55,11 @@ from redisson_dq.mending import (
     undo,
 )
 from redisson_dq.mending import ItemRow as MendedRow
+from redisson_dq.mending.making import codec_of, envelope_of, made_value
 from redisson_dq.web.access import Right
 from redisson_dq.web.masks import MaskedReader, Masks
 from redisson_dq.web.times import moment_ms, span_ms
+from redisson_dq.wire.envelope import Envelope
 
 __all__ = ["KINDS", "WebDeed", "DeedKind", "Deeds", "audit"]
 
@@ -74,6 +78,8 @@ class DeedKind:
     """A kind of action. ``states`` are those of the items that it is for; ``queue`` for one on the queue itself.
 
     ``verb`` and ``past`` name it for people. ``needs`` are the fields of its form: ``when`` is a moment or a span.
+    ``value`` is JSON, ``delay`` a span, ``item_id`` the id of the offer, and ``class`` a Java class of a JSON object.
+    The last three may be empty.
     """
 
     name: str
@@ -116,6 +122,15 @@ KINDS: Mapping[str, DeedKind] = {
         DeedKind(
             name="release", right="mend", states=("in-flight",), verb="Give back", past="given back", can_undo=False
         ),
+        DeedKind(
+            name="offer",
+            right="mend",
+            states=(_OF_QUEUE,),
+            verb="Offer",
+            past="offered",
+            can_undo=False,
+            needs=("value", "delay", "item_id", "class"),
+        ),
         DeedKind(name="pause", right="mend", states=(_OF_QUEUE,), verb="Pause", past="paused"),
         DeedKind(name="resume", right="mend", states=(_OF_QUEUE,), verb="Resume", past="resumed"),
     )
@@ -137,6 +152,10 @@ class WebDeed:
     filter: str = ""
     ids: tuple[str, ...] = ()
     when: str = ""
+    value: str = attrs.field(default="", repr=False)
+    delay: str = ""
+    item_id: str = ""
+    java_class: str = ""
     status: str = "choosing"
     met: int = 0
     wanted: int = 0
@@ -189,8 +208,10 @@ class Deeds:
             raise ArgumentError(f"{deed.kind.name} is for items that are {' or '.join(deed.kind.states)}")
         if deed.filter:
             Filter(deed.filter)
-        if deed.kind.needs:
+        if deed.kind.name == "reschedule":
             self._when(deed)
+        if deed.kind.name == "offer":
+            self._made(deed)
         with self._mutex:
             self._drop_old()
             if sum(each.status in ("choosing", "ready") for each in self._deeds.values()) >= _MOST_READY:
@@ -232,7 +253,9 @@ class Deeds:
         """Looks for the items. It raises nothing: the deed has the error."""
         try:
             queue = MendedQueue(self._client, deed.queue, partitions=deed.partitions)
-            if deed.state == _OF_QUEUE:
+            if deed.kind.name == "offer":
+                deed.wanted = 1
+            elif deed.state == _OF_QUEUE:
                 deed.wanted = len(queue.parts)
             else:
                 deed.selection = self._selected(deed, queue)
@@ -290,6 +313,9 @@ class Deeds:
             self._tell(deed, deed.kind.past, deed.done)
 
     def _act(self, deed: WebDeed, queue: MendedQueue, writer: UndoWriter | None) -> None:
+        if deed.kind.name == "offer":
+            self._offer(deed)
+            return
         if deed.state == _OF_QUEUE:
             deed.done = (pause if deed.kind.name == "pause" else resume)(queue, writer)
             return
@@ -308,6 +334,30 @@ class Deeds:
         else:
             counts = mend_aside(selection, "purge" if deed.kind.name == "purge" else "redrive", acting)
         deed.done, deed.left = counts.done, dict(counts.left)
+
+    @staticmethod
+    def _made(deed: WebDeed) -> tuple[Any, float]:
+        """The value and the delay in seconds of an offer. Raises ArgumentError."""
+        try:
+            parsed = json.loads(deed.value)
+        except (ValueError, RecursionError) as error:
+            raise ArgumentError(f"the value is no JSON: {error}; a text stands in quotes") from None
+        delay = span_ms(deed.delay) / 1000 if deed.delay else 0.0
+        if delay < 0:
+            raise ArgumentError("a delay is not negative")
+        return made_value(parsed, deed.java_class or None), delay
+
+    def _offer(self, deed: WebDeed) -> None:
+        """Offers in the codec of the items that are there. Raises ArgumentError where the bytes do not tell it."""
+        value, delay = self._made(deed)
+        written = envelope_of(self._client, deed.queue, deed.partitions)
+        if written == "legacy" and self._client.runtime.options.envelope is not Envelope.LEGACY:
+            raise ArgumentError("the items are in the legacy envelope: offer by redisson-dq offer --envelope legacy")
+        codec = make_codec(codec_of(self._client, deed.queue, deed.partitions))
+        options: dict[str, Any] = {} if deed.partitions is None else {"partitions": deed.partitions}
+        with self._client.delayed_queue(deed.queue, codec=codec, transfer=False, **options) as queue:
+            queue.offer(value, delay, **({"id": deed.item_id} if deed.item_id else {}))
+        deed.done = 1
 
     @staticmethod
     def _when(deed: WebDeed, queue: MendedQueue | None = None) -> tuple[Any, int]:
@@ -362,7 +412,9 @@ class Deeds:
     def _in_words(self, deed: WebDeed) -> str:
         which = f"by filter {self._masks.filter(deed.filter)!r}" if deed.filter else "by ids" if deed.ids else "all"
         when = f" to {deed.when!r}" if deed.when else ""
-        thing = "the queue" if deed.state == _OF_QUEUE else f"{deed.wanted} {deed.state} items {which}"
+        thing = f"{deed.wanted} {deed.state} items {which}"
+        if deed.state == _OF_QUEUE:
+            thing = "one value" if deed.kind.name == "offer" else "the queue"
         return f"{deed.kind.name}{when} {thing} of {deed.queue!r}, action {deed.id}, from {deed.address}"
 
     def _tell(self, deed: WebDeed, past: str, count: int) -> None:

@@ -86,7 +86,7 @@ class QueueView:
     how many would move it. ``others`` is how many of these are not of this library, such as Java's. Both are None where
     nobody can tell. ``clients_error`` says why clients cannot be seen. ``forms`` and ``codecs`` are of a sample, and
     ``classes`` are those of its values. ``recurring`` are the first 50 offers. ``findings`` are the doctor's.
-    ``actions`` are those that the user may start on the queue itself: pause, resume.
+    ``actions`` are those that the user may start on the queue itself: offer, pause, resume.
     """
 
     name: str

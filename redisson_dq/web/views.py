@@ -187,6 +187,10 @@ async def _act(dashboard: Dashboard, asked: WebRequest) -> Any:
         filter=filter,
         ids=ids,
         when=form.get("when").strip(),
+        value=form.get("value"),
+        delay=form.get("delay").strip(),
+        item_id=form.get("item_id"),
+        java_class=form.get("class").strip(),
     )
     dashboard.deeds.new(deed)
     await dashboard.go_on(dashboard.deeds.choose, deed)

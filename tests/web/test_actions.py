@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import redisson_dq
+from redisson_dq.codecs import JsonJacksonCodec
 from redisson_dq.web import Basic
 from redisson_dq.web.paths import Links
 from tests.web.conftest import Open, TestClient, logged_in, token_of
@@ -142,3 +143,21 @@ def test_an_action_says_which_items(pages: TestClient) -> None:
     ):
         assert pages.post(LINKS.act("orders"), data={"token": token, **fields}).status_code == 400, fields
     assert pages.get("/actions?format=json").json()["rows"] == []
+
+
+def test_a_value_is_offered_as_the_others_are_written(pages: TestClient, redis_url: str) -> None:
+    with redisson_dq.connect(redis_url, codec=JsonJacksonCodec()) as client:
+        queue = client.delayed_queue("orders", transfer=False)
+        queue.offer({"n": 1}, 3600)
+        found = act(pages, "orders", action="offer", state="queue", value='{"n": 2}', delay="2h", item_id="second")
+        assert (found["wanted"], found["can_do"]) == (1, True)
+        assert client.stats("orders")["orders"].waiting == 1
+        found = step(pages, found, "do")
+        assert (found["status"], found["done"], found["can_undo"]) == ("done", 1, False)
+        assert queue.read_all() == [{"n": 1}, {"n": 2}]
+        found = step(pages, act(pages, "orders", action="offer", state="queue", value="3", item_id="second"), "do")
+        assert (found["status"], found["done"]) == ("failed", 0)
+        assert "second" in found["error"]
+    for fields in ({"value": "{"}, {"value": "1", "delay": "-5m"}, {"value": "{}", "class": "com.acme.Nobody"}):
+        answer = pages.post(LINKS.act("orders"), data={"token": token_of(pages), "action": "offer", **fields})
+        assert answer.status_code == 400, fields

@@ -26,7 +26,6 @@ from redisson_dq.cli.frame import (
     server_options,
 )
 from redisson_dq.cli.looking._values import ValueChoice, load_classes, value_options
-from redisson_dq.cli.values._making import codec_of, envelope_of, made_value
 
 if TYPE_CHECKING:
     from redisson_dq import Client
@@ -78,6 +77,8 @@ def command(
     if file is not None and given:
         raise click.UsageError("VALUE and --file both say what is offered: give one of them")
     lines: Iterator[str] = iter(given) if given and given != ("-",) else _lines(file or sys.stdin)
+    from redisson_dq.mending.making import codec_of, envelope_of
+
     load_classes(values.classes)
     with server.client() as looking:
         count = found_partitions(looking, queue, partitions)
@@ -109,6 +110,8 @@ class _BadLineError(Exception):
 
 
 def _values(lines: Iterator[str], java_class: str | None, text: bool) -> Iterator[Any]:
+    from redisson_dq.mending.making import made_value
+
     for number, line in enumerate(lines, 1):
         if text:
             yield line

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
-import click
+from redisson_dq.errors import ArgumentError
 
 if TYPE_CHECKING:
     from redisson_dq import Client
@@ -22,14 +22,14 @@ _CLEAR = frozenset((_KRYO, "JsonJacksonCodec", "SerializationCodec", "StringCode
 def made_value(parsed: Any, java_class: str | None) -> Any:
     """A value of JSON, or an object of the Java class with its fields.
 
-    A mapping with ``@class`` is an object of that class anywhere. Raises click.UsageError for a class that nobody has
+    A mapping with ``@class`` is an object of that class anywhere. Raises ArgumentError for a class that nobody has
     declared, and for fields that it does not have.
     """
     if isinstance(parsed, list):
         return [made_value(each, None) for each in parsed]
     if not isinstance(parsed, dict):
         if java_class is not None:
-            raise click.UsageError(f"an object of {java_class} is made of a JSON object, not of {parsed!r}")
+            raise ArgumentError(f"an object of {java_class} is made of a JSON object, not of {parsed!r}")
         return parsed
     name = java_class or parsed.get("@class")
     fields = {key: made_value(each, None) for key, each in parsed.items() if key != "@class"}
@@ -41,16 +41,16 @@ def _made_object(name: str, fields: dict[str, Any]) -> Any:
 
     declared = declaration_of(name)
     if declared is None:
-        raise click.UsageError(f"nobody has declared {name}: --classes FILE names a Python file that does")
+        raise ArgumentError(f"nobody has declared {name}: --classes FILE names a Python file that does")
     if declared.kind == "enum":
-        raise click.UsageError(f"{name} is an enum, which has no fields")
+        raise ArgumentError(f"{name} is an enum, which has no fields")
     parameters = inspect.signature(declared.python).parameters
     # Java's names and Python's are both taken.
     given = {_attribute(declared, key, parameters): each for key, each in fields.items()}
     try:
         return declared.python(**given)
     except TypeError as error:
-        raise click.UsageError(f"an object of {name} cannot be made: {error}") from None
+        raise ArgumentError(f"an object of {name} cannot be made: {error}") from None
 
 
 def _attribute(declared: Any, key: str, parameters: Any) -> str:
@@ -70,7 +70,7 @@ def envelope_of(client: Client, queue: str, partitions: int | None) -> str:
 def codec_of(client: Client, queue: str, partitions: int | None) -> str:
     """Redisson's name of the codec that the first items have, and its default where there are none.
 
-    Raises click.UsageError where the bytes do not tell which one it is.
+    Raises ArgumentError where the bytes do not tell which one it is.
     """
     from redisson_dq.browsing import browse, recognise
 
@@ -82,5 +82,5 @@ def codec_of(client: Client, queue: str, partitions: int | None) -> str:
             return names.pop()
         if rows:
             alike = ", ".join(sorted(names)) or "no known codec"
-            raise click.UsageError(f"the values of {queue} look like those of {alike}: say --codec NAME")
+            raise ArgumentError(f"the values of {queue} look like those of {alike}: say --codec NAME")
     return _KRYO
