@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import secrets
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
@@ -25,7 +25,7 @@ from redisson_dq.testing._jumps import Auto
 from redisson_dq.testing._leaks import look
 from redisson_dq.testing._rest import Rest
 from redisson_dq.testing._scripts import CLOCK_KEY, MARK_KEY, OWNER_KEY, STEP
-from redisson_dq.testing._waits import Alarms, TimedAlarm, TimedEvents, TimedLock, TimedTimer
+from redisson_dq.testing._waits import Alarms, ClockOfAlarms, TimedAlarm, TimedTimer
 
 __all__ = ["AioClock", "TestClock"]
 
@@ -36,7 +36,7 @@ _BEGINNING_US = 1_000_000_000_000
 _DAY = 86_400.0
 
 
-class TestClock:
+class TestClock(ClockOfAlarms):
     """The time of a test. It stands still until the test lets it go on.
 
     A context manager. Clients that are made inside follow it, on threads and on asyncio: delays, leases, retries,
@@ -63,7 +63,7 @@ class TestClock:
     def __init__(self, url: str, *, start: datetime | None = None, patience: float = 10.0) -> None:
         start_us = _epoch_us(datetime.now(timezone.utc) if start is None else start, "start=") // 1000 * 1000
         self._url = url
-        self._alarms = Alarms(start_us, patience)
+        super().__init__(Alarms(start_us, patience))
         self._start_us = start_us
         self._mutex = threading.Lock()
         self._owner = secrets.token_hex(8)
@@ -71,8 +71,6 @@ class TestClock:
         self._rest = Rest(self._alarms, self._lines, patience, self._blocked)
         self._admin: Any = None
         self._ends = contextlib.ExitStack()
-        self._sleeping: set[TimedLock] = set()
-        self._is_over = False
         #: Its calls for coroutines.
         self.aio = AioClock(self)
 
@@ -103,10 +101,7 @@ class TestClock:
 
     def __exit__(self, *error: object) -> None:
         self._ends.close()
-        # Time goes on no more, and a handler that sleeps would keep its thread for ever.
-        self._is_over = True
-        for lock in list(self._sleeping):
-            lock.release()
+        self.end_sleeps()
 
     # -- for tests ---------------------------------------------------------------------------------------------------
 
@@ -274,64 +269,6 @@ class TestClock:
 
     def timer(self, usual: object, /) -> Any:
         return TimedTimer(self._alarms)
-
-    def lock(self) -> TimedLock:
-        return TimedLock(self._alarms)
-
-    def events(self) -> TimedEvents:
-        return TimedEvents(self._alarms)
-
-    def sleep(self, seconds: float, /) -> None:
-        """Returns when so much time has passed by this clock. For handlers that take long."""
-        lock = self.lock()
-        lock.acquire()
-        self._sleeping.add(lock)
-        try:
-            if not self._is_over:
-                lock.acquire(timeout=seconds)
-        finally:
-            self._sleeping.discard(lock)
-
-    def sleep_until(self, moment_us: int, *, busy: bool) -> None:
-        while (left_us := moment_us - self.now_us()) > 0:
-            self.sleep(left_us / 1_000_000)
-
-    def call_later(
-        self, loop: asyncio.AbstractEventLoop, seconds: float, call: Callable[..., object], *args: Any
-    ) -> TimedAlarm:
-        self._alarms.loops.add(loop)
-
-        def ring() -> None:
-            # A loop that is closed has nobody who waits.
-            with contextlib.suppress(RuntimeError):
-                loop.call_soon_threadsafe(run)
-
-        def run() -> None:
-            if not alarm.is_cancelled:
-                call(*args)
-
-        task = asyncio.current_task(loop)
-        alarm = self._alarms.alarm(seconds, ring, "a task" if task is None else task.get_name())
-        return alarm
-
-    async def async_sleep(self, seconds: float, /) -> None:
-        """Returns when so much time has passed by this clock. The loop goes on meanwhile."""
-        over = asyncio.get_running_loop().create_future()
-
-        def end() -> None:
-            # It may have rung twice, by real time and by hand.
-            if not over.done():
-                over.set_result(None)
-
-        alarm = self.call_later(over.get_loop(), seconds, end)
-        try:
-            await over
-        finally:
-            alarm.cancel()
-
-    async def async_sleep_until(self, moment_us: int, *, busy: bool) -> None:
-        while (left_us := moment_us - self.now_us()) > 0:
-            await self.async_sleep(left_us / 1_000_000)
 
 
 class AioClock:

@@ -17,7 +17,7 @@ import attrs
 
 from redisson_dq.errors import RedissonDQError
 
-__all__ = ["TimedAlarm", "Alarms", "TimedEvents", "TimedLock", "TimedTimer", "NoRestError", "Wait"]
+__all__ = ["TimedAlarm", "Alarms", "ClockOfAlarms", "TimedEvents", "TimedLock", "TimedTimer", "NoRestError", "Wait"]
 
 # A shorter wait ends by real time too, in seconds. So a client can be closed while the time stands still.
 _LOOK = 0.25
@@ -291,3 +291,79 @@ class TimedEvents(_Waited):
 
     def qsize(self) -> int:
         return len(self._items)
+
+
+class ClockOfAlarms:
+    """The waits of a clock whose time stands in its alarms. A class of it tells the time."""
+
+    def __init__(self, alarms: Alarms) -> None:
+        self._alarms = alarms
+        self._sleeping: set[TimedLock] = set()
+        self._is_over = False
+
+    def now_us(self) -> int:
+        raise NotImplementedError
+
+    def end_sleeps(self) -> None:
+        """Time goes on no more, and a handler that sleeps would keep its thread for ever."""
+        self._is_over = True
+        for lock in list(self._sleeping):
+            lock.release()
+
+    def lock(self) -> TimedLock:
+        return TimedLock(self._alarms)
+
+    def events(self) -> TimedEvents:
+        return TimedEvents(self._alarms)
+
+    def sleep(self, seconds: float, /) -> None:
+        """Returns when so much time has passed by this clock. For handlers that take long."""
+        lock = self.lock()
+        lock.acquire()
+        self._sleeping.add(lock)
+        try:
+            if not self._is_over:
+                lock.acquire(timeout=seconds)
+        finally:
+            self._sleeping.discard(lock)
+
+    def sleep_until(self, moment_us: int, *, busy: bool) -> None:
+        while (left_us := moment_us - self.now_us()) > 0:
+            self.sleep(left_us / 1_000_000)
+
+    def call_later(
+        self, loop: asyncio.AbstractEventLoop, seconds: float, call: Callable[..., object], *args: Any
+    ) -> TimedAlarm:
+        self._alarms.loops.add(loop)
+
+        def ring() -> None:
+            # A loop that is closed has nobody who waits.
+            with contextlib.suppress(RuntimeError):
+                loop.call_soon_threadsafe(run)
+
+        def run() -> None:
+            if not alarm.is_cancelled:
+                call(*args)
+
+        task = asyncio.current_task(loop)
+        alarm = self._alarms.alarm(seconds, ring, "a task" if task is None else task.get_name())
+        return alarm
+
+    async def async_sleep(self, seconds: float, /) -> None:
+        """Returns when so much time has passed by this clock. The loop goes on meanwhile."""
+        over = asyncio.get_running_loop().create_future()
+
+        def end() -> None:
+            # It may have rung twice, by real time and by hand.
+            if not over.done():
+                over.set_result(None)
+
+        alarm = self.call_later(over.get_loop(), seconds, end)
+        try:
+            await over
+        finally:
+            alarm.cancel()
+
+    async def async_sleep_until(self, moment_us: int, *, busy: bool) -> None:
+        while (left_us := moment_us - self.now_us()) > 0:
+            await self.async_sleep(left_us / 1_000_000)
