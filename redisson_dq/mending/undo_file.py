@@ -18,6 +18,7 @@ line that may be cut. A cut line was never acted on.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import zlib
@@ -85,22 +86,29 @@ class UndoWriter:
             raise UndoFileError(
                 f"undo file {str(path)!r} cannot be written: {error.strerror}; nothing was changed"
             ) from error
-        made = cls(path, os.fdopen(handle, "ab"))
-        is_ours(made._file)
-        _fsync_folder(path)
-        made._write(
-            {
-                "redisson_dq_undo": VERSION,
-                "queue": queue.name,
-                "partitions": queue.partitions,
-                "parts": [part.keys.queue.ready for part in queue.parts],
-                "dead_letter": queue.dead_letter,
-                "action": action,
-                "server": queue.where,
-                "at": at,
-                "made_by": f"redisson-dq {version}",
-            }
-        )
+        made = cls(path, os.fdopen(handle, "ab", buffering=0))
+        try:
+            is_ours(made._file)
+            _fsync_folder(path)
+            made._write(
+                {
+                    "redisson_dq_undo": VERSION,
+                    "queue": queue.name,
+                    "partitions": queue.partitions,
+                    "parts": [part.keys.queue.ready for part in queue.parts],
+                    "dead_letter": queue.dead_letter,
+                    "action": action,
+                    "server": queue.where,
+                    "at": at,
+                    "made_by": f"redisson-dq {version}",
+                }
+            )
+        except BaseException:
+            # Nothing was done. A file without its head would be none.
+            with contextlib.suppress(OSError):
+                made.close()
+            path.unlink(missing_ok=True)
+            raise
         return made
 
     @classmethod
@@ -110,7 +118,7 @@ class UndoWriter:
         Raises UndoFileError, also while the action still runs, or another undo, and where the file was changed since.
         """
         try:
-            file = os.fdopen(os.open(found.path, os.O_RDWR | os.O_APPEND), "ab")
+            file = os.fdopen(os.open(found.path, os.O_RDWR | os.O_APPEND), "ab", buffering=0)
         except OSError as error:
             raise UndoFileError(f"undo file {str(found.path)!r} cannot be written: {error.strerror}") from error
         try:
@@ -169,8 +177,10 @@ class UndoWriter:
 
     def _write(self, line: dict[str, Any]) -> None:
         try:
-            self._file.write(_dumped({**line, "sum": _sum(line)}) + b"\n")
-            self._file.flush()
+            # Nothing is kept in memory: a line that does not fit would be tried again when the file is closed.
+            left = memoryview(_dumped({**line, "sum": _sum(line)}) + b"\n")
+            while left:
+                left = left[self._file.write(left) :]
             os.fsync(self._file.fileno())
         except OSError as error:
             raise UndoFileError(

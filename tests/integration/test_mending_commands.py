@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import re
+import resource
 import shlex
 import signal
 import subprocess
 import sys
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,7 @@ from redisson_dq.codecs import JsonJacksonCodec, Kryo5Codec, StringCodec
 from redisson_dq.mending import MendedQueue, found_by_id
 from redisson_dq.wire.keys import QueueKeys
 from tests.cluster import Cluster
+from tests.conftest import environment
 
 PAGE = Path(__file__).parents[2] / "docs" / "command-line.md"
 SESSION = re.compile(r"<!-- session: ([\w-]+) -->\n\n```console\n(.*?)```", re.DOTALL)
@@ -335,3 +338,77 @@ def test_what_a_problem_names_can_be_pasted_into_a_shell(client: Any, name: str,
         assert arguments[-len(words) :] == words
         assert ("--" in told.split("\0")) == any(each.startswith("-") for each in words)
     held.ack()
+
+
+# -- undo files on a full disk, and signals at any moment ------------------------------------------------------------
+def started(line: str, folder: Path, url: str, most: int | None = None) -> subprocess.Popen[str]:
+    """Starts a command whose files may have so many bytes at most."""
+
+    def limited() -> None:
+        if most is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+
+    return subprocess.Popen(
+        [sys.executable, "-m", "redisson_dq", *shlex.split(line), "--yes", "--url", url],
+        cwd=folder,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=limited,
+    )
+
+
+@pytest.mark.parametrize(
+    "most",
+    [
+        30_000,
+        pytest.param(100, marks=pytest.mark.nightly),
+        pytest.param(500, marks=pytest.mark.nightly),
+        pytest.param(60_000, marks=pytest.mark.nightly),
+    ],
+)
+def test_an_undo_file_on_a_full_disk_has_all_that_was_done(delayed: Any, url: str, tmp_path: Path, most: int) -> None:
+    """The batch that does not fit is not done. A file whose head does not fit is not left behind."""
+    delayed.offer_all([(f"value-{number}", HOUR) for number in range(900)])
+    dues = {item.id: item.due for item in delayed.items(0, 999)}
+    run = started("cancel orders --all --undo-file f", tmp_path, url, most)
+    _, told = run.communicate(timeout=60)
+    assert run.returncode == 65, told
+    assert "cannot be written" in told
+    assert ("to take back the part that was done: redisson-dq undo f --yes" in told) == (most > 100)
+    assert (tmp_path / "f").exists() == (most > 100)
+    done = 900 - delayed.size()
+    assert (done % 250, done > 0) == (0, most > 500)
+    for _ in range(2 if most > 100 else 0):
+        undo = started("undo f", tmp_path, url)
+        undo.communicate(timeout=60)
+        assert undo.returncode == 0
+    assert {item.id: item.due for item in delayed.items(0, 999)} == dues
+
+
+@pytest.mark.nightly
+def test_a_signal_at_any_moment_leaves_nothing_half_done(client: Any, url: str, tmp_path: Path) -> None:
+    """Thirty runs, and as many moments. The undo file takes back exactly what was done."""
+    choose = random.Random(34)
+    delayed = client.delayed_queue("orders", transfer=False)
+    delayed.offer_all([(f"value-{number}", HOUR) for number in range(5000)])
+    dues = {item.id: item.due for item in delayed.items(0, 9999)}
+    codes = set()
+    for number in range(30):
+        verb = choose.choice(["cancel", "reschedule --by 1h"])
+        run = started(f"{verb} orders --all --undo-file f{number}", tmp_path, url)
+        # Before the program has begun, Python itself ends by the signal.
+        by = choose.choice([signal.SIGINT, signal.SIGTERM])
+        with suppress(subprocess.TimeoutExpired):
+            run.wait(choose.uniform(0.0, 2.0))
+        run.send_signal(by)
+        out, told = run.communicate(timeout=60)
+        assert run.returncode in (0, 128 + by, -by), told
+        codes.add(run.returncode)
+        if (tmp_path / f"f{number}").exists():
+            undo = started(f"undo f{number}", tmp_path, url)
+            out, told = undo.communicate(timeout=60)
+            assert undo.returncode == 0, told
+        assert {item.id: item.due for item in delayed.items(0, 9999)} == dues, (verb, number, out, told)
+    assert codes & {130, 143}

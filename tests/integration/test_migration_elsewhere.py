@@ -1,4 +1,4 @@
-"""Export, import and migrate by the command, on a cluster, under a Sentinel."""
+"""The commands that move and change items, on a cluster, under a Sentinel."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from tests.cluster import Cluster
 from tests.conftest import emptied
+from tests.integration.mending_play import play
 from tests.integration.test_topologies import Watched
 
 
@@ -68,7 +69,16 @@ def test_a_cluster(one: EmbeddedServer, cluster: Cluster, tmp_path: Path, monkey
     assert found(url, "{bills}new") == found(url, "cheques")
 
 
-def test_a_sentinel(one: EmbeddedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_items_are_changed_on_a_cluster(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    play(f"redis+cluster://127.0.0.1:{cluster.servers[0].port}", capsys, partitions=4)
+
+
+def test_a_sentinel(
+    one: EmbeddedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(tmp_path)
     with ExitStack() as stack:
         watched = Watched(stack, tmp_path)
@@ -78,3 +88,4 @@ def test_a_sentinel(one: EmbeddedServer, tmp_path: Path, monkeypatch: pytest.Mon
         assert found(url, "orders") == there
         with redis.Redis.from_url(one.url) as admin:
             assert admin.keys("*orders*") == []
+        play(url, capsys)

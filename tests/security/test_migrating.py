@@ -1,4 +1,4 @@
-"""Export, import and migrate by the command: with a certificate, and by users with few rights."""
+"""The commands that move and change items: with a certificate, and by users with few rights."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from redisson_dq.cli._main import main
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from tests.conftest import emptied
+from tests.integration.mending_play import play
 from tests.security.conftest import Certificates
 from tests.security.test_rights_of_a_user import grants
 
@@ -35,6 +36,7 @@ def test_a_server_that_wants_certificates(
     certificates: Certificates,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     server, port = tls_server
@@ -47,6 +49,7 @@ def test_a_server_that_wants_certificates(
     with redis.Redis.from_url(server.url) as admin:
         assert admin.lrange("other", 0, -1) == admin.lrange("orders", 0, -1) == [b"a", b"b"]
         assert admin.zcard("redisson_delay_queue_timeout:{other}") == 31
+    play(url, capsys)
 
 
 def test_a_user_with_the_documented_rights(

@@ -101,7 +101,12 @@ def do(
     if consent.given(f"{deed.verb} {deed.counted(count)} of {queue.name}", count):
         writer = undo.opened(queue, deed.verb.split()[0])
         path = None if writer is None else writer.path
-        with writer or contextlib.nullcontext(), stopping() as stop, progress(deed.verb, count) as bar:
+        with (
+            _taken_back(path),
+            writer or contextlib.nullcontext(),
+            stopping() as stop,
+            progress(deed.verb, count) as bar,
+        ):
             dealt = [0]
 
             def told(now: int) -> None:
@@ -113,6 +118,18 @@ def do(
     if stop is not None and counts.stopped:
         return stop.code
     return PROBLEM if problems or counts.left else FINE
+
+
+@contextlib.contextmanager
+def _taken_back(path: Path | None) -> Iterator[None]:
+    """Tells how to take back the part that was done, where the work ends by an error."""
+    try:
+        yield
+    except BaseException:
+        if path is not None:
+            with contextlib.suppress(OSError):
+                say(f"to take back the part that was done: {command_line('undo', [str(path)], ['--yes'])}", error=True)
+        raise
 
 
 def _tell(
