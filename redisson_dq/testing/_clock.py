@@ -20,9 +20,10 @@ from redisson_dq._times import from_us
 from redisson_dq.errors import ArgumentError
 from redisson_dq.testing._claim import NotForTestsError, claim, empty, name_in
 from redisson_dq.testing._clients import clients_in, is_soon
-from redisson_dq.testing._connections import TimedLines, over
+from redisson_dq.testing._connections import over
 from redisson_dq.testing._jumps import Auto
 from redisson_dq.testing._leaks import look
+from redisson_dq.testing._lines import TimedLines
 from redisson_dq.testing._rest import Rest
 from redisson_dq.testing._scripts import CLOCK_KEY, MARK_KEY, OWNER_KEY, STEP
 from redisson_dq.testing._waits import Alarms, ClockOfAlarms, TimedAlarm, TimedTimer

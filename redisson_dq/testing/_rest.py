@@ -17,7 +17,7 @@ import time
 import weakref
 from collections.abc import Callable
 
-from redisson_dq.testing._connections import TimedLines
+from redisson_dq.testing._lines import TimedLines
 from redisson_dq.testing._loops import handlers_elsewhere, idle
 from redisson_dq.testing._waits import Alarms, NoRestError
 

@@ -62,7 +62,7 @@ class Play:
             for number, (what, ticks, which) in enumerate(self.history):
                 self.go_to(began + number * self.time.tick, queue)
                 # Each due time has a place of its own between two steps. A span begins some time after its step.
-                at = began + (number + ticks + 0.025 * (number + 1)) * self.time.tick
+                at = began + (number + ticks + 0.06 + 0.025 * (number + 1)) * self.time.tick
                 span = (ticks + 0.3 + 0.06 * number) * self.time.tick
                 self.seen.append((what, self.step(what, str(number), at, span, which, delayed, queue)))
                 self.check(began + number * self.time.tick)

@@ -13,7 +13,7 @@ import redis
 
 from redisson_dq.codecs import StringCodec
 from redisson_dq.testing import TestClock, offered
-from redisson_dq.testing._connections import TimedLines
+from redisson_dq.testing._lines import TimedLines
 from redisson_dq.worker import Retry, fixed
 from tests.flavours import Flavour
 from tests.testing.conftest import START

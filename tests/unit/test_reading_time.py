@@ -119,7 +119,6 @@ def test_the_time_of_the_server_is_read_in_one_script_and_in_one_request() -> No
     modules = [path.relative_to(PACKAGE).as_posix() for path in sorted(PACKAGE.rglob("*.py"))]
     assert [name for name in modules if asked.search((PACKAGE / name).read_text("utf-8"))] == [
         "scripts/script.py",
-        "testing/_connections.py",
         "testing/_scripts.py",
         "wire/commands.py",
     ]

@@ -1,0 +1,283 @@
+"""The lines to a server that keeps the time of a test: they change commands, and know which replies are to come."""
+
+from __future__ import annotations
+
+import collections
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import attrs
+
+from redisson_dq._redis import pack
+from redisson_dq.testing._claim import NotForTestsError
+from redisson_dq.testing._held import held_at, passed
+from redisson_dq.testing._scripts import (
+    COMMAND,
+    by_sha,
+    is_transfer,
+    needs_time,
+    running_ahead,
+    sha_of,
+    timed,
+)
+from redisson_dq.testing._waits import Alarms, TimedAlarm
+
+__all__ = ["TimedLine", "TimedLines"]
+
+_BLOCKING = frozenset((b"BLPOP", b"BRPOP", b"BLMOVE", b"BRPOPLPUSH"))
+_SUBSCRIBING = frozenset((b"SUBSCRIBE", b"PSUBSCRIBE", b"SSUBSCRIBE"))
+# So soon a command is ended that Redis has not read yet, in seconds of real time.
+_AGAIN = 0.002
+# So long a reply that a fault keeps back is waited for at least, in seconds of the test.
+_LEAST = 0.25
+# The answer to a PING that asks whether all messages were read.
+_BARRIER = b"redisson_dq:test:"
+
+
+class TimedLines:
+    """The connections of all clients of one test clock."""
+
+    def __init__(self, alarms: Alarms, owner: str, unblock: Callable[[int], bool]) -> None:
+        """``owner`` is the word by which the database of the clock is known.
+
+        ``unblock`` ends the blocking command of a connection, by its id. False where none blocks.
+        """
+        self.alarms = alarms
+        self._owner = owner.encode()
+        self.unblock = unblock
+        #: Up to when a transfer may run ahead, in epoch us. 0: not at all.
+        self.ahead_until_us = 0
+        # The ready lists of the queues whose due items are moved here, by their channels.
+        self._moved: dict[str, bytes] = {}
+        self._mutex = threading.Lock()
+        self._all: weakref.WeakSet[TimedLine] = weakref.WeakSet()
+
+    def open(self, connection: Any) -> TimedLine:
+        line = TimedLine(self, connection)
+        with self._mutex:
+            self._all.add(line)
+        return line
+
+    def check(self, connection: Any, owner: object) -> None:
+        """Raises NotForTestsError where the clock does not move the database of a connection, whose owner this is."""
+        if owner != self._owner:
+            where = f"{getattr(connection, 'host', 'Redis')}:{getattr(connection, 'port', '')}"
+            raise NotForTestsError(
+                f"{where}, database {connection.db}: the test's clock moves the database of its own URL alone; "
+                "make a client of another one, or of a cluster, before the clock: it goes by real time"
+            )
+
+    def all(self) -> list[TimedLine]:
+        """Those that are open."""
+        with self._mutex:
+            return [line for line in self._all if line.is_open]
+
+    def quiet(self) -> set[str]:
+        """The channels of the queues that are moved here, and whose values nobody waits for."""
+        lines = self.all()
+        if any(line.hears_of_keys for line in lines):
+            return set()
+        waited_for = {word for line in lines for word in line.waited_for}
+        return {channel for channel, ready in self._moved.items() if ready not in waited_for}
+
+    def ahead(self, words: list[bytes]) -> bool:
+        """Has a transfer run ahead, if it may. Its words are EVALSHA, a script, how many keys, and the keys."""
+        ready, channel = words[3], words[7].decode()
+        self._moved[channel] = ready
+        if not self.ahead_until_us or channel not in self.quiet():
+            return False
+        words.append(b"%d" % self.ahead_until_us)
+        return True
+
+
+@attrs.define(eq=False)
+class _Unread:
+    """A command whose reply has not been read."""
+
+    name: bytes
+    words: tuple[bytes, ...] = ()
+    alarm: TimedAlarm | None = None
+
+
+class TimedLine:
+    """One connection: the commands whose replies are still to be read."""
+
+    def __init__(self, lines: TimedLines, connection: Any) -> None:
+        self._lines = lines
+        self._alarms = lines.alarms
+        self._connection = weakref.ref(connection)
+        self.id = 0
+        self.is_open = self.is_connecting = True
+        self.is_subscribed = self._subscribes = False
+        #: Whether Redis tells it of keys that change.
+        self.hears_of_keys = False
+        #: Held while something is written.
+        self.writing = threading.Lock()
+        self._sent: collections.deque[_Unread] = collections.deque()
+        self._in_transaction = False
+        # How many replies have been read.
+        self._replies = 0
+        # Rings when a reply that a fault keeps back is waited for no longer.
+        self._patience: TimedAlarm | None = None
+        #: The numbers of the last barrier that was sent, and of the last one that was answered.
+        self.asked = self.answered = 0
+        #: The thread that reads, if one does.
+        self.reader: int | None = None
+
+    def connected(self) -> None:
+        """From now on all commands are seen here."""
+        connection = self._connection()
+        self._replies = 0 if connection is None else passed(connection.local_address())
+        self.is_connecting, self.reader = False, None
+        self._alarms.happened()
+
+    def close(self) -> None:
+        self.is_open = False
+        if self._patience is not None:
+            self._patience.cancel()
+        for sent in self._sent:
+            if sent.alarm is not None:
+                sent.alarm.cancel()
+        self._sent.clear()
+        self._alarms.happened()
+
+    # -- sending -----------------------------------------------------------------------------------------------------
+
+    def translated(self, packed: bytes) -> bytes:
+        """Commands as they are sent in a test. They count as sent from here on."""
+        made = [self._of(words) for words in _commands(packed)]
+        self._alarms.happened()
+        return b"".join(made)
+
+    def written(self) -> None:
+        """The commands are on their way."""
+        self.is_subscribed = self._subscribes
+        self._alarms.happened()
+
+    def _of(self, words: list[bytes]) -> bytes:
+        name = words[0].upper()
+        unread = None
+        if name in (b"EVALSHA", b"EVALSHA_RO"):
+            script = by_sha().get(words[1])
+            if script is not None:
+                words[1] = sha_of(self._text_of(script.source, words)).encode()
+        elif name in (b"EVAL", b"EVAL_RO"):
+            words[1] = self._text_of(words[1].decode(), words).encode()
+        elif needs_time(words):
+            keys = words[1:2]
+            words = [b"EVAL", COMMAND.encode(), b"%d" % len(keys), *keys, *words]
+        elif name == b"MULTI":
+            self._in_transaction = True
+        elif name in (b"EXEC", b"DISCARD"):
+            self._in_transaction = False
+        elif name in _BLOCKING and not self._in_transaction and float(words[-1]):
+            # Redis waits without an end, and the test's clock ends the wait.
+            seconds, words[-1] = float(words[-1]), b"0"
+            unread = _Unread(name, tuple(words))
+            unread.alarm = self._alarms.alarm(
+                seconds, partial(self._end_wait, unread), f"{name.decode()} {words[1].decode()}"
+            )
+        if name == b"PSUBSCRIBE" or words[:3] == [b"CLIENT", b"TRACKING", b"ON"]:
+            self.hears_of_keys = True
+        if name in _SUBSCRIBING:
+            self._subscribes = True
+        elif not self._subscribes:
+            self._sent.append(unread or _Unread(name, tuple(words) if name in _BLOCKING else ()))
+        return pack(words)
+
+    def _text_of(self, source: str, words: list[bytes]) -> str:
+        return running_ahead(source) if is_transfer(source) and self._lines.ahead(words) else timed(source)
+
+    def _end_wait(self, unread: _Unread) -> None:
+        if self.is_open and unread in self._sent and not self._lines.unblock(self.id):
+            # By real time the wait may be over before Redis has read the command.
+            again = threading.Timer(_AGAIN, self._end_wait, (unread,))
+            again.daemon = True
+            again.start()
+
+    # -- reading -----------------------------------------------------------------------------------------------------
+
+    def read(self, reply: Any) -> bool:
+        """Notes a reply. False for one that nobody is told of."""
+        if self._patience is not None:
+            self._patience.cancel()
+            self._patience = None
+        if self.is_subscribed:
+            if isinstance(reply, list) and reply[0] == b"pong" and reply[1].startswith(_BARRIER):
+                with self._alarms.changed:
+                    self.answered = int(reply[1][len(_BARRIER) :])
+                    self._alarms.changed.notify_all()
+                return False
+        elif self._sent:
+            sent = self._sent.popleft()
+            self._replies += 1
+            if sent.alarm is not None:
+                sent.alarm.cancel()
+        self._alarms.happened()
+        return True
+
+    # -- for those who wait for rest ---------------------------------------------------------------------------------
+
+    @property
+    def is_held(self) -> bool:
+        """Whether a fault keeps its replies back."""
+        connection = self._connection()
+        held = None if connection is None else held_at(connection.local_address())
+        return held is not None and (self.is_connecting or self.is_subscribed or held == self._replies)
+
+    def limit_wait(self) -> None:
+        """Has the wait for a reply that a fault keeps back end by the test's clock, after the connection's timeout."""
+        connection = self._connection()
+        if connection is None or self._patience is not None or not (self.is_connecting or self._sent):
+            return
+        seconds = connection.socket_connect_timeout if self.is_connecting else connection.socket_timeout
+        if seconds and self.is_held:
+            self._patience = self._alarms.alarm(
+                max(seconds, _LEAST), self._give_up, f"the reply of connection {self.id}"
+            )
+
+    def _give_up(self) -> None:
+        connection, self._patience = self._connection(), None
+        if connection is not None and self.is_open and self.is_held:
+            connection.break_off()
+
+    @property
+    def is_blocking(self) -> bool:
+        """Whether its next reply is that of a command that blocks."""
+        return bool(self._sent) and self._sent[0].name in _BLOCKING and not self.is_held
+
+    @property
+    def waited_for(self) -> tuple[bytes, ...]:
+        """The words of the command that blocks."""
+        return self._sent[0].words if self._sent and self._sent[0].name in _BLOCKING else ()
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether something comes by itself."""
+        waits = self.is_connecting or (bool(self._sent) and self._sent[0].name not in _BLOCKING)
+        return waits and not self.is_held
+
+    def barrier(self, number: int) -> None:
+        """Asks for an answer behind all messages."""
+        connection = self._connection()
+        self.asked = number
+        packed = pack((b"PING", _BARRIER + str(number).encode()))
+        if connection is not None:
+            connection.send_barrier(packed)
+
+
+def _commands(packed: bytes) -> Iterator[list[bytes]]:
+    """The words of packed commands."""
+    at = 0
+    while at < len(packed):
+        end = packed.index(b"\r\n", at)
+        count, at, words = int(packed[at + 1 : end]), end + 2, []
+        for _ in range(count):
+            end = packed.index(b"\r\n", at)
+            size = int(packed[at + 1 : end])
+            words.append(packed[end + 2 : end + 2 + size])
+            at = end + 4 + size
+        yield words
