@@ -7,7 +7,17 @@ from typing import Any
 
 import pytest
 
-from redisson_dq.codecs import Codec, Kryo5Codec, StringCodec
+from redisson_dq.codecs import (
+    CborJacksonCodec,
+    Codec,
+    IonJacksonCodec,
+    JsonJacksonCodec,
+    Kryo5Codec,
+    MsgPackJacksonCodec,
+    SerializationCodec,
+    SmileJacksonCodec,
+    StringCodec,
+)
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.testing import java as kit
 from tests.conftest import PATIENCE, eventually
@@ -16,20 +26,48 @@ from tests.interop.conftest import OpenJava
 from tests.interop.sides import HOUR, server_ms
 
 VALUES = ("order-42", "", "Auftr\u00e4ge", "same", "same")
-CODINGS: dict[str, tuple[Codec, Any]] = {"Kryo5": (Kryo5Codec(), None), "String": (StringCodec(), "StringCodec")}
+CODINGS: dict[str, Codec] = {
+    codec.name: codec
+    for codec in (
+        Kryo5Codec(),
+        StringCodec(),
+        JsonJacksonCodec(),
+        SerializationCodec(),
+        MsgPackJacksonCodec(),
+        CborJacksonCodec(),
+        SmileJacksonCodec(),
+        IonJacksonCodec(),
+    )
+}
+_BY_DAY = [
+    ("4.3.1", "", "Kryo5Codec"),
+    ("4.3.1", "shop:", "StringCodec"),
+    ("3.20.0", "", "Kryo5Codec"),
+    ("3.20.0", "", "JsonJacksonCodec"),
+]
+_CASES = [(version, prefix, name) for version in ("4.3.1", "3.20.0") for prefix in ("", "shop:") for name in CODINGS]
 
 
-@pytest.mark.parametrize("coding", CODINGS)
-@pytest.mark.parametrize("version", ["4.3.1", "3.20.0"])
+@pytest.mark.parametrize(
+    ("version", "prefix", "coding"),
+    [case if case in _BY_DAY else pytest.param(*case, marks=pytest.mark.nightly) for case in _CASES],
+)
 @pytest.mark.parametrize("flavour", ["sync"], indirect=True)
 def test_an_offer_of_the_kit_is_one_of_redisson(
-    redis7: EmbeddedServer, look: Any, flavour: Flavour, java: OpenJava, queue: str, version: str, coding: str
+    redis7: EmbeddedServer,
+    look: Any,
+    flavour: Flavour,
+    java: OpenJava,
+    queue: str,
+    version: str,
+    prefix: str,
+    coding: str,
 ) -> None:
-    codec, name = CODINGS[coding]
-    live = java(redis7.url, version=version, codec=name)
+    codec = CODINGS[coding]
+    live = java(redis7.url, version=version, codec=coding, prefix=prefix)
     head = 9 if version == "4.3.1" else 8
     messages = look.pubsub()
-    with flavour.connect(redis7.url, codec=codec) as client:
+    with flavour.connect(redis7.url, codec=codec, name_mapper=prefix or None) as client:
         delayed, ready = client.delayed_queue(queue, transfer=False), client.blocking_queue(queue)
         keys = delayed.keys
         messages.subscribe(keys.channel)
