@@ -48,12 +48,15 @@ class WebGuard:
             await self._app(scope, receive, send)
             return
 
+        is_file = scope["path"].removeprefix(scope.get("root_path", "")).startswith("/static/")
+
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers[name] = value
-                headers.setdefault("cache-control", "no-store")
+                # Files are kept, and asked for again by their tags: an upgrade shows at once.
+                headers.setdefault("cache-control", "no-cache" if is_file else "no-store")
             await send(message)
 
         wrong = self._wrong(scope, Headers(scope=scope))

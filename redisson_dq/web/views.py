@@ -186,7 +186,7 @@ async def _act(dashboard: Dashboard, asked: WebRequest) -> Any:
         address="?" if client is None else client.host,
         filter=filter,
         ids=ids,
-        when=form.get("when").strip(),
+        when=form.get("when").strip() if "when" in kind.needs else "",
         value=form.get("value"),
         delay=form.get("delay").strip(),
         item_id=form.get("item_id"),

@@ -196,6 +196,16 @@ def test_all_is_small_and_nothing_moves_while_it_loads(open_tab: OpenTab) -> Non
             assert sum(sizes(page).values()) < 300_000, sizes(page)
 
 
+def test_the_files_of_the_pages_are_loaded_once(open_tab: OpenTab) -> None:
+    page = open_tab().open(PATHS["fleet"])
+    settled(page)
+    page.goto(page.url)
+    kept = (
+        "() => performance.getEntriesByType('resource').filter(each => each.transferSize > 1000).map(each => each.name)"
+    )
+    assert page.evaluate(kept) == []
+
+
 def test_without_a_script_every_view_is_there_to_look_at(open_tab: OpenTab) -> None:
     tab = open_tab(script=False)
     page = tab.open(PATHS["fleet"])

@@ -1,6 +1,6 @@
 // Puts the rows of a snapshot into the page. Rows keep their places, so that nobody clicks on another one.
 
-import { put, relative, span } from "./times.js";
+import { aheadOf, put, span } from "./times.js";
 
 const FIGURES = { waiting: "waiting", overdue: "overdue", ready: "ready", in_flight: "in-flight", dead: "dead", quarantined: "quarantined", undecodable: "undecodable", recurring: "recurring" };
 const number = new Intl.NumberFormat("en-US");
@@ -20,11 +20,11 @@ function nextDue(cell, row) {
   let time = under.querySelector("time");
   if (!time) {
     time = document.createElement("time");
-    time.dataset.relative = "";
+    time.dataset.relative = "ahead";
     under.replaceChildren("next ", time);
   }
   if (time.dateTime !== row.next_due) { time.dateTime = row.next_due; time.removeAttribute("title"); }
-  put(time, relative(row.next_due));
+  put(time, aheadOf(row.next_due));
 }
 
 // The same bars as the template of the server draws.

@@ -33,6 +33,12 @@ export function relative(iso) {
   return !text ? "now" : ms > 0 ? `in ${text}` : `${text} ago`;
 }
 
+// A time that is ahead: until the next figures come, one that has just passed is "now".
+export function aheadOf(iso) {
+  const text = relative(iso);
+  return text.endsWith("ago") ? "now" : text;
+}
+
 export function both(iso) {
   const time = new Date(iso);
   const local = time.toLocaleString([], { dateStyle: "medium", timeStyle: "medium" });
@@ -46,7 +52,7 @@ export function put(element, text) {
 
 export function refreshTimes(root = document) {
   for (const each of root.querySelectorAll("time[data-relative]")) {
-    put(each, relative(each.dateTime));
+    put(each, each.dataset.relative === "ahead" ? aheadOf(each.dateTime) : relative(each.dateTime));
     if (!each.title) each.title = both(each.dateTime);
   }
   for (const each of root.querySelectorAll("time[data-local]")) {
