@@ -8,7 +8,6 @@ along, and ``purge`` brings both.
 from __future__ import annotations
 
 import base64
-import binascii
 import fnmatch
 import hashlib
 import hmac
@@ -162,7 +161,7 @@ class Access:
         scheme, _, given = request.headers.get("authorization", "").partition(" ")
         try:
             name, _, password = base64.b64decode(given if scheme.lower() == "basic" else "").decode().partition(":")
-        except (binascii.Error, UnicodeDecodeError):
+        except ValueError:
             name = password = ""
         account = auth.accounts.get(name)
         # As long for an unknown name as for a known one.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import re
 import shutil
 import tempfile
 from collections.abc import Awaitable, Callable, Collection, Mapping
@@ -114,7 +115,7 @@ class WebRequest:
         text = self.query.get(name, "")
         if not text:
             return None
-        if not text.lstrip("-").isascii() or not text.lstrip("-").isdigit() or len(text) > 18:
+        if not re.fullmatch("-?[0-9]{1,18}", text):
             raise ArgumentError(f"{name}= is a whole number, not {text[:100]!r}")
         return int(text)
 
@@ -295,7 +296,7 @@ class Dashboard:
             return Response(json_bytes(view), status, media_type="application/json")
         site = self._frame(asked.request, asked.user, asked.rights)
         text = await self.run(self._templates.get_template(template).render, view=view, site=site, links=asked.links)
-        return Response(text, status, media_type="text/html")
+        return _page(text, status)
 
     def _frame(self, request: Request, user: User, rights: frozenset[str]) -> Site:
         root = str(request.scope.get("root_path", "")).rstrip("/")
@@ -339,7 +340,12 @@ class Dashboard:
             return Response(json_bytes(trouble), trouble.status, headers, "application/json")
         site = self._frame(request, User(""), frozenset())
         text = self._templates.get_template("error.html").render(view=trouble, site=site, links=links)
-        return Response(text, trouble.status, headers, "text/html")
+        return _page(text, trouble.status, headers)
+
+
+def _page(text: str, status: int, headers: Mapping[str, str] | None = None) -> Response:
+    """A page. Half of a pair of surrogates, which a value of JSON may have, is shown as ``?``."""
+    return Response(text.encode(errors="replace"), status, headers, "text/html; charset=utf-8")
 
 
 def _trouble(error: Exception) -> Trouble:

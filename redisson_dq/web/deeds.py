@@ -242,6 +242,14 @@ class Deeds:
             self._close_selection(deed)
 
     @staticmethod
+    def _told(error: Exception) -> str:
+        """Why a deed failed. An unexpected error ends the deed too: nobody could stop one that goes on for ever."""
+        if isinstance(error, (RedissonDQError, OSError)):
+            return str(error)
+        logger.error("unexpected error in an action", exc_info=error)
+        return f"an unexpected error happened, and the log of the dashboard has its details: {type(error).__name__}"
+
+    @staticmethod
     def _close_selection(deed: WebDeed) -> None:
         selection, deed.selection = deed.selection, None
         if selection is not None:
@@ -264,8 +272,8 @@ class Deeds:
                 deed.status = "ready"
             else:
                 self._close_selection(deed)
-        except RedissonDQError as error:
-            deed.status, deed.error = "failed", str(error)
+        except Exception as error:
+            deed.status, deed.error = "failed", self._told(error)
 
     def _selected(self, deed: WebDeed, queue: MendedQueue) -> Selection:
         def told(met: int, wanted: int) -> None:
@@ -306,8 +314,8 @@ class Deeds:
                 if writer is not None:
                     writer.close()
             deed.status = "done"
-        except (RedissonDQError, OSError) as error:
-            deed.status, deed.error = "failed", str(error)
+        except Exception as error:
+            deed.status, deed.error = "failed", self._told(error)
         finally:
             self._close_selection(deed)
             self._tell(deed, deed.kind.past, deed.done)
@@ -402,8 +410,8 @@ class Deeds:
             result = undo(queue, found, stop=deed.stop)
             deed.undone, deed.left = result.done + result.before, dict(result.left)
             deed.status = "undone"
-        except (RedissonDQError, OSError) as error:
-            deed.status, deed.error = "failed", str(error)
+        except Exception as error:
+            deed.status, deed.error = "failed", self._told(error)
         finally:
             self._tell(attrs.evolve(deed, user=user), "put back", deed.undone)
 

@@ -138,7 +138,7 @@ def item(
         is_cut=not row.is_whole or len(nodes) > _MOST_NODES,
         hex_lines=tuple(_hex_lines(shown)),
         bytes_are_cut=bool(shown) and row.size > len(shown),
-        context=tuple(masks.pairs(row.context)),
+        context=tuple(masks.pairs(row.context, hidden)),
         codecs=() if masks else tuple(_codecs(row, decoded.codec)),
         is_masked=bool(masks),
     )

@@ -14,7 +14,7 @@ from redisson_dq.errors import ArgumentError
 from redisson_dq.web.actions import ActionChoice
 from redisson_dq.web.masks import HIDDEN, MaskedReader, Masks
 from redisson_dq.web.plain import json_text
-from redisson_dq.web.times import in_words
+from redisson_dq.web.times import LAST_MS, in_words
 
 __all__ = ["PREVIEW", "ShownItem", "ItemsView", "StateTab", "items"]
 
@@ -128,6 +128,7 @@ def items(
     if state not in STATES:
         raise ArgumentError(f"there is no state {state!r}: {', '.join(STATES)}")
     wanted, error, position = _filter(filter)
+    from_ms, to_ms = _in_calendar(from_ms), _in_calendar(to_ms)
     reader = masks.reader(codec or None)
     look = _PageReader(client, queue, state, partitions, masks, reader)
     after = cursor or None
@@ -159,6 +160,10 @@ def items(
         is_masked=bool(masks),
         actions=actions,
     )
+
+
+def _in_calendar(ms: int | None) -> int | None:
+    return None if ms is None else max(0, min(ms, LAST_MS))
 
 
 def _filter(text: str) -> tuple[Filter | None, str, int | None]:

@@ -63,7 +63,7 @@ class Masks:
 
     def text(self, text: str) -> str:
         """A text that may hold fields, such as JSON inside JSON. It is hidden where it names a hidden field."""
-        if text[:1] in ("{", "["):
+        if text.lstrip()[:1] in ("{", "["):
             try:
                 return json.dumps(self._plain(json.loads(text)), ensure_ascii=False)
             except (ValueError, RecursionError):
@@ -85,22 +85,27 @@ class Masks:
         elif is_hidden and value is not None:
             yield str(value)
 
-    def row(self, row: SeenItem, hidden: frozenset[str]) -> SeenItem:
+    def row(self, row: SeenItem, hidden: frozenset[str] | None) -> SeenItem:
         """An item whose reason shows none of these texts. The text of an error often quotes a value."""
         return row if not self or not row.reason else attrs.evolve(row, reason=self.reason(row.reason, hidden))
 
-    def reason(self, text: str, hidden: frozenset[str]) -> str:
-        """The text of an error without the values of hidden fields."""
-        if not self:
+    def reason(self, text: str, hidden: frozenset[str] | None) -> str:
+        """The text of an error without the values of hidden fields. Nothing of it is left where these are not known."""
+        if not self or not text:
             return text
-        for each in sorted(hidden, key=len, reverse=True):
-            text = text.replace(each, HIDDEN)
-        return "\n".join(self.text(line) for line in text.splitlines())
+        if hidden is None:
+            return HIDDEN
+        return "\n".join(self.text(line) for line in _without(text, hidden).splitlines())
 
-    def pairs(self, context: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-        """The pairs of an offer's context, without hidden fields."""
+    def pairs(self, context: Mapping[str, str], hidden: frozenset[str] | None) -> Iterator[tuple[str, str]]:
+        """The pairs of an offer's context, without hidden fields and their values."""
         for name, text in context.items():
-            yield name, HIDDEN if name.lower() in self.fields else self.text(text) if self else text
+            if not self:
+                yield name, text
+            elif hidden is None or name.lower() in self.fields:
+                yield name, HIDDEN
+            else:
+                yield name, self.text(_without(text, hidden))
 
     def filter(self, text: str) -> str:
         """A filter as the log may have it."""
@@ -108,16 +113,27 @@ class Masks:
 
 
 class MaskedReader(ValueReader):
-    """Reads values without their hidden fields. ``hidden`` has the texts of those of the last value."""
+    """Reads values without their hidden fields.
+
+    ``hidden`` has the texts of those of the last value, or None where it was not read whole: nobody knows them then.
+    """
 
     def __init__(self, masks: Masks) -> None:
         super().__init__()
         self._masks = masks
         # A reader of its own: that one reads itself the value inside a compressed one.
         self._inner = ValueReader()
-        self.hidden: frozenset[str] = frozenset()
+        self.hidden: frozenset[str] | None = frozenset()
 
     def read(self, data: bytes, *, is_whole: bool = True) -> DecodedValue:
         found = self._inner.read(data, is_whole=is_whole)
-        self.hidden = frozenset() if found.error else self._masks.hidden_in(found.value)
+        self.hidden = None if found.error or not is_whole else self._masks.hidden_in(found.value)
         return self._masks.masked(found)
+
+
+def _without(text: str, hidden: frozenset[str]) -> str:
+    """A text without these, as they are, and as Python and JSON quote them."""
+    for each in sorted(hidden, key=len, reverse=True):
+        for form in (each, repr(each)[1:-1], json.dumps(each)[1:-1], json.dumps(each, ensure_ascii=False)[1:-1]):
+            text = text.replace(form, HIDDEN)
+    return text

@@ -7,11 +7,12 @@ from datetime import datetime, timedelta, timezone
 
 from redisson_dq.errors import ArgumentError
 
-__all__ = ["in_words", "moment_ms", "span_in_words", "span_ms"]
+__all__ = ["LAST_MS", "in_words", "moment_ms", "span_in_words", "span_ms"]
 
 _UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000, "y": 31_536_000_000}
 _SPAN = re.compile(r"([+-]?)(\d{1,15}(?:\.\d{1,6})?)\s*(ms|[smhdwy])?")
-_LAST_MS = 253402300799999
+#: The last moment that a calendar has, in epoch ms.
+LAST_MS = 253402300799999
 
 
 def span_ms(text: str) -> int:
@@ -20,7 +21,7 @@ def span_ms(text: str) -> int:
     if found is None:
         raise ArgumentError(f"a time is a number of seconds, or such as 500ms, 5m, 2h, 1d or -5m, not {text[:100]!r}")
     ms = round(float(found[2]) * _UNITS[found[3] or "s"])
-    if ms > _LAST_MS:
+    if ms > LAST_MS:
         raise ArgumentError(f"{text[:100]!r} is longer than any calendar")
     return -ms if found[1] == "-" else ms
 
@@ -36,7 +37,7 @@ def moment_ms(text: str, now_ms: int) -> int:
     if text[:1] in ("+", "-"):
         return now_ms + span_ms(text)
     if text.isascii() and text.isdigit() and len(text) <= 15:
-        return min(int(text), _LAST_MS)
+        return min(int(text), LAST_MS)
     try:
         moment = datetime.fromisoformat(text[:-1] + "+00:00" if text.endswith(("Z", "z")) else text)
         if moment.tzinfo is None:

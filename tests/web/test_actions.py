@@ -161,3 +161,28 @@ def test_a_value_is_offered_as_the_others_are_written(pages: TestClient, redis_u
     for fields in ({"value": "{"}, {"value": "1", "delay": "-5m"}, {"value": "{}", "class": "com.acme.Nobody"}):
         answer = pages.post(LINKS.act("orders"), data={"token": token_of(pages), "action": "offer", **fields})
         assert answer.status_code == 400, fields
+
+
+@pytest.mark.parametrize(
+    ("error", "text"), [(OSError("No space left on device"), "No space left"), (KeyError("x"), "KeyError")]
+)
+def test_an_action_that_meets_an_unexpected_error_ends(
+    pages: TestClient, client: redisson_dq.Client, monkeypatch: pytest.MonkeyPatch, error: Exception, text: str
+) -> None:
+    """A full disk, or a mistake of the dashboard: nothing goes on for ever, and the page says so."""
+    client.delayed_queue("orders", transfer=False).offer("a", 3600)
+
+    def fails(*arguments: object, **options: object) -> None:
+        raise error
+
+    with monkeypatch.context() as broken:
+        broken.setattr("redisson_dq.web.deeds.select_waiting", fails)
+        found = act(pages, "orders", action="cancel", all="1")
+    assert (found["status"], found["goes_on"]) == ("failed", False)
+    assert text in found["error"]
+    found = act(pages, "orders", action="cancel", all="1")
+    with monkeypatch.context() as broken:
+        broken.setattr("redisson_dq.web.deeds.mend_waiting", fails)
+        found = step(pages, found, "do")
+    assert (found["status"], found["done"]) == ("failed", 0)
+    assert text in found["error"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import redisson_dq
-from redisson_dq.codecs import JsonJacksonCodec
+from redisson_dq.codecs import JsonJacksonCodec, StringCodec
 from redisson_dq.web.paths import Links
 from tests.web.conftest import Open
 
@@ -72,6 +72,38 @@ def test_whole_numbers_keep_their_digits_and_markup_is_text(browse: Open, redis_
     [found] = pages.get(links.items("orders", filter=f"id64 = {INT64}", format="json")).json()["rows"]
     assert found["state"] == "waiting"
     assert pages.get(links.items("orders", filter=f"id64 = {INT64 - 1}", format="json")).json()["rows"] == []
+
+
+def test_half_a_pair_of_surrogates_is_shown_as_a_question_mark(browse: Open, redis_url: str) -> None:
+    """JSON may have one in a key and in a text, and no page can be sent with it."""
+    with redisson_dq.connect(redis_url, codec=StringCodec()) as client:
+        client.delayed_queue("orders", transfer=False).offer(
+            '{"@class": "a.B", "key\\udfff": "text\\ud800"}', 3600, id="a"
+        )
+    pages, links = browse(), Links("")
+    for page in (links.items("orders"), links.item("orders", "waiting", "a")):
+        answer = pages.get(page)
+        assert answer.status_code == 200
+        assert "key?" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [
+        ("from=999999999999999999", 200),
+        ("from=-99999999999999999", 200),
+        ("from=1&to=999999999999999999", 200),
+        ("to=-99999999999999999", 200),
+        ("from=--5", 400),
+        ("from=5-", 400),
+        ("from=1e3", 400),
+    ],
+)
+def test_a_span_beyond_the_calendar(browse: Open, client: redisson_dq.Client, query: str, status: int) -> None:
+    client.delayed_queue("orders", transfer=False).offer("one", 60)
+    pages = browse()
+    for format in ("", "&format=json"):
+        assert pages.get(f"/queues/orders/items?{query}{format}").status_code == status
 
 
 def test_a_value_of_20_mb_is_shown_cut(browse: Open, redis_url: str) -> None:

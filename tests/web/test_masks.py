@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import logging
+from typing import Any
 
 import pytest
 
 import redisson_dq
 from redisson_dq.codecs import JsonJacksonCodec, StringCodec
 from redisson_dq.web import Basic
-from redisson_dq.web.masks import Masks
+from redisson_dq.web.masks import HIDDEN, Masks
 from redisson_dq.web.paths import Links
 from tests.web.conftest import Open, TestClient, logged_in, token_of
 
@@ -103,6 +104,42 @@ def test_a_filter_finds_nothing_out(pages: TestClient, state: str) -> None:
         if state != "ready":
             assert counted(right) == counted(wrong)
     assert found("n = 1") != found("n = 2")
+
+
+def test_reasons_and_contexts_show_no_hidden_value(redis_url: str, pages: TestClient) -> None:
+    """Values that are too long to be read whole, values that an error quotes, and contexts that repeat one."""
+    odd = f'say "{SECRET}"\nä'
+    with redisson_dq.connect(redis_url, codec=JsonJacksonCodec()) as client:
+        ready = client.blocking_queue("failed", transfer=False)
+        for value, reason in (
+            ({"card": SECRET, "more": "x" * 3000}, f"cannot charge {SECRET}"),
+            ({"card": SECRET, "more": "x" * 1_100_000}, f"cannot charge {SECRET}"),
+            ({"card": odd}, f"ValueError: {odd!r}"),
+            ({"card": odd}, json.dumps({"why": odd})),
+        ):
+            ready.add(value)
+            held = ready.receive(timeout=1, visibility_timeout=600)
+            assert held is not None
+            held.reject(reason)
+        client.delayed_queue("failed").offer({"card": SECRET}, 0, context={"trace": f"of {SECRET}", "tenant": "blue"})
+        assert ready.receive(timeout=10, visibility_timeout=600) is not None
+
+    def view(state: str, **query: str) -> dict[str, Any]:
+        found: dict[str, Any] = pages.get(LINKS.items("failed", state=state, format="json", **query)).json()
+        return found
+
+    dead = view("dead")["rows"]
+    assert len(dead) == 4
+    assert sum(HIDDEN in row["reason"] for row in dead) == 4
+    [held] = view("in-flight")["rows"]
+    for row in (*dead, held):
+        for format in ("json", ""):
+            assert SECRET not in pages.get(LINKS.items("failed", state=row["state"], format=format)).text
+            assert SECRET not in pages.get(LINKS.item("failed", row["state"], row["id"], format=format)).text
+    item = pages.get(LINKS.item("failed", "in-flight", held["id"], format="json")).json()
+    assert dict(item["context"]) == {"trace": f"of {HIDDEN}", "tenant": "blue"}
+    for word in ("cannot", SECRET):
+        assert view("dead", filter=f'reason ~ "{word}" and size > 2000')["rows"] == []
 
 
 def test_the_log_of_actions_has_no_filter_about_it(pages: TestClient, caplog: pytest.LogCaptureFixture) -> None:

@@ -241,6 +241,13 @@ def test_a_form_of_another_site_is_refused(
 # -- ways to log in --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("given", [b"Basic \xe9\xe9", b"Basic ####", b"Basic", b"Bearer \xff", b"Basic /w=="])
+def test_a_login_that_is_none_is_refused(browse: Open, given: bytes) -> None:
+    answer = browse(auth=Basic(USERS)).get("/", headers={b"authorization": given})
+    assert answer.status_code == 401
+    assert answer.headers["www-authenticate"].startswith("Basic")
+
+
 def test_a_browser_logs_in_with_the_token_once(browse: Open) -> None:
     token = "0123456789abcdef0123"
     pages = browse(auth=Token(token, right="view"), allow_writes=True)
