@@ -251,3 +251,9 @@ def test_a_test_file_says_what_it_is_about() -> None:
     files = [path for path in Path(__file__).parents[1].rglob("test_*.py") if "typing" not in path.parts]
     assert len(files) > 100
     assert [path.name for path in files if not ast.get_docstring(parsed(path.read_text("utf-8")))] == []
+
+
+def test_files_of_tests_have_names_of_their_own() -> None:
+    """Pytest imports each by its name alone, as their folders are no packages."""
+    names = [path.name for path in Path(__file__).parents[1].rglob("test_*.py")]
+    assert sorted({name for name in names if names.count(name) > 1}) == []

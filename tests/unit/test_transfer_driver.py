@@ -131,7 +131,7 @@ class SyncWire(Wire):
     def send(self, *words: str) -> None:
         self.subscribed.put(words)
 
-    def read(self) -> Any:
+    def hear(self) -> Any:
         return self.heard()
 
     def hang_up(self) -> None:
@@ -163,7 +163,7 @@ class AsyncWire(Wire):
     async def send(self, *words: str) -> None:
         self.subscribed.put(words)
 
-    async def read(self) -> Any:
+    async def hear(self) -> Any:
         return await asyncio.to_thread(self.heard)
 
     async def hang_up(self) -> None:
