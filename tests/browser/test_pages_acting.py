@@ -135,6 +135,22 @@ def test_a_queue_is_paused_and_resumed(mender: Tab, client: Client) -> None:
     assert not client.stats("orders")["orders"].is_paused
 
 
+def test_a_value_is_offered(mender: Tab, client: Client) -> None:
+    waiting = _offered(client, 1)
+    page = mender.open(LINKS.queue("orders"))
+    page.get_by_text("Offer a value").click()
+    accessible(page)
+    page.get_by_label("Value, as JSON").fill('"<b>late</b>"')
+    page.get_by_label("Delay").fill("2h")
+    page.get_by_role("button", name="Offer").click()
+    expect(page.get_by_role("heading", name="Offer a value?")).to_be_visible()
+    expect(page.get_by_text("This cannot be undone.")).to_be_visible()
+    assert waiting() == {"order-0"}
+    page.get_by_role("button", name="Offer to orders").click()
+    expect(page.get_by_role("heading", name="Done")).to_be_visible()
+    assert waiting() == {"order-0", "<b>late</b>"}
+
+
 def test_dead_values_are_redriven_and_purged(mender: Tab, client: Client) -> None:
     queue = client.blocking_queue("orders")
     for value in ("a", "b", "c"):
