@@ -10,7 +10,7 @@ import attrs
 
 from redisson_dq._shell import shell_word
 
-__all__ = ["CannotRun", "Finding", "Report", "Result", "Severity", "Status", "addressed", "redis_cli"]
+__all__ = ["CannotRun", "Finding", "Report", "Result", "Severity", "Status", "addressed", "counted", "redis_cli"]
 
 
 class Severity(str, enum.Enum):
@@ -138,6 +138,15 @@ def addressed(line: str, options: Sequence[str]) -> str:
     if line.startswith("redis-cli "):
         return f"{program}{line.removeprefix('redis-cli')}"
     return f"{line.removesuffix('redis-cli')}{program}" if line.endswith("| redis-cli") else line
+
+
+def counted(count: int, one: str, many: str) -> str:
+    """A number with its words.
+
+    >>> counted(1, "value was", "values were"), counted(2, "value was", "values were")
+    ('1 value was', '2 values were')
+    """
+    return f"{count} {one if count == 1 else many}"
 
 
 def _escaped(word: str | bytes | int) -> str:

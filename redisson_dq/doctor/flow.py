@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from redisson_dq._shell import command_line
-from redisson_dq.doctor.findings import CannotRun, Finding, Severity, redis_cli
+from redisson_dq.doctor.findings import CannotRun, Finding, Severity, counted, redis_cli
 from redisson_dq.doctor.sight import Looked, Sight
 from redisson_dq.errors import EnvelopeError
 from redisson_dq.wire.calls import Entry
@@ -53,7 +53,8 @@ def overdue(sight: Sight) -> Iterator[Finding]:
         yield queue.finding(
             check="overdue",
             severity=Severity.PROBLEM,
-            text=f"{figures.overdue} items are due and are not moved, the first one for {queue.late_s():.0f} s",
+            text=counted(figures.overdue, "item is due and is", "items are due and are")
+            + f" not moved, the first one for {queue.late_s():.0f} s",
             evidence={
                 "overdue": figures.overdue,
                 "late_by_s": round(queue.late_s(), 3),
@@ -99,11 +100,12 @@ def nobody_moves(sight: Sight) -> Iterator[Finding]:
         if queue.subscribers is None:
             unknown = True
         elif queue.subscribers == 0:
-            late = f", and {figures.overdue} of them are due" if figures.overdue else ""
+            late = f", and {counted(figures.overdue, 'of them is', 'of them are')} due" if figures.overdue else ""
             yield queue.finding(
                 check="nobody-moves",
                 severity=Severity.PROBLEM,
-                text=f"{figures.waiting} items wait{late}, and no client has the queue open that would move them",
+                text=counted(figures.waiting, "item waits", "items wait")
+                + f"{late}, and no client has the queue open that would move them",
                 evidence={"waiting": figures.waiting, "overdue": figures.overdue, "subscribers": 0},
                 shown_by=redis_cli("PUBSUB", "NUMSUB", queue.keys.channel),
                 commands=(queue.command("move", "--follow"), queue.command("move")),
@@ -165,7 +167,8 @@ def nobody_consumes(sight: Sight) -> Iterator[Finding]:
             yield queue.finding(
                 check="nobody-consumes",
                 severity=Severity.PROBLEM,
-                text=f"{queue.figures.ready} values are ready, and no consumer is connected that takes them",
+                text=counted(queue.figures.ready, "value is", "values are")
+                + " ready, and no consumer is connected that takes them",
                 evidence={"ready": queue.figures.ready, "in_flight": 0, "consumers": 0},
                 shown_by=redis_cli("LLEN", queue.keys.ready),
                 commands=(queue.command("peek"), "# start the service that consumes the queue"),
@@ -180,7 +183,8 @@ def worker(sight: Sight) -> Iterator[Finding]:
             yield queue.finding(
                 check="worker",
                 severity=Severity.PROBLEM,
-                text=f"{queue.figures.ready} values are ready, and the consumers that are connected take none",
+                text=counted(queue.figures.ready, "value is", "values are")
+                + " ready, and the consumers that are connected take none",
                 evidence={"ready": queue.figures.ready, "in_flight": 0, "clients": names},
                 shown_by=redis_cli("CLIENT", "LIST"),
                 commands=("# where the worker runs: redisson-dq worker MODULE:WORKER --check", "# restart the worker"),
@@ -195,7 +199,7 @@ def ready_backlog(sight: Sight) -> Iterator[Finding]:
             yield queue.finding(
                 check="ready-backlog",
                 severity=Severity.WARNING,
-                text=f"{queue.figures.ready} values are ready, and consumers do not keep up",
+                text=f"{counted(queue.figures.ready, 'value is', 'values are')} ready, and consumers do not keep up",
                 evidence={"ready": queue.figures.ready, "in_flight": queue.figures.in_flight},
                 shown_by=redis_cli("LLEN", queue.keys.ready),
                 commands=(queue.command("stats"), "# start more consumers"),
@@ -212,7 +216,7 @@ def paused(sight: Sight) -> Iterator[Finding]:
             yield queue.finding(
                 check="paused",
                 severity=Severity.WARNING,
-                text=f"delivery is paused, and {queue.figures.waiting} items wait",
+                text=f"delivery is paused, and {counted(queue.figures.waiting, 'item waits', 'items wait')}",
                 evidence={"paused": True, "waiting": queue.figures.waiting, "overdue": queue.figures.overdue},
                 shown_by=redis_cli("HGET", queue.keys.settings, "paused"),
                 commands=(queue.command("resume", "--yes"),),
@@ -227,7 +231,8 @@ def leases_stuck(sight: Sight) -> Iterator[Finding]:
             yield queue.finding(
                 check="leases-stuck",
                 severity=Severity.PROBLEM,
-                text=f"{figures.overdue} leases ended, the first one {queue.late_s():.0f} s ago, and none came back",
+                text=counted(figures.overdue, "lease", "leases")
+                + f" ended, the first one {queue.late_s():.0f} s ago, and none came back",
                 evidence={"ended": figures.overdue, "late_by_s": round(queue.late_s(), 3)},
                 shown_by=redis_cli("ZCOUNT", queue.keys.leases, "-inf", queue.now_ms),
                 commands=(queue.command("move"),),

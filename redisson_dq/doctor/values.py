@@ -9,7 +9,7 @@ from datetime import datetime, timedelta, timezone
 
 from redisson_dq._shell import command_line
 from redisson_dq.codecs.base import Codec
-from redisson_dq.doctor.findings import CannotRun, Finding, Severity, redis_cli
+from redisson_dq.doctor.findings import CannotRun, Finding, Severity, counted, redis_cli
 from redisson_dq.doctor.flow import value_of
 from redisson_dq.doctor.recognising import UNKNOWN, families_of, reader_of
 from redisson_dq.doctor.sight import Looked, Sight
@@ -57,7 +57,7 @@ def dead_letters(sight: Sight) -> Iterator[Finding]:
             yield queue.finding(
                 check="dead-letters",
                 severity=Severity.WARNING,
-                text=f"{queue.figures.dead} values were given up",
+                text=f"{counted(queue.figures.dead, 'value was', 'values were')} given up",
                 evidence={"dead": queue.figures.dead},
                 shown_by=redis_cli("LLEN", key),
                 commands=(queue.command("dead list"), queue.command("dead redrive", "--all", "--yes")),
@@ -73,7 +73,7 @@ def quarantine(sight: Sight) -> Iterator[Finding]:
             yield queue.finding(
                 check="quarantine",
                 severity=Severity.PROBLEM,
-                text=f"{unknown} entries are in no known format, and Redisson stops at them",
+                text=f"{counted(unknown, 'entry is', 'entries are')} in no known format, and Redisson stops at them",
                 evidence={"unknown_entries": unknown, "first": member[:64].hex(), **_sampled(queue)},
                 shown_by=redis_cli("ZSCORE", queue.keys.timeout, member),
                 commands=(queue.command("move"), queue.command("quarantine list")),
@@ -82,7 +82,10 @@ def quarantine(sight: Sight) -> Iterator[Finding]:
             yield queue.finding(
                 check="quarantine",
                 severity=Severity.WARNING,
-                text=f"{queue.figures.quarantined} entries in no known format were set aside",
+                text=counted(
+                    queue.figures.quarantined, "entry in no known format was", "entries in no known format were"
+                )
+                + " set aside",
                 evidence={"quarantined": queue.figures.quarantined},
                 shown_by=redis_cli("LRANGE", queue.keys.quarantine, 0, 9),
                 commands=(queue.command("quarantine list"),),
@@ -96,7 +99,7 @@ def undecodable(sight: Sight) -> Iterator[Finding]:
             yield queue.finding(
                 check="undecodable",
                 severity=Severity.WARNING,
-                text=f"{queue.figures.undecodable} values were taken that no codec could read",
+                text=f"{counted(queue.figures.undecodable, 'value was', 'values were')} taken that no codec could read",
                 evidence={"undecodable": queue.figures.undecodable},
                 shown_by=redis_cli("LRANGE", queue.keys.undecodable, 0, 9),
                 commands=(
@@ -117,7 +120,8 @@ def expired(sight: Sight) -> Iterator[Finding]:
             yield queue.finding(
                 check="expired",
                 severity=Severity.WARNING,
-                text=f"{queue.figures.expired} values were too late, the last one due at {due:%H:%M:%S}",
+                text=counted(queue.figures.expired, "value was", "values were")
+                + f" too late, the last one due at {due:%H:%M:%S}",
                 evidence={"expired": queue.figures.expired, "last_due": due.isoformat()},
                 shown_by=redis_cli("LRANGE", queue.keys.expired, -10, -1),
                 commands=(queue.command("list", "--state", "expired"),),
