@@ -16,9 +16,11 @@ from typing import Any
 import pytest
 import redis
 
-from redisson_dq import partition_names
+from redisson_dq import connect, partition_names
 from redisson_dq._concurrency import Inbox, Mutex, Promise
+from redisson_dq._sync.connecting.dedicated import Dedicated
 from redisson_dq._sync.receiving.pump import Pump
+from redisson_dq._sync.receiving.receiver import Receiver
 from redisson_dq._sync.receiving.shared_pump import SharedPump
 from redisson_dq._sync.receiving.shared_sources import SharedSources
 from redisson_dq.codecs import StringCodec
@@ -457,6 +459,50 @@ def test_a_user_without_the_right_has_pumps_for_all(
         assert caplog.text.count("docs/deploy.md") == 1
     finally:
         admin.execute_command("ACL", "DELUSER", "limited")
+
+
+def test_a_close_cuts_nothing_where_others_took_the_place_of_pumps(
+    server: EmbeddedServer, admin: Any, threads: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cut: list[Receiver] = []
+    monkeypatch.setattr(Receiver, "hang_up", cut.append)
+    rule = "reset on >secret ~* &* +@all -client|tracking"
+    admin.execute_command("ACL", "SETUSER", "limited", *rule.split())
+    try:
+        with connect(f"redis://limited:secret@127.0.0.1:{server.port}/0") as client:
+            waiting = [threads.submit(client.blocking_queue(name).take) for name in NAMES]
+            eventually(lambda: roles(admin)["receiver"] == MANY)
+        for each in waiting:
+            with pytest.raises(ClosedError):
+                each.result(PATIENCE)
+        # The close cuts the connections of receivers that do not come to rest.
+        assert cut == []
+    finally:
+        admin.execute_command("ACL", "DELUSER", "limited")
+
+
+def test_the_connection_that_hears_is_killed_before_redis_is_asked_to_tell_it(
+    url: str, admin: Any, threads: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connecting = Dedicated.connect
+    killed: list[int] = []
+
+    def connect_and_kill(dedicated: Dedicated) -> None:
+        connecting(dedicated)
+        hearing = [entry["id"] for entry in lookouts(admin) if entry["sub"] == "1"]
+        if hearing and not killed:
+            killed.append(admin.client_kill_filter(_id=hearing[0]))
+
+    monkeypatch.setattr(Dedicated, "connect", connect_and_kill)
+    with connect(url, codec=StringCodec()) as client:
+        waiting = [threads.submit(client.blocking_queue(name).take) for name in NAMES]
+        # Redis has refused once, as it does not know that connection any more. The next try is allowed.
+        eventually(lambda: watching(admin) == MANY - 8)
+        assert killed == [1]
+        assert roles(admin)["receiver"] == 8
+        for name in NAMES:
+            admin.rpush(name, f"of {name}")
+        assert [each.result(PATIENCE) for each in waiting] == [f"of {name}" for name in NAMES]
 
 
 def test_a_server_that_allows_no_plain_pop(

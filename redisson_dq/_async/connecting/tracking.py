@@ -10,6 +10,7 @@ database was emptied.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -74,8 +75,18 @@ class Tracking:
         except ResponseError as error:
             if is_passing(error):
                 raise
+            await self._check_hearing()
             raise TrackingRefusedError(str(error)) from error
         self._task = AsyncBackgroundTask(self._hear, "redisson_dq-lookout-hears", shielded=True)
+
+    async def _check_hearing(self) -> None:
+        """Raises redis-py's error where the connection that hears was cut.
+
+        Redis then knows it no more and refuses to tell it of changes, though it lets the user watch keys.
+        """
+        with contextlib.suppress(ResponseError):
+            await self._hearing.send("PING")
+            await self._hearing.read()
 
     async def send(self, commands: Sequence[bytes]) -> None:
         """Sends packed commands together. Raises redis-py's errors."""

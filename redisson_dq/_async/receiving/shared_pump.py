@@ -256,6 +256,8 @@ class SharedPump:
         """No lookout comes to it: values go back, and pumps of their own take for callers. Under the mutex."""
         if self.engine.state is State.CALLED and self.wants():
             self._give_up()
+            # Another pump takes for its callers now. Left called, this one would hold up the close.
+            self.wants()
 
     def stop(self) -> None:
         """Another pump takes its place, and goes on with the debts. This one reads the replies that are under way."""

@@ -13,6 +13,7 @@ database was emptied.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -77,8 +78,18 @@ class Tracking:
         except ResponseError as error:
             if is_passing(error):
                 raise
+            self._check_hearing()
             raise TrackingRefusedError(str(error)) from error
         self._task = BackgroundTask(self._hear, "redisson_dq-lookout-hears", shielded=True)
+
+    def _check_hearing(self) -> None:
+        """Raises redis-py's error where the connection that hears was cut.
+
+        Redis then knows it no more and refuses to tell it of changes, though it lets the user watch keys.
+        """
+        with contextlib.suppress(ResponseError):
+            self._hearing.send("PING")
+            self._hearing.read()
 
     def send(self, commands: Sequence[bytes]) -> None:
         """Sends packed commands together. Raises redis-py's errors."""
