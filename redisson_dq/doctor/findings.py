@@ -143,6 +143,7 @@ def addressed(line: str, options: Sequence[str]) -> str:
 def counted(count: int, one: str, many: str) -> str:
     """A number with its words.
 
+    >>> from redisson_dq.doctor.findings import counted
     >>> counted(1, "value was", "values were"), counted(2, "value was", "values were")
     ('1 value was', '2 values were')
     """

@@ -67,7 +67,7 @@ logger = Log()
 #: Has a line of each action: the user, the action, how many items.
 audit = Log("redisson_dq.web.audit")
 
-# So many deeds are remembered, and so many of them may be chosen and not carried out.
+# So many deeds are remembered, and so many of each user may be chosen and not carried out.
 _MOST, _MOST_READY = 200, 20
 _READY_FOR_US = 600_000_000
 _OF_QUEUE = "queue"
@@ -214,8 +214,12 @@ class Deeds:
             self._made(deed)
         with self._mutex:
             self._drop_old()
-            if sum(each.status in ("choosing", "ready") for each in self._deeds.values()) >= _MOST_READY:
-                raise ArgumentError(f"{_MOST_READY} actions wait to be carried out: carry some out, or drop them")
+            waiting = [each for each in self._deeds.values() if each.status in ("choosing", "ready")]
+            # A user who leaves many behind does not keep the others from acting.
+            if sum(each.user == deed.user for each in waiting) >= _MOST_READY:
+                raise ArgumentError(
+                    f"{_MOST_READY} actions of yours wait to be carried out: carry some out, or drop them"
+                )
             self._deeds[deed.id] = deed
             for id in [each.id for each in self._deeds.values() if each.status in ("done", "undone", "dropped")]:
                 if len(self._deeds) <= _MOST:

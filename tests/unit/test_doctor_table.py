@@ -89,9 +89,11 @@ def test_the_report_as_json() -> None:
                 "evidence": {"overdue": 2},
                 "shown_by": "redis-cli PING",
                 "commands": ["redisson-dq move orders"],
+                "commands_are": "steps",
                 "page": "docs/doctor.md#overdue",
             }
         ],
+        "notes": [],
     }
 
 

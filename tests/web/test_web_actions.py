@@ -186,3 +186,16 @@ def test_an_action_that_meets_an_unexpected_error_ends(
         found = step(pages, found, "do")
     assert (found["status"], found["done"]) == ("failed", 0)
     assert text in found["error"]
+
+
+def test_one_user_who_leaves_actions_behind_does_not_stop_another(browse: Open, client: redisson_dq.Client) -> None:
+    client.delayed_queue("orders", transfer=False).offer("a", 3600)
+    pages = browse(auth=Basic({"ada": "secret-of-ada", "bob": "secret-of-bob"}), allow_writes=True)
+
+    def asked(user: str) -> int:
+        fields = {"token": token_of(pages, user), "action": "pause", "state": "queue"}
+        answer = pages.post(LINKS.act("orders"), data=fields, headers=logged_in(user, f"secret-of-{user}"))
+        return int(answer.status_code)
+
+    assert [asked("ada") for _ in range(21)] == [303] * 20 + [400]
+    assert asked("bob") == 303
