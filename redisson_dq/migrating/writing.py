@@ -27,6 +27,7 @@ class HeldWriter(Protocol):
 
     def seen(self, migration: str) -> int:
         """The number of the last batch that was put in, as far as the place knows it; 0 for none."""
+        ...
 
     def forget(self, migration: str) -> None:
         """Removes the note of the last batch."""

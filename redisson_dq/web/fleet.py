@@ -144,7 +144,8 @@ def fleet(
         wanted.sort(key=lambda row: (-_WORST[row.verdict], -row.late_by.total_seconds(), row.name))
     pages = max(1, -(-len(wanted) // _ROWS))
     page = min(max(1, page), pages)
-    worst: DoctorVerdict = max((row.verdict for row in rows), key=lambda each: _WORST[each], default="unknown")
+    met: list[DoctorVerdict] = [row.verdict for row in rows]
+    worst: DoctorVerdict = max(met, key=lambda each: _WORST[each]) if met else "unknown"
     of_server = judged.get(None, ("ok" if report else "unknown", 0))[0]
     return FleetView(
         rows=tuple(wanted[(page - 1) * _ROWS : page * _ROWS]),

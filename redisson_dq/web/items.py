@@ -183,7 +183,8 @@ class _PageReader:
     def __init__(
         self, client: Client, queue: str, state: SeenIn, partitions: int | None, masks: Masks, reader: Any
     ) -> None:
-        self._client, self._queue, self._state, self._partitions = client, queue, state, partitions
+        self._client, self._queue, self._partitions = client, queue, partitions
+        self._state: SeenIn = state
         self._masks, self._reader = masks, reader
         self.found: list[tuple[SeenItem, DecodedValue]] = []
         self.count = self.looked = 0

@@ -106,7 +106,7 @@ def test_locks_are_waited_for_with_a_time_where_they_are_the_clocks() -> None:
     assert sorted(name for name, text in modules.items() if ".acquire(timeout=" in text) == [
         "_concurrency/waiting.py",
         "scheduling/timer.py",
-        "testing/_clock.py",
+        "testing/_waits.py",
     ]
     assert "threading.Lock" not in modules["_concurrency/waiting.py"]
 

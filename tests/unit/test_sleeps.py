@@ -71,7 +71,7 @@ SLEEPS: dict[str, tuple[int, str]] = {
     "unit/test_docs_how_it_works.py": (1, LOOK),
     "unit/test_held_up.py": (2, REAL),
     "unit/test_timer.py": (2, REAL),
-    "web/test_live.py": (2, LOOK),
+    "web/test_web_live.py": (2, LOOK),
     "workers/handlers.py": (1, WORK),
     "workers/measured.py": (1, REAL),
     "workers/of_the_command.py": (2, WORK),
