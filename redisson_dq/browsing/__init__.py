@@ -4,7 +4,7 @@ Here belongs how pages are read, how the codec of a value is recognised, how val
 filtered. The commands ``queues``, ``list``, ``show`` and ``peek`` use it, and so may a web page. Nothing here reads the
 arguments of a command or prints. Every script looks at 500 entries and some 1 MB at most, however many there are.
 
-- ``overview.py`` finds the queues of a server, with the partitions of a queue as one.
+- ``overviews.py`` finds the queues of a server, with the partitions of a queue as one.
 - ``partitions.py`` finds how many partitions a queue has.
 - ``pages.py`` reads one page of the items in a state. ``rows.py`` is one item. ``one.py`` finds one item by its id.
 - ``recognising.py`` says which codecs may have written some bytes, and how sure that is.
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from redisson_dq.browsing.filters import Filter, FilterError
     from redisson_dq.browsing.one import find_row
-    from redisson_dq.browsing.overview import Overview, figures_of, grouped, overview
+    from redisson_dq.browsing.overviews import Overview, figures_of, grouped, overview
     from redisson_dq.browsing.pages import SeenPage, browse, cursor_at, names_of_parts
     from redisson_dq.browsing.partitions import partitions_of
     from redisson_dq.browsing.recognising import Candidate, recognise
@@ -37,7 +37,7 @@ else:
                 "FilterError",
             ),
             "one": ("find_row",),
-            "overview": (
+            "overviews": (
                 "Overview",
                 "figures_of",
                 "grouped",

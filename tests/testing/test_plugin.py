@@ -79,30 +79,6 @@ def test_undecodable(redisson_client, redisson_server, redisson_queue):
         pass
 
 
-def test_client(redisson_server, redisson_queue):
-    kept.append(redisson_dq.connect(redisson_server.url))
-    kept[0].blocking_queue(redisson_queue).size()
-
-
-def test_client_under_a_clock(redisson_server, redisson_clock):
-    kept.append(redisson_dq.connect(redisson_server.url))
-    kept[1].blocking_queue("orders").size()
-
-
-def test_client_of_asyncio(redisson_server, redisson_queue):
-    async def main():
-        kept.append(await redisson_dq.aio.connect(redisson_server.url).__aenter__())
-        await kept[2].blocking_queue(redisson_queue).size()
-
-    loop = asyncio.new_event_loop()
-    loop.run_until_complete(main())
-    kept.append(loop)
-
-
-def test_warning(redisson_queue):
-    logging.getLogger("redisson_dq").warning("a transfer failed")
-
-
 class TestClean:
     def test_nothing_is_left_of_others(self, redisson_client, redisson_queue):
         assert redisson_client.blocking_queue(redisson_queue).size() == 0
@@ -128,6 +104,30 @@ class TestClean:
         queue = redisson_client.blocking_queue(redisson_queue)
         queue.add("a")
         queue.receive()
+
+
+def test_client(redisson_server, redisson_queue):
+    kept.append(redisson_dq.connect(redisson_server.url))
+    kept[0].blocking_queue(redisson_queue).size()
+
+
+def test_client_under_a_clock(redisson_server, redisson_clock):
+    kept.append(redisson_dq.connect(redisson_server.url))
+    kept[1].blocking_queue("orders").size()
+
+
+def test_client_of_asyncio(redisson_server, redisson_queue):
+    async def main():
+        kept.append(await redisson_dq.aio.connect(redisson_server.url).__aenter__())
+        await kept[2].blocking_queue(redisson_queue).size()
+
+    loop = asyncio.new_event_loop()
+    loop.run_until_complete(main())
+    kept.append(loop)
+
+
+def test_warning(redisson_queue):
+    logging.getLogger("redisson_dq").warning("a transfer failed")
 """
 
 KILLED_WORKERS = """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import json
 import subprocess
 import sys
@@ -130,3 +131,15 @@ def test_a_command_brings_no_codec_that_it_has_no_use_for(words: str, servers: A
         "redisson_dq.codecs.marks",
     }
     assert len(modules) < len(loaded_by("import redis, hiredis, click, attrs")) + 260
+
+
+def test_no_name_of_a_lazy_package_is_a_module_of_it() -> None:
+    """Importing the module would put it in the place of the name."""
+    found = []
+    for path in PACKAGE.rglob("__init__.py"):
+        if "lazily(" in path.read_text("utf-8"):
+            name = ".".join(path.parent.relative_to(PACKAGE.parent).parts)
+            package, modules = importlib.import_module(name), {each.stem for each in path.parent.iterdir()}
+            shared = set(package.__all__) & modules
+            found += [f"{name}.{each}" for each in shared if not isinstance(getattr(package, each), types.ModuleType)]
+    assert found == []
