@@ -44,6 +44,10 @@ os.register_at_fork(after_in_child=lambda: signal.alarm(240))
 # Hypothesis and the JVM are slow at times on a busy machine. An event that has not come within this time never comes.
 PATIENCE = 30.0
 
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell lets what it starts in the background ignore Ctrl-C, and the processes of the tests would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 def wheel_program() -> ServerProgram:
     """The server of the extra ``embedded``, whatever else is installed."""
