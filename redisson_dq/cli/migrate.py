@@ -19,6 +19,7 @@ from redisson_dq.cli.frame import (
     Consent,
     Output,
     Server,
+    hint_on_error,
     json_option,
     progress,
     queue_argument,
@@ -117,7 +118,7 @@ def command(
         with (
             resumed or Journal.begun(path, _new_id(), kept) as noted,
             progress("moving", total) as shown,
-            _resumable(wanted.queue, noted.path, to_url),
+            hint_on_error(lambda: _to_go_on(wanted.queue, noted.path, to_url)),
         ):
             migration = Migration(
                 sources,
@@ -157,17 +158,6 @@ def _wanted(options: dict[str, Any], resumed: Journal | None, to_url: str | None
         wanted = _Wanted(**{name: resumed.plan[name] for name in _KEPT})
     wanted.check(to_url)
     return wanted
-
-
-@contextlib.contextmanager
-def _resumable(queue: str, journal: Path, to_url: str | None) -> Iterator[None]:
-    """Tells how to go on where the work ends by an error."""
-    try:
-        yield
-    except BaseException:
-        with contextlib.suppress(OSError):
-            say(_to_go_on(queue, journal, to_url), error=True)
-        raise
 
 
 def _to_go_on(queue: str, journal: Path, to_url: str | None) -> str:

@@ -337,7 +337,7 @@ class ClockOfAlarms:
         self._alarms.loops.add(loop)
 
         def ring() -> None:
-            # A loop that is closed has nobody who waits.
+            # Nothing waits in a closed loop.
             with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(run)
 

@@ -11,7 +11,7 @@ import attrs
 from redisson_dq._sync.client import Client
 from redisson_dq.browsing import SeenItem, find_row, recognise
 from redisson_dq.web.actions import ActionChoice
-from redisson_dq.web.masks import HIDDEN, MaskedReader, Masks
+from redisson_dq.web.masks import HIDDEN, Masks
 from redisson_dq.web.plain import digits
 from redisson_dq.web.times import in_words
 
@@ -111,7 +111,7 @@ def item(
         return None
     reader = masks.reader(codec or None)
     decoded = reader.read(row.data, is_whole=row.is_whole)
-    hidden = reader.hidden if isinstance(reader, MaskedReader) else frozenset()
+    hidden = masks.hidden_by(reader)
     nodes = [] if decoded.error else list(_limited(decoded.value))
     shown = b"" if masks else row.data[:_BYTES]
     return ItemView(

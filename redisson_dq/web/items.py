@@ -12,7 +12,7 @@ from redisson_dq._sync.client import Client
 from redisson_dq.browsing import STATES, DecodedValue, Filter, SeenIn, SeenItem, browse, cursor_at
 from redisson_dq.errors import ArgumentError
 from redisson_dq.web.actions import ActionChoice
-from redisson_dq.web.masks import HIDDEN, MaskedReader, Masks
+from redisson_dq.web.masks import HIDDEN, Masks
 from redisson_dq.web.plain import json_text
 from redisson_dq.web.times import LAST_MS, in_words
 
@@ -227,7 +227,7 @@ class _PageReader:
 
     def _judge(self, row: SeenItem, wanted: Filter | None) -> None:
         decoded = self._reader.read(row.data, is_whole=row.is_whole)
-        hidden = self._reader.hidden if isinstance(self._reader, MaskedReader) else frozenset()
+        hidden = self._masks.hidden_by(self._reader)
         seen = self._masks.row(row, hidden)
         if wanted is None or wanted(seen, decoded):
             self.found.append((seen, decoded))

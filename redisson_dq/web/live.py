@@ -146,7 +146,7 @@ class LiveStream:
         scope.cancel()
 
     async def _told(self, send: Send) -> None:
-        """Tells news until the tab does not read them any more."""
+        """Sends each snapshot until the tab stops reading."""
         loop, told_at = asyncio.get_running_loop(), 0.0
         seen, diagnosed, known, told_at_all, was_away = 0, None, frozenset[str](), False, False
         text = b"retry: 2000\n\n"

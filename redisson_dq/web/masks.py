@@ -42,6 +42,11 @@ class Masks:
             raise ArgumentError("the codec cannot be chosen while fields are masked: as another one it would show them")
         return MaskedReader(self)
 
+    @staticmethod
+    def hidden_by(reader: ValueReader) -> frozenset[str] | None:
+        """The texts of the hidden fields of the last value that a reader has read; None where these are not known."""
+        return reader.hidden if isinstance(reader, MaskedReader) else frozenset()
+
     def masked(self, decoded: DecodedValue) -> DecodedValue:
         """The value without hidden fields. Of a value that could not be read nothing is left but its class."""
         if not self:

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from redisson_dq.codecs import StringCodec
+from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.wire import forms
 from redisson_dq.wire.keys import QueueKeys
-from tests.conftest import moving
+from tests.conftest import PROGRAMS, emptied, moving
 from tests.flavours import Flavour
 
 KEYS = QueueKeys.of("orders")
@@ -66,3 +67,15 @@ def _look_at_servers_late(request: pytest.FixtureRequest, monkeypatch: pytest.Mo
     if "looks" not in request.fixturenames:
         for flavour in ("_sync", "_async"):
             monkeypatch.setattr(f"redisson_dq.{flavour}.runtime._LOOK_AT_SERVERS_US", 3_600_000_000 * 24 * 365)
+
+
+@pytest.fixture(scope="module")
+def _second() -> Iterator[EmbeddedServer]:
+    with EmbeddedServer(program=PROGRAMS["redis"]()) as server:
+        yield server
+
+
+@pytest.fixture
+def second(_second: EmbeddedServer) -> EmbeddedServer:
+    """Another server, empty."""
+    return emptied(_second)

@@ -17,22 +17,10 @@ import redisson_dq
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.migrating import Journal, Migration, QueueSite, Recoding, ToFile
-from tests.conftest import PATIENCE, PROGRAMS, emptied, environment, eventually
+from tests.conftest import PATIENCE, environment, eventually
 from tests.integration.full_queue import contents
 
 WHOLE = {"ready": 250, "waiting": 450}
-
-
-@pytest.fixture(scope="module")
-def _second() -> Iterator[EmbeddedServer]:
-    with EmbeddedServer(program=PROGRAMS["redis"]()) as server:
-        yield server
-
-
-@pytest.fixture
-def second(_second: EmbeddedServer) -> EmbeddedServer:
-    """Another server, empty."""
-    return emptied(_second)
 
 
 @pytest.fixture

@@ -18,7 +18,6 @@ from redisson_dq.errors import ArgumentError, DuplicateItemError
 from redisson_dq.migrating import STATES, Journal, Migration, QueueSite, Recoding, ToFile
 from redisson_dq.wire.envelope import Envelope, unwrap, wrap
 from redisson_dq.wire.partitions import partition_names
-from tests.conftest import PROGRAMS, emptied
 from tests.integration.full_queue import contents, fill
 
 
@@ -26,18 +25,6 @@ from tests.integration.full_queue import contents, fill
 def client(url: str) -> Iterator[Any]:
     with redisson_dq.connect(url, codec=StringCodec()) as made:
         yield made
-
-
-@pytest.fixture(scope="module")
-def _second() -> Iterator[EmbeddedServer]:
-    with EmbeddedServer(program=PROGRAMS["redis"]()) as server:
-        yield server
-
-
-@pytest.fixture
-def second(_second: EmbeddedServer) -> EmbeddedServer:
-    """Another server, empty."""
-    return emptied(_second)
 
 
 def moved_to(sources: list[QueueSite], targets: list[QueueSite], **options: Any) -> Any:

@@ -21,25 +21,13 @@ from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.migrating import Journal, Migrated, Migration, QueueSite, Recoding
 from tests.cluster import Cluster
-from tests.conftest import PATIENCE, PROGRAMS, emptied, environment
+from tests.conftest import PATIENCE, emptied, environment
 from tests.faults.gate import Gate, Where
 from tests.integration.test_topologies import Watched
 
 READY = [f"ready {number}" for number in range(450)]
 WAITING = [f"value {number}" for number in range(650)]
 WHOLE = {"ready": len(READY), "waiting": len(WAITING)}
-
-
-@pytest.fixture(scope="module")
-def _second() -> Iterator[EmbeddedServer]:
-    with EmbeddedServer(program=PROGRAMS["redis"]()) as server:
-        yield server
-
-
-@pytest.fixture
-def second(_second: EmbeddedServer) -> EmbeddedServer:
-    """Another server, empty."""
-    return emptied(_second)
 
 
 @pytest.fixture

@@ -135,7 +135,7 @@ class Asking:
         return commands.taken
 
     def forgo_late_claim(self) -> None:
-        """Gives up a claim whose reply has not come for a while."""
+        """Drops a claim that has waited too long for its reply."""
         if self._engine.is_under_way and self._connections.clock.monotonic() - self.commands.at >= LATE:
             self._line.unclaim(self.commands.share)
             self.commands.share = 0

@@ -31,6 +31,7 @@ One definition makes the help, the completion and the usage block in docs/comman
 
 from redisson_dq.cli.frame._consent import Consent, write_options
 from redisson_dq.cli.frame._exits import DATA, FINE, NO_RIGHTS, PROBLEM, UNREACHABLE, USAGE, code_of
+from redisson_dq.cli.frame._hints import hint_on_error
 from redisson_dq.cli.frame._keyboard import quit_key
 from redisson_dq.cli.frame._options import (
     Server,
@@ -67,6 +68,7 @@ __all__ = [
     "Server",
     "code_of",
     "found_partitions",
+    "hint_on_error",
     "json_option",
     "partitions_option",
     "progress",

@@ -14,7 +14,7 @@ import attrs
 import click
 
 from redisson_dq._shell import command_line
-from redisson_dq.cli.frame import FINE, PROBLEM, Consent, Output, progress, say, stopping
+from redisson_dq.cli.frame import FINE, PROBLEM, Consent, Output, hint_on_error, progress, say, stopping
 
 if TYPE_CHECKING:
     from redisson_dq.mending import Acting, IdProblem, MendCounts, MendedQueue, Selection, UndoWriter
@@ -102,7 +102,7 @@ def do(
         writer = undo.opened(queue, deed.verb.split()[0])
         path = None if writer is None else writer.path
         with (
-            _taken_back(path),
+            contextlib.nullcontext() if path is None else hint_on_error(lambda: _to_take_back(path)),
             writer or contextlib.nullcontext(),
             stopping() as stop,
             progress(deed.verb, count) as bar,
@@ -120,16 +120,8 @@ def do(
     return PROBLEM if problems or counts.left else FINE
 
 
-@contextlib.contextmanager
-def _taken_back(path: Path | None) -> Iterator[None]:
-    """Tells how to take back the part that was done, where the work ends by an error."""
-    try:
-        yield
-    except BaseException:
-        if path is not None:
-            with contextlib.suppress(OSError):
-                say(f"to take back the part that was done: {command_line('undo', [str(path)], ['--yes'])}", error=True)
-        raise
+def _to_take_back(path: Path) -> str:
+    return f"to take back the part that was done: {command_line('undo', [str(path)], ['--yes'])}"
 
 
 def _tell(

@@ -1,0 +1,24 @@
+"""Lines on standard error for work that ended by an error."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+
+from redisson_dq.cli.frame._output import say
+
+__all__ = ["hint_on_error"]
+
+
+@contextlib.contextmanager
+def hint_on_error(hint: Callable[[], str]) -> Iterator[None]:
+    """Prints a hint where the block ends by an error, such as the command that goes on or takes back.
+
+    The error goes on. A standard error that cannot be written to hides it from nobody.
+    """
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(OSError):
+            say(hint(), error=True)
+        raise
