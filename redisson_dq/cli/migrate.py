@@ -21,6 +21,7 @@ from redisson_dq.cli.frame import (
     Server,
     hint_on_error,
     json_option,
+    other_server_option,
     progress,
     queue_argument,
     say,
@@ -79,6 +80,7 @@ class _Wanted:
 @click.option("--to-json", metavar="FILE", help="Take the items out of Redis, into a file of JSON lines.")
 @click.option("--journal", metavar="FILE", help="The new file of the migration's journal (QUEUE-migration.jsonl).")
 @click.option("--resume", metavar="FILE", help="Go on by the journal of a migration that was ended.")
+@other_server_option("Resume although the journal is of another server or address.")
 @click.option("--follow", is_flag=True, help="Go on forwarding until Ctrl-C or SIGTERM.")
 @click.option("--quiet", metavar="S", type=SECONDS, default=1.0, help="End when nothing has come for so long (1).")
 @write_options()
@@ -88,6 +90,7 @@ def command(
     journal: str | None,
     resume: str | None,
     to_url: str | None,
+    allow_other_server: bool,
     follow: bool,
     quiet: float,
     consent: Consent,
@@ -98,13 +101,16 @@ def command(
     """Plans, asks, then moves. 1 where an item stays."""
     from redisson_dq.migrating import Journal, Migration, ToFile, plan
 
+    if allow_other_server and resume is None:
+        raise click.UsageError("--allow-other-server goes with --resume")
     resumed = None if resume is None else Journal.resumed(Path(resume))
     wanted = _wanted(options, resumed, to_url)
     with _both(server, to_url) as (client, other):
         sources, recoding, decode = _decided(wanted, client, other)
         where = f"{other.runtime.connections.where} {[site.name for site in recoding.targets]}"
-        if resumed is not None and resumed.plan["where"] != where:
-            raise click.UsageError(f"the journal is about {resumed.plan['where']}, and not about {where}")
+        servers = {"from_server": client.runtime.connections.where, "to_server": other.runtime.connections.where}
+        if resumed is not None:
+            _check_servers(resumed, servers, allow_other_server)
         in_place = wanted.to_json is None and [each.raw for each in sources] == [each.raw for each in recoding.targets]
         planned = plan(sources, recoding, in_place=in_place and client is other)
         if not output.as_json or consent.dry_run:
@@ -112,7 +118,7 @@ def command(
         total = sum(planned.counts.values())
         if not consent.given(f"move {total:,} items of {wanted.queue} to {wanted.to_json or where}"):
             return PROBLEM if planned.refused else FINE
-        kept = {name: getattr(wanted, name) for name in _KEPT} | {"where": where}
+        kept = {name: getattr(wanted, name) for name in _KEPT} | servers
         name = re.sub(r"[^\w.-]", "_", wanted.queue)
         path = Path(journal or f"{name}-migration.jsonl")
         with (
@@ -158,6 +164,21 @@ def _wanted(options: dict[str, Any], resumed: Journal | None, to_url: str | None
         wanted = _Wanted(**{name: resumed.plan[name] for name in _KEPT})
     wanted.check(to_url)
     return wanted
+
+
+def _check_servers(resumed: Journal, servers: dict[str, str], is_allowed: bool) -> None:
+    """The journal's counts of batches hold for its two servers: on others a batch may be missing, or come twice."""
+    for name, option in (("from_server", "--url"), ("to_server", "--to-url")):
+        noted, now = resumed.plan[name], servers[name]
+        if noted == now:
+            continue
+        told = f"the journal {str(resumed.path)!r} is about {noted}, and {option} is {now}"
+        if not is_allowed:
+            raise click.UsageError(
+                f"{told}; nothing was changed; give the URL of the migration, or insist by --allow-other-server where "
+                "all data has moved there, or that is another address of one server"
+            )
+        say(f"warning: {told}", error=True)
 
 
 def _to_go_on(queue: str, journal: Path, to_url: str | None) -> str:

@@ -42,8 +42,12 @@ class Undone:
     stopped: bool = False
 
 
-def check_file(queue: MendedQueue, found: UndoFile) -> list[str]:
-    """Warnings about a file and the queue that it is for. Raises UndoFileError for the file of another queue."""
+def check_file(queue: MendedQueue, found: UndoFile, *, allow_other_server: bool = False) -> list[str]:
+    """Warnings about a file and the queue that it is for.
+
+    Raises UndoFileError for the file of another queue. The file of another server is a warning with
+    ``allow_other_server``, and else an error.
+    """
     header = found.header
     raw = [part.keys.queue.ready for part in queue.parts]
     if header["queue"] != queue.name or header["parts"] != raw:
@@ -53,7 +57,13 @@ def check_file(queue: MendedQueue, found: UndoFile) -> list[str]:
         )
     warnings = []
     if header["server"] != queue.where:
-        warnings.append(f"the file was made on {header['server']}, and this is {queue.where}")
+        told = f"the file was made on {header['server']}, and this is {queue.where}"
+        if not allow_other_server:
+            raise UndoFileError(
+                f"queue {queue.name!r}: nothing was changed by {str(found.path)!r}: {told}; if the queue's data has "
+                "moved there, or that is another address of one server, insist by --allow-other-server"
+            )
+        warnings.append(told)
     if not found.ended:
         warnings.append("the action did not go through to its end; what it did is undone")
     if found.is_cut:

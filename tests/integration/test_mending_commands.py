@@ -159,14 +159,14 @@ def test_a_file_that_cannot_be_written_changes_nothing(
     assert delayed.size() == 1
 
 
-def test_an_undo_of_another_queue_is_refused_and_of_another_server_warned_of(
+def test_an_undo_of_another_queue_or_server_is_refused(
     delayed: Any, run: Callable[..., tuple[int, str, str]], tmp_path: Path
 ) -> None:
     delayed.offer("value", HOUR, id="order-1")
     assert run("cancel orders --all --yes --undo-file f")[0] == 0
     lines = (tmp_path / "f").read_bytes().splitlines(keepends=True)
     header = json.loads(lines[0])
-    for change, code in (({"parts": ["other"]}, 65), ({"server": "elsewhere:1"}, 0)):
+    for change in ({"parts": ["other"]}, {"server": "elsewhere:1"}):
         changed = {key: value for key, value in {**header, **change}.items() if key != "sum"}
         first = (
             json.dumps(
@@ -176,8 +176,11 @@ def test_an_undo_of_another_queue_is_refused_and_of_another_server_warned_of(
         )
         (tmp_path / "f").write_bytes(first + b"".join(lines[1:]))
         told = run("undo f --yes")
-        assert told[0] == code
-        assert ("elsewhere:1" in told[2]) == (code == 0)
+        assert told[0] == 65
+        assert ("elsewhere:1" in told[2]) == ("--allow-other-server" in told[2]) == ("server" in change)
+        assert delayed.size() == 0
+    told = run("undo f --yes --allow-other-server")
+    assert (told[0], "warning: the file was made on elsewhere:1" in told[2]) == (0, True)
     assert delayed.size() == 1
 
 

@@ -163,3 +163,30 @@ def test_a_script_that_comes_late_does_nothing(client: Any, second: EmbeddedServ
         late[0]()
         assert queue.read_all() == values
         assert other.blocking_queue("bills", transfer=False).read_all() == values
+
+
+@pytest.mark.parametrize("side", ["--url", "--to-url"])
+def test_a_journal_of_another_server_is_refused(
+    client: Any, url: str, second: EmbeddedServer, tmp_path: Path, side: str
+) -> None:
+    """A batch that one server holds would be missing on another one, or come twice."""
+    filled(client)
+    urls = {"--url": url, "--to-url": second.url}
+
+    def run(*more: str) -> subprocess.CompletedProcess[str]:
+        servers = [word for pair in urls.items() for word in pair]
+        command = [sys.executable, "-m", "redisson_dq", "migrate", "orders", *servers, "--yes", *more]
+        return subprocess.run(
+            command, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=PATIENCE
+        )
+
+    done = run("--journal", "journal")
+    assert done.returncode == 0, done.stderr
+    client.blocking_queue("orders", transfer=False).add("one more")
+    urls[side] = urls[side].replace("127.0.0.1", "localhost")
+    refused = run("--resume", "journal")
+    assert (refused.returncode, f"and {side} is {urls[side]}" in refused.stderr) == (64, True), refused.stderr
+    assert client.blocking_queue("orders", transfer=False).size() == 1
+    allowed = run("--resume", "journal", "--allow-other-server")
+    assert (allowed.returncode, "warning: the journal" in allowed.stderr) == (0, True), allowed.stderr
+    assert client.blocking_queue("orders", transfer=False).size() == 0

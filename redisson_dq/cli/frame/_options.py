@@ -22,6 +22,7 @@ __all__ = [
     "Server",
     "found_partitions",
     "json_option",
+    "other_server_option",
     "partitions_option",
     "queue_argument",
     "queues_argument",
@@ -123,6 +124,11 @@ def json_option(function: _F) -> _F:
 
     made = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")(with_output)
     return cast(_F, made)
+
+
+def other_server_option(text: str) -> _Decorator:
+    """``--allow-other-server``, for a file that another server's data was written into."""
+    return click.option("--allow-other-server", is_flag=True, help=text)
 
 
 def queue_argument(function: _F) -> _F:

@@ -13,6 +13,7 @@ from redisson_dq.cli.frame import (
     Output,
     Server,
     json_option,
+    other_server_option,
     say,
     server_options,
     stopping,
@@ -32,10 +33,11 @@ _REASONS = {
 
 @click.command(short_help="Take the changes of another command back, by its undo file.")
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
+@other_server_option("Undo FILE although it was made on another server or address.")
 @write_options()
 @server_options
 @json_option
-def command(file: Path, consent: Consent, server: Server, output: Output) -> int:
+def command(file: Path, allow_other_server: bool, consent: Consent, server: Server, output: Output) -> int:
     """Take the changes of another command back, by the undo FILE that it wrote.
 
     Each entry is put back if it is not there now. FILE notes each step, so the command may be called again.
@@ -48,7 +50,7 @@ def command(file: Path, consent: Consent, server: Server, output: Output) -> int
         queue = MendedQueue(
             client, header["queue"], partitions=header["partitions"], dead_letter=header.get("dead_letter")
         )
-        warnings = check_file(queue, found)
+        warnings = check_file(queue, found, allow_other_server=allow_other_server)
         for warning in warnings:
             say(f"warning: {warning}", error=True)
         planned = undo(queue, found, dry_run=True)
