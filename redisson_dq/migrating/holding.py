@@ -154,6 +154,7 @@ def as_line(source: QueueSite, item: SourceItem) -> dict[str, Any]:
         delivery = DeliveryText.parse(letter.record if letter else content[1] if part == "deliveries" else None)
         if delivery is not None:
             told["attempts"] = int(delivery.numbers.split(b" ")[0])
+            told["first_received_ms"] = int(delivery.numbers.split(b" ")[3]) or None
             told["reason"] = delivery.reason.decode(errors="replace")
             told["context"] = delivery.context.decode(errors="replace")
     return told

@@ -95,12 +95,14 @@ class Migration:
         with self._movers():
             self._again(self._settings)
             idle = 0.0
-            while not stop() and (follow or idle < quiet or self._again(self._in_flight)):
+            while not stop():
                 begun = self._clock.monotonic()
+                # A value may have come back since the last round. So one more comes behind the look that finds none held.
+                is_last = not follow and idle >= quiet and not self._again(self._in_flight)
                 if self._again(self._round):
                     idle = 0.0
                     continue
-                if self._batches.in_place:
+                if self._batches.in_place or is_last:
                     break
                 # A look through many leases takes a while. Redis rests as long.
                 self._clock.sleep(max(_PAUSE, self._clock.monotonic() - begun))

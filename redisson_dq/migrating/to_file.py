@@ -17,7 +17,8 @@ class ToFile:
 
     A line has ``queue``, ``kind``, ``id`` (the caller's, or null) and ``due_ms`` of an item that waits. ``bytes`` are
     base64. ``value`` is decoded, or null beside an ``error``. ``batch`` is the migration and the number of the batch.
-    Where they are known, ``attempts``, ``reason`` and ``context`` of deliveries and the rule of a ``recurring`` offer.
+    Where they are known, ``attempts``, ``first_received_ms``, ``reason`` and ``context`` of deliveries, and the rule of
+    a ``recurring`` offer.
     """
 
     def __init__(self, path: Path, decode: Callable[[bytes], Any]) -> None:

@@ -14,7 +14,8 @@ import pytest
 import redis
 
 import redisson_dq
-from redisson_dq.codecs import StringCodec
+from redisson_dq.cli import main
+from redisson_dq.codecs import Kryo5Codec, StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.migrating import Journal, Migration, QueueSite, Recoding, ToFile
 from tests.conftest import PATIENCE, environment, eventually
@@ -167,26 +168,64 @@ def test_a_script_that_comes_late_does_nothing(client: Any, second: EmbeddedServ
 
 @pytest.mark.parametrize("side", ["--url", "--to-url"])
 def test_a_journal_of_another_server_is_refused(
-    client: Any, url: str, second: EmbeddedServer, tmp_path: Path, side: str
+    client: Any,
+    url: str,
+    second: EmbeddedServer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    side: str,
 ) -> None:
     """A batch that one server holds would be missing on another one, or come twice."""
-    filled(client)
+    monkeypatch.chdir(tmp_path)
+    queue = client.blocking_queue("orders", transfer=False)
     urls = {"--url": url, "--to-url": second.url}
 
-    def run(*more: str) -> subprocess.CompletedProcess[str]:
+    def run(*more: str) -> tuple[int, str]:
         servers = [word for pair in urls.items() for word in pair]
-        command = [sys.executable, "-m", "redisson_dq", "migrate", "orders", *servers, "--yes", *more]
-        return subprocess.run(
-            command, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=PATIENCE
-        )
+        code = main(["migrate", "orders", *servers, "--quiet", "0.1", "--yes", *more])
+        return code, capsys.readouterr().err
 
-    done = run("--journal", "journal")
-    assert done.returncode == 0, done.stderr
-    client.blocking_queue("orders", transfer=False).add("one more")
+    queue.add("one")
+    assert run("--journal", "journal")[0] == 0
+    queue.add("one more")
     urls[side] = urls[side].replace("127.0.0.1", "localhost")
-    refused = run("--resume", "journal")
-    assert (refused.returncode, f"and {side} is {urls[side]}" in refused.stderr) == (64, True), refused.stderr
-    assert client.blocking_queue("orders", transfer=False).size() == 1
-    allowed = run("--resume", "journal", "--allow-other-server")
-    assert (allowed.returncode, "warning: the journal" in allowed.stderr) == (0, True), allowed.stderr
-    assert client.blocking_queue("orders", transfer=False).size() == 0
+    code, told = run("--resume", "journal")
+    assert (code, f"and {side} is {urls[side]}" in told, queue.size()) == (64, True, 1)
+    code, told = run("--resume", "journal", "--allow-other-server")
+    assert (code, "warning: the journal" in told, queue.size()) == (0, True, 0)
+
+
+# -- values that were received before --------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    "to", ["server", "file", *[pytest.param(to, marks=pytest.mark.nightly) for to in ("name", "codec", "lean")]]
+)
+def test_values_that_come_back_keep_their_attempts(
+    client: Any, url: str, second: EmbeddedServer, tmp_path: Path, to: str
+) -> None:
+    """One was given back, one waits for a retry, and the lease of one ends when all others were moved."""
+    queue = client.blocking_queue("orders", transfer=False)
+    queue.add_all(["given back", "retried", "lapsed"])
+    held = {each.value: each for each in queue.receive(3, timeout=5, visibility_timeout=1)}
+    held["given back"].nack(reason="once more")
+    held["retried"].nack(delay=0.3, reason="later")
+    new = Kryo5Codec() if to == "codec" else None
+    with redisson_dq.connect(second.url if to == "server" else url, codec=new or StringCodec()) as other:
+        migration = Migration(
+            [QueueSite.of(client, "orders")],
+            Recoding(
+                StringCodec() if new else None, new, "lean" if to == "lean" else None, [QueueSite.of(other, "bills")]
+            ),
+            to_file=ToFile(tmp_path / "items", bytes.decode) if to == "file" else None,
+        )
+        done = migration.run(quiet=0.2)
+        assert (sum(done.moved.values()), done.left) == (3, {})
+        if to == "file":
+            lines = [json.loads(line) for line in (tmp_path / "items").read_text().splitlines()]
+            found = {line["value"]: (line["attempts"] + 1, line["first_received_ms"] / 1000) for line in lines}
+        else:
+            target = other.blocking_queue("bills")
+            found = {}
+            while len(found) < 3:
+                found |= {each.value: (each.attempt, each.first_received.timestamp()) for each in target.receive(3)}
+    assert found == {value: (2, each.first_received.timestamp()) for value, each in held.items()}
