@@ -103,7 +103,7 @@ def command(
 
     if allow_other_server and resume is None:
         raise click.UsageError("--allow-other-server goes with --resume")
-    resumed = None if resume is None else Journal.resumed(Path(resume))
+    resumed = None if resume is None else click.get_current_context().with_resource(Journal.resumed(Path(resume)))
     wanted = _wanted(options, resumed, to_url)
     with _both(server, to_url) as (client, other):
         sources, recoding, decode = _decided(wanted, client, other)

@@ -97,7 +97,7 @@ class Migration:
             idle = 0.0
             while not stop():
                 begun = self._clock.monotonic()
-                # A value may have come back since the last round. So one more comes behind the look that finds none held.
+                # A value may have come back since the last round. One more comes behind the look that finds none held.
                 is_last = not follow and idle >= quiet and not self._again(self._in_flight)
                 if self._again(self._round):
                     idle = 0.0
