@@ -19,6 +19,7 @@ from redisson_dq.web.dashboard import COLORS, Dashboard
 from redisson_dq.web.guard import WebGuard
 from redisson_dq.web.masks import Masks
 from redisson_dq.web.views import PAGES
+from redisson_dq.wire.names import unmapping
 
 __all__ = ["app"]
 
@@ -67,6 +68,8 @@ def app(
         raise ArgumentError(
             f"app() takes a client for threads, as redisson_dq.connect() makes, or a URL, not {shown(client)}"
         )
+    # A mapper without a way back could name no queue that Redis has.
+    unmapping(opened.runtime.options.name_mapper)
     if color not in COLORS:
         raise ArgumentError(f"color= is one of {', '.join(COLORS)}, not {shown(color)}")
     access = Access(auth, allow_writes=allow_writes)

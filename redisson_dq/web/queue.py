@@ -107,7 +107,7 @@ class QueueView:
 
 
 class ConnectedClients:
-    """The connections of all servers, asked for once in ten seconds at most."""
+    """The connections of all servers, asked for once in ten seconds at most, and sooner where a listener is missing."""
 
     _FRESH = 10.0
 
@@ -117,10 +117,11 @@ class ConnectedClients:
         self._rows: list[ClientRow] = []
         self._error = ""
 
-    def rows(self) -> tuple[list[ClientRow], str]:
-        """The connections, or why they cannot be seen."""
+    def rows(self, listeners: int) -> tuple[list[ClientRow], str]:
+        """The connections, or why they cannot be seen. Redis counts so many ``listeners`` of a queue now."""
         now = self._client.runtime.connections.clock.monotonic()
-        if now - self._at > self._FRESH:
+        is_short = listeners > sum(row.listens for row in self._rows)
+        if is_short or now - self._at > self._FRESH:
             try:
                 self._rows, self._error = Sight(self._client, (), None).clients, ""
             except CannotRun as error:
@@ -144,12 +145,12 @@ def queue(
 ) -> QueueView:
     """The view. Some five round trips. Raises ArgumentError, RedisConnectionError, RedisReplyError."""
     figures = client.inspect(name, partitions=partitions)
-    rows, error = clients.rows()
+    rows, error = clients.rows(figures.subscribers or 0)
     mover = "" if figures.mover is None else figures.mover.client
     names = names_of_parts(client, name, partitions)
     mapper = client.runtime.options.name_mapper
     raws = {map_name(each, mapper) for each in names}
-    listeners = tuple(_listeners(rows, raws, mover))
+    listeners = tuple(_listeners(rows, raws, mover, is_heard=figures.subscribers != 0))
     ours = {row.client for row in rows if row.client and row.listens}
     others = None if figures.subscribers is None or error else max(0, figures.subscribers - len(ours))
     sampled = client.runtime.connections.run(calls.sample(QueueKeys.of(map_name(names[0], mapper)), _READ, _SHOWN))
@@ -176,13 +177,18 @@ def queue(
 # -- clients ---------------------------------------------------------------------------------------------------------
 
 
-def _listeners(rows: Sequence[ClientRow], raws: set[str], mover: str) -> Iterator[ConnectedClient]:
-    """Those of this library that name the queue, or move it, and every other one that listens to something."""
+def _listeners(
+    rows: Sequence[ClientRow], raws: set[str], mover: str, *, is_heard: bool
+) -> Iterator[ConnectedClient]:
+    """Those of this library that name the queue, or move it. Where somebody hears the queue, also each that listens.
+
+    Redis tells how many hear a channel, and not which.
+    """
     groups: dict[str, list[ClientRow]] = {}
     for row in rows:
-        if row.is_ours and (unquote(row.queue or "") in raws or row.client == mover or row.listens):
+        if row.is_ours and (unquote(row.queue or "") in raws or row.client == mover or (is_heard and row.listens)):
             groups.setdefault(str(row.client), []).append(row)
-        elif not row.is_ours and row.listens:
+        elif not row.is_ours and is_heard and row.listens:
             groups.setdefault(f"{_host(row)} {row.fields.get('lib-name', '')}", []).append(row)
     for found in groups.values():
         first = found[0]

@@ -65,7 +65,7 @@ def unmapping(mapper: NameMapper | None) -> Callable[[str], str | None]:
     unmap = getattr(mapper, "unmap", None)
     if not callable(unmap):
         raise ArgumentError(
-            f"queue_names(): name_mapper= is {shown(mapper)}, which tells no way back from a raw name; give it an "
+            f"name_mapper= is {shown(mapper)}, which tells no way back from a raw name; give it an "
             "attribute unmap, a function from raw name to name, as Redisson's NameMapper has one"
         )
 

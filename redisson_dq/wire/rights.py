@@ -158,14 +158,16 @@ def acl_words(
     """
     known = [name for name in commands_of(role) if _NEWER.get(name, ()) <= version]
     words = ["resetkeys", "resetchannels", "-@all", *(f"+{name}" for name in known)]
+    keys: list[str] = []
     channels = ["redisson_dq:none"]
     for name in queues:
-        raw = map_name(name, name_mapper)
-        patterns = _patterns(raw)
-        words += [f"~{each}" for each in patterns]
+        patterns = _patterns(map_name(name, name_mapper))
+        keys += patterns
         channels.append(patterns[1])
     if role == "operator":
-        words.append("~redisson_dq_restoring_*")
+        keys.append("redisson_dq_restoring_*")
+    # Redis refuses further patterns beside the one for all keys.
+    words += ["~*"] if "*" in keys else [f"~{each}" for each in keys]
     if _ROLES[role].listens:
         if role in ("consumer", "worker"):
             channels.append("__redis__:invalidate")

@@ -50,3 +50,9 @@ def test_patterns_fit_all_keys_of_a_queue(name: str) -> None:
 def test_an_old_server_is_told_no_newer_commands() -> None:
     assert "+client|setinfo" not in acl_words("worker", ["orders"], version=(7, 0))
     assert "+client|setinfo" in acl_words("worker", ["orders"], version=(7, 2))
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_all_queues_are_one_pattern(role: str) -> None:
+    # Redis refuses a pattern behind the one for all keys.
+    assert [word for word in acl_words(role, ["orders", "*"]) if word.startswith("~")] == ["~*"]
