@@ -177,9 +177,7 @@ def queue(
 # -- clients ---------------------------------------------------------------------------------------------------------
 
 
-def _listeners(
-    rows: Sequence[ClientRow], raws: set[str], mover: str, *, is_heard: bool
-) -> Iterator[ConnectedClient]:
+def _listeners(rows: Sequence[ClientRow], raws: set[str], mover: str, *, is_heard: bool) -> Iterator[ConnectedClient]:
     """Those of this library that name the queue, or move it. Where somebody hears the queue, also each that listens.
 
     Redis tells how many hear a channel, and not which.

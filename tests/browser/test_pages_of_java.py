@@ -55,8 +55,8 @@ def test_a_producer_and_a_consumer_of_java(
         # Redisson tells Redis no name of its library.
         expect(movers.get_by_role("listitem")).to_contain_text("gives no name")
         expect(movers).to_contain_text("1 of those that would move it are not of this library, such as Redisson's.")
-        expect(page.locator("main")).to_contain_text("legacy × 1" if version == "3.20.0" else "current × 1")
-        expect(page.locator("main")).to_contain_text("Kryo5Codec × 1")
+        expect(page.locator("main")).to_contain_text("legacy" if version == "3.20.0" else "current")
+        expect(page.locator("main")).to_contain_text("Kryo5Codec")
         # What falls due goes to the Java consumer while the page is open.
         taking = consumer.taking(1)
         producer.offer("soon", 300)
