@@ -210,14 +210,19 @@ class Dashboard:
         limiter = self._limits.setdefault("look", anyio.CapacityLimiter(_THREADS))
         return await anyio.to_thread.run_sync(functools.partial(function, *args, **options), limiter=limiter)
 
-    async def shared(self, key: object, function: Callable[..., T], *args: Any) -> T:
-        """As :meth:`run`. Tabs that ask for the same key within a second share one answer."""
+    async def shared(self, key: object, function: Callable[..., T], *, when_free: bool = False) -> T | None:
+        """As :meth:`run`. Tabs that ask for the same key within a second share one answer.
+
+        ``when_free``: the answer is None where another key was asked for within that second.
+        """
         loop = asyncio.get_running_loop()
-        at, task = self._kept.get(key, (float("-inf"), None))
-        if task is None or loop.time() - at > _SHARED:
-            for old in [each for each, (since, _) in self._kept.items() if loop.time() - since > _SHARED]:
-                del self._kept[old]
-            task = loop.create_task(self.run(function, *args))
+        for old in [each for each, (since, _) in self._kept.items() if loop.time() - since > _SHARED]:
+            del self._kept[old]
+        _, task = self._kept.get(key, (0.0, None))
+        if task is None:
+            if when_free and self._kept:
+                return None
+            task = loop.create_task(self.run(function))
             self._kept[key] = (loop.time(), task)
         # One tab that leaves does not end the look of the others.
         found: T = await asyncio.shield(task)

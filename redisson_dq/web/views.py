@@ -75,7 +75,9 @@ async def _timeline(dashboard: Dashboard, asked: WebRequest) -> Any:
     def made() -> Any:
         return timeline(dashboard.client, name, _partitions(dashboard, name), from_, to)
 
-    return await dashboard.shared((name, from_, to), made)
+    # A tab that draws its span anew waits for its turn. So any number of tabs costs one script a second, as one does.
+    found = await dashboard.shared((name, from_, to), made, when_free=bool(asked.query.get("again")))
+    return Response(status_code=204) if found is None else found
 
 
 async def _items(dashboard: Dashboard, asked: WebRequest) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,8 @@ class _Shop:
 
     def __init__(self, client: redisson_dq.Client) -> None:
         self._client, self._end = client, threading.Event()
-        self._threads = [threading.Thread(target=each) for each in (self._orders, self._payments, self._webhooks)]
+        works = (self._orders, self._payments, self._shipments, self._consume("orders"), self._consume("shipments"))
+        self._threads = [threading.Thread(target=each) for each in works]
 
     def __enter__(self) -> None:
         self._fill()
@@ -73,14 +75,21 @@ class _Shop:
         webhooks.offer_all([({"call": i}, 30 + random.random() * 2400) for i in range(500)])
 
     def _orders(self) -> None:
-        queue = self._client.blocking_queue("orders")
-        delayed = self._client.delayed_queue(queue)
+        delayed = self._client.delayed_queue("orders")
         i = 6000
         while not self._end.wait(0.2):
             delayed.offer_all([(_order(i + k), random.random() * 60) for k in range(random.randrange(4))])
             i += 4
-            for _ in range(random.randrange(5)):
-                queue.poll(timeout=0)
+
+    def _consume(self, name: str) -> Callable[[], None]:
+        """A consumer that takes what is due as soon as it is ready."""
+
+        def taking() -> None:
+            queue = self._client.blocking_queue(name)
+            while not self._end.is_set():
+                queue.poll(timeout=1)
+
+        return taking
 
     def _payments(self) -> None:
         queue = self._client.blocking_queue("payments")
@@ -101,13 +110,10 @@ class _Shop:
             if len(held) > 3:
                 held.pop(0).ack()
 
-    def _webhooks(self) -> None:
-        queue = self._client.blocking_queue("shipments")
-        delayed = self._client.delayed_queue(queue)
+    def _shipments(self) -> None:
+        delayed = self._client.delayed_queue("shipments")
         while not self._end.wait(1):
             delayed.offer_all([({"parcel": i}, random.random() * 900) for i in range(random.randrange(9))])
-            for _ in range(random.randrange(9)):
-                queue.poll(timeout=0)
 
 
 _TRACEBACK = """Traceback (most recent call last):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import re
 import socket
 import threading
 import time
@@ -78,12 +79,6 @@ def until(holds: Any) -> None:
         time.sleep(0.01)
 
 
-def scripts_called(url: str) -> int:
-    with redis.Redis.from_url(url) as admin:
-        told: dict[str, Any] = admin.info("commandstats")
-        return sum(told.get(f"cmdstat_{name}", {"calls": 0})["calls"] for name in ("evalsha", "eval"))
-
-
 def test_news_come_and_only_rows_that_changed(served: Served, client: redisson_dq.Client) -> None:
     orders = client.delayed_queue("orders", transfer=False)
     orders.offer("a", 3600)
@@ -98,19 +93,34 @@ def test_news_come_and_only_rows_that_changed(served: Served, client: redisson_d
         assert [(row["name"], row["waiting"]) for row in second["rows"]] == [("orders", 2)]
 
 
+def calls(url: str) -> int:
+    """How many commands Redis has carried out, inside scripts too.
+
+    Those that open this look's own connection, and those of the search for new queues, which goes by the clock, are
+    left out.
+    """
+    with redis.Redis.from_url(url) as admin:
+        told: dict[str, Any] = admin.info("commandstats")
+        own = re.compile("cmdstat_(info|hello|select|client.*|scan|pubsub.channels)")
+        return sum(each["calls"] for name, each in told.items() if not own.fullmatch(name))
+
+
+@pytest.mark.parametrize("path", ["/live", "/live?queue=orders"])
 def test_a_hundred_tabs_cost_as_much_as_one_and_none_costs_nothing(
-    served: Served, redis_url: str, client: redisson_dq.Client
+    served: Served, redis_url: str, client: redisson_dq.Client, path: str
 ) -> None:
     client.delayed_queue("orders", transfer=False).offer("a", 3600)
+    client.close()
     snapshots, live = served.dashboard.snapshots, served.dashboard.live
 
-    def scripts_for(tabs: int) -> int:
-        """How many scripts three snapshots call."""
+    def calls_for(tabs: int) -> int:
+        """How many commands three snapshots send."""
         # A stream whose iterator is freed is closed.
         kept = []
         with ExitStack() as stack:
+            asked = stack.enter_context(httpx.Client(limits=httpx.Limits(max_connections=tabs), timeout=PATIENCE))
             for _ in range(tabs):
-                answer = stack.enter_context(httpx.stream("GET", f"{served.url}/live", timeout=PATIENCE))
+                answer = stack.enter_context(asked.stream("GET", f"{served.url}{path}"))
                 kept.append(events(answer))
                 assert next(kept[-1])[0] in ("snapshot", "doctor")
             assert live.tabs == tabs
@@ -118,17 +128,70 @@ def test_a_hundred_tabs_cost_as_much_as_one_and_none_costs_nothing(
             until(lambda: served.dashboard.doctor.report is not None and not served.dashboard.doctor.is_running)
             number = snapshots.number
             until(lambda: snapshots.number > number)
-            before, number = scripts_called(redis_url), snapshots.number
+            before, number = calls(redis_url), snapshots.number
             until(lambda: snapshots.number == number + 3)
-            return scripts_called(redis_url) - before
+            return calls(redis_url) - before
 
-    assert scripts_for(1) == 3
+    one = calls_for(1)
+    assert one > 0
     until(lambda: live.tabs == 0 and not live.is_running)
-    assert scripts_for(40) == 3
+    assert calls_for(100) == one
     until(lambda: live.tabs == 0 and not live.is_running)
-    number, before = snapshots.number, scripts_called(redis_url)
+    number, before = snapshots.number, calls(redis_url)
     time.sleep(2 * Live.every)
-    assert (snapshots.number, scripts_called(redis_url)) == (number, before)
+    assert (snapshots.number, calls(redis_url)) == (number, before)
+
+
+def test_a_hundred_tabs_that_draw_their_spans_anew_cost_as_much_as_one(
+    redis_url: str, client: redisson_dq.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client.delayed_queue("orders", transfer=False).offer("a", 3600)
+    client.close()
+    page = "/queues/orders/timeline"
+
+    async def answers(asked: httpx.AsyncClient, spans: list[str]) -> tuple[int, int, int]:
+        """How many of these timelines came, how many have to wait, and how many commands that cost."""
+        before = calls(redis_url)
+        found = await asyncio.gather(*(asked.get(f"{page}?{span}") for span in spans))
+        codes = [each.status_code for each in found]
+        assert set(codes) <= {200, 204}
+        return codes.count(200), codes.count(204), calls(redis_url) - before
+
+    async def play() -> None:
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(made), base_url="http://127.0.0.1:8787") as asked:
+            await asked.get(page)
+            # Each of them is the first of its second.
+            monkeypatch.setattr("redisson_dq.web.dashboard._SHARED", -1)
+            alone = await answers(asked, ["from=now&to=%2B3600s&again=1"])
+            monkeypatch.setattr("redisson_dq.web.dashboard._SHARED", 3600)
+            made.state.dashboard._kept.clear()
+            zoomed = await answers(asked, ["from=now&to=%2B3600s&again=1"] * 100)
+            made.state.dashboard._kept.clear()
+            dragged = await answers(asked, [f"from=0&to={10**12 + i}&again=1" for i in range(100)])
+            # A span that somebody asks for comes at once.
+            assert (await answers(asked, ["from=1&to=1000"]))[:2] == (1, 0)
+        assert alone[:2] == (1, 0)
+        assert zoomed == (100, 0, alone[2])
+        assert dragged[:2] == (1, 99)
+        assert dragged[2] <= alone[2]
+
+    made = app(redis_url)
+    with contextlib.closing(made.state.dashboard.client):
+        asyncio.run(asyncio.wait_for(play(), PATIENCE))
+        made.state.dashboard.close()
+
+
+@pytest.mark.parametrize("address", ["/queues/orders/items", "/queues/orders/items/waiting/first", "/doctor"])
+def test_a_page_that_was_loaded_asks_nothing_more_without_a_stream(
+    redis_url: str, client: redisson_dq.Client, browse: Any, address: str
+) -> None:
+    client.delayed_queue("orders", transfer=False).offer("a", 3600, id="first")
+    client.close()
+    pages = browse()
+    assert pages.get(address).status_code == 200
+    before = calls(redis_url)
+    time.sleep(3 * Live.every)
+    assert calls(redis_url) == before
 
 
 def test_redis_goes_and_comes_back(own_server: EmbeddedServer) -> None:
@@ -155,7 +218,7 @@ def test_redis_goes_and_comes_back(own_server: EmbeddedServer) -> None:
         served.close()
 
 
-def test_a_tab_that_does_not_read_is_dropped(
+def test_a_hundred_tabs_that_do_not_read_are_dropped(
     redis_url: str, client: redisson_dq.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client.delayed_queue("orders", transfer=False).offer("a", 3600)
@@ -164,16 +227,19 @@ def test_a_tab_that_does_not_read_is_dropped(
 
     async def play() -> None:
         live: Live = dashboard.live
+        entered = 0
 
         async def never(message: Any = None) -> Any:
+            nonlocal entered
             if message is None or message["type"] == "http.response.body":
+                entered = max(entered, live.tabs)
                 await asyncio.Event().wait()
 
         async def seeing(names: list[str]) -> list[str]:
             return names
 
-        await LiveStream(live, None, seeing)({}, never, never)
-        assert live.tabs == 0
+        await asyncio.gather(*(LiveStream(live, None, seeing)({}, never, never) for _ in range(100)))
+        assert (entered, live.tabs) == (100, 0)
 
     with contextlib.closing(dashboard.client):
         asyncio.run(asyncio.wait_for(play(), PATIENCE))

@@ -16,11 +16,11 @@ export function timeline(section) {
   const plot = () => section.querySelector(".plot");
   const span = () => [Number(section.dataset.fromMs), Number(section.dataset.toMs)];
 
-  // Draws a span. A later call overtakes an earlier one.
-  async function show(from, to) {
+  // Draws a span. A later call overtakes an earlier one. The server has no answer to one that comes again too soon.
+  async function show(from, to, again = "") {
     const mine = ++asked;
     const url = new URL(section.dataset.url, location.href);
-    for (const [name, value] of Object.entries({ from, to })) if (value !== "") url.searchParams.set(name, value);
+    for (const [name, value] of Object.entries({ from, to, again })) if (value !== "") url.searchParams.set(name, value);
     const answer = await fetch(url, { headers: { accept: "text/html" } }).catch(() => null);
     if (mine !== asked || drag) return;
     const page = answer?.ok ? new DOMParser().parseFromString(await answer.text(), "text/html") : null;
@@ -133,5 +133,5 @@ export function timeline(section) {
 
   setInterval(() => document.hidden || drag || follow(), 1000);
   follow();
-  return { refresh: () => drag || section.matches(":hover, :focus-within") || show(query.from, query.to) };
+  return { refresh: () => drag || section.matches(":hover, :focus-within") || show(query.from, query.to, "1") };
 }
