@@ -1,6 +1,6 @@
 """A real Chromium that drives the dashboard of the command line, on a real Redis.
 
-The browser, the Redis and the dashboard are shared by a file. The Chromium is that of the system.
+The browser is shared by a run, the Redis and the dashboard by a file. The Chromium is that of the system.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Tab:
 OpenTab = Callable[..., Tab]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         made = playwright.chromium.launch(executable_path=chromium())

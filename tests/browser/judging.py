@@ -7,15 +7,21 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-__all__ = ["accessible", "settled", "shifts", "sizes"]
+__all__ = ["LARGEST", "accessible", "fits", "settled", "shifts", "sizes"]
+
+#: The bytes of a page with all of its files.
+LARGEST = 300_000
 
 _AXE = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
 
 
-def accessible(page: Page) -> None:
-    """Fails with all that axe finds in a page."""
-    page.evaluate(_AXE)
-    found: list[dict[str, Any]] = page.evaluate("() => axe.run().then(({violations}) => violations)")
+def accessible(page: Page, *rules: str) -> None:
+    """Fails with all that axe finds in a page, or what these rules find."""
+    if not page.evaluate("() => typeof axe === 'object'"):
+        page.evaluate(_AXE)
+    found: list[dict[str, Any]] = page.evaluate(
+        "rules => axe.run(rules.length ? {runOnly: rules} : {}).then(({violations}) => violations)", list(rules)
+    )
     told = [f"{each['id']}: {node['html'][:200]} {node['failureSummary']}" for each in found for node in each["nodes"]]
     assert not told, "\n".join([page.url, *told])
 
@@ -38,6 +44,17 @@ def shifts(page: Page) -> float:
             })"""
         )
     )
+
+
+def fits(page: Page, width: int) -> None:
+    """Fails where a page of that width is to be scrolled sideways."""
+    page.set_viewport_size({"width": width, "height": 900})
+    # Two frames later all is laid out.
+    wide = page.evaluate(
+        """() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(
+          () => done(document.documentElement.scrollWidth))))"""
+    )
+    assert wide <= width, page.url
 
 
 def sizes(page: Page) -> dict[str, int]:

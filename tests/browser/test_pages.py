@@ -14,8 +14,7 @@ from redisson_dq.codecs import JsonJacksonCodec, StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.web.paths import Links
 from tests.browser.conftest import OpenTab, Tab, serving
-from tests.browser.judging import accessible, settled, shifts, sizes
-from tests.conftest import by_night
+from tests.browser.judging import LARGEST, accessible, fits, settled, shifts, sizes
 
 MARKUP = "<img src=x onerror=\"document.title='run'\"><script>document.title='run'</script>"
 INT64 = 9223372036854775807
@@ -164,12 +163,32 @@ def test_of_a_value_of_20_mb_the_beginning_is_shown(open_tab: OpenTab) -> None:
     assert sum(size for name, size in sizes(page).items() if "static" not in name) < 100_000
 
 
-@pytest.mark.parametrize("look", ["light", "dark", by_night("narrow")])
-def test_axe_finds_nothing(open_tab: OpenTab, look: str) -> None:
-    tab = open_tab(dark=look == "dark", width=360 if look == "narrow" else 1280)
+def test_every_view_is_for_everybody(open_tab: OpenTab) -> None:
+    """Light and dark, on a phone, at twice the size, in colours that the system forces; small, and still."""
+    tab = open_tab()
     for path in PATHS.values():
         page = tab.open(path)
         settled(page)
+        assert shifts(page) == 0, path
+        assert sum(sizes(page).values()) < LARGEST, sizes(page)
+        accessible(page)
+        page.emulate_media(color_scheme="dark")
+        accessible(page, "color-contrast")
+        page.emulate_media(color_scheme="light")
+        for width in (800, 640, 360):
+            fits(page, width)
+        page.set_viewport_size({"width": 1280, "height": 900})
+    _forgive_missing(tab)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("look", ["light", "dark"])
+def test_every_view_is_for_everybody_who_comes_on_a_phone(open_tab: OpenTab, look: str) -> None:
+    tab = open_tab(dark=look == "dark", width=360)
+    for path in PATHS.values():
+        page = tab.open(path)
+        settled(page)
+        assert shifts(page) == 0, path
         accessible(page)
     _forgive_missing(tab)
 
@@ -179,21 +198,15 @@ def _forgive_missing(tab: Tab) -> None:
     tab.complaints[:] = [each for each in tab.complaints if "404" not in each]
 
 
-@pytest.mark.parametrize("width", [360, 800])
-def test_nothing_is_wider_than_the_page(open_tab: OpenTab, width: int) -> None:
-    tab = open_tab(width=width)
-    for name, path in PATHS.items():
-        assert tab.open(path).evaluate("document.documentElement.scrollWidth") <= width, name
-    _forgive_missing(tab)
-
-
-def test_all_is_small_and_nothing_moves_while_it_loads(open_tab: OpenTab) -> None:
-    for width in (1280, 360):
-        for name in ("fleet", "queue", "items", "item", "doctor"):
-            page = open_tab(width=width).open(PATHS[name])
-            settled(page)
-            assert shifts(page) == 0, (name, width)
-            assert sum(sizes(page).values()) < 300_000, sizes(page)
+def test_forced_colours_leave_what_has_a_meaning(open_tab: OpenTab) -> None:
+    """Without it the marks of states would be as the ground, and the chosen span as any other."""
+    page = open_tab(forced_colors="active").open(PATHS["queue"])
+    ground = page.evaluate("getComputedStyle(document.querySelector('.card')).backgroundColor")
+    for mark in (".figure .dot.waiting", ".figure .dot.overdue", ".legend i", ".legend i.overdue", ".live .dot"):
+        assert page.locator(mark).first.evaluate("each => getComputedStyle(each).backgroundColor") != ground, mark
+    chosen = page.locator(".segmented a[aria-current]")
+    assert chosen.evaluate("each => getComputedStyle(each).outlineStyle") == "solid"
+    assert page.locator("#timeline .bar").first.evaluate("each => getComputedStyle(each).fill") != ground
 
 
 def test_the_files_of_the_pages_are_loaded_once(open_tab: OpenTab) -> None:
