@@ -154,7 +154,8 @@ class Snapshots:
     # -- looking -----------------------------------------------------------------------------------------------------
 
     def _look(self, now: float, only: frozenset[str] | None) -> None:
-        if only is None or not self.is_whole:
+        # A page may be open for a queue that has no key yet.
+        if only is None or not self.is_whole or not only <= self._queues.keys():
             self._find_names(now)
         chosen = [each for name, each in self._queues.items() if only is None or name in only]
         chosen.sort(key=lambda each: each.at)

@@ -93,6 +93,18 @@ def test_news_come_and_only_rows_that_changed(served: Served, client: redisson_d
         assert [(row["name"], row["waiting"]) for row in second["rows"]] == [("orders", 2)]
 
 
+def test_the_page_of_a_queue_that_comes_later_gets_its_figures(
+    served: Served, client: redisson_dq.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("redisson_dq.web.snapshots._RESCAN", 0.1)
+    with httpx.stream("GET", f"{served.url}/live?queue=orders", timeout=PATIENCE) as answer:
+        number = served.dashboard.snapshots.number
+        until(lambda: served.dashboard.snapshots.number > number + 1)
+        client.delayed_queue("orders", transfer=False).offer("a", 3600)
+        told = next(data for name, data in events(answer) if name == "snapshot" and data["rows"])
+        assert [(row["name"], row["waiting"]) for row in told["rows"]] == [("orders", 1)]
+
+
 def calls(url: str) -> int:
     """How many commands Redis has carried out, inside scripts too.
 
