@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 import redisson_dq
 from redisson_dq.codecs import StringCodec
@@ -34,18 +35,27 @@ def client(server: EmbeddedServer) -> Iterator[Client]:
         yield client
 
 
+@pytest.fixture(scope="module")
+def session(browser: Browser, root: str) -> Iterator[Any]:
+    """The cookie of somebody who has logged in, with the second try."""
+    with browser.new_context() as context:
+        page = context.new_page()
+        page.goto(root)
+        accessible(page)
+        page.get_by_label("Token").fill("a wrong one")
+        page.get_by_role("button", name="Log in").click()
+        expect(page.get_by_role("alert")).to_have_text("This is not the token.")
+        accessible(page)
+        page.get_by_label("Token").fill(TOKEN)
+        page.get_by_role("button", name="Log in").click()
+        expect(page.get_by_role("heading", name="Queues")).to_be_visible()
+        yield context.storage_state()
+
+
 @pytest.fixture
-def mender(open_tab: OpenTab) -> Tab:
+def mender(open_tab: OpenTab, session: Any) -> Tab:
     """A tab of somebody who has logged in."""
-    tab = open_tab()
-    page = tab.open("/")
-    page.get_by_label("Token").fill("a wrong one")
-    page.get_by_role("button", name="Log in").click()
-    expect(page.get_by_role("alert")).to_have_text("This is not the token.")
-    page.get_by_label("Token").fill(TOKEN)
-    page.get_by_role("button", name="Log in").click()
-    expect(page.get_by_role("heading", name="Queues")).to_be_visible()
-    return tab
+    return open_tab(storage_state=session)
 
 
 def _offered(client: Client, count: int) -> Callable[[], set[str]]:
@@ -56,14 +66,16 @@ def _offered(client: Client, count: int) -> Callable[[], set[str]]:
     return lambda: {str(each) for each in delayed.read_all()}
 
 
-def _confirmed(page: Page, question: str, button: str, told: str) -> None:
-    """Reads the count, sees that all can use the page, and says yes."""
+def _confirmed(page: Page, question: str, button: str, told: str, *, judged: bool = False) -> None:
+    """Reads the count, and says yes. ``judged``: all can use the two pages."""
     expect(page.get_by_role("heading", level=1)).to_have_text(question)
     expect(page.locator("#action")).to_contain_text("Nothing has changed yet.")
-    accessible(page)
+    if judged:
+        accessible(page)
     page.get_by_role("button", name=button, exact=True).click()
     expect(page.locator("#action")).to_contain_text(told)
-    accessible(page)
+    if judged:
+        accessible(page)
 
 
 def _undone(page: Page, told: str) -> None:
@@ -80,9 +92,10 @@ def test_chosen_items_are_cancelled_and_come_back(mender: Tab, client: Client) -
     expect(page.locator("#picked")).to_have_text("2 chosen")
     page.get_by_role("button", name="Cancel the chosen items").click()
     assert len(waiting()) == 5
-    _confirmed(page, "Cancel these items?", "Cancel 2 items", "2 of 2 cancelled")
+    _confirmed(page, "Cancel these items?", "Cancel 2 items", "2 of 2 cancelled", judged=True)
     assert waiting() == {"order-0", "order-2", "order-4"}
     _undone(page, "2 of 2 are as before")
+    accessible(page)
     assert len(waiting()) == 5
 
 
@@ -127,7 +140,7 @@ def test_a_queue_is_paused_and_resumed(mender: Tab, client: Client) -> None:
     _offered(client, 1)
     page = mender.open(LINKS.queue("orders"))
     page.get_by_role("button", name="Pause…").click()
-    _confirmed(page, "Pause this queue?", "Pause orders", "is paused")
+    _confirmed(page, "Pause this queue?", "Pause orders", "is paused", judged=True)
     page.get_by_role("link", name="Back to the queue").click()
     expect(page.locator(".head .chip")).to_have_text("Paused")
     page.get_by_role("button", name="Resume…").click()
@@ -221,3 +234,79 @@ def test_actions_work_without_a_script(open_tab: OpenTab, client: Client) -> Non
     page.goto(page.url)
     expect(page.get_by_role("heading", level=1)).to_have_text("Done")
     assert waiting() == {"order-0", "order-2"}
+
+
+_FOCUSED = r"""() => {
+  const at = document.activeElement;
+  if (at === document.body) return "";
+  const found = [at.getAttribute("aria-label"), at.labels?.[0]?.textContent, at.textContent].find(Boolean) ?? "";
+  return found.replace(/\s+/g, " ").trim();
+}"""
+
+
+def _tab_to(page: Page, name: str, *keys: str) -> None:
+    """Presses Tab until something of that name has the focus, then these keys."""
+    met = []
+    for _ in range(80):
+        page.keyboard.press("Tab")
+        met.append(page.evaluate(_FOCUSED))
+        if met[-1] == name:
+            for each in keys:
+                page.keyboard.press(each)
+            return
+    pytest.fail(f"Tab does not reach {name!r}: {met}")
+
+
+def _from_the_keyboard(page: Page, confirm: str, told: str, *, undo: bool = True) -> None:
+    """Confirms the action that has counted its items, and takes it back."""
+    expect(page.get_by_role("button", name=confirm, exact=True)).to_be_visible()
+    _tab_to(page, confirm, "Enter")
+    expect(page.locator("#action")).to_contain_text(told)
+    if undo:
+        expect(page.get_by_role("button", name="Undo", exact=True)).to_be_visible()
+        _tab_to(page, "Undo", "Enter")
+        expect(page.get_by_role("heading", level=1)).to_have_text("Undone")
+
+
+def test_every_action_from_the_keyboard_alone(mender: Tab, client: Client) -> None:
+    _offered(client, 2)
+    queue = client.blocking_queue("orders")
+    queue.put("bad")
+    delivery = queue.receive(timeout=10)
+    assert delivery is not None
+    delivery.reject("it failed")
+    queue.put("held")
+    assert queue.receive(timeout=10, visibility_timeout=3600) is not None
+
+    page = mender.open(LINKS.items("orders"))
+    _tab_to(page, "Choose id-0", "Space")
+    _tab_to(page, "Cancel the chosen items…", "Enter")
+    _from_the_keyboard(page, "Cancel 1 item", "1 of 1 cancelled")
+    page = mender.open(LINKS.items("orders"))
+    _tab_to(page, "Reschedule all items to")
+    page.keyboard.type("+1d")
+    _tab_to(page, "Reschedule all items…", "Enter")
+    _from_the_keyboard(page, "Reschedule 2 items", "2 of 2 rescheduled")
+    page = mender.open(LINKS.item("orders", "waiting", "id-0"))
+    _tab_to(page, "Run now this item…", "Enter")
+    _from_the_keyboard(page, "Run now 1 item", "1 of 1 made due")
+    for state, action, confirm, told in (
+        ("dead", "Redrive all items…", "Redrive 1 item", "1 of 1 given to the queue again"),
+        ("dead", "Purge all items…", "Purge 1 item", "1 of 1 purged"),
+        ("in-flight", "Give back all items…", "Give back 1 item", "1 of 1 given back"),
+    ):
+        page = mender.open(LINKS.items("orders", state=state))
+        _tab_to(page, action, "Enter")
+        _from_the_keyboard(page, confirm, told, undo=state == "dead")
+    for action, told in (("Pause", "is paused"), ("Resume", "is resumed")):
+        page = mender.open(LINKS.queue("orders"))
+        _tab_to(page, f"{action}…", "Enter")
+        _from_the_keyboard(page, f"{action} orders", told, undo=False)
+    page = mender.open(LINKS.queue("orders"))
+    _tab_to(page, "Offer a value", "Enter")
+    _tab_to(page, "Value, as JSON")
+    page.keyboard.type('"by hand"')
+    _tab_to(page, "Delay")
+    page.keyboard.type("2h")
+    _tab_to(page, "Offer…", "Enter")
+    _from_the_keyboard(page, "Offer to orders", "Done", undo=False)
