@@ -8,16 +8,18 @@ from typing import Any, Literal
 
 import attrs
 
-from redisson_dq.doctor import Report, Severity
+from redisson_dq.doctor import Finding, Report, Severity
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.web.snapshots import MINUTES, SeenQueue, Snapshots
 from redisson_dq.wire.names import named
 
-__all__ = ["COLUMNS", "FleetRow", "FleetView", "Series", "DoctorVerdict", "fleet", "fleet_row", "verdicts"]
+__all__ = ["COLUMNS", "FleetRow", "FleetView", "Series", "DoctorVerdict", "Judged", "fleet", "fleet_row", "verdicts"]
 
 #: ``problem``, ``warning`` and ``ok`` are the doctor's; ``unknown`` where it has not looked yet.
 DoctorVerdict = Literal["problem", "warning", "ok", "unknown"]
 _WORST: dict[str, int] = {"problem": 3, "warning": 2, "unknown": 1, "ok": 0}
+#: The worst finding of a queue, how many there are, and the check of the worst one.
+Judged = tuple[DoctorVerdict, int, str]
 # So many rows are on one page.
 _ROWS = 100
 
@@ -45,7 +47,8 @@ class FleetRow:
     ``partitions`` is None for a queue without. ``late_by`` is how long the first overdue value has been due; 0 without
     any. ``mover`` is the name of the client that moves the queue where several could, else empty. ``movers`` is how
     many clients listen and would move it, or None where nobody can tell. ``verdict`` sums up the doctor's findings,
-    whose number is ``findings``. ``error`` says why there are no figures; it is empty where there are.
+    whose number is ``findings``, and ``check`` is the one that found the worst. ``error`` says why there are no
+    figures, or not all; it is empty where there are.
     ``came_last_minute`` and ``left_last_minute`` are rates, None where nobody looked a minute ago.
     """
 
@@ -66,6 +69,7 @@ class FleetRow:
     movers: int | None = None
     verdict: DoctorVerdict = "unknown"
     findings: int = 0
+    check: str = ""
     series: Series
     came_last_minute: int | None = None
     left_last_minute: int | None = None
@@ -80,7 +84,7 @@ class FleetView:
     ``columns``, with a ``-`` in front for the largest first. ``totals`` has the sums of ready, waiting, overdue,
     in_flight, dead. ``is_whole`` is false while not all keys were looked at yet. ``trouble`` says that Redis is away,
     and the rows are the last that were seen. ``page`` counts from 1, and ``pages`` is how many there are.
-    ``verdict`` is the worst of all, those of the server included.
+    ``verdict`` is the worst of all, those of the server included, which are ``findings``.
     """
 
     rows: tuple[FleetRow, ...]
@@ -94,6 +98,7 @@ class FleetView:
     server_time: datetime | None
     is_whole: bool
     verdict: DoctorVerdict
+    findings: tuple[Finding, ...]
     trouble: str = ""
     columns: tuple[str, ...]
 
@@ -146,7 +151,7 @@ def fleet(
     page = min(max(1, page), pages)
     met: list[DoctorVerdict] = [row.verdict for row in rows]
     worst: DoctorVerdict = max(met, key=lambda each: _WORST[each]) if met else "unknown"
-    of_server = judged.get(None, ("ok" if report else "unknown", 0))[0]
+    of_server = judged.get(None, ("ok" if report else "unknown", 0, ""))[0]
     return FleetView(
         rows=tuple(wanted[(page - 1) * _ROWS : page * _ROWS]),
         count=len(rows),
@@ -159,28 +164,31 @@ def fleet(
         server_time=now,
         is_whole=snapshots.is_whole,
         verdict=max(worst, of_server, key=lambda each: _WORST[each]),
+        findings=tuple(each for each in report.findings if each.queue is None) if report else (),
         trouble="" if snapshots.trouble is None else str(snapshots.trouble),
         columns=COLUMNS,
     )
 
 
-def verdicts(report: Report | None) -> dict[str | None, tuple[DoctorVerdict, int]]:
+def verdicts(report: Report | None) -> dict[str | None, Judged]:
     """The worst finding of each queue, and how many there are. None stands for servers and clients."""
-    judged: dict[str | None, tuple[DoctorVerdict, int]] = {}
+    judged: dict[str | None, Judged] = {}
     for each in () if report is None else report.findings:
         verdict: DoctorVerdict = "problem" if each.severity is Severity.PROBLEM else "warning"
-        before, count = judged.get(each.queue, ("ok", 0))
-        judged[each.queue] = (max(before, verdict, key=lambda one: _WORST[one]), count + 1)
+        before, count, check = judged.get(each.queue, ("ok", 0, ""))
+        if _WORST[verdict] > _WORST[before]:
+            before, check = verdict, each.check
+        judged[each.queue] = before, count + 1, check
     if report is not None and report.failure is None:
-        judged.setdefault(None, ("ok", 0))
+        judged.setdefault(None, ("ok", 0, ""))
     return judged
 
 
-def fleet_row(seen: SeenQueue, judged: dict[str | None, tuple[DoctorVerdict, int]], now: datetime | None) -> FleetRow:
+def fleet_row(seen: SeenQueue, judged: dict[str | None, Judged], now: datetime | None) -> FleetRow:
     """The row of a queue that was seen."""
     found = seen.found
     assert found is not None
-    verdict, count = judged.get(seen.name, ("ok" if judged else "unknown", 0))
+    verdict, count, check = judged.get(seen.name, ("ok" if judged else "unknown", 0, ""))
     series = _series(seen, now)
     stats = found.stats
     if stats is None:
@@ -190,6 +198,7 @@ def fleet_row(seen: SeenQueue, judged: dict[str | None, tuple[DoctorVerdict, int
             series=series,
             verdict="problem",
             findings=count,
+            check=check,
             error=_text(found.error),
         )
     return FleetRow(
@@ -210,6 +219,7 @@ def fleet_row(seen: SeenQueue, judged: dict[str | None, tuple[DoctorVerdict, int
         movers=stats.subscribers,
         verdict=verdict,
         findings=count,
+        check=check,
         series=series,
         came_last_minute=series.came[-2],
         left_last_minute=series.left[-2],

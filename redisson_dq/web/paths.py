@@ -85,6 +85,14 @@ class Links:
         """The findings of the doctor."""
         return self.to("/doctor", **query)
 
+    def finding(self, check: str, queue: str | None) -> str:
+        """One finding on that page."""
+        return f"{self.doctor()}#{self.finding_id(check, queue)}"
+
+    def finding_id(self, check: str, queue: str | None) -> str:
+        """The id of its element."""
+        return segment_of(check if queue is None else f"{check} {queue}")
+
     def actions(self) -> str:
         """The list of all actions."""
         return self.to("/actions")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import redis
 
 import redisson_dq
 from redisson_dq.codecs import JsonJacksonCodec, StringCodec
@@ -184,3 +185,25 @@ def test_recurring_offers_in_words_with_their_next_times(browse: Open, client: r
         "weekdays": "at 09:30 on Monday to Friday, Europe/Berlin",
     }
     assert [len(each["next"]) for each in view["recurring"]] == [5, 5]
+
+
+def test_the_first_page_names_what_the_doctor_has_found(
+    browse: Open, client: redisson_dq.Client, redis_url: str
+) -> None:
+    client.delayed_queue("a b", transfer=False).offer("alone", 3600)
+    with redis.Redis.from_url(redis_url) as admin:
+        admin.config_set("maxmemory", "1gb")
+        admin.config_set("maxmemory-policy", "allkeys-lru")
+        try:
+            pages = browse()
+            doctor = pages.get("/doctor").text
+            fleet = pages.get("/").text
+        finally:
+            admin.config_set("maxmemory", 0)
+            admin.config_set("maxmemory-policy", "noeviction")
+    assert "may drop keys" in fleet
+    assert '<span class="unseen">Problem: </span>Nobody moves</a>' in fleet
+    # Each of them is one click away.
+    for check, queue in (("nobody-moves", "a b"), ("eviction", None)):
+        assert f'href="{Links("").finding(check, queue)}"' in fleet
+        assert f'id="{Links("").finding_id(check, queue)}"' in doctor
