@@ -62,8 +62,13 @@ class Script:
     @property
     def commands(self) -> tuple[str, ...]:
         """The commands it cannot do without, in alphabetical order."""
-        found = re.findall(r"(?:redis\.call|in_parts)\('([A-Z]+)'(?:, '([A-Z]+)')?", self.source)
-        return tuple(sorted({" ".join(filter(None, words)) for words in found}))
+        return _commands(self.source)
+
+
+@cache
+def _commands(source: str) -> tuple[str, ...]:
+    found = re.findall(r"(?:redis\.call|in_parts)\('([A-Z]+)'(?:, '([A-Z]+)')?", source)
+    return tuple(sorted({" ".join(filter(None, words)) for words in found}))
 
 
 @attrs.frozen

@@ -77,6 +77,7 @@ def app(
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        dashboard.warm_up()
         try:
             yield
         finally:

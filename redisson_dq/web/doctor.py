@@ -18,6 +18,9 @@ __all__ = ["CheckRow", "DoctorView", "FleetDoctor", "doctor"]
 
 logger = Log()
 
+# A page has so many findings, so that it stays small.
+_MOST_FINDINGS = 100
+
 
 @attrs.frozen(kw_only=True)
 class CheckRow:
@@ -35,7 +38,8 @@ class DoctorView:
 
     ``findings`` are those about servers, and about queues that the user may see (:class:`redisson_dq.doctor.Finding`):
     each has the ``severity``, ``text``, ``evidence``, the command it is ``shown_by``, ``commands`` that help, and its
-    ``page``. ``problems`` and ``warnings`` count them. ``is_running``: another diagnosis is under way.
+    ``page``. ``problems`` and ``warnings`` count all of them, and ``left_out`` those behind the first 100.
+    ``is_running``: another diagnosis is under way.
     """
 
     at: datetime | None
@@ -45,6 +49,7 @@ class DoctorView:
     notes: tuple[str, ...]
     problems: int
     warnings: int
+    left_out: int = 0
 
 
 class FleetDoctor:
@@ -97,10 +102,11 @@ def doctor(state: FleetDoctor, allowed: Collection[str] | None) -> DoctorView:
         at=state.made,
         is_running=state.is_running,
         checks=tuple(_checks(report.results, seen, allowed)),
-        findings=seen,
+        findings=seen[:_MOST_FINDINGS],
         notes=report.notes,
         problems=problems,
         warnings=len(seen) - problems,
+        left_out=max(0, len(seen) - _MOST_FINDINGS),
     )
 
 

@@ -137,7 +137,8 @@ def fleet(
     found = [each for each in snapshots.queues() if allowed is None or each.name in allowed]
     judged = verdicts(report)
     now = snapshots.server_time
-    rows = [fleet_row(each, judged, now) for each in found]
+    # The rows of one page alone have charts.
+    rows = [fleet_row(each, judged, now, with_series=False) for each in found]
     wanted = [row for row in rows if _matches(row, filter)]
     column = sort.removeprefix("-")
     if column in _KEYS:
@@ -149,11 +150,14 @@ def fleet(
         wanted.sort(key=lambda row: (-_WORST[row.verdict], -row.late_by.total_seconds(), row.name))
     pages = max(1, -(-len(wanted) // _ROWS))
     page = min(max(1, page), pages)
+    shown = wanted[(page - 1) * _ROWS : page * _ROWS]
+    names = {row.name for row in shown}
+    series_of = {each.name: _series(each, now) for each in found if each.name in names}
     met: list[DoctorVerdict] = [row.verdict for row in rows]
     worst: DoctorVerdict = max(met, key=lambda each: _WORST[each]) if met else "unknown"
     of_server = judged.get(None, ("ok" if report else "unknown", 0, ""))[0]
     return FleetView(
-        rows=tuple(wanted[(page - 1) * _ROWS : page * _ROWS]),
+        rows=tuple(attrs.evolve(row, series=series_of[row.name]) for row in shown),
         count=len(rows),
         shown=len(wanted),
         sort=sort,
@@ -184,12 +188,17 @@ def verdicts(report: Report | None) -> dict[str | None, Judged]:
     return judged
 
 
-def fleet_row(seen: SeenQueue, judged: dict[str | None, Judged], now: datetime | None) -> FleetRow:
+def fleet_row(
+    seen: SeenQueue, judged: dict[str | None, Judged], now: datetime | None, *, with_series: bool = True
+) -> FleetRow:
     """The row of a queue that was seen."""
     found = seen.found
     assert found is not None
     verdict, count, check = judged.get(seen.name, ("ok" if judged else "unknown", 0, ""))
-    series = _series(seen, now)
+    series = _series(seen, now) if with_series else _NO_SERIES
+    before = _last_minute(now) - 1
+    last = next((each for each in reversed(seen.minutes) if each.number <= before), None)
+    last = last if last is not None and last.number == before else None
     stats = found.stats
     if stats is None:
         return FleetRow(
@@ -221,8 +230,8 @@ def fleet_row(seen: SeenQueue, judged: dict[str | None, Judged], now: datetime |
         findings=count,
         check=check,
         series=series,
-        came_last_minute=series.came[-2],
-        left_last_minute=series.left[-2],
+        came_last_minute=None if last is None else last.came,
+        left_last_minute=None if last is None else last.left,
         error=stats.error or "",
     )
 
@@ -231,8 +240,15 @@ def _text(error: RedissonDQError | None) -> str:
     return "it was not looked at yet" if error is None else str(error)
 
 
+_NO_SERIES = Series(late=(), came=(), left=(), moved=(), waiting=(), ready=())
+
+
+def _last_minute(now: datetime | None) -> int:
+    return int((now.timestamp() if now else 0) // 60)
+
+
 def _series(seen: SeenQueue, now: datetime | None) -> Series:
-    last = int((now.timestamp() if now else 0) // 60)
+    last = _last_minute(now)
     known = {each.number: each for each in seen.minutes}
     minutes = [known.get(number) for number in range(last - MINUTES + 1, last + 1)]
 

@@ -29,8 +29,6 @@ MINUTES = 60
 _BUDGET = 200
 # Of SCAN so many keys a call, so many calls a snapshot, and at most so many for the first one.
 _SCANNED, _CALLS, _FIRST_CALLS = 1000, 10, 2000
-# A round of scans begins so many seconds after the one before.
-_RESCAN = 10.0
 
 
 @attrs.define(kw_only=True)
@@ -98,6 +96,8 @@ class Snapshots:
 
     #: Figures are as old as this at most, in seconds.
     fresh = 1.0
+    #: A round of scans begins so many seconds after the one before.
+    rescan = 10.0
 
     def __init__(self, client: Client) -> None:
         self.client = client
@@ -176,7 +176,7 @@ class Snapshots:
     def _find_names(self, now: float) -> None:
         """Goes on with the round of scans, or begins one. The first one goes to its end."""
         if self._scan is None:
-            if now - self._scanned_at < _RESCAN:
+            if now - self._scanned_at < self.rescan:
                 return
             self._scan = self._round()
         scan, self._scan = self._scan, None
