@@ -125,6 +125,7 @@ SECTIONS: dict[str, dict[str, Callable[[], str]]] = {
         "pumpers": partial(beside, pop_table.PUMPERS),
         "contacts": partial(beside, pop_table.CONTACTS),
         "watch": partial(decisions, watch_table.TRANSITIONS),
+        "watches": partial(beside, watch_table.WATCHES),
         "handling": partial(decisions, handling_table.TRANSITIONS),
         "roster": partial(decisions, roster.TRANSITIONS),
         "fetching": partial(decisions, fetch_plan.TRANSITIONS),

@@ -20,6 +20,10 @@ A stand-in is a caller that pumps. It leaves when it has its answer. It also lea
 connect, to put values back, and failures. It starts a background task for that. Nothing else depends on
 the pumper.
 
+Callers ring the bell without the mutex, and look whether somebody pumps after that. So a pumper that leaves (``LEAVE``)
+is at rest first, and hears its bell once more. When the bell rang, a background task stays (``STAYS``). A caller goes
+all the same, and starts a background task (``HANDS_OVER``).
+
 Two smaller machines go on beside the work. One is the :class:`Pumper`. A background task stays for a while when nobody
 waits, unless callers pump. The other one is the :class:`Contact` with Redis. Unless that is ``WELL``, callers whose
 time is over get the error of the last diagnosis. A command that does not block then comes before one that does.
@@ -85,7 +89,7 @@ class Trigger(TableEnum):
     WORK = "somebody may wait"
     OWED = "values have to go back, or a request has to be sent again"
     STANDS_IN = "a caller begins to pump"
-    STAYS = "the background task hears its bell on the way out"
+    STAYS = "a background task hears its bell on the way out"
     TIME_OVER = "the last caller's time is over"
     NOBODY = "nobody waits any more"
     JOINED = "somebody waits again"
@@ -97,7 +101,7 @@ class Trigger(TableEnum):
     IDLES = "chosen: nothing to do"
     LEAVES = "chosen: nothing to do, callers pump"
     RETIRES = "chosen: nothing to do for long, or closed"
-    HANDS_OVER = "chosen: the rest is for a background task"
+    HANDS_OVER = "a caller leaves the rest to a background task"
     # The outcome of an action.
     RANG = "the bell rang, or nobody came for long"
     DONE = "done"
@@ -200,6 +204,7 @@ _STOP: Final = Row(State.STOPPING, (Do.UNBLOCK,))
 _FAIL: Final = Row(State.FAILING, (Do.DISCONNECT, Do.DIAGNOSE))
 _SAVE: Final = Row(State.GIVING, (Do.GIVE, Do.DISCONNECT))
 _ABANDON: Final = Row(State.CHOOSING, (Do.DISCONNECT,))
+_HAND_OVER: Final = Row(State.CHOOSING, (Do.START, Do.LEAVE))
 
 
 def _stay(state: State) -> Row:
@@ -222,7 +227,9 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], Row]] = {
     (State.RESTING, Trigger.WORK): Row(State.CHOOSING, (Do.START,)),
     (State.RESTING, Trigger.OWED): Row(State.CHOOSING, (Do.START,)),
     (State.RESTING, Trigger.STANDS_IN): _CHOOSE,
+    # The bell rang while the pumper was on its way out. These actions take the place of its last ones.
     (State.RESTING, Trigger.STAYS): _CHOOSE,
+    (State.RESTING, Trigger.HANDS_OVER): _HAND_OVER,
     (State.RESTING, Trigger.NOBODY): _stay(State.RESTING),
     # Callers ring the bell themselves.
     (State.IDLE, Trigger.WORK): Row(State.CHOOSING, (Do.RING,)),
@@ -242,7 +249,7 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], Row]] = {
     (State.CHOOSING, Trigger.IDLES): Row(State.IDLE, (Do.WAIT,)),
     (State.CHOOSING, Trigger.LEAVES): Row(State.RESTING, (Do.LEAVE,)),
     (State.CHOOSING, Trigger.RETIRES): Row(State.RESTING, (Do.DISCONNECT, Do.LEAVE)),
-    (State.CHOOSING, Trigger.HANDS_OVER): Row(State.CHOOSING, (Do.START, Do.LEAVE)),
+    (State.CHOOSING, Trigger.HANDS_OVER): _HAND_OVER,
     (State.RETURNING, Trigger.DONE): _CHOOSE,
     (State.RETURNING, Trigger.STUCK): Row(State.PAUSING, (Do.RETRY,)),
     (State.REPEATING, Trigger.CAME): _GIVE,
@@ -312,6 +319,7 @@ PUMPERS: Final[dict[tuple[Pumper, Trigger], Pumper]] = {
     (Pumper.CALLER, Trigger.LEAVES): Pumper.ABSENT,
     (Pumper.CALLER, Trigger.HANDS_OVER): Pumper.RELIEF,
     **{(Pumper.ABSENT, begins): Pumper.RELIEF for begins in (Trigger.WORK, Trigger.OWED, Trigger.STAYS)},
+    (Pumper.ABSENT, Trigger.HANDS_OVER): Pumper.RELIEF,
     (Pumper.ABSENT, Trigger.STANDS_IN): Pumper.CALLER,
     (Pumper.ABSENT, Trigger.STANDS_DOWN): Pumper.NOBODY,
     (Pumper.RELIEF, Trigger.LEAVES): Pumper.ABSENT,

@@ -40,6 +40,7 @@ class State(TableEnum):
     LEAVING = "the worker stops while the values are settled"
     LATE = "the time was over: the values are settled without a slot, beside the handler"
     SETTLED = "nothing is left to do"
+    OVERDUE = "nothing is left to do, and the time was over before the handler returned"
 
 
 class Trigger(TableEnum):
@@ -129,14 +130,16 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     (State.LATE, Trigger.VOIDED): _stay(State.LATE),
     (State.LATE, Trigger.LOST): _stay(State.LATE),
     # The thread that was to conclude may not have begun.
-    (State.LATE, Trigger.STOPPED): (State.SETTLED, (Do.CANCEL, Do.HAND_BACK, Do.FORGET)),
+    (State.LATE, Trigger.STOPPED): (State.OVERDUE, (Do.CANCEL, Do.HAND_BACK, Do.FORGET)),
     (State.LATE, Trigger.GIVEN_UP): (State.LATE, (Do.CALL,)),
     (State.LATE, Trigger.PERSISTED): (State.LATE, (Do.BURY,)),
     (State.LATE, Trigger.UNPERSISTED): (State.LATE, (Do.LEAVE,)),
-    (State.LATE, Trigger.CONCLUDED): (State.SETTLED, (Do.FORGET,)),
-    (State.LATE, Trigger.BROKEN_OFF): (State.SETTLED, (Do.FORGET,)),
+    (State.LATE, Trigger.CONCLUDED): (State.OVERDUE, (Do.FORGET,)),
+    (State.LATE, Trigger.BROKEN_OFF): (State.OVERDUE, (Do.FORGET,)),
     # Whatever was under way ends later, and finds everything settled.
     **{(State.SETTLED, trigger): _stay(State.SETTLED) for trigger in Trigger},
+    # The time is over once.
+    **{(State.OVERDUE, trigger): _stay(State.OVERDUE) for trigger in Trigger if trigger is not Trigger.EXPIRED},
 }
 
 # Actions on the value that the trigger names. The others are for all values of the handling.
@@ -165,7 +168,12 @@ class HandlingTable:
     @property
     def holds_slot(self) -> bool:
         """Whether it occupies a slot of its handler."""
-        return self.state not in (State.LATE, State.SETTLED)
+        return self.state not in (State.LATE, State.SETTLED, State.OVERDUE)
+
+    @property
+    def is_late(self) -> bool:
+        """Whether its time was over before its handler returned. That stands, whatever the handler does later."""
+        return self.state in (State.LATE, State.OVERDUE)
 
     def lost(self, place: int) -> tuple[Action, ...]:
         """The lease of one value is lost. With the last one the handling ends."""

@@ -12,7 +12,8 @@ from redisson_dq._async.receiving.put_backs import PutBacks
 from redisson_dq._redis import is_out_of_memory
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.waiting.debts import Owed, repeat
-from redisson_dq.waiting.watch_table import State, Trigger, WatchEngine
+from redisson_dq.waiting.watch_engine import WatchEngine
+from redisson_dq.waiting.watch_table import State, Trigger
 from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken

@@ -17,7 +17,8 @@ from redisson_dq._concurrency import AsyncWork
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.waiting.debts import Debts, repeat
 from redisson_dq.waiting.line import Line, Waiter
-from redisson_dq.waiting.watch_table import Do, State, Trigger, WatchEngine
+from redisson_dq.waiting.watch_engine import WatchEngine
+from redisson_dq.waiting.watch_table import Do, State, Trigger
 from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken

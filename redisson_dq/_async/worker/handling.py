@@ -81,7 +81,6 @@ class Handling:
         self._mutex = AsyncMutex()
         self._running: AsyncRunning | None = None
         self._began = setting.clock.monotonic()
-        self._is_late = False
 
     def start(self, starter: Starts, error: BaseException | None = None) -> None:
         """Begins. With an ``error`` the handler is not called: it counts as having raised that."""
@@ -149,7 +148,6 @@ class Handling:
         )
 
     def _tell_late(self) -> None:
-        self._is_late = True
         timeout = timedelta(seconds=self.handler.timeout or 0)
         for event in self.events:
             self._tell(happenings.TimedOut, event, timeout=timeout)
@@ -185,7 +183,7 @@ class Handling:
                     processing.error = next(filter(None, outcomes), None)
                     return outcomes
                 finally:
-                    if self._is_late:
+                    if self._table.is_late:
                         processing.error = self._timeout()
         except BaseException as error:
             decided = self._table.state is not State.RUNNING

@@ -15,7 +15,8 @@ from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.receiving.put_backs import PutBacks
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.waiting.debts import Owed, repeat
-from redisson_dq.waiting.watch_table import State, Trigger, WatchEngine
+from redisson_dq.waiting.watch_engine import WatchEngine
+from redisson_dq.waiting.watch_table import State, Trigger
 from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken

@@ -228,10 +228,7 @@ class Pump:
         to_do = engine.step(trigger)
         if Do.LEAVE in to_do and self._bell.count and not engine.is_running:
             # Somebody came who still found a pumper here.
-            if caller is None:
-                engine.step(Trigger.STAYS)
-                return (), held, is_back
-            self._feed(Trigger.WORK)
+            to_do = engine.step(Trigger.STAYS if caller is None else Trigger.HANDS_OVER)
         self._at_once(to_do)
         if Do.BLOCK in to_do or Do.PROBE in to_do:
             held = engine.begin(self._clock.monotonic(), blocks=Do.BLOCK in to_do)

@@ -84,7 +84,6 @@ class Handling:
         self._mutex = Mutex()
         self._running: Running | None = None
         self._began = setting.clock.monotonic()
-        self._is_late = False
 
     def start(self, starter: Starts, error: BaseException | None = None) -> None:
         """Begins. With an ``error`` the handler is not called: it counts as having raised that."""
@@ -152,7 +151,6 @@ class Handling:
         )
 
     def _tell_late(self) -> None:
-        self._is_late = True
         timeout = timedelta(seconds=self.handler.timeout or 0)
         for event in self.events:
             self._tell(happenings.TimedOut, event, timeout=timeout)
@@ -188,7 +186,7 @@ class Handling:
                     processing.error = next(filter(None, outcomes), None)
                     return outcomes
                 finally:
-                    if self._is_late:
+                    if self._table.is_late:
                         processing.error = self._timeout()
         except BaseException as error:
             decided = self._table.state is not State.RUNNING

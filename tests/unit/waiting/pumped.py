@@ -517,18 +517,11 @@ class World:
         self.outcome = None
         to_do = engine.step(trigger)
         self.to_do = to_do
+        if Do.LEAVE in to_do and self.bell and not engine.is_running:
+            self.to_do = to_do = engine.step(Trigger.STAYS if caller is None else Trigger.HANDS_OVER)
         if Do.LEAVE in to_do:
-            if self.bell and not engine.is_running:
-                if caller is None:
-                    engine.step(Trigger.STAYS)
-                    self._begin()
-                    return
-                self.to_do = None
-                self.stand_in = None
-                self._tell(Trigger.WORK)
-            else:
-                self.to_do = None
-                self.stand_in = None
+            self.to_do = None
+            self.stand_in = None
             self._at_once(to_do)
             if caller is not None and self.callers[caller] == "waits" and self.cancelled:
                 # A stand-in that was cancelled leaves.

@@ -7,7 +7,8 @@ from typing import Any, cast
 
 from redisson_dq.waiting.debts import LOOK, Debts, repeat
 from redisson_dq.waiting.line import Farewell, Lifeline, Waiter
-from redisson_dq.waiting.watch_table import State, Trigger, WatchEngine
+from redisson_dq.waiting.watch_engine import WatchEngine
+from redisson_dq.waiting.watch_table import State, Trigger
 
 FIRST, SECOND = cast("Any", "first"), cast("Any", "second")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 from redisson_dq.waiting import watch_table
-from redisson_dq.waiting.watch_table import TRANSITIONS, Do, State, Trigger
+from redisson_dq.waiting.watch_table import TRANSITIONS, WATCHES, Do, State, Trigger, Watch
 from tests.conftest import by_night
+from tests.unit.waiting.pumped import Broken
 from tests.unit.waiting.walking import Row, Walk, walk
 from tests.unit.waiting.watched import World
 
@@ -105,6 +106,42 @@ _ROWS = pytest.mark.parametrize("row", TRANSITIONS, ids=lambda row: f"{row[0].na
 @_ROWS
 def test_the_walk_meets_every_row(row: Row) -> None:
     assert found(row)
+
+
+_WATCH_ROWS = pytest.mark.parametrize("row", WATCHES, ids=lambda row: f"{row[0].name}-{row[1].name}")
+
+
+@_WATCH_ROWS
+def test_the_walk_meets_every_row_of_the_watch(row: Row) -> None:
+    assert found(row)
+
+
+@pytest.mark.parametrize(
+    ("trigger", "event"), [(Trigger.CHANGED, "evicts"), (Trigger.LOST, "is cut")], ids=["CHANGED", "LOST"]
+)
+def test_a_key_that_counts_as_watched_and_is_not_holds_callers_up(
+    trigger: Trigger, event: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other rows of the watch save a command: without them a key is watched once more."""
+    monkeypatch.delitem(WATCHES, (Watch.ON, trigger))
+    world = _watched(leases=False)
+    world.happen((event, None))
+    if world.messages:
+        world.happen(("hears", None))
+    for each in (("round", False), ("redis goes on", None)):
+        world.happen(each)
+    with pytest.raises(Broken, match="Redis does not watch"):
+        world.happen(("reads", False))
+
+
+@pytest.mark.parametrize("start", [_watched, _asked, _failing])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_source_in_whose_place_another_pump_is_asks_no_more(kind: str, start: Callable[[bool], World]) -> None:
+    """The values that it has still go back, and it comes to rest."""
+    world = start(KINDS[kind])
+    world.budget["replace"] = 1
+    seen = walk(world, _DEPTH - 2, of=watch_table)
+    assert (seen.problem, seen.path) == ("", ())
 
 
 Break = tuple[str, tuple[State, tuple[Do, ...]]]

@@ -115,7 +115,9 @@ def walk(first: Any, depth: int, table: Mapping[Row, Any] | None = None, of: Any
     """
     seen = Walk()
     noted: set[Row] = set()
-    tables = {name: getattr(of, name) for name in ("TRANSITIONS", "PUMPERS", "CONTACTS") if hasattr(of, name)}
+    tables = {
+        name: getattr(of, name) for name in ("TRANSITIONS", "PUMPERS", "CONTACTS", "WATCHES") if hasattr(of, name)
+    }
     try:
         for name, whole in tables.items():
             setattr(of, name, _Noted(table if table is not None and name == "TRANSITIONS" else whole, noted))

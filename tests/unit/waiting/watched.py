@@ -14,7 +14,8 @@ from typing import Any, cast
 import attrs
 
 from redisson_dq.waiting.debts import Debts, repeat
-from redisson_dq.waiting.watch_table import Do, State, Trigger, WatchEngine
+from redisson_dq.waiting.watch_engine import WatchEngine
+from redisson_dq.waiting.watch_table import Do, State, Trigger
 from tests.unit.waiting.pumped import Broken, Event
 
 __all__ = ["World"]
@@ -74,6 +75,8 @@ class World:
         self.leased: dict[str, tuple[int, ...]] = {}
         self.lost: tuple[int, ...] = ()
         self.budget = dict.fromkeys(("cut", "refuse", "recover", "evict", "yield", "late"), mishaps) | {"close": 1}
+        # A pump of its own takes its place. Few walks are about that.
+        self.budget["replace"] = 0
 
     def clone(self) -> World:
         made = copy.copy(self)
@@ -131,6 +134,8 @@ class World:
             yield "is over late", None
         if self.budget["close"]:
             yield "closes", None
+        if self.budget["replace"]:
+            yield "is replaced", None
 
     def own_events(self) -> Iterator[Event]:
         """What happens without anybody else."""
@@ -179,7 +184,7 @@ class World:
                 self.must_tell = False
                 for number in list(self.line.callers):
                     self._answer(number, "refused")
-        if self.engine.state is State.RESTING and self.line.inbox:
+        if self.engine.state is State.RESTING and self.line.inbox and not self.engine.is_replaced:
             if trigger is Trigger.WORK:
                 raise Broken("somebody enters, and the lookout is not called")
             self._tell(Trigger.WORK)
@@ -277,6 +282,10 @@ class World:
             self._tell(Trigger.OWED)
         self._tell(Trigger.CLOSED)
 
+    def _is_replaced(self, _: None) -> None:
+        self.budget["replace"] -= 1
+        self.engine.is_replaced = True
+
     # .. the lookout ...................................................................................................
 
     def _round(self, yields: bool) -> None:
@@ -297,6 +306,8 @@ class World:
             self._tell(Trigger.FREED)
 
     def _ask(self) -> None:
+        if self.engine.is_replaced:
+            raise Broken("a source asks, and another pump is in its place")
         engine, share = self.engine, len(self.line.callers)
         request = str(engine.debts.first.request) if engine.debts else ""
         if not request and share:
@@ -359,7 +370,7 @@ class World:
             if self.returning:
                 self.ready, self.returning = tuple(sorted(self.returning + self.ready)), ()
                 self._changes()
-            elif self.line.closed and debts.has_request:
+            elif self.line.closed and debts.has_request and not self.engine.is_replaced:
                 debt = debts.first
                 self.surplus = tuple(sorted(self.surplus + self.leased.pop(str(debt.request), ())))
                 debts.paid(debt)
@@ -437,8 +448,13 @@ class World:
         moves = self.is_called or self.sent or self.messages or self.works or self.are_others_served or self.entering
         if moves:
             return
-        if self.surplus or engine.debts:
+        if self.surplus or (engine.debts and not engine.is_replaced):
             raise Broken("values or requests do not go back")
+        if engine.is_replaced:
+            # The other pump sees to callers and debts.
+            if engine.state not in (State.RESTING, State.WATCHED):
+                raise Broken("another pump is in its place, and it does not come to rest")
+            return
         if any(self.line.callers.values()):
             raise Broken("a caller waits whose time is over")
         if self.line.count and not (self.is_watched and engine.state is State.WATCHED):

@@ -167,12 +167,14 @@ class Surroundings:
             assert not self.settled, "what is lost is not settled here"
         if ends and trigger is Trigger.EXPIRED:
             assert Do.FREE in did, "a handler that may never return holds no slot"
-            self.table_was_late = True
+            self.table_was_late = self.is_late = True
         if Do.FORGET in did:
             self.table_was_late = False
 
     #: Whether a conclusion without a slot goes on.
     table_was_late = False
+    #: Whether the time ended the handling.
+    is_late = False
 
     def check(self) -> None:
         assert all(count == 1 for count in self.settled.values()), "a value was settled twice"
@@ -181,6 +183,7 @@ class Surroundings:
         assert self.did[Do.CONCLUDE] + self.did[Do.CONCLUDE_APART] <= 1
         assert self.did[Do.FORGET] <= self.did[Do.FREE], "it is forgotten with its slot"
         assert self.table.holds_slot is not bool(self.did[Do.FREE])
+        assert self.table.is_late is self.is_late, "the time that was over stands"
         goes_on = (self.handler_runs and not self.is_void) or (self.place is not None and not self.did[Do.FORGET])
         assert goes_on is not bool(self.did[Do.FORGET]), "it is forgotten when nothing goes on for it, and not before"
         if self.did[Do.CONCLUDE] and self.place is None and self.did[Do.FORGET] and not self.stopped:
@@ -243,6 +246,8 @@ def test_a_handler_whose_time_is_over_holds_no_slot_and_its_outcome_does_not_cou
     assert done(table.happened(Trigger.RETURNED)) == []
     assert table.settles(0)
     assert not table.settles(0)
+    assert done(table.happened(Trigger.CONCLUDED)) == [Do.FORGET]
+    assert table.is_late
 
 
 def test_a_batch_goes_on_until_its_last_lease_is_lost() -> None:

@@ -1,0 +1,113 @@
+"""The engine of one source at a lookout: classifies events, and looks them up in the watch table."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from redisson_dq._pauses import Pauses
+from redisson_dq.errors import RedisConnectionError
+from redisson_dq.waiting import watch_table
+from redisson_dq.waiting.debts import NOTHING, Debt, Debts
+from redisson_dq.waiting.line import Line
+from redisson_dq.waiting.watch_table import Do, State, Trigger, Watch
+
+__all__ = ["WatchEngine"]
+
+_FIRST_PAUSE: Final = 0.05
+_LONGEST_PAUSE: Final = 2.0
+
+
+class WatchEngine:
+    """Decides for one source. Not thread-safe: its callers hold the mutex of the line."""
+
+    def __init__(self, line: Line, debts: Debts) -> None:
+        self.state = State.RESTING
+        self.debts = debts
+        self.line = line
+        self.watch = Watch.OFF
+        #: How many values stood there at the last reply; None where Redis has told of a change since.
+        self.left: int | None = None
+        #: Whether a pump of its own has taken its place, for good. That one asks, and pays what is owed.
+        self.is_replaced = False
+        #: Why nothing can be taken just now.
+        self.trouble: RedisConnectionError | None = None
+        self._pauses = Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
+        # The debt of the request that is under way.
+        self._sent = NOTHING
+
+    def step(self, trigger: Trigger) -> tuple[Do, ...]:
+        """Gives the actions for a trigger. All triggers come under the mutex."""
+        if trigger in (Trigger.CHANGED, Trigger.LOST):
+            self.left = None
+        if trigger is Trigger.LOST:
+            self.is_to_be_sent_again(self._sent)
+        if (self.state, trigger) in watch_table.ANSWERED:
+            self.trouble = None
+            self._pauses.reset()
+        self.watch = watch_table.WATCHES.get((self.watch, trigger), self.watch)
+        self.state, to_do = watch_table.TRANSITIONS[self.state, trigger]
+        return to_do
+
+    def suffer(self, trouble: RedisConnectionError) -> None:
+        """Redis cannot be reached, or refuses everything."""
+        self.trouble = trouble
+        if trouble.maybe_done:
+            self.line.doubt()
+        self.line.answer_expired(trouble)
+
+    def longer_pause(self) -> float:
+        """For how many seconds to pause now. The next pause takes twice as long."""
+        return self._pauses.next()
+
+    def sends(self, debt: Debt, *, is_repeatable: bool) -> None:
+        """The request of this debt is about to be sent. A repeatable one is owed again when its reply is lost."""
+        self.debts.paid(debt)
+        self._sent = debt if is_repeatable else NOTHING
+
+    def was_answered(self) -> None:
+        """The reply to its request was read."""
+        self._sent = NOTHING
+
+    def is_to_be_sent_again(self, debt: Debt) -> None:
+        """The request that is under way was not carried out, or its reply is lost."""
+        self.debts.owe_first(debt)
+        self._sent = NOTHING
+
+    def choice(self, *, has_returns: bool) -> Trigger:
+        """Classifies the work that is left. ``has_returns``: values have to go back."""
+        owes = self.debts.admit() and not self.is_replaced
+        if has_returns or (self.line.closed and owes and self.debts.has_request):
+            return Trigger.RETURNS
+        if not (self.line.closed or self.is_replaced) and (owes or self.line.count):
+            return Trigger.ASKS
+        return Trigger.RESTS
+
+    def replied(self, left: int | None, *, watches: bool, has_returns: bool) -> Trigger:
+        """Classifies a reply.
+
+        ``left`` is how many values it has told are left. ``watches``: Redis watches since these commands.
+        """
+        if self.state is State.STALE:
+            # The change may be older than the reply, or newer.
+            self.left = left or None
+            return Trigger.OUTDATED
+        self.left = left
+        is_watched = watches or self.is_watched
+        if is_watched and left == 0 and not (self.debts or has_returns or self.line.closed):
+            return Trigger.EMPTY
+        return Trigger.SEEN if watches else Trigger.LEFT
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether Redis tells of the next change of the key."""
+        return self.watch is Watch.ON
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether its commands are on their way, or the replies."""
+        return self.state in (State.ASKED, State.STALE)
+
+    @property
+    def is_attended(self) -> bool:
+        """Whether callers that enter the inbox of the line are seen: a round, or the next change, leads to them."""
+        return self.state is not State.RESTING
