@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import threading
 from asyncio import CancelledError
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from types import TracebackType
 from typing import Any, Protocol
@@ -25,7 +25,7 @@ import attrs
 
 from redisson_dq._log import Log
 from redisson_dq._tables import TableEnum
-from redisson_dq.errors import ClosedError
+from redisson_dq.errors import ClosedError, RedissonDQError
 from redisson_dq.items import SettleOutcome
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "OperationKind",
     "Operation",
     "Operations",
+    "Receipt",
     "Under",
     "may_be_of_a_signal",
 ]
@@ -134,9 +135,9 @@ class Operations(list[Interceptor]):
                 self._note(interceptor, error)
         return Under(self, operation, ends)
 
-    def receiving(self, name: str, queue: str, **facts: Any) -> Under | None:
-        """Tells that a receipt begins. None where nobody asks."""
-        return self.begin(OperationKind.RECEIVE, name, queue, **facts) if self else None
+    def receiving(self, name: str, queue: str, **facts: Any) -> Receipt:
+        """Tells that a receipt begins. Gives the context manager around it."""
+        return Receipt(self.begin(OperationKind.RECEIVE, name, queue, **facts)) if self else _UNASKED
 
     def _note(self, interceptor: Interceptor, error: BaseException) -> None:
         if may_be_of_a_signal(error):
@@ -166,18 +167,6 @@ class Under:
     ) -> None:
         self.end(error)
 
-    def end_taking(self, count: int) -> None:
-        """Tells that a receipt has ended, if it has brought values."""
-        if count:
-            if self.operation.count is not None:
-                self.operation.count = count
-            self.end()
-
-    def end_failing(self, error: BaseException) -> None:
-        """Tells that a receipt has failed. The end of its queue is no failure."""
-        if not isinstance(error, ClosedError):
-            self.end(error)
-
     def end_settling(self, result: Sequence[SettleOutcome] | BaseException) -> None:
         """Tells that leases were ended, or why they were not."""
         if isinstance(result, BaseException):
@@ -198,7 +187,43 @@ class Under:
                 self._operations._note(interceptor, failure)
 
 
+class Receipt:
+    """The receipt of values by one call: ``with operations.receiving(...) as receipt:`` around all of it.
+
+    It ends when values came (:meth:`took`), and when an error of this library leaves the block. A receipt without
+    values has no end. The end of its queue is no failure. Where nobody asks, one object serves every receipt.
+
+    A caller that holds values by a lifeline has a ``try`` around the block, which lets go of them. So an interruption
+    at the end of the block loses nothing.
+    """
+
+    def __init__(self, under: Under | None) -> None:
+        self._under = under
+
+    def __enter__(self) -> Receipt:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._under is not None and isinstance(error, RedissonDQError) and not isinstance(error, ClosedError):
+            self._under.end(error)
+
+    def took(self, count: int, *, leases: Iterable[TracedLease] = (), queue: str | None = None) -> None:
+        """So many values came. ``leases`` are theirs. ``queue`` gave them, where that is another one."""
+        if self._under is None or not count:
+            return
+        operation = self._under.operation
+        operation.leases = list(leases)
+        if operation.count is not None:
+            operation.count = count
+        if queue is not None:
+            operation.queue = queue
+        self._under.end()
+
+
 _NOTHING = nullcontext()
+_UNASKED = Receipt(None)
 
 
 def may_be_of_a_signal(error: BaseException) -> bool:

@@ -17,8 +17,8 @@ lookout feeds triggers into it under the mutex of the source's line, and carries
 
 A smaller machine goes on beside the work: Redis watches the key or not (:class:`Watch`). Three facts are no states.
 ``left`` is a number of values. ``trouble`` is an error, which the rows of :data:`ANSWERED` end. ``is_replaced`` is set
-once and never taken back, so a table of it would have one row. All three only tell the engine's choice and
-the choice of commands what is worth sending.
+once and never taken back, so a table of it would have one row. None of
+the three changes which actions belong to a trigger.
 
 Three promises hold in each state. Each value is given, on its way back, or owed (:mod:`redisson_dq.waiting.debts`).
 While somebody waits, the source is watched, or a step is under way that ends with a call. A caller whose time is over

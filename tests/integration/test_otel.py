@@ -272,6 +272,26 @@ def test_what_fails_has_an_error(client: Any, admin: Any, queue: Any, delayed: A
     assert telemetry.points(names.CONSUMED) == []
 
 
+def test_a_move_and_a_lease_of_what_is_due_that_fail_have_an_error(
+    client: Any, admin: Any, delayed: Any, telemetry: Telemetry
+) -> None:
+    for key in ("orders", "redisson_delay_queue_timeout:{orders}"):
+        admin.set(key, "no list")
+    deque = client.blocking_deque("orders")
+    for call in (
+        lambda: deque.move("archive"),
+        lambda: deque.move("archive", timeout=PATIENCE),
+        lambda: delayed.take_due(visibility_timeout=30),
+    ):
+        with pytest.raises(WrongTypeError):
+            call()
+    assert [(span.name, attributes(span)["error.type"]) for span in telemetry.spans] == [
+        ("move orders", "WrongTypeError"),
+        ("move orders", "WrongTypeError"),
+        ("take_due orders", "WrongTypeError"),
+    ]
+
+
 def test_a_receive_without_a_server_has_an_error(flavour: Flavour, telemetry: Telemetry) -> None:
     client = flavour.client("redis://localhost:1/0")
     instrument(client, **telemetry.providers)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from redisson_dq.errors import ClosedError, RedisConnectionError
 from redisson_dq.observing import Observers
 from redisson_dq.observing.operations import Ended, Interceptor, Operation, OperationKind, Operations
 
@@ -26,7 +27,7 @@ def noting(heard: list[str], name: str) -> Interceptor:
 def test_without_an_interceptor_no_operation_is_made(operations: Operations) -> None:
     with operations.around(OperationKind.SEND, "offer", "orders") as sending:
         assert sending is None
-    assert operations.receiving("take", "orders") is None
+    assert operations.receiving("take", "orders") is operations.receiving("poll", "invoices")
 
 
 def test_they_are_called_in_order_and_end_in_reverse(operations: Operations) -> None:
@@ -55,12 +56,38 @@ def test_an_error_of_the_operation_is_told_and_comes_out(operations: Operations)
 def test_a_receipt_without_values_has_no_end(operations: Operations) -> None:
     heard: list[str] = []
     operations.append(noting(heard, "it"))
-    receiving = operations.receiving("take", "orders", count=0)
-    assert receiving is not None
-    receiving.end_taking(0)
+    with operations.receiving("take", "orders", count=0) as receipt:
+        receipt.took(0)
     assert heard == ["it begins take"]
-    receiving.end_taking(3)
-    assert (receiving.operation.count, heard[1:]) == (3, ["it ends None"])
+
+
+def test_a_receipt_ends_with_its_values(operations: Operations) -> None:
+    heard: list[Operation] = []
+    operations.append(lambda operation: lambda error: heard.append(operation))
+    with operations.receiving("take", "orders", count=0) as receipt:
+        receipt.took(3, queue="invoices")
+        (ended,) = heard
+        assert (ended.count, ended.queue) == (3, "invoices")
+    assert len(heard) == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (RedisConnectionError("away"), ["it ends RedisConnectionError('away')"]),
+        (ClosedError("closed"), []),
+        (KeyboardInterrupt(), []),
+    ],
+    ids=["failed", "closed", "interrupted"],
+)
+def test_a_receipt_ends_with_an_error_of_ours(error: BaseException, told: list[str], operations: Operations) -> None:
+    """The end of the queue is no failure, and an interruption is the program's."""
+    heard: list[str] = []
+    operations.append(noting(heard, "it"))
+    with pytest.raises(type(error)):
+        with operations.receiving("take", "orders"):
+            raise error
+    assert heard[1:] == told
 
 
 def failing_at_the_end(operation: Operation) -> Ended:

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from typing import TypeVar, overload
 
 from redisson_dq._async.queues.taking import TakingQueue
+from redisson_dq._async.queues.wait_loop import WaitLoop
 from redisson_dq._async.receiving.listeners import Listeners
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._concurrency import AsyncCallback
@@ -48,6 +49,7 @@ class BlockingQueue(TakingQueue[T]):
 
     def __init__(self, runtime: Runtime, side: ReadySide[T], requests: QueueRequests[T], transfer: bool) -> None:
         super().__init__(runtime, side, requests, transfer)
+        self._waits = WaitLoop(runtime, self, self._values.received)
         self._listeners = Listeners(self, runtime.receivers, self._values.received, runtime.listeners)
 
     # -- taking ------------------------------------------------------------------------------------------------------
@@ -227,14 +229,13 @@ class BlockingQueue(TakingQueue[T]):
         ends = check_end(from_end, self.name), check_end(to_end, self.name)
         if seconds:
             return await self._wait_for_move(destination, *ends, seconds)
-        receiving = self._runtime.operations.receiving("move", self.name)
-        while True:
-            data = await self._run(self._side.move(destination, *ends))
-            values = [] if data is None else self._moved(data, destination)
-            if receiving is not None:
-                receiving.end_taking(len(values))
-            if data is None or values:
-                return values[0] if values else None
+        with self._runtime.operations.receiving("move", self.name) as receipt:
+            while True:
+                data = await self._run(self._side.move(destination, *ends))
+                values = [] if data is None else self._moved(data, destination)
+                receipt.took(len(values))
+                if data is None or values:
+                    return values[0] if values else None
 
     # -- listening ---------------------------------------------------------------------------------------------------
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TypeVar, overload
 
-from redisson_dq._async.leases.delivery import Delivery
+from redisson_dq._async.leases.delivery import Delivery, lease_of
 from redisson_dq._async.moving.recurring import advance
-from redisson_dq._async.queues.leaser import Leaser, tell_received
+from redisson_dq._async.queues.leaser import Leaser
 from redisson_dq._async.queues.waiting import WaitingQueue
 from redisson_dq._concurrency import async_finish_or_undo
 from redisson_dq._log import Log
@@ -93,19 +93,18 @@ class DueTaking(WaitingQueue[T]):
 
     async def _lease_due(self, wanted: DueRange, visibility_timeout: Delay) -> list[Delivery[T]]:
         self._begin_taking()
-        receiving = self._runtime.operations.receiving("take_due", self.name, count=0)
-        source = self._side.lease_source(visibility_timeout)
-        request = told_if_long(source.lease_due(wanted, self._side.options.remember_ms), self._side, "take_due()")
-        due = await async_finish_or_undo(
-            self._leaser.run_again(request, source.visible, _SENT_AGAIN),
-            lambda due: self._leaser.hand_back(source, list(due.leased)),
-        )
-        self._side.tell_undelivered(due.set_aside, due.expired)
-        await self._go_on([due])
-        deliveries = await self._leaser.opened([source], due.leased)
-        if receiving is not None:
-            tell_received(receiving, deliveries)
-        return deliveries
+        with self._runtime.operations.receiving("take_due", self.name, count=0) as receipt:
+            source = self._side.lease_source(visibility_timeout)
+            request = told_if_long(source.lease_due(wanted, self._side.options.remember_ms), self._side, "take_due()")
+            due = await async_finish_or_undo(
+                self._leaser.run_again(request, source.visible, _SENT_AGAIN),
+                lambda due: self._leaser.hand_back(source, list(due.leased)),
+            )
+            self._side.tell_undelivered(due.set_aside, due.expired)
+            await self._go_on([due])
+            deliveries = await self._leaser.opened([source], due.leased)
+            receipt.took(len(deliveries), leases=map(lease_of, deliveries))
+            return deliveries
 
     async def _go_on(self, told: list[Due]) -> None:
         """Offers the next occurrences of recurring offers. Taken values are returned also when these offers fail."""

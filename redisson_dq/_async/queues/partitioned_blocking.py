@@ -9,6 +9,7 @@ from typing import Any, TypeVar, cast, overload
 from redisson_dq._async.queues.blocking import BlockingQueue
 from redisson_dq._async.queues.partitioned_leasing import PartitionedLeasingQueue
 from redisson_dq._async.queues.taken_values import TakenValues
+from redisson_dq._async.queues.wait_loop import WaitLoop, all_of, first_of
 from redisson_dq._async.receiving.listeners import Listeners
 from redisson_dq._async.receiving.receiver import Receiver
 from redisson_dq._async.runtime import Runtime
@@ -57,6 +58,7 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
         # By the key of the partition's list.
         self._values = {side.keys.ready: TakenValues(runtime.connections, side) for side in sides}
         self._all = RoundRobin(tuple(Pop((key,), "first") for key in self._values))
+        self._waits = WaitLoop(runtime, self, self._decoded)
         self._listeners = Listeners(self, runtime.receivers, self._decoded, runtime.listeners)
 
     # -- adding ------------------------------------------------------------------------------------------------------
@@ -90,7 +92,7 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
         :Guarantee: at most once; nothing is lost by cancelling or closing
         """
         # Without a timeout there is always a value.
-        return await self._wait(None, 1, lambda values: values[0], cast("T", None))
+        return await self._waits.run(self._receiver, None, 1, first_of, cast("T", None))
 
     @overload
     async def poll(self, *, timeout: Delay | None = None) -> T | None: ...
@@ -122,9 +124,9 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
         # No look is made beside the receiver, whose pops stay for a moment. A pop may have taken a value that it puts
         # back. A look would give the values behind that one first.
         if limit is None:
-            return await self._wait(seconds, 1, lambda values: values[0], None)
+            return await self._waits.run(self._receiver, seconds, 1, first_of, None)
         none: list[T] = []
-        return await self._wait(seconds, wanted, lambda values: values, none)
+        return await self._waits.run(self._receiver, seconds, wanted, all_of, none)
 
     async def elements(self) -> AsyncIterator[T]:
         """Takes values as they come, for ever: ``async for order in queue.elements()``. Ends when the queue is closed.
@@ -188,38 +190,9 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
     async def _sizes(self) -> list[int]:
         return await self._ask(lambda partition: partition.requests.size())
 
-    async def _wait(self, timeout: float | None, limit: int, result: Callable[[list[T]], U], nothing: U) -> U:
-        """Waits for values that can be read: ``result(values)``, or ``nothing`` when the time is over."""
-        deadline = None if timeout is None else self._runtime.clock.monotonic() + timeout
-        call = "take" if timeout is None else "poll"
-        receiving = self._runtime.operations.receiving(call, self.name, count=None if limit == 1 else 0)
-        try:
-            while True:
-                self._begin_taking()
-                left = None if deadline is None else max(0.0, deadline - self._runtime.clock.monotonic())
-                receiver, lifeline = self._runtime.receivers.of(self._all), Lifeline()
-                taken = await receiver.receive(left, limit, lifeline)
-                if not taken:
-                    # The answer is not kept. Values that come later go back.
-                    return nothing
-                try:
-                    values = await self._decoded(taken, receiver, lifeline, deadline)
-                    if values:
-                        made = result(values)
-                        if receiving is not None:
-                            receiving.end_taking(len(values))
-                        # The last step. An interruption up to here lets the values go back.
-                        lifeline.keep()
-                        return made
-                except DecodeError:
-                    raise
-                except BaseException:
-                    lifeline.let_go()
-                    raise
-        except RedissonDQError as error:
-            if receiving is not None:
-                receiving.end_failing(error)
-            raise
+    def _receiver(self) -> Receiver:
+        self._begin_taking()
+        return self._runtime.receivers.of(self._all)
 
     async def _decoded(
         self, taken: list[Taken], receiver: Receiver, lifeline: Lifeline, deadline: float | None = None
@@ -252,20 +225,14 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
     async def _take_at_once(self, limit: int) -> list[T]:
         """Takes ready values at once, in even shares. A caller that is cancelled leaves them there."""
         self._begin_taking()
-        receiving = self._runtime.operations.receiving("poll", self.name, count=None if limit == 1 else 0)
-        try:
+        with self._runtime.operations.receiving("poll", self.name, count=None if limit == 1 else 0) as receipt:
             while taken := await async_finish_or_undo(self._take_shares(limit), self._put_back):
                 values = await self._popped(taken)
                 # Otherwise no value that was taken could be read.
                 if values:
-                    if receiving is not None:
-                        receiving.end_taking(len(values))
+                    receipt.took(len(values))
                     return values
             return []
-        except RedissonDQError as error:
-            if receiving is not None:
-                receiving.end_failing(error)
-            raise
 
     async def _take_shares(self, limit: int) -> list[Taken]:
         while True:

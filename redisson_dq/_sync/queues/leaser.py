@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import attrs
 
@@ -20,7 +20,6 @@ from redisson_dq._sync.runtime import Runtime
 from redisson_dq._times import Delay, timeout_seconds
 from redisson_dq.errors import ArgumentError, DecodeError, RedisConnectionError, RedissonDQError
 from redisson_dq.observing import LeaseBegan
-from redisson_dq.observing.operations import Under
 from redisson_dq.requests.checks import check_count, check_function
 from redisson_dq.requests.inner.lease import Lease
 from redisson_dq.requests.inner.leased_side import LeasedSide
@@ -33,7 +32,7 @@ from redisson_dq.wire.leases import Leased
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken
 
-__all__ = ["Leaser", "Receiving", "tell_received"]
+__all__ = ["Leaser", "Receiving"]
 
 logger = Log()
 
@@ -91,43 +90,40 @@ class Leaser(Generic[T]):
             if not how.renew:
                 raise ArgumentError(f"queue {name!r}: on_lost= is called when a renewal fails, so it needs renew=True")
         deadline = None if seconds is None else self._runtime.clock.monotonic() + seconds
-        receiving = self._runtime.operations.receiving("receive", name, count=None if limit is None else 0)
+        # Values of several partitions are kept together, or go back together.
+        lifelines: list[Lifeline] = []
         try:
-            while True:
-                self._check()
-                for side in self.sides:
-                    if side.start_moving is not None:
-                        side.start_moving()
-                # Made anew each time, as the queue may be renamed meanwhile.
-                sources = [side.lease_source(how.visibility_timeout) for side in self.sides]
-                left = seconds
-                if deadline is not None and seconds != 0:
-                    left = max(_NO_TIME, deadline - self._runtime.clock.monotonic())
-                # Values of several partitions are kept together, or go back together.
-                lifelines: list[Lifeline] = []
-                leased = self._take(sources, wanted, left, lifelines)
-                try:
+            with self._runtime.operations.receiving("receive", name, count=None if limit is None else 0) as receipt:
+                while True:
+                    self._check()
+                    for side in self.sides:
+                        if side.start_moving is not None:
+                            side.start_moving()
+                    # Made anew each time, as the queue may be renamed meanwhile.
+                    sources = [side.lease_source(how.visibility_timeout) for side in self.sides]
+                    left = seconds
+                    if deadline is not None and seconds != 0:
+                        left = max(_NO_TIME, deadline - self._runtime.clock.monotonic())
+                    leased = self._take(sources, wanted, left, lifelines)
                     deliveries = self.opened(sources, leased, deadline if seconds else None)
                     if leased and not deliveries:
                         _keep(lifelines)
+                        lifelines = []
                         continue
                     if how.renew and deliveries:
                         self._runtime.renewal.add(deliveries, how.on_lost)
                     made = deliveries if limit is not None else deliveries[0] if deliveries else None
-                    if receiving is not None:
-                        tell_received(receiving, deliveries)
+                    receipt.took(len(deliveries), leases=map(lease_of, deliveries))
                     # Keeping is the last step. After an interruption before it, the values go back.
                     _keep(lifelines)
                     return made
-                except DecodeError:
-                    _keep(lifelines)
-                    raise
-                except BaseException:
-                    _let_go(lifelines)
-                    raise
-        except RedissonDQError as error:
-            if receiving is not None:
-                receiving.end_failing(error)
+        except DecodeError:
+            # Unreadable values are dead letters, and the error has the others.
+            _keep(lifelines)
+            raise
+        except BaseException:
+            # An interruption behind the last step, too: the caller has no values then.
+            _let_go(lifelines)
             raise
 
     def _take(
@@ -282,12 +278,6 @@ class Leaser(Generic[T]):
         opened = [Delivery(connections, lease, value) for lease, value in zip(leases, values, strict=True)]
         self._count(settling.name, opened)
         return opened
-
-
-def tell_received(receiving: Under, deliveries: Sequence[Delivery[Any]]) -> None:
-    """Tells that a receipt has ended, if it has brought deliveries."""
-    receiving.operation.leases = [lease_of(each) for each in deliveries]
-    receiving.end_taking(len(deliveries))
 
 
 def _leased(taken: list[Taken]) -> list[Leased]:

@@ -13,7 +13,7 @@ from redisson_dq._sync.queues.taken_values import TakenValues
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq._texts import shown
 from redisson_dq.codecs.base import Codec
-from redisson_dq.errors import ArgumentError, ClosedError, DecodeError, RedissonDQError
+from redisson_dq.errors import ArgumentError, ClosedError, DecodeError
 from redisson_dq.observing.operations import OperationKind
 from redisson_dq.requests.inner.open_queue import OpenQueue
 from redisson_dq.requests.sides import SideRequests
@@ -182,16 +182,10 @@ class OpenHandle(Generic[T]):
         Bytes that the codec cannot read are put into the list of undecodable values. With ``undecodable="skip"`` the
         call goes on with the values after it; otherwise, and when they could not be put there, it raises.
         """
-        receiving = self._runtime.operations.receiving(call, queue or self.name, count=0 if many else None)
-        try:
+        with self._runtime.operations.receiving(call, queue or self.name, count=0 if many else None) as receipt:
             found = self._run_readable(request)
-        except RedissonDQError as error:
-            if receiving is not None:
-                receiving.end_failing(error)
-            raise
-        if receiving is not None:
-            receiving.end_taking(len(found) if many else int(found is not None))  # type: ignore[arg-type]
-        return found
+            receipt.took(len(found) if many else int(found is not None))  # type: ignore[arg-type]
+            return found
 
     def _run_readable(self, request: Request[U]) -> U:
         while True:

@@ -15,6 +15,7 @@ from redisson_dq._shared_options import names_options
 from redisson_dq._sync.queues.blocking import BlockingQueue
 from redisson_dq._sync.queues.partitioned_leasing import PartitionedLeasingQueue
 from redisson_dq._sync.queues.taken_values import TakenValues
+from redisson_dq._sync.queues.wait_loop import WaitLoop, all_of, first_of
 from redisson_dq._sync.receiving.listeners import Listeners
 from redisson_dq._sync.receiving.receiver import Receiver
 from redisson_dq._sync.runtime import Runtime
@@ -60,6 +61,7 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
         # By the key of the partition's list.
         self._values = {side.keys.ready: TakenValues(runtime.connections, side) for side in sides}
         self._all = RoundRobin(tuple(Pop((key,), "first") for key in self._values))
+        self._waits = WaitLoop(runtime, self, self._decoded)
         self._listeners = Listeners(self, runtime.receivers, self._decoded, runtime.listeners)
 
     # -- adding ------------------------------------------------------------------------------------------------------
@@ -93,7 +95,7 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
         :Guarantee: at most once; nothing is lost by cancelling or closing
         """
         # Without a timeout there is always a value.
-        return self._wait(None, 1, lambda values: values[0], cast("T", None))
+        return self._waits.run(self._receiver, None, 1, first_of, cast("T", None))
 
     @overload
     def poll(self, *, timeout: Delay | None = None) -> T | None: ...
@@ -125,9 +127,9 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
         # No look is made beside the receiver, whose pops stay for a moment. A pop may have taken a value that it puts
         # back. A look would give the values behind that one first.
         if limit is None:
-            return self._wait(seconds, 1, lambda values: values[0], None)
+            return self._waits.run(self._receiver, seconds, 1, first_of, None)
         none: list[T] = []
-        return self._wait(seconds, wanted, lambda values: values, none)
+        return self._waits.run(self._receiver, seconds, wanted, all_of, none)
 
     def elements(self) -> Iterator[T]:
         """Takes values as they come, for ever: ``for order in queue.elements()``. Ends when the queue is closed.
@@ -191,38 +193,9 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
     def _sizes(self) -> list[int]:
         return self._ask(lambda partition: partition.requests.size())
 
-    def _wait(self, timeout: float | None, limit: int, result: Callable[[list[T]], U], nothing: U) -> U:
-        """Waits for values that can be read: ``result(values)``, or ``nothing`` when the time is over."""
-        deadline = None if timeout is None else self._runtime.clock.monotonic() + timeout
-        call = "take" if timeout is None else "poll"
-        receiving = self._runtime.operations.receiving(call, self.name, count=None if limit == 1 else 0)
-        try:
-            while True:
-                self._begin_taking()
-                left = None if deadline is None else max(0.0, deadline - self._runtime.clock.monotonic())
-                receiver, lifeline = self._runtime.receivers.of(self._all), Lifeline()
-                taken = receiver.receive(left, limit, lifeline)
-                if not taken:
-                    # The answer is not kept. Values that come later go back.
-                    return nothing
-                try:
-                    values = self._decoded(taken, receiver, lifeline, deadline)
-                    if values:
-                        made = result(values)
-                        if receiving is not None:
-                            receiving.end_taking(len(values))
-                        # The last step. An interruption up to here lets the values go back.
-                        lifeline.keep()
-                        return made
-                except DecodeError:
-                    raise
-                except BaseException:
-                    lifeline.let_go()
-                    raise
-        except RedissonDQError as error:
-            if receiving is not None:
-                receiving.end_failing(error)
-            raise
+    def _receiver(self) -> Receiver:
+        self._begin_taking()
+        return self._runtime.receivers.of(self._all)
 
     def _decoded(
         self, taken: list[Taken], receiver: Receiver, lifeline: Lifeline, deadline: float | None = None
@@ -255,20 +228,14 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
     def _take_at_once(self, limit: int) -> list[T]:
         """Takes ready values at once, in even shares. A caller that is cancelled leaves them there."""
         self._begin_taking()
-        receiving = self._runtime.operations.receiving("poll", self.name, count=None if limit == 1 else 0)
-        try:
+        with self._runtime.operations.receiving("poll", self.name, count=None if limit == 1 else 0) as receipt:
             while taken := finish_or_undo(self._take_shares(limit), self._put_back):
                 values = self._popped(taken)
                 # Otherwise no value that was taken could be read.
                 if values:
-                    if receiving is not None:
-                        receiving.end_taking(len(values))
+                    receipt.took(len(values))
                     return values
             return []
-        except RedissonDQError as error:
-            if receiving is not None:
-                receiving.end_failing(error)
-            raise
 
     def _take_shares(self, limit: int) -> list[Taken]:
         while True:

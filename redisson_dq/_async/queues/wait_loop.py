@@ -1,0 +1,93 @@
+"""The wait of a call for values, of one queue or of a queue in partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Generic, Protocol, TypeVar
+
+from redisson_dq._async.receiving.receiver import Receiver
+from redisson_dq._async.runtime import Runtime
+from redisson_dq.errors import DecodeError
+from redisson_dq.waiting.line import Lifeline
+from redisson_dq.wire.taken import Taken
+
+__all__ = ["WaitLoop", "all_of", "first_of"]
+
+T = TypeVar("T")
+U = TypeVar("U")
+
+
+class _Decode(Protocol[T]):
+    """Decodes the taken values, without those that cannot be read where the client skips them."""
+
+    async def __call__(
+        self, taken: list[Taken], receiver: Receiver, lifeline: Lifeline, deadline: float | None
+    ) -> list[T]: ...
+
+
+class _Named(Protocol):
+    """A queue by its name, which may change."""
+
+    @property
+    def name(self) -> str: ...
+
+
+class WaitLoop(Generic[T]):
+    """Waits for values of one handle until some can be read, and keeps them."""
+
+    def __init__(self, runtime: Runtime, queue: _Named, decode: _Decode[T]) -> None:
+        self._runtime = runtime
+        self._queue = queue
+        self._decode = decode
+
+    async def run(
+        self,
+        receiver_of: Callable[[], Receiver],
+        timeout: float | None,
+        limit: int,
+        result: Callable[[str, list[T]], U],
+        nothing: U,
+        name_of: Callable[[str], str] | None = None,
+    ) -> U:
+        """``result(key, values)`` for values of the list ``key``, or ``nothing`` after ``timeout`` seconds.
+
+        ``receiver_of`` gives the receiver, anew for each wait. ``name_of(key)`` names the queue of a list, where the
+        wait is for several queues.
+        """
+        clock, lifeline = self._runtime.clock, Lifeline()
+        deadline = None if timeout is None else clock.monotonic() + timeout
+        call, count = "take" if timeout is None else "poll", None if limit == 1 else 0
+        try:
+            with self._runtime.operations.receiving(call, self._queue.name, count=count) as receipt:
+                while True:
+                    left = None if deadline is None else max(0.0, deadline - clock.monotonic())
+                    receiver, lifeline = receiver_of(), Lifeline()
+                    taken = await receiver.receive(left, limit, lifeline)
+                    if not taken:
+                        # The answer is not kept. Values that come later go back.
+                        return nothing
+                    values = await self._decode(taken, receiver, lifeline, deadline)
+                    if values:
+                        key = taken[0].key
+                        made = result(key, values)
+                        receipt.took(len(values), queue=None if name_of is None else name_of(key))
+                        # Keeping is the last step. After an interruption before it, the values go back.
+                        lifeline.keep()
+                        return made
+        except DecodeError:
+            # Its values are the caller's, read or not.
+            raise
+        except BaseException:
+            # An interruption behind the last step, too: the caller has no values then.
+            lifeline.let_go()
+            raise
+
+
+def first_of(key: str, values: list[T]) -> T:
+    """The result of a call for one value."""
+    return values[0]
+
+
+def all_of(key: str, values: list[T]) -> list[T]:
+    """The result of a call for many values."""
+    return values
