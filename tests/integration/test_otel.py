@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -278,11 +278,12 @@ def test_a_move_and_a_lease_of_what_is_due_that_fail_have_an_error(
     for key in ("orders", "redisson_delay_queue_timeout:{orders}"):
         admin.set(key, "no list")
     deque = client.blocking_deque("orders")
-    for call in (
+    calls: list[Callable[[], Any]] = [
         lambda: deque.move("archive"),
         lambda: deque.move("archive", timeout=PATIENCE),
         lambda: delayed.take_due(visibility_timeout=30),
-    ):
+    ]
+    for call in calls:
         with pytest.raises(WrongTypeError):
             call()
     assert [(span.name, attributes(span)["error.type"]) for span in telemetry.spans] == [
