@@ -9,7 +9,7 @@ from redisson_dq.errors import RedisConnectionError
 from redisson_dq.waiting import watch_table
 from redisson_dq.waiting.debts import NOTHING, Debt, Debts
 from redisson_dq.waiting.line import Line
-from redisson_dq.waiting.watch_table import Do, State, Trigger, Watch
+from redisson_dq.waiting.watch_table import Do, KeyWatch, State, Trigger
 
 __all__ = ["WatchEngine"]
 
@@ -24,7 +24,7 @@ class WatchEngine:
         self.state = State.RESTING
         self.debts = debts
         self.line = line
-        self.watch = Watch.OFF
+        self.watch = KeyWatch.OFF
         #: How many values stood there at the last reply; None where Redis has told of a change since.
         self.left: int | None = None
         #: Whether a pump of its own has taken its place, for good. That one asks, and pays what is owed.
@@ -100,7 +100,7 @@ class WatchEngine:
     @property
     def is_watched(self) -> bool:
         """Whether Redis tells of the next change of the key."""
-        return self.watch is Watch.ON
+        return self.watch is KeyWatch.ON
 
     @property
     def is_under_way(self) -> bool:

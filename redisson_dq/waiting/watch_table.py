@@ -15,7 +15,7 @@ lookout feeds triggers into it under the mutex of the source's line, and carries
 * Put-backs, repeated requests and the cause of a refusal belong to others (``RETURNING``, ``FAILING``), so they hold up
   no other source. After a failure the source pauses.
 
-A smaller machine goes on beside the work: Redis watches the key or not (:class:`Watch`). Three facts are no states.
+A smaller machine goes on beside the work: Redis watches the key or not (:class:`KeyWatch`). Three facts are no states.
 ``left`` is a number of values. ``trouble`` is an error, which the rows of :data:`ANSWERED` end. ``is_replaced`` is set
 once and never taken back, so a table of it would have one row. None of
 the three changes which actions belong to a trigger.
@@ -34,7 +34,7 @@ from typing import Final
 
 from redisson_dq._tables import TableEnum
 
-__all__ = ["ANSWERED", "TRANSITIONS", "WATCHES", "Do", "State", "Trigger", "Watch"]
+__all__ = ["ANSWERED", "TRANSITIONS", "WATCHES", "Do", "State", "Trigger", "KeyWatch"]
 
 
 class State(TableEnum):
@@ -79,7 +79,7 @@ class Trigger(TableEnum):
     REFUSED = "Redis refuses for good"
 
 
-class Watch(TableEnum):
+class KeyWatch(TableEnum):
     """The watch of Redis over the key."""
 
     OFF = "Redis does not tell of the next change"
@@ -154,14 +154,14 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
 }
 
 #: (watch, trigger) -> the watch from then on. Any other pair changes nothing.
-WATCHES: Final[dict[tuple[Watch, Trigger], Watch]] = {
-    (Watch.OFF, Trigger.EMPTY): Watch.ON,
-    (Watch.OFF, Trigger.SEEN): Watch.ON,
+WATCHES: Final[dict[tuple[KeyWatch, Trigger], KeyWatch]] = {
+    (KeyWatch.OFF, Trigger.EMPTY): KeyWatch.ON,
+    (KeyWatch.OFF, Trigger.SEEN): KeyWatch.ON,
     # Redis tells once.
-    (Watch.ON, Trigger.CHANGED): Watch.OFF,
-    (Watch.ON, Trigger.LOST): Watch.OFF,
+    (KeyWatch.ON, Trigger.CHANGED): KeyWatch.OFF,
+    (KeyWatch.ON, Trigger.LOST): KeyWatch.OFF,
     # The change may be older than the watch, or newer.
-    (Watch.ON, Trigger.OUTDATED): Watch.OFF,
+    (KeyWatch.ON, Trigger.OUTDATED): KeyWatch.OFF,
 }
 
 #: In these rows Redis has carried out a command, so the trouble is over.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
 
+from redisson_dq._async.receiving.listeners import Named
 from redisson_dq._async.receiving.receiver import Receiver
 from redisson_dq._async.runtime import Runtime
 from redisson_dq.errors import DecodeError
@@ -17,7 +18,7 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 
-class _Decode(Protocol[T]):
+class _Reads(Protocol[T]):
     """Decodes the taken values, without those that cannot be read where the client skips them."""
 
     async def __call__(
@@ -25,17 +26,10 @@ class _Decode(Protocol[T]):
     ) -> list[T]: ...
 
 
-class _Named(Protocol):
-    """A queue by its name, which may change."""
-
-    @property
-    def name(self) -> str: ...
-
-
 class WaitLoop(Generic[T]):
     """Waits for values of one handle until some can be read, and keeps them."""
 
-    def __init__(self, runtime: Runtime, queue: _Named, decode: _Decode[T]) -> None:
+    def __init__(self, runtime: Runtime, queue: Named, decode: _Reads[T]) -> None:
         self._runtime = runtime
         self._queue = queue
         self._decode = decode

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 from redisson_dq.waiting import watch_table
-from redisson_dq.waiting.watch_table import TRANSITIONS, WATCHES, Do, State, Trigger, Watch
+from redisson_dq.waiting.watch_table import TRANSITIONS, WATCHES, Do, KeyWatch, State, Trigger
 from tests.conftest import by_night
 from tests.unit.waiting.pumped import Broken
 from tests.unit.waiting.walking import Row, Walk, walk
@@ -123,7 +123,7 @@ def test_a_key_that_counts_as_watched_and_is_not_holds_callers_up(
     trigger: Trigger, event: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The other rows of the watch save a command: without them a key is watched once more."""
-    monkeypatch.delitem(WATCHES, (Watch.ON, trigger))
+    monkeypatch.delitem(WATCHES, (KeyWatch.ON, trigger))
     world = _watched(leases=False)
     world.happen((event, None))
     if world.messages:
