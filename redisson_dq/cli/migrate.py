@@ -16,6 +16,7 @@ from redisson_dq.cli.frame import (
     FINE,
     PROBLEM,
     SECONDS,
+    BoundedNumber,
     Consent,
     Output,
     Server,
@@ -31,12 +32,23 @@ from redisson_dq.cli.frame import (
 )
 
 if TYPE_CHECKING:
+    from redisson_dq.durability import Durability
     from redisson_dq.migrating import Journal, MigrationPlan, QueueSite, Recoding
 
 __all__ = ["command"]
 
 #: The options that the journal keeps, so that a migration is resumed with them.
-_KEPT = ("queue", "to_name", "from_codec", "to_codec", "to_envelope", "to_partitions", "to_json", "classes")
+_KEPT = (
+    "queue",
+    "to_name",
+    "from_codec",
+    "to_codec",
+    "to_envelope",
+    "to_partitions",
+    "to_json",
+    "classes",
+    "min_replicas",
+)
 
 
 @attrs.frozen(kw_only=True)
@@ -51,10 +63,12 @@ class _Wanted:
     to_partitions: int | None
     to_json: str | None
     classes: tuple[str, ...]
+    min_replicas: int | None
 
     def check(self, to_url: str | None) -> None:
         """Raises click.UsageError for options that do not go together."""
-        elsewhere = self.to_name or to_url or self.to_json or self.to_partitions is not None
+        to_name = self.to_name if self.to_name != self.queue else None
+        elsewhere = to_name or to_url or self.to_json or self.to_partitions is not None
         if not elsewhere and not self.to_envelope and not self.to_codec:
             raise click.UsageError(
                 "say where the items go: --to-name, --to-url, --to-partitions, --to-json, or --to-envelope"
@@ -76,8 +90,19 @@ class _Wanted:
 @click.option("--to-codec", metavar="NAME", help="Write the values by this codec, such as JsonJacksonCodec.")
 @click.option("--classes", metavar="MODULE", multiple=True, help="A module or a .py file that declares the classes.")
 @click.option("--to-envelope", type=click.Choice(["legacy", "current", "lean"]), help="The form of the entries.")
-@click.option("--to-partitions", metavar="N", type=int, help="How many partitions the other queue has. 1: it has none.")
+@click.option(
+    "--to-partitions",
+    metavar="N",
+    type=BoundedNumber(int, 1, 1024, "a number of partitions"),
+    help="How many partitions the other queue has. 1: it has none.",
+)
 @click.option("--to-json", metavar="FILE", help="Take the items out of Redis, into a file of JSON lines.")
+@click.option(
+    "--min-replicas",
+    metavar="N",
+    type=BoundedNumber(int, 1, what="a number of replicas"),
+    help="Go on behind a batch when so many replicas have it.",
+)
 @click.option("--journal", metavar="FILE", help="The new file of the migration's journal (QUEUE-migration.jsonl).")
 @click.option("--resume", metavar="FILE", help="Go on by the journal of a migration that was ended.")
 @other_server_option("Resume although the journal is of another server or address.")
@@ -112,7 +137,10 @@ def command(
         if resumed is not None:
             _check_servers(resumed, servers, allow_other_server)
         in_place = wanted.to_json is None and [each.raw for each in sources] == [each.raw for each in recoding.targets]
-        planned = plan(sources, recoding, in_place=in_place and client is other)
+        in_place = in_place and client is other
+        if in_place and wanted.to_codec and resumed is None:
+            raise click.UsageError(f"--to-codec: {wanted.queue} has these partitions already; name another queue")
+        planned = plan(sources, recoding, in_place=in_place)
         if not output.as_json or consent.dry_run:
             _show_plan(output, planned)
         total = sum(planned.counts.values())
@@ -131,6 +159,7 @@ def command(
                 recoding,
                 journal=noted,
                 to_file=ToFile(Path(wanted.to_json), decode) if wanted.to_json else None,
+                durable=Durability(wanted.min_replicas) if wanted.min_replicas else None,
                 progress=lambda kind, count: shown.add(count),
             )
             before = sum(migration.moved().values())

@@ -24,6 +24,9 @@ migration is resumed. Due items of the source are moved to its ready list meanwh
 
 A script whose reply was lost may still come, when a connection stood still. Each script finds the token of its own run
 in the source, or the number of the batch before in the target. Else it does nothing.
+
+A failover forgets the writes that its replica had not received. With a ``Durability`` a state follows when the replicas
+have confirmed the one before. The token of a run is confirmed too, and with it all that earlier runs have written.
 """
 
 from __future__ import annotations
@@ -37,6 +40,7 @@ from typing import Any
 import attrs
 from redis.crc import key_slot
 
+from redisson_dq.durability import Durability
 from redisson_dq.migrating.holding import HeldBatch, SourceNotes, as_line, as_told, held_batches, holding
 from redisson_dq.migrating.journal import Journal
 from redisson_dq.migrating.reading import SourceItem, SourceReader
@@ -45,6 +49,7 @@ from redisson_dq.migrating.sites import PARTS, QueueSite
 from redisson_dq.migrating.writing import HeldWriter, ToQueue
 from redisson_dq.wire import calls
 from redisson_dq.wire.calls import ExchangeStep
+from redisson_dq.wire.request import Request
 
 __all__ = ["BATCH", "STATES", "BatchMover", "SourceQueue"]
 
@@ -88,6 +93,7 @@ class BatchMover:
         *,
         journal: Journal | None,
         to_file: HeldWriter | None,
+        durable: Durability | None,
         on_state: Callable[[str, int], None],
     ) -> None:
         """Nothing is sent yet. ``on_state`` is called with the state of each batch and its number."""
@@ -96,7 +102,8 @@ class BatchMover:
         self.migration = journal.migration if journal else secrets.token_hex(4)
         self._batch = journal.last if journal else 0
         self._to_file = to_file
-        self.writers: list[HeldWriter] = [to_file] if to_file else [ToQueue(site) for site in recoding.targets]
+        self._durable = durable
+        self.writers: list[HeldWriter] = [to_file] if to_file else [ToQueue(site, durable) for site in recoding.targets]
         self._on_state = on_state
         targets = [] if to_file else list(recoding.targets)
         #: Whether items only get another form.
@@ -106,13 +113,15 @@ class BatchMover:
         self.sources = [
             SourceQueue(
                 reader=SourceReader(site),
-                notes=SourceNotes(site, self.migration),
+                notes=SourceNotes(site, self.migration, durable),
                 own=next((number for number, target in enumerate(targets) if _is_one(site, target)), None),
             )
             for site in sites
         ]
         # Items that another migration has held, and this one has written.
         self._taken_over: Counter[str] = Counter()
+        # The items of this run. Another migration that ends may remove the notes of one that stood still meanwhile.
+        self._own: Counter[str] = Counter()
         #: By reason how many values could not be converted.
         self.reasons: Counter[str] = Counter()
 
@@ -141,8 +150,10 @@ class BatchMover:
             moved += self._journal.moved
         # The journal of a migration that has ended counts the items of the notes too.
         if self._journal is None or not self._journal.is_ended:
+            noted = Counter[str]()
             for source in self.sources:
-                moved += source.notes.moved()
+                noted += source.notes.moved()
+            moved += noted | self._own
         return moved
 
     def forget(self) -> None:
@@ -152,6 +163,7 @@ class BatchMover:
             self._taken_over.clear()
         for source in self.sources:
             source.notes.forget()
+        self._own.clear()
         for writer in self.writers:
             writer.forget(self.migration)
 
@@ -180,7 +192,9 @@ class BatchMover:
             size += sum(len(first) for _, _, first, _ in takes if isinstance(first, bytes))
             if size > _BATCH_BYTES:
                 break
-        return sum(self._send(source, target, group) for target, group in groups.items())
+        count = sum(self._send(source, target, group) for target, group in groups.items())
+        self._own[kind] += count
+        return count
 
     def move_leftovers(self, source: SourceQueue) -> None:
         """Moves the records of items that are gone."""
@@ -227,7 +241,7 @@ class BatchMover:
         request = calls.exchange(
             {**source.site.types, **site.types}, items, timeout=site.keys.timeout, channel=site.keys.channel
         )
-        done = (source.site.run(request) or [])[: len(group)]
+        done = (source.site.run(request.durably(self._durable)) or [])[: len(group)]
         self._note("dropped", number, moved=sum(done))
         return sum(done)
 
@@ -245,7 +259,8 @@ class BatchMover:
                 held["puts"] = as_told(site, [*each.puts, *lives])
             step = holding(source.site, self.migration, number, place, held)
             items.append([*source.notes.steps(each.item.kind), *each.takes, step])
-        done = source.site.run(calls.exchange(source.site.types, items)) or []
+        request: Request[list[bool] | None] = calls.exchange(source.site.types, items)
+        done = source.site.run(request.durably(self._durable)) or []
         if not any(done):
             return 0
         self._note("held", number)

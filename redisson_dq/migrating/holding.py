@@ -11,6 +11,7 @@ from typing import Any
 
 import attrs
 
+from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError
 from redisson_dq.migrating.contents import DeliveryText, LetterText
 from redisson_dq.migrating.reading import SourceItem
@@ -70,15 +71,20 @@ class SourceNotes:
     when it comes late. ``moved``, the migration and a kind counts the items of all runs, in the scripts that take them.
     """
 
-    def __init__(self, site: QueueSite, migration: str) -> None:
+    def __init__(self, site: QueueSite, migration: str, durable: Durability | None) -> None:
         self._site = site
         self._migration = migration
+        self._durable = durable
         self._token = ""
+        #: The counts of other migrations when this run began.
+        self._others: dict[bytes, bytes] | None = None
 
     def begin(self) -> None:
         """From now on scripts of earlier runs do nothing, nor those that were sent before a connection was lost."""
+        if self._others is None:
+            self._others = dict(self._counts())
         self._token = secrets.token_hex(4)
-        self._site.ask("migrating", "HSET", self._run, self._token)
+        self._site.run(self._site.request("migrating", "HSET", self._run, self._token).durably(self._durable))
 
     def check(self) -> None:
         """Raises ArgumentError where another run has begun."""
@@ -99,26 +105,44 @@ class SourceNotes:
         return Counter(
             {
                 field.decode().removeprefix(before): int(count)
-                for page in self._site.pages("migrating")
-                for field, count in page
+                for field, count in self._counts()
                 if field.startswith(before.encode())
             }
         )
 
     def forget(self) -> None:
-        """Removes the notes, and those of migrations that were given up. Nothing is held any more."""
+        """Removes the notes, and those of migrations that were given up. Nothing is held any more.
+
+        A migration whose counts have changed since this run began has not been given up.
+        """
+        others = self._others or {}
+        busy = {_migration(field) for field, count in self._counts() if others.get(field) != count}
+        busy.discard(self._migration.encode())
         fields = [
             field
             for page in self._site.pages("migrating")
             for field, _ in page
-            if field.split(b" ")[0] in (b"run", b"moved")
+            if field.split(b" ")[0] in (b"run", b"moved") and _migration(field) not in busy
         ]
         if fields:
             self._site.ask("migrating", "HDEL", *fields)
 
+    def _counts(self) -> list[tuple[bytes, bytes]]:
+        return [
+            (field, count)
+            for page in self._site.pages("migrating")
+            for field, count in page
+            if field.startswith(b"moved ")
+        ]
+
     @property
     def _run(self) -> str:
         return f"run {self._migration}"
+
+
+def _migration(field: bytes) -> bytes:
+    """The migration that a note is of."""
+    return field.split(b" ")[1]
 
 
 # -- items as JSON ---------------------------------------------------------------------------------------------------

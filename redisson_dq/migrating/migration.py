@@ -11,7 +11,9 @@ from typing import TypeVar
 import attrs
 
 from redisson_dq._redis import passes
-from redisson_dq.errors import ArgumentError, RedissonDQError
+from redisson_dq._shell import command_line
+from redisson_dq.durability import Durability
+from redisson_dq.errors import ArgumentError, DurabilityError, RedissonDQError
 from redisson_dq.migrating.batches import BatchMover, SourceQueue
 from redisson_dq.migrating.holding import held_batches
 from redisson_dq.migrating.journal import Journal
@@ -56,15 +58,22 @@ class Migration:
         *,
         journal: Journal | None = None,
         to_file: HeldWriter | None = None,
+        durable: Durability | None = None,
         progress: Callable[[str, int], None] | None = None,
         on_state: Callable[[str, int], None] | None = None,
     ) -> None:
         """``progress`` is called with a kind and how many items of it were moved, ``on_state`` with the state of each
-        batch and its number. Nothing is sent before :meth:`run`.
+        batch and its number. ``durable`` names the confirmations without which no batch follows another. Nothing is
+        sent before :meth:`run`.
         """
         self._recoding = recoding
         self._batches = BatchMover(
-            sites, recoding, journal=journal, to_file=to_file, on_state=on_state or (lambda state, batch: None)
+            sites,
+            recoding,
+            journal=journal,
+            to_file=to_file,
+            durable=durable,
+            on_state=on_state or (lambda state, batch: None),
         )
         self._sources = self._batches.sources
         self._targets = [] if to_file else list(recoding.targets)
@@ -91,7 +100,7 @@ class Migration:
         Raises the errors of Redis. A condition that passes, such as a failover, is waited for ``patience`` seconds.
         """
         self._stop, self._patience = stop, patience
-        self._check()
+        self._waiting_out(self._check)
         with self._movers():
             self._again(self._settings)
             idle = 0.0
@@ -111,7 +120,7 @@ class Migration:
             moved = self._again(self._batches.moved)
             return Migrated(moved=dict(moved), left={}, refused=dict(self._batches.reasons), stopped=True)
         moved = self._again(self._finish)
-        return Migrated(moved=dict(moved), left=self._left(), refused=dict(self._batches.reasons))
+        return Migrated(moved=dict(moved), left=self._waiting_out(self._left), refused=dict(self._batches.reasons))
 
     def _check(self) -> None:
         sites = [source.site for source in self._sources]
@@ -149,19 +158,26 @@ class Migration:
                 handle.destroy()
 
     def _again(self, step: Callable[[], T]) -> T:
-        """Carries out a step that may be repeated, and waits for conditions that pass.
+        """Carries out a step that may have left a batch on its way when it failed. That is ended before."""
 
-        A step that has failed may have left a batch on its way, so that is ended before.
-        """
+        def recovered() -> T:
+            is_sure, self._is_sure = self._is_sure, False
+            if not is_sure:
+                self._batches.recover()
+            found = step()
+            self._is_sure = True
+            return found
+
+        return self._waiting_out(recovered)
+
+    def _waiting_out(self, step: Callable[[], T]) -> T:
+        """Carries out a step that may be repeated, and waits for conditions that pass."""
         for tries_left in range(self._patience, -1, -1):
             try:
-                if not self._is_sure:
-                    self._batches.recover()
-                    self._is_sure = True
                 return step()
             except RedissonDQError as error:
-                self._is_sure = False
-                if not passes(error) or not tries_left or self._stop():
+                # A replica that is away may come back.
+                if not (passes(error) or isinstance(error, DurabilityError)) or not tries_left or self._stop():
                     raise
                 self._clock.sleep(1.0)
         raise AssertionError("the last try returns or raises")
@@ -191,7 +207,19 @@ class Migration:
         return count
 
     def _in_flight(self) -> int:
-        return 0 if self._batches.in_place else sum(source.reader.in_flight() for source in self._sources)
+        if self._batches.in_place:
+            return 0
+        count = 0
+        for source in self._sources:
+            held, vanished = source.reader.in_flight(), source.reader.vanished()
+            if vanished and source.site.ask("settings", "HGET", "paused"):
+                resume = command_line("resume", [source.site.name], ["--yes"])
+                raise ArgumentError(
+                    f"queue {source.site.name!r}: it is paused, so nobody takes {vanished} values back whose leases "
+                    f"are over; all others have moved; let it go on by {resume}, and the migration by --resume"
+                )
+            count += held
+        return count
 
     def _left(self) -> dict[str, int]:
         left: Counter[str] = Counter()

@@ -166,6 +166,10 @@ class SourceReader:
         )
         return int(leases) + int(arrivals)
 
+    def vanished(self) -> int:
+        """How many values are in flight although their leases have been over for a second."""
+        return int(self.site.ask("leases", "ZCOUNT", "-inf", self.site.now_ms() - 1000))
+
     # -- with all that is known of them ------------------------------------------------------------------------------
 
     def _with_known(self, items: list[SourceItem]) -> list[SourceItem]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError
 from redisson_dq.migrating.holding import as_steps
 from redisson_dq.migrating.sites import QueueSite
@@ -36,8 +37,9 @@ class HeldWriter(Protocol):
 class ToQueue:
     """Another queue, at any server. Its hash ``migrating`` has the number of the last batch."""
 
-    def __init__(self, site: QueueSite) -> None:
+    def __init__(self, site: QueueSite, durable: Durability | None) -> None:
         self._site = site
+        self._durable = durable
         self._last: dict[str, int] = {}
 
     @property
@@ -58,9 +60,8 @@ class ToQueue:
         stands: ExchangeStep = ("=h", site.keys.migrating, name, str(self._last[migration]))
         mark = DoneMark(key=site.keys.migrating, name=name, number=batch)
         puts = [[stands, *as_steps(site, item["puts"])] for item in items]
-        done = site.run(
-            calls.exchange(site.types, puts, mark=mark, timeout=site.keys.timeout, channel=site.keys.channel)
-        )
+        request = calls.exchange(site.types, puts, mark=mark, timeout=site.keys.timeout, channel=site.keys.channel)
+        done = site.run(request.durably(self._durable))
         if done is not None and not all(done):
             raise ArgumentError(
                 f"queue {site.name!r}: another run of this migration has written to it meanwhile; end that one, and go "

@@ -6,7 +6,10 @@ import json
 import signal
 import subprocess
 import sys
+import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,7 @@ import redisson_dq
 from redisson_dq.cli import main
 from redisson_dq.codecs import Kryo5Codec, StringCodec
 from redisson_dq.embedded import EmbeddedServer
+from redisson_dq.errors import ArgumentError
 from redisson_dq.migrating import Journal, Migration, QueueSite, Recoding, ToFile
 from tests.conftest import PATIENCE, environment, eventually
 from tests.integration.full_queue import contents
@@ -196,6 +200,42 @@ def test_a_journal_of_another_server_is_refused(
     assert (code, "warning: the journal" in told, queue.size()) == (0, True, 0)
 
 
+@pytest.mark.parametrize("is_busy", [True, False])
+def test_two_migrations_at_a_time_share_the_items(client: Any, second: EmbeddedServer, is_busy: bool) -> None:
+    """The one that ends first leaves the notes of the other one, or the other one has its own count."""
+    filled(client)
+    reached = {name: threading.Event() for name in ("first", "second", "busy", "ended")}
+
+    def run_first(state: str, number: int) -> None:
+        if (state, number) == ("dropped", 1):
+            reached["first"].set()
+            assert reached["second" if is_busy else "ended"].wait(PATIENCE)
+        elif (state, number) == ("dropped", 2):
+            reached["busy"].set()
+            assert reached["ended"].wait(PATIENCE)
+
+    def run_second(state: str, number: int) -> None:
+        if is_busy and (state, number) == ("planned", 1):
+            reached["second"].set()
+            assert reached["busy"].wait(PATIENCE)
+
+    with redisson_dq.connect(second.url, codec=StringCodec()) as other, ThreadPoolExecutor(1) as threads:
+
+        def made(on_state: Callable[[str, int], None]) -> Migration:
+            recoding = Recoding(None, None, None, [QueueSite.of(other, "bills")])
+            return Migration([QueueSite.of(client, "orders")], recoding, on_state=on_state)
+
+        first = threads.submit(lambda: made(run_first).run(quiet=0.1))
+        assert reached["first"].wait(PATIENCE)
+        moved = made(run_second).run(quiet=0.1).moved
+        reached["ended"].set()
+        found = Counter(first.result(PATIENCE).moved)
+        assert found["ready"] == (250 if is_busy else 200)
+        assert found + Counter(moved) == WHOLE
+        assert other.blocking_queue("bills", transfer=False).size() == WHOLE["ready"]
+        assert other.delayed_queue("bills", transfer=False).size() == WHOLE["waiting"]
+
+
 # -- values that were received before --------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     "to", ["server", "file", *[pytest.param(to, marks=pytest.mark.nightly) for to in ("name", "codec", "lean")]]
@@ -229,3 +269,17 @@ def test_values_that_come_back_keep_their_attempts(
             while len(found) < 3:
                 found |= {each.value: (each.attempt, each.first_received.timestamp()) for each in target.receive(3)}
     assert found == {value: (2, each.first_received.timestamp()) for value, each in held.items()}
+
+
+def test_leases_that_nobody_ends_under_a_pause_end_a_migration(client: Any, url: str) -> None:
+    """A paused queue takes no value back. When it goes on, the next run moves them, and the new queue is paused."""
+    queue, delayed = client.blocking_queue("orders", transfer=False), client.delayed_queue("orders", transfer=False)
+    queue.add("held")
+    queue.receive(timeout=5, visibility_timeout=0.1)
+    delayed.pause()
+    migration = Migration([QueueSite.of(client, "orders")], Recoding(None, None, None, [QueueSite.of(client, "bills")]))
+    with pytest.raises(ArgumentError, match="nobody takes 1 values back whose leases are over"):
+        migration.run(quiet=0.1)
+    assert main(["resume", "orders", "--yes", "--no-undo", "--url", url]) == 0
+    assert migration.run(quiet=0.1).moved == {"ready": 1}
+    assert client.delayed_queue("bills", transfer=False).is_paused()

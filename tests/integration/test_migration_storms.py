@@ -17,11 +17,12 @@ import redis
 import redisson_dq
 from redisson_dq.cli import main
 from redisson_dq.codecs import StringCodec
+from redisson_dq.durability import Durability
 from redisson_dq.embedded import EmbeddedServer
-from redisson_dq.errors import RedissonDQError
+from redisson_dq.errors import DurabilityError, RedissonDQError
 from redisson_dq.migrating import Journal, Migrated, Migration, QueueSite, Recoding
 from tests.cluster import Cluster
-from tests.conftest import PATIENCE, emptied, environment
+from tests.conftest import PATIENCE, PROGRAMS, emptied, environment, eventually
 from tests.faults.gate import Gate, Where
 from tests.integration.test_topologies import Watched
 
@@ -178,6 +179,42 @@ def test_a_failover_under_a_sentinel(one: EmbeddedServer, tmp_path: Path, side: 
         done = migrated(urls["source"], urls["target"], tmp_path, (state, 3), storm)
         assert (done.moved, done.left) == (WHOLE, {})
         assert found(urls["target"], "bills") == (READY, WAITING)
+
+
+def test_a_batch_goes_on_when_replicas_have_the_one_before(one: EmbeddedServer, second: EmbeddedServer) -> None:
+    """Without a replica nothing leaves its queue. With one on each side, the replicas have all that was moved."""
+    filled(one.url)
+
+    def run(patience: int) -> Migrated:
+        with (
+            redisson_dq.connect(one.url, codec=StringCodec()) as client,
+            redisson_dq.connect(second.url, codec=StringCodec()) as other,
+        ):
+            recoding = Recoding(None, None, None, [QueueSite.of(other, "bills")])
+            confirmed = Durability(1, timeout=0.1)
+            return Migration([QueueSite.of(client, "orders")], recoding, durable=confirmed).run(
+                quiet=0.1, patience=patience
+            )
+
+    with pytest.raises(DurabilityError, match="0 of 1 replicas have confirmed"):
+        run(0)
+    assert found(one.url, "orders") == (READY, WAITING)
+    with ExitStack() as stack:
+        replicas = []
+        for master in (one, second):
+            admin = stack.enter_context(redis.Redis.from_url(master.url))
+            replica = stack.enter_context(EmbeddedServer(program=PROGRAMS["redis"]()))
+            replicas.append(stack.enter_context(redis.Redis.from_url(replica.url)))
+            replicas[-1].replicaof("127.0.0.1", master.port)
+            eventually(lambda: admin.wait(1, 100) == 1, within=PATIENCE)  # noqa: B023
+            admin.config_resetstat()
+        assert run(60).moved == WHOLE
+        for master in (one, second):
+            admin = stack.enter_context(redis.Redis.from_url(master.url))
+            # 6 batches, and the token of the run.
+            assert admin.info("commandstats")["cmdstat_wait"]["calls"] >= 6
+        assert [each.llen("bills") for each in replicas] == [0, len(READY)]
+        assert [each.llen("orders") for each in replicas] == [0, 0]
 
 
 # -- a slot that moves -----------------------------------------------------------------------------------------------
