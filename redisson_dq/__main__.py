@@ -1,8 +1,43 @@
-"""``python -m redisson_dq`` is ``redisson-dq``."""
+"""The program ``redisson-dq``, which is ``python -m redisson_dq`` too.
 
+Ctrl-C ends the program with 130 at any point. So this module imports no more than Python itself has at its start, and
+the commands after it hears the signal.
+"""
+
+import os
+import signal
 import sys
 
-from redisson_dq.cli import main
+__all__ = ["main"]
+
+# Of a process that SIGINT ended, as shells tell it.
+_INTERRUPTED = 130
+
+
+def _leave(*_: object) -> None:
+    """Ends the process at once. Nothing has begun yet, or all has ended."""
+    os._exit(_INTERRUPTED)
+
+
+def main() -> int:
+    """Runs the command that the process's arguments name; the exit code."""
+    before = signal.getsignal(signal.SIGINT)
+    # A process that a shell runs in the background ignores Ctrl-C.
+    hears = before is signal.default_int_handler
+    try:
+        if hears:
+            signal.signal(signal.SIGINT, _leave)
+        from redisson_dq.cli._main import main as run
+
+        if hears:
+            signal.signal(signal.SIGINT, before)
+        return run()
+    except KeyboardInterrupt:  # a second one, while the first one ended the command
+        return _INTERRUPTED
+    finally:
+        if hears:
+            signal.signal(signal.SIGINT, _leave)
+
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -15,7 +15,7 @@ value, with dots and indexes: ``order.lines[0].sku``. The value's own id is ``va
 A VALUE is ``42``, ``1.5``, ``true``, ``false``, ``null``, a word, ``"a text"``, a duration (``500ms 5m 2h 1d``), or
 a time (``2026-01-31``, ``2026-01-31T12:00:00Z``). ``late`` is compared with durations. So is ``due``, from now on:
 ``due < 1h`` is due within an hour. A number equals the text with its digits. Where a field is missing, or the two
-cannot be compared, the comparison is false.
+cannot be compared, the comparison is false. An item that nobody has received yet has 0 attempts.
 """
 
 from __future__ import annotations
@@ -228,7 +228,10 @@ def _of_item(name: str, row: SeenItem, decoded: Any) -> Any:
     if name == "class":
         return decoded.java_class if decoded is not None and decoded.java_class else _ABSENT
     found = getattr(row, name)
-    return _ABSENT if found is None else found
+    if found is None:
+        # An item without a record of attempts had none.
+        return 0 if name == "attempts" else _ABSENT
+    return found
 
 
 def _of_value(steps: list[Any], decoded: Any) -> Any:

@@ -14,7 +14,17 @@ from redisson_dq.items import item_id
 from redisson_dq.wire.envelope import Quarantined, unwrap
 from redisson_dq.wire.leases import LeaseRecord
 
-__all__ = ["STATES", "SeenIn", "SeenItem", "dead_row", "held_row", "listed_row", "recurring_row", "waiting_row"]
+__all__ = [
+    "STATES",
+    "SeenIn",
+    "SeenItem",
+    "dead_row",
+    "held_row",
+    "listed_row",
+    "recurring_row",
+    "time_of",
+    "waiting_row",
+]
 
 #: Where an item may be. An item of an unpaused queue that is overdue still counts as waiting.
 SeenIn = Literal["waiting", "ready", "in-flight", "dead", "quarantined", "undecodable", "expired", "recurring"]
@@ -30,9 +40,9 @@ _LAST_MS = 253402300799999
 class SeenItem:
     """One item, as it was when Redis told of it at ``now``.
 
-    ``id`` is the id of its offer where it has one. An item that waits has
-    the one that its offer made otherwise. A lease or a dead letter has its own in hex. An element of a list has
-    ``state@index``.
+    ``id`` is the id of its offer where it has one. An item that waits has the one that its offer made otherwise. A
+    lease or a dead letter has its own in hex, and an element of a list ``state@index``. ``entry_id`` is the id inside
+    its entry in hex, where the item was chosen for an action (``mending``).
     ``due`` is the due time, or the deadline of a value in flight. ``at`` is when it was received, or when it died.
     ``data`` are the first bytes of its value, which has ``size`` bytes in all. ``envelope`` is ``current``, ``lean``,
     ``legacy``, ``lease``, ``torn`` or ``unknown``. It is empty where an item has none. ``context`` is that of its
@@ -52,7 +62,12 @@ class SeenItem:
     source: str = ""
     envelope: str = ""
     every: str = ""
+    entry_id: str = ""
     context: Mapping[str, str] = attrs.field(factory=dict)
+
+    def has_id(self, ids: frozenset[str]) -> bool:
+        """Whether one of these ids names it: the id of its offer, the made one, or the hex id of its entry."""
+        return self.id in ids or self.entry_id in ids
 
     @property
     def is_whole(self) -> bool:
@@ -67,7 +82,7 @@ class SeenItem:
         return self.now - self.due
 
 
-def _time(score: bytes | float) -> datetime | None:
+def time_of(score: bytes | float) -> datetime | None:
     """A score as a time, rounded up. None for one that no calendar has."""
     number = float(score)
     return from_ms(-int(-number // 1)) if 0 <= number <= _LAST_MS else None
@@ -76,7 +91,7 @@ def _time(score: bytes | float) -> datetime | None:
 def waiting_row(queue: str, now: datetime, found: list[Any]) -> SeenItem:
     """A row of ``browse_waiting.lua``."""
     entry, score, size, data, around, key, known = found
-    due = _time(score)
+    due = time_of(score)
     record = LeaseRecord.parse(known) if known else None
     if key.startswith(b"i"):
         id = key[1:].decode(errors="replace")
@@ -109,7 +124,7 @@ def held_row(queue: str, now: datetime, found: list[Any]) -> SeenItem:
         state="in-flight",
         id=lease.hex(),
         now=now,
-        due=_time(deadline),
+        due=time_of(deadline),
         at=from_optional_ms(record.received_ms),
         size=size,
         data=data,
@@ -150,7 +165,7 @@ def listed_row(queue: str, now: datetime, state: SeenIn, index: int, found: list
         score = _number(before)
         if space and (score is not None or (state == "quarantined" and not before)):
             size, data = size - len(before) - 1, rest
-            due = None if score is None else _time(score)
+            due = None if score is None else time_of(score)
     if state == "quarantined":
         envelope = "unknown"
         try:

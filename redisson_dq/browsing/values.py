@@ -17,8 +17,6 @@ from redisson_dq._texts import nearest
 from redisson_dq.browsing.recognising import Candidate, Sureness, codec_named, recognise
 from redisson_dq.codecs.base import Codec
 from redisson_dq.errors import ArgumentError, RedissonDQError
-from redisson_dq.java.registry import declaration_for
-from redisson_dq.java.values import JavaObject
 
 __all__ = ["CLASS", "DecodedValue", "ValueReader", "make_codec", "plain_value"]
 
@@ -111,10 +109,11 @@ class ValueReader:
         return DecodedValue(codec=name, sure=sure, value=made, java_class=_class_of(value))
 
 
-def make_codec(name: str) -> Codec:
+def make_codec(name: str, *, generic: bool = True) -> Codec:
     """A codec by its name, such as ``JsonJacksonCodec`` or ``json``. Raises ArgumentError.
 
-    Codecs that can read undeclared classes do so. One that wraps another one gives the bytes inside.
+    Codecs that can read undeclared classes do so, unless ``generic`` is false. One that wraps another one gives the
+    bytes inside.
     """
     from redisson_dq import codecs
 
@@ -126,7 +125,7 @@ def make_codec(name: str) -> Codec:
     try:
         if full in _WRAPPING:
             return kind(codecs.ByteArrayCodec())
-        return kind(unknown="generic") if full in _GENERIC else kind()
+        return kind(unknown="generic") if generic and full in _GENERIC else kind()
     except (TypeError, ModuleNotFoundError) as error:
         raise ArgumentError(f"{full} cannot be used here: {error}") from error
 
@@ -166,11 +165,11 @@ class _Plain:
         return self._container(value, depth + 1)
 
     def _container(self, value: Any, depth: int) -> Any:
-        if isinstance(value, JavaObject):
-            fields = value.fields
+        if (found := _java_object(value)) is not None:
+            name, fields = found
             if isinstance(fields, Mapping):
-                return {**({CLASS: value.java_name} if value.java_name else {}), **self._mapping(fields.items(), depth)}
-            return {CLASS: value.java_name, "value": self.made(fields, depth)}
+                return {**({CLASS: name} if name else {}), **self._mapping(fields.items(), depth)}
+            return {CLASS: name, "value": self.made(fields, depth)}
         if isinstance(value, Mapping):
             return self._mapping(value.items(), depth)
         if isinstance(value, (list, tuple, Set)) or (isinstance(value, Iterable) and not _fields_of(value)):
@@ -214,11 +213,29 @@ def _fields_of(value: Any) -> list[tuple[str, Any]]:
     return [(name, getattr(value, name, None)) for name in names if not name.startswith("__")]
 
 
+def _is_of_python(value: Any) -> bool:
+    """Whether no type of Java is needed to tell it. The codecs of plain texts and numbers load none."""
+    return type(value).__module__ == "builtins"
+
+
+def _java_object(value: Any) -> tuple[str, Any] | None:
+    """The class and the fields of an object of a class that nobody declared."""
+    if _is_of_python(value):
+        return None
+    from redisson_dq.java.values import JavaObject
+
+    return (value.java_name, value.fields) if isinstance(value, JavaObject) else None
+
+
 def _class_of(value: Any) -> str:
     """The Java class of a declared object, or of one that nobody declared. Empty for plain values."""
-    if isinstance(value, JavaObject):
-        return value.java_name
-    declared = declaration_for(type(value))
+    if _is_of_python(value):
+        return ""
+    from redisson_dq.java.registry import declaration_for
+
+    found, declared = _java_object(value), declaration_for(type(value))
+    if found is not None:
+        return found[0]
     if declared is not None:
         return declared.name
     return str(getattr(type(value), "java_name", "") or "")

@@ -1,8 +1,16 @@
-"""The command line: ``redisson-dq COMMAND``, a module or a folder for each command. ``main`` is its entry point.
+"""The command line: ``redisson-dq COMMAND``, a module or a folder for each command. ``main`` runs one.
 
-A command uses the public handles, as a user's program does. Nothing else imports from here.
+A command uses the public handles, as a user's program does. Nothing else imports from here but the program's entry
+point, ``redisson_dq/__main__.py``, which hears Ctrl-C before anything is imported here.
 """
 
-from redisson_dq.cli._main import main
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from redisson_dq.cli._main import main
+else:
+    from redisson_dq._lazy import lazily
+
+    __getattr__, __dir__ = lazily(__name__, {"_main": ("main",)})
 
 __all__ = ["main"]

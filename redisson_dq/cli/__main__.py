@@ -2,7 +2,7 @@
 
 import sys
 
-from redisson_dq.cli import main
+from redisson_dq.__main__ import main
 
 if __name__ == "__main__":
     sys.exit(main())

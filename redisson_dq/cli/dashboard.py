@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from redisson_dq.cli.frame import PORT, Server, say, server_options
+from redisson_dq.cli.looking._values import classes_option, load_classes
 
 if TYPE_CHECKING:
     from redisson_dq.web import Basic, Token
@@ -45,9 +46,7 @@ _COLORS = ("gray", "red", "orange", "yellow", "green", "teal", "blue", "purple",
 @click.option("--root-path", metavar="PATH", default="", help="The path below which a proxy serves the pages.")
 @click.option("--name", metavar="TEXT", default="", help="The environment, shown as a badge: production.")
 @click.option("--color", type=click.Choice(_COLORS), default="gray", help="The colour of the badge (gray).")
-@click.option(
-    "--classes", metavar="MODULE", multiple=True, help="A module or .py file that declares classes of values."
-)
+@classes_option
 @click.option("--mask", "masks", metavar="FIELD,...", multiple=True, help="Hide the values of these fields everywhere.")
 @click.option(
     "--undo-dir", metavar="DIR", type=click.Path(path_type=Path), help="Keep undo files here; else until the end."
@@ -80,10 +79,7 @@ def command(
     if auth is None and (allow_writes or not is_loopback(host)):
         why = "--allow-writes" if allow_writes else f"--host {host}"
         raise click.UsageError(f"{why} needs --auth: token, basic:FILE, or MODULE:FUNCTION")
-    for each in classes:
-        from redisson_dq.doctor.declared import import_classes
-
-        import_classes(each)
+    load_classes(classes)
     fields = [each for text in masks for each in text.split(",")]
     with server.client() as client:
         made = app(

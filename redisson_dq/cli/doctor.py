@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from redisson_dq.cli.frame import Output, Server, json_option, server_options
+from redisson_dq.cli.looking._values import classes_option, load_classes
 
 if TYPE_CHECKING:
     from redisson_dq.codecs.base import Codec
@@ -36,8 +37,8 @@ _STYLES = {"ok": "green", "problem": "bold red", "warning": "yellow", "unknown":
 @click.option("--only", metavar="ID", multiple=True, help="Run this check alone. May be given several times.")
 @click.option("--skip", metavar="ID", multiple=True, help="Do not run this check. May be given several times.")
 @click.option("--strict", is_flag=True, help="Exit with 1 for warnings too.")
-@click.option("--codec", metavar="NAME", help="The codec that the values should be in, such as Kryo5Codec.")
-@click.option("--classes", metavar="MODULE", help="A module or a .py file that declares the classes in the values.")
+@click.option("--codec", metavar="NAME", help="The codec that the values should be in, such as kryo5 or json.")
+@classes_option
 @json_option
 def command(
     queues: tuple[str, ...],
@@ -47,7 +48,7 @@ def command(
     skip: tuple[str, ...],
     strict: bool,
     codec: str | None,
-    classes: str | None,
+    classes: tuple[str, ...],
     output: Output,
 ) -> int:
     """Runs the checks that were asked for; the report's exit code."""
@@ -59,10 +60,7 @@ def command(
         else:
             output.table(["check", "all is well where"], [(check.id, check.summary) for check in CHECKS])
         return 0
-    if classes is not None:
-        from redisson_dq.doctor.declared import import_classes
-
-        import_classes(classes)
+    load_classes(classes)
     expected = None if codec is None else _codec(codec)
     ids = [[each for text in given for each in text.split(",") if each] for given in (only, skip)]
     with server.client() as client:
@@ -76,18 +74,10 @@ def command(
 
 
 def _codec(name: str) -> Codec:
-    from redisson_dq import codecs
-    from redisson_dq._texts import nearest
-    from redisson_dq.errors import ArgumentError
+    from redisson_dq.browsing.values import make_codec
 
-    if name not in codecs.__all__ or name == "Codec":
-        meant = nearest(name, codecs.__all__)
-        raise ArgumentError(f"--codec: there is no codec {name!r}" + (f"; did you mean {meant}?" if meant else ""))
-    try:
-        made: Codec = getattr(codecs, name)()
-    except TypeError as error:
-        raise ArgumentError(f"--codec: {name} cannot be made without arguments") from error
-    return made
+    # One that reads no class that nobody has declared, as a consumer has it.
+    return make_codec(name, generic=False)
 
 
 def _show(report: Report, output: Output) -> None:

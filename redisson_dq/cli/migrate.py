@@ -30,6 +30,7 @@ from redisson_dq.cli.frame import (
     stopping,
     write_options,
 )
+from redisson_dq.cli.looking._values import classes_option, load_classes
 
 if TYPE_CHECKING:
     from redisson_dq.durability import Durability
@@ -88,7 +89,7 @@ class _Wanted:
 @click.option("--to-url", metavar="URL", help="The server of the other queue.")
 @click.option("--from-codec", metavar="NAME", help="The codec of the values (Kryo5Codec).")
 @click.option("--to-codec", metavar="NAME", help="Write the values by this codec, such as JsonJacksonCodec.")
-@click.option("--classes", metavar="MODULE", multiple=True, help="A module or a .py file that declares the classes.")
+@classes_option
 @click.option("--to-envelope", type=click.Choice(["legacy", "current", "lean"]), help="The form of the entries.")
 @click.option(
     "--to-partitions",
@@ -235,12 +236,10 @@ def _both(server: Server, to_url: str | None) -> Iterator[tuple[Any, Any]]:
 def _decided(wanted: _Wanted, client: Any, other: Any) -> tuple[list[QueueSite], Recoding, Any]:
     from redisson_dq import codecs
     from redisson_dq.browsing.values import make_codec, plain_value
-    from redisson_dq.doctor.declared import import_classes
     from redisson_dq.migrating import QueueSite, Recoding, sites_of
     from redisson_dq.wire.partitions import partition_names
 
-    for file in wanted.classes:
-        import_classes(file)
+    load_classes(tuple(wanted.classes))
     sources = sites_of(client, wanted.queue)
     old = make_codec(wanted.from_codec) if wanted.from_codec else codecs.Kryo5Codec()
     new = make_codec(wanted.to_codec) if wanted.to_codec else None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
+from redisson_dq import codecs
 from redisson_dq.browsing import recognise
-from redisson_dq.codecs import JsonJacksonCodec, Kryo5Codec, SerializationCodec
 from redisson_dq.codecs.base import Codec
 from redisson_dq.errors import DecodeError
 
@@ -14,12 +14,14 @@ __all__ = ["UNKNOWN", "families_of", "reader_of"]
 #: The family of a value that no codec is recognised for.
 UNKNOWN = "unknown"
 
+_WITH_CLASSES = frozenset(("Kryo5Codec", "JsonJacksonCodec", "SerializationCodec"))
+
 
 @cache
 def reader_of(family: str) -> Codec | None:
     """The codec of that name, where it is one that names classes in its values."""
-    makers = {"Kryo5Codec": Kryo5Codec, "JsonJacksonCodec": JsonJacksonCodec, "SerializationCodec": SerializationCodec}
-    return makers[family]() if family in makers else None
+    # A codec is imported when the first bytes of it are met.
+    return getattr(codecs, family)() if family in _WITH_CLASSES else None
 
 
 def families_of(value: bytes) -> frozenset[str]:
@@ -39,7 +41,7 @@ def families_of(value: bytes) -> frozenset[str]:
 
 def _is_kryo(value: bytes) -> bool:
     try:
-        Kryo5Codec().decode(value)
+        codecs.Kryo5Codec().decode(value)
     except DecodeError as error:
         return "is not declared" in str(error) or "cannot be read" in str(error)
     return True

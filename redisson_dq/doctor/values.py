@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 
 from redisson_dq._shell import command_line
+from redisson_dq.browsing import ValueReader
 from redisson_dq.codecs.base import Codec
 from redisson_dq.doctor.findings import CannotRun, Finding, Severity, counted, redis_cli
 from redisson_dq.doctor.flow import value_of
@@ -42,11 +43,35 @@ def key_types(sight: Sight) -> Iterator[Finding]:
                 text=str(key),
                 evidence={"key": key.key, "type": key.type, "expected": key.expected},
                 shown_by=redis_cli("TYPE", key.key),
-                commands=(redis_cli("RENAME", key.key, f"{key.key}:moved"),),
+                commands=(redis_cli("RENAMENX", key.key, _elsewhere(key.key)),),
             )
 
 
+def _elsewhere(key: str) -> str:
+    """A name in the same slot of a cluster, which is none of a queue's keys."""
+    return f"moved:{key}" if "{" in key else f"moved:{{{key}}}"
+
+
 # -- set aside -------------------------------------------------------------------------------------------------------
+
+
+def _give_back_or_drop(queue: Looked, group: str) -> tuple[str, str]:
+    """The commands that give values back to the queue, and then drop the others. The last one asks before."""
+    return queue.command(f"{group} redrive", "--all", "--yes"), queue.command(f"{group} purge", "--all")
+
+
+def _so_that_it_reads(value: bytes | None) -> str:
+    """A deed in words that lets consumers read a value which their codec has refused."""
+    data = value or b""
+    for name in sorted(families_of(data)):
+        missing = _undeclared(data, reader_of(name))
+        if missing is not None:
+            declare = command_line("generate-classes", ["app.jar", missing], ["-o", "acme.py"], of_server=False)
+            return f"# declare {missing} for the consumers, with the jar of the Java service: {declare}"
+    decoded = ValueReader().read(data)
+    if not decoded.error:
+        return f"# give the consumers the codec of these bytes: {decoded.codec}"
+    return "# let producers and consumers use one codec: the bytes do not tell which one wrote them"
 
 
 def dead_letters(sight: Sight) -> Iterator[Finding]:
@@ -60,7 +85,7 @@ def dead_letters(sight: Sight) -> Iterator[Finding]:
                 text=f"{counted(queue.figures.dead, 'value was', 'values were')} given up",
                 evidence={"dead": queue.figures.dead},
                 shown_by=redis_cli("LLEN", key),
-                commands=(queue.command("dead list"), queue.command("dead redrive", "--all", "--yes")),
+                commands=(queue.command("dead list"), *_give_back_or_drop(queue, "dead")),
             )
 
 
@@ -76,7 +101,11 @@ def quarantine(sight: Sight) -> Iterator[Finding]:
                 text=f"{counted(unknown, 'entry is', 'entries are')} in no known format, and Redisson stops at them",
                 evidence={"unknown_entries": unknown, "first": member[:64].hex(), **_sampled(queue)},
                 shown_by=redis_cli("ZSCORE", queue.keys.timeout, member),
-                commands=(queue.command("move"), queue.command("quarantine list")),
+                commands=(
+                    queue.command("move"),
+                    queue.command("quarantine list"),
+                    *_give_back_or_drop(queue, "quarantine"),
+                ),
             )
         elif queue.figures.quarantined:
             yield queue.finding(
@@ -88,7 +117,7 @@ def quarantine(sight: Sight) -> Iterator[Finding]:
                 + " set aside",
                 evidence={"quarantined": queue.figures.quarantined},
                 shown_by=redis_cli("LRANGE", queue.keys.quarantine, 0, 9),
-                commands=(queue.command("quarantine list"),),
+                commands=(queue.command("quarantine list"), *_give_back_or_drop(queue, "quarantine")),
             )
 
 
@@ -104,7 +133,8 @@ def undecodable(sight: Sight) -> Iterator[Finding]:
                 shown_by=redis_cli("LRANGE", queue.keys.undecodable, 0, 9),
                 commands=(
                     queue.command("undecodable list"),
-                    queue.command("undecodable redrive", "--all", "--yes"),
+                    _so_that_it_reads(sight.ask_key("LINDEX", queue.keys.undecodable, 0)),
+                    *_give_back_or_drop(queue, "undecodable"),
                 ),
             )
 
@@ -294,14 +324,9 @@ def unknown_classes(sight: Sight) -> Iterator[Finding]:
         missing: Counter[str] = Counter()
         for value in _values(queue):
             for name in families_of(value) if sight.codec is None else ("",):
-                reader = sight.codec or reader_of(name)
-                if reader is None:
-                    continue
-                try:
-                    reader.decode(value)
-                except DecodeError as error:
-                    if met := _UNDECLARED.search(str(error)):
-                        missing[met[1]] += 1
+                undeclared = _undeclared(value, sight.codec or reader_of(name))
+                if undeclared is not None:
+                    missing[undeclared] += 1
         if missing:
             names = sorted(missing)
             declare = command_line("generate-classes", ["app.jar", *names], ["-o", "acme.py"], of_server=False)
@@ -317,3 +342,14 @@ def unknown_classes(sight: Sight) -> Iterator[Finding]:
                     f"# with the jar of the Java service: {declare}",
                 ),
             )
+
+
+def _undeclared(value: bytes, reader: Codec | None) -> str | None:
+    """The Java class that a codec cannot read a value without. None where it reads it, or fails otherwise."""
+    try:
+        if reader is not None:
+            reader.decode(value)
+    except DecodeError as error:
+        if met := _UNDECLARED.search(str(error)):
+            return met[1]
+    return None

@@ -21,7 +21,6 @@ from redisson_dq.mending.filtering import filtered
 from redisson_dq.mending.pausing import pause, resume
 from redisson_dq.mending.queue import MendedQueue, QueuePart
 from redisson_dq.mending.releasing import release, select_held
-from redisson_dq.mending.rows import ItemRow
 from redisson_dq.mending.selection import Selection, select_aside, select_waiting
 from redisson_dq.mending.undo_file import UndoFile, UndoFileError, UndoWriter
 from redisson_dq.mending.undoing import Undone, check_file, undo
@@ -33,7 +32,6 @@ __all__ = [
     "IdProblem",
     "MendedQueue",
     "QueuePart",
-    "ItemRow",
     "Selection",
     "UndoFile",
     "UndoFileError",

@@ -5,24 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from redisson_dq._times import from_ms, from_optional_ms
-from redisson_dq.browsing.rows import SeenIn, SeenItem
-from redisson_dq.mending.rows import ItemRow
+from redisson_dq.browsing.rows import SeenItem
 
 if TYPE_CHECKING:
     from redisson_dq.browsing import Filter, ValueReader
 
 __all__ = ["filtered"]
 
-_STATES: dict[str, SeenIn] = {
-    "in-flight": "in-flight",
-    "dead": "dead",
-    "quarantined": "quarantined",
-    "undecodable": "undecodable",
-}
 
-
-def filtered(wanted: Filter, reader: ValueReader | None = None) -> Callable[[ItemRow], bool]:
+def filtered(wanted: Filter, reader: ValueReader | None = None) -> Callable[[SeenItem], bool]:
     """A function for :func:`select_waiting` that is true for the items that a filter picks.
 
     ``reader`` decodes values, where the filter asks for them; else their bytes tell the codec. Example::
@@ -34,23 +25,7 @@ def filtered(wanted: Filter, reader: ValueReader | None = None) -> Callable[[Ite
 
     values = ValueReader() if reader is None else reader
 
-    def is_wanted(row: ItemRow) -> bool:
-        return wanted(_seen(row), values.read(row.data) if wanted.needs_value else None)
+    def is_wanted(row: SeenItem) -> bool:
+        return wanted(row, values.read(row.data) if wanted.needs_value else None)
 
     return is_wanted
-
-
-def _seen(row: ItemRow) -> SeenItem:
-    return SeenItem(
-        queue=row.queue,
-        # A retried or parked item waits.
-        state=_STATES.get(row.state, "waiting"),
-        id=row.id,
-        now=from_ms(row.now_ms),
-        size=len(row.data),
-        data=row.data,
-        due=from_optional_ms(row.due_ms),
-        at=from_optional_ms(row.at_ms),
-        attempts=row.attempts,
-        reason=row.reason,
-    )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from redisson_dq._times import from_ms, from_optional_ms
+from redisson_dq.browsing.rows import SeenItem
 from redisson_dq.mending.acting import Acting, MendCounts, act_in_batches
 from redisson_dq.mending.queue import MendedQueue, QueuePart
-from redisson_dq.mending.rows import ItemRow
 from redisson_dq.mending.selection import MendBatch, Selection
 from redisson_dq.wire import calls
 from redisson_dq.wire.calls.mending import Aside, Mended
@@ -17,7 +18,7 @@ __all__ = ["release", "select_held"]
 _PAGE = 250
 
 
-def select_held(queue: MendedQueue, wanted: Callable[[ItemRow], bool] | None = None) -> Selection:
+def select_held(queue: MendedQueue, wanted: Callable[[SeenItem], bool] | None = None) -> Selection:
     """Chooses values that receivers hold. The due time of a row is the deadline of its lease."""
     selection = Selection(queue, "in-flight")
     with selection.unless_it_fails():
@@ -46,22 +47,25 @@ def release(selection: Selection, acting: Acting | None = None) -> MendCounts:
     return act_in_batches(selection, "release", 0, act, acting or Acting())
 
 
-def _held(queue: MendedQueue, part: QueuePart) -> Iterator[tuple[ItemRow, Aside]]:
+def _held(queue: MendedQueue, part: QueuePart) -> Iterator[tuple[SeenItem, Aside]]:
     start: int | None = 0
     while start is not None:
         leases, following = queue.run(calls.in_flight(part.keys.queue, start, start + _PAGE - 1, part=True))
         for lease in leases:
             record = lease.record
-            row = ItemRow(
+            row = SeenItem(
                 queue=part.name,
                 state="in-flight",
                 id=record.offer_id or lease.id.hex(),
                 entry_id=lease.id.hex(),
-                due_ms=lease.deadline_ms,
+                now=from_ms(lease.now_us // 1000),
+                due=from_ms(lease.deadline_ms),
+                at=from_optional_ms(record.received_ms),
+                size=len(lease.data),
                 data=lease.data,
-                now_ms=lease.now_us // 1000,
-                attempts=record.attempt,
-                at_ms=record.received_ms,
+                attempts=record.attempt or 1,
+                reason=record.reason,
+                context=record.context,
             )
             yield row, Aside(element=lease.data, id=lease.id)
         start = following if following is not None else start + _PAGE if len(leases) == _PAGE else None

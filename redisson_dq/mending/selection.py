@@ -10,9 +10,9 @@ from typing import IO, Literal, TypeVar, Union
 
 import attrs
 
+from redisson_dq.browsing.rows import SeenItem
 from redisson_dq.mending.entries import entry_from, entry_line
 from redisson_dq.mending.queue import MendedQueue, QueuePart
-from redisson_dq.mending.rows import ItemRow
 from redisson_dq.mending.walking import all_aside, all_waiting
 from redisson_dq.wire.calls.mending import Aside, AsideKind, Met
 
@@ -99,7 +99,7 @@ class Selection:
 
 def select_waiting(
     queue: MendedQueue,
-    wanted: Callable[[ItemRow], bool] | None = None,
+    wanted: Callable[[SeenItem], bool] | None = None,
     *,
     told: Callable[[int, int], None] | None = None,
     stop: Callable[[], bool] | None = None,
@@ -123,7 +123,7 @@ def select_waiting(
 def select_aside(
     queue: MendedQueue,
     kind: AsideKind,
-    wanted: Callable[[ItemRow], bool] | None = None,
+    wanted: Callable[[SeenItem], bool] | None = None,
     *,
     told: Callable[[int, int], None] | None = None,
     stop: Callable[[], bool] | None = None,
@@ -136,8 +136,8 @@ def select_aside(
 
 
 def _placed(
-    selection: Selection, found: Iterator[tuple[QueuePart, ItemRow, Aside]]
-) -> Iterator[tuple[QueuePart, ItemRow, Aside, int]]:
+    selection: Selection, found: Iterator[tuple[QueuePart, SeenItem, Aside]]
+) -> Iterator[tuple[QueuePart, SeenItem, Aside, int]]:
     """The place of each element when it is taken out: it stands behind those of its list that are not chosen."""
     last, before = None, 0
     for part, row, aside in found:
@@ -148,8 +148,8 @@ def _placed(
 
 def _choose(
     selection: Selection,
-    rows: Iterator[tuple[QueuePart, ItemRow, _C, int]],
-    wanted: Callable[[ItemRow], bool] | None,
+    rows: Iterator[tuple[QueuePart, SeenItem, _C, int]],
+    wanted: Callable[[SeenItem], bool] | None,
     told: Callable[[int, int], None] | None,
     stop: Callable[[], bool] | None,
 ) -> None:

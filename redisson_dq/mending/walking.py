@@ -9,8 +9,10 @@ from collections.abc import Iterator
 
 import attrs
 
+from redisson_dq._times import from_ms
+from redisson_dq.browsing.rows import SeenItem
 from redisson_dq.mending.queue import MendedQueue, QueuePart
-from redisson_dq.mending.rows import ItemRow, aside_row, waiting_row
+from redisson_dq.mending.rows import aside_row, waiting_row
 from redisson_dq.wire import calls, commands
 from redisson_dq.wire.calls.mending import Aside, AsideKind, Met
 
@@ -20,7 +22,7 @@ __all__ = ["all_aside", "all_waiting", "aside_rows"]
 _PAGE, _PAGE_BYTES = 500, 500_000
 
 
-def all_waiting(queue: MendedQueue, part: QueuePart) -> Iterator[tuple[ItemRow, Met]]:
+def all_waiting(queue: MendedQueue, part: QueuePart) -> Iterator[tuple[SeenItem, Met]]:
     """All waiting items of a part, in the order of offers, then those that stand in the zset alone.
 
     An item that waits all the time is met. One that gets another due time meanwhile may be met twice.
@@ -28,14 +30,15 @@ def all_waiting(queue: MendedQueue, part: QueuePart) -> Iterator[tuple[ItemRow, 
     cursor = b""
     while True:
         found = queue.run(calls.mend_walk(part.keys.queue, cursor))
+        now = from_ms(found.now_us // 1000)
         for met in found.met:
-            yield waiting_row(part.name, met, found.now_us // 1000), met
+            yield waiting_row(part.name, met, now), met
         cursor = found.cursor
         if not cursor:
             return
 
 
-def all_aside(queue: MendedQueue, kind: AsideKind) -> Iterator[tuple[QueuePart, ItemRow, Aside]]:
+def all_aside(queue: MendedQueue, kind: AsideKind) -> Iterator[tuple[QueuePart, SeenItem, Aside]]:
     """All elements of the lists of one kind that a queue has set aside, oldest first in each, with their parts.
 
     Of a list of dead letters that other queues have too, only the letters of this queue, and those without a record.
@@ -52,17 +55,17 @@ def all_aside(queue: MendedQueue, kind: AsideKind) -> Iterator[tuple[QueuePart, 
             yield home, attrs.evolve(row, queue=home.name), aside
 
 
-def _elements(queue: MendedQueue, part: QueuePart, kind: AsideKind) -> Iterator[tuple[ItemRow, Aside]]:
+def _elements(queue: MendedQueue, part: QueuePart, kind: AsideKind) -> Iterator[tuple[SeenItem, Aside]]:
     keys = part.keys
     key = {"dead": keys.dead.dead, "quarantine": keys.queue.quarantine, "undecodable": keys.queue.undecodable}[kind]
-    now_ms = queue.run(commands.server_time_us(keys.queue.timeout)) // 1000
+    now = from_ms(queue.run(commands.server_time_us(keys.queue.timeout)) // 1000)
     # Letters with equal values are told apart by their order.
     met: Counter[str] = Counter()
     start, count = 0, 1
     while elements := queue.run(commands.slice_of(key, start, start + count - 1)):
         found = _letters(queue, part, elements, met) if kind == "dead" else [Aside(element=each) for each in elements]
         for aside in found:
-            yield aside_row(part.name, kind, aside, now_ms), aside
+            yield aside_row(part.name, kind, aside, now), aside
         start += len(elements)
         size = 1 + sum(map(len, elements)) // len(elements)
         count = max(1, min(_PAGE, 16 * count, _PAGE_BYTES // size))
@@ -78,7 +81,7 @@ def _letters(queue: MendedQueue, part: QueuePart, elements: list[bytes], met: Co
     return [Aside(element=element, id=id, info=info) for element, (id, info) in zip(elements, records, strict=True)]
 
 
-def aside_rows(queue: MendedQueue, kind: AsideKind, limit: int | None = None) -> Iterator[ItemRow]:
+def aside_rows(queue: MendedQueue, kind: AsideKind, limit: int | None = None) -> Iterator[SeenItem]:
     """The rows of a list, oldest first in each part, at most so many."""
     rows = (row for _, row, _ in all_aside(queue, kind))
     return rows if limit is None else itertools.islice(rows, limit)

@@ -32,7 +32,7 @@ from redisson_dq._log import Log
 from redisson_dq._sync.client import Client
 from redisson_dq._times import from_ms, machine_us
 from redisson_dq._version import __version__
-from redisson_dq.browsing import Filter
+from redisson_dq.browsing import Filter, SeenItem
 from redisson_dq.browsing.values import make_codec
 from redisson_dq.errors import ArgumentError, RedissonDQError
 from redisson_dq.mending import (
@@ -54,7 +54,6 @@ from redisson_dq.mending import (
     select_waiting,
     undo,
 )
-from redisson_dq.mending import ItemRow as MendedRow
 from redisson_dq.mending.making import codec_of, envelope_of, made_value
 from redisson_dq.web.access import Right
 from redisson_dq.web.masks import MaskedReader, Masks
@@ -446,7 +445,7 @@ class _Chooser:
         self._ids, self._met = frozenset(deed.ids), set[str]()
         self._places: dict[str, Any] = {}
 
-    def __call__(self, row: MendedRow) -> bool:
+    def __call__(self, row: SeenItem) -> bool:
         place = f"{row.state}@{next(self._places.setdefault(row.queue, itertools.count()))}"
         if self._ids:
             named = {row.id, row.entry_id, place} & self._ids

@@ -23,6 +23,7 @@ import redisson_dq
 from redisson_dq.cli import main
 from redisson_dq.codecs import JsonJacksonCodec, Kryo5Codec, StringCodec
 from redisson_dq.mending import MendedQueue, found_by_id
+from redisson_dq.wire.envelope import unwrap
 from redisson_dq.wire.keys import QueueKeys
 from tests.cluster import Cluster
 from tests.conftest import environment
@@ -281,6 +282,28 @@ def test_values_that_are_set_aside_are_shown_decoded_and_named_by_their_bytes(
     assert admin.lrange(KEYS.ready, 0, -1) == [values[1]]
 
 
+def test_pages_of_what_is_set_aside_lose_nothing(run: Callable[..., tuple[int, str, str]], admin: Any) -> None:
+    """With a codec that is named, and with a filter that looks at so many."""
+    admin.rpush(KEYS.undecodable, *map(JsonJacksonCodec().encode, ({"n": number} for number in range(25))))
+    for more in ("", "--filter 'n >= 3' --look 7"):
+        seen: list[Any] = []
+        after = ""
+        while True:
+            code, out, _ = run(f"undecodable list orders --codec json --limit 4 --json {more} {after}")
+            told = json.loads(out)
+            assert (code, {each["codec_is"] for each in told["items"]} <= {"given"}) == (0, True)
+            seen += [each["value"]["n"] for each in told["items"]]
+            if told["next"] is None:
+                break
+            assert (len(told["items"]) == 4) or told["looked"] == 7
+            after = f"--after {told['next']}"
+        assert seen == list(range(3 if more else 0, 25))
+    assert run("undecodable list orders --limit 4")[1].splitlines()[-1] == "go on with --after 4"
+    assert "go on" not in run("undecodable list orders --limit 25")[1]
+    assert run("undecodable list orders --after soon")[0] == run("undecodable list orders --filter 'n = '")[0] == 64
+    assert run("undecodable list orders --codec string --limit 1")[1].splitlines()[1].endswith('"n":0}')
+
+
 # -- classes and odd names -------------------------------------------------------------------------------------------
 def test_a_filter_reads_values_of_the_users_classes(
     run: Callable[..., tuple[int, str, str]], admin: Any, tmp_path: Path
@@ -299,6 +322,11 @@ def test_a_filter_reads_values_of_the_users_classes(
     assert run(f"cancel orders --filter 'number = 1 and to = Bern' {classes} --yes --no-undo --json")[0] == 0
     assert admin.zcard(KEYS.timeout) == 4
     assert "1 item of" in run(f"run-now orders --filter 'number = 2 and due > 5m' {classes} --dry-run")[2]
+    admin.rpush(KEYS.undecodable, unwrap(admin.zrange(KEYS.timeout, 0, 0)[0])[1])
+    (kept,) = json.loads(run("undecodable list orders --json")[1])["items"]
+    for line in ("list orders", f"show orders {kept['id']}"):
+        (row,) = json.loads(run(f"undecodable {line} {classes} --json")[1])["items"]
+        assert row["value"] == {"@class": "com.acme.mended.Packet", "number": 0, "to": "Bern"}
     for line in ("cancel", "reschedule --by 5m", "dead redrive", "quarantine purge", "undecodable purge", "release"):
         assert run(f"{line} orders --filter 'id = 1' --classes gone.py --yes")[0] == 64
 

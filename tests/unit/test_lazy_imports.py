@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import redis
 
 import redisson_dq
 import redisson_dq.codecs
@@ -131,6 +132,34 @@ def test_a_command_brings_no_codec_that_it_has_no_use_for(words: str, servers: A
         "redisson_dq.codecs.marks",
     }
     assert len(modules) < len(loaded_by("import redis, hiredis, click, attrs")) + 260
+
+
+FAMILIES = ("jackson", "kryo5", "serialization", "protostuff", "protobuf", "composite", "compression", "simple")
+
+
+@pytest.mark.parametrize(
+    ("words", "value", "needed"),
+    [
+        ("list looked --state ready", b"", set()),
+        ("list looked --state ready", b'{"@class":"com.acme.Order","id":1}', {"jackson"}),
+        # Kryo's bytes may hold an object that Java's serialization wrote.
+        ("show looked ready@0", b"\x03orde\xf2", {"kryo5", "serialization"}),
+        ("doctor looked", b'{"@class":"com.acme.Order","id":1}', {"jackson"}),
+    ],
+)
+def test_only_the_codec_that_the_bytes_need_is_imported(words: str, value: bytes, needed: set[str], url: str) -> None:
+    """Types of Java come with the codec that makes them."""
+    if value:
+        with redis.Redis.from_url(url) as admin:
+            admin.rpush("looked", value)
+    arguments = [*words.split(), "--url", url]
+    quiet = (
+        "import contextlib, io, sys\nfrom redisson_dq.cli import main\nwith contextlib.redirect_stdout(io.StringIO())"
+    )
+    modules = loaded_by(f"{quiet}, contextlib.redirect_stderr(sys.stdout): main({arguments})")
+    found = {name for name in FAMILIES if below(modules, f"redisson_dq.codecs.{name}")}
+    assert found == needed
+    assert bool(below(modules, "redisson_dq.java")) is bool(found)
 
 
 def test_no_name_of_a_lazy_package_is_a_module_of_it() -> None:

@@ -35,6 +35,7 @@ from redisson_dq.cli.frame._hints import hint_on_error
 from redisson_dq.cli.frame._keyboard import quit_key
 from redisson_dq.cli.frame._options import (
     Server,
+    dead_letter_option,
     found_partitions,
     json_option,
     other_server_option,
@@ -68,6 +69,7 @@ __all__ = [
     "Seconds",
     "Server",
     "code_of",
+    "dead_letter_option",
     "found_partitions",
     "hint_on_error",
     "json_option",

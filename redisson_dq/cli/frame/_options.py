@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Server",
+    "dead_letter_option",
     "found_partitions",
     "json_option",
     "other_server_option",
@@ -146,6 +147,12 @@ def partitions_option(function: _F) -> _F:
     kind = BoundedNumber(int, 1, 1024, "a number of partitions")
     text = "QUEUE has so many partitions. They are looked for where it has none of its own keys."
     return click.option("--partitions", metavar="N", type=kind, help=text)(function)
+
+
+def dead_letter_option(function: _F) -> _F:
+    """``--dead-letter``, which the function gets as ``dead_letter``."""
+    text = "The queue that gets its dead letters, unless its own list does."
+    return click.option("--dead-letter", metavar="NAME", help=text)(function)
 
 
 def found_partitions(client: Client, queue: str, partitions: int | None) -> int | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import sys
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -13,21 +14,28 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import attrs
 import click
 
+from redisson_dq.cli.frame import BoundedNumber
+
 if TYPE_CHECKING:
-    from redisson_dq.browsing import DecodedValue, SeenItem, ValueReader
+    from redisson_dq.browsing import DecodedValue, Filter, SeenItem, ValueReader
 
 __all__ = [
+    "PageChoice",
     "ValueChoice",
     "as_fields",
+    "classes_option",
     "in_words",
     "load_classes",
+    "page_options",
     "short",
     "span_in_words",
     "value_options",
+    "whole",
 ]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _LONGEST = 200
+_MOST_LOOKED = 100_000
 
 
 @attrs.frozen(kw_only=True)
@@ -52,35 +60,87 @@ def value_options(function: _F) -> _F:
     def with_values(*args: Any, codec: str | None, classes: tuple[str, ...], **rest: Any) -> Any:
         return function(*args, values=ValueChoice(codec=codec, classes=classes), **rest)
 
-    files = click.option(
-        "--classes",
-        metavar="FILE",
-        multiple=True,
-        help="A Python file that declares Java classes, as generate-classes makes it. It is run. May be repeated.",
-    )
     codec = click.option(
         "--codec",
         metavar="NAME",
         help="The codec of the values, such as kryo5 or json. Else their bytes tell.",
     )
-    return cast(_F, codec(files(with_values)))
+    return cast(_F, codec(classes_option(with_values)))
 
 
-def load_classes(files: tuple[str, ...]) -> None:
-    """Runs files that declare classes. Raises click.UsageError."""
+def classes_option(function: _F) -> _F:
+    """``--classes``: the function gets the files and modules as the tuple ``classes``."""
+    text = "A Python file or module that declares Java classes, as by generate-classes. It is run. May be repeated."
+    return click.option("--classes", metavar="FILE", multiple=True, help=text)(function)
+
+
+def load_classes(names: tuple[str, ...]) -> None:
+    """Runs files and imports modules that declare classes. Their declarations hold from then on.
+
+    A name that ends with ``.py`` is a file. A module may stand in the working directory. Raises click.UsageError.
+    """
     import importlib.util
 
-    for i, file in enumerate(files):
-        path = Path(file).resolve()
-        spec = importlib.util.spec_from_file_location(f"redisson_dq_classes_{i}_{path.stem}", path)
-        if spec is None or spec.loader is None or not path.is_file():
-            raise click.UsageError(f"--classes {file}: there is no such Python file")
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[module.__name__] = module
+    for i, name in enumerate(names):
+        path = Path(name).resolve()
+        is_file = name.endswith(".py")
+        if is_file and not path.is_file():
+            raise click.UsageError(f"--classes {name}: there is no such Python file")
         try:
-            spec.loader.exec_module(module)
-        except Exception as error:
-            raise click.UsageError(f"--classes {file}: {type(error).__name__}: {error}") from error
+            if is_file:
+                # No module that the program itself imports later may have this name.
+                spec = importlib.util.spec_from_file_location(f"redisson_dq_classes_{i}_{path.stem}", path)
+                assert spec is not None
+                assert spec.loader is not None
+                module = importlib.util.module_from_spec(spec)
+                sys.modules[module.__name__] = module
+                spec.loader.exec_module(module)
+            else:
+                if os.getcwd() not in sys.path:
+                    sys.path.insert(0, os.getcwd())
+                importlib.import_module(name)
+        except (Exception, SystemExit) as error:  # a user's module may raise anything
+            raise click.UsageError(f"--classes {name}: {type(error).__name__}: {error}") from error
+
+
+@attrs.frozen(kw_only=True)
+class PageChoice:
+    """Which rows a page has: those of a filter, at most ``limit``, behind ``after``, among ``look`` rows at most."""
+
+    filter: str | None
+    limit: int
+    after: str | None
+    look: int
+
+    def wanted(self) -> Filter | None:
+        """The filter, or None for all rows. Raises FilterError."""
+        from redisson_dq.browsing import Filter
+
+        return None if self.filter is None else Filter(self.filter)
+
+
+def page_options(*, limit: int, most: int) -> Callable[[_F], _F]:
+    """``--filter``, ``--limit``, ``--after`` and ``--look``: the function gets them as ``page``."""
+
+    def decorate(function: _F) -> _F:
+        @functools.wraps(function)
+        def with_page(*args: Any, filter: str | None, limit: int, after: str | None, look: int, **rest: Any) -> Any:
+            return function(*args, page=PageChoice(filter=filter, limit=limit, after=after, look=look), **rest)
+
+        number = BoundedNumber(int, 1, what="a number of items")
+        look = f"With --filter look at so many items at most ({_MOST_LOOKED})."
+        made: Any = click.option("--look", metavar="N", type=number, default=_MOST_LOOKED, help=look)(with_page)
+        made = click.option("--after", metavar="CURSOR", help="Go on where the page before has ended.")(made)
+        few = BoundedNumber(int, 1, most, "a number of items")
+        made = click.option("--limit", metavar="N", type=few, default=limit, help=f"So many items ({limit}).")(made)
+        return cast(_F, click.option("--filter", metavar="FILTER", help="Only the items for which it holds.")(made))
+
+    return decorate
+
+
+def whole(decoded: DecodedValue) -> str:
+    """A value as text, or else as hex digits."""
+    return decoded.value if isinstance(decoded.value, str) else json.dumps(decoded.value, ensure_ascii=False)
 
 
 def short(decoded: DecodedValue) -> str:
@@ -88,7 +148,7 @@ def short(decoded: DecodedValue) -> str:
     if decoded.error:
         name = f"{decoded.java_class} " if decoded.java_class else ""
         return f"{name}hex {str(decoded.value)[:_LONGEST]}"
-    text = decoded.value if isinstance(decoded.value, str) else json.dumps(decoded.value, ensure_ascii=False)
+    text = whole(decoded)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 

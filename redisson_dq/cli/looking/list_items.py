@@ -9,10 +9,10 @@ import click
 
 from redisson_dq.cli.frame import (
     FINE,
-    BoundedNumber,
     Column,
     Output,
     Server,
+    dead_letter_option,
     found_partitions,
     json_option,
     partitions_option,
@@ -21,9 +21,11 @@ from redisson_dq.cli.frame import (
     server_options,
 )
 from redisson_dq.cli.looking._values import (
+    PageChoice,
     ValueChoice,
     as_fields,
     in_words,
+    page_options,
     short,
     value_options,
 )
@@ -37,7 +39,6 @@ __all__ = ["command"]
 _STATES = ("waiting", "ready", "in-flight", "dead", "quarantined", "undecodable", "expired", "recurring")
 # So much of each value comes along to be decoded.
 _HEAD = 16_384
-_MOST_LOOKED = 100_000
 # A call of Redis looks at so many.
 _TOGETHER = 500
 
@@ -63,34 +64,16 @@ class _Listed:
 @click.option(
     "--state", type=click.Choice(_STATES), default="waiting", metavar="STATE", help=f"{', '.join(_STATES)} (waiting)."
 )
-@click.option("--filter", "text", metavar="FILTER", help="Only the items for which it holds.")
-@click.option(
-    "--limit",
-    metavar="N",
-    type=BoundedNumber(int, 1, 1000, "a number of items"),
-    default=50,
-    help="So many items (50).",
-)
-@click.option("--after", metavar="CURSOR", help="Go on where the page before has ended.")
-@click.option(
-    "--look",
-    metavar="N",
-    type=BoundedNumber(int, 1, what="a number of items"),
-    default=_MOST_LOOKED,
-    help=f"With --filter look at so many items at most ({_MOST_LOOKED}).",
-)
+@page_options(limit=50, most=1000)
 @value_options
 @partitions_option
-@click.option("--dead-letter", metavar="NAME", help="The queue that gets its dead letters, unless its own list does.")
+@dead_letter_option
 @server_options
 @json_option
 def command(
     queue: str,
     state: str,
-    text: str | None,
-    limit: int,
-    after: str | None,
-    look: int,
+    page: PageChoice,
     values: ValueChoice,
     partitions: int | None,
     dead_letter: str | None,
@@ -98,17 +81,14 @@ def command(
     output: Output,
 ) -> int:
     """Carry out ``list``."""
-    from redisson_dq.browsing import Filter
-
-    wanted = None if text is None else Filter(text)
-    reader = values.reader()
+    wanted, reader = page.wanted(), values.reader()
     with server.client() as client:
         options: dict[str, Any] = {
             "partitions": found_partitions(client, queue, partitions),
             "dead_letter": dead_letter,
             "head": _HEAD,
         }
-        found = _listed(client, queue, state, wanted, reader, limit, after, look, options)
+        found = _listed(client, queue, state, wanted, reader, page, options)
     if output.as_json:
         items = [as_fields(row, decoded) for row, decoded in found.rows]
         output.document(queue=queue, state=state, count=found.count, looked=found.looked, items=items, next=found.next)
@@ -128,17 +108,15 @@ def _listed(
     state: Any,
     wanted: Filter | None,
     reader: ValueReader,
-    limit: int,
-    after: str | None,
-    look: int,
+    choice: PageChoice,
     options: dict[str, Any],
 ) -> _Listed:
     from redisson_dq.browsing import browse
 
-    found = _Listed([], 0, 0, after)
+    limit, found = choice.limit, _Listed([], 0, 0, choice.after)
     with progress("looking") as told:
         while True:
-            most = limit - len(found.rows) if wanted is None else min(_TOGETHER, look - found.looked)
+            most = limit - len(found.rows) if wanted is None else min(_TOGETHER, choice.look - found.looked)
             before = found.next
             page = browse(client, queue, state, after=before, limit=most, **options)
             told.expect(page.count)
@@ -153,7 +131,7 @@ def _listed(
             told.add(len(page.rows))
             found.looked += len(page.rows)
             found.count, found.next = page.count, page.next
-            if page.next is None or len(found.rows) >= limit or (wanted is not None and found.looked >= look):
+            if page.next is None or len(found.rows) >= limit or (wanted is not None and found.looked >= choice.look):
                 return found
 
 

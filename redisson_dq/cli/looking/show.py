@@ -10,6 +10,7 @@ from redisson_dq.cli.frame import (
     PROBLEM,
     Output,
     Server,
+    dead_letter_option,
     found_partitions,
     json_option,
     partitions_option,
@@ -41,7 +42,7 @@ _MOST_BYTES = 16 << 20
 @click.argument("id", metavar="ID")
 @value_options
 @partitions_option
-@click.option("--dead-letter", metavar="NAME", help="The queue that gets its dead letters, unless its own list does.")
+@dead_letter_option
 @server_options
 @json_option
 def command(

@@ -13,6 +13,7 @@ from redisson_dq.cli.frame import (
     Output,
     Server,
     code_of,
+    dead_letter_option,
     found_partitions,
     json_option,
     partitions_option,
@@ -30,7 +31,7 @@ __all__ = ["command"]
 @click.command(help="Show all about QUEUEs: how much is where, what comes next, who moves it, which key is wrong.")
 @queues_argument()
 @partitions_option
-@click.option("--dead-letter", metavar="NAME", help="The queue that gets its dead letters, unless its own list does.")
+@dead_letter_option
 @server_options
 @json_option
 def command(

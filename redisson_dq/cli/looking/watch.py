@@ -15,6 +15,7 @@ from redisson_dq.cli.frame import (
     Output,
     Seconds,
     Server,
+    dead_letter_option,
     found_partitions,
     json_option,
     partitions_option,
@@ -71,6 +72,7 @@ class _WatchedQueue:
     "--count", metavar="N", type=BoundedNumber(int, 1, what="a number of looks"), help="End after so many looks."
 )
 @partitions_option
+@dead_letter_option
 @server_options
 @json_option
 def command(
@@ -78,12 +80,13 @@ def command(
     interval: float,
     count: int | None,
     partitions: int | None,
+    dead_letter: str | None,
     server: Server,
     output: Output,
 ) -> int:
     """Carry out ``watch``: 0 after q or ``--count`` looks, 130 after Ctrl-C. With ``--json`` each look is a line."""
     with server.client() as client, output.live() as show, quit_key() as waited:
-        watched = _WatchedTable(client, queues, partitions)
+        watched = _WatchedTable(client, queues, partitions, dead_letter)
         for looks in itertools.count(1):
             problem = watched.look()
             if output.as_json:
@@ -98,8 +101,11 @@ def command(
 class _WatchedTable:
     """The queues as they were at the last look that succeeded. The first look must."""
 
-    def __init__(self, client: Client, queues: tuple[str, ...], partitions: int | None) -> None:
+    def __init__(
+        self, client: Client, queues: tuple[str, ...], partitions: int | None, dead_letter: str | None
+    ) -> None:
         self._client, self._names, self._partitions = client, queues, partitions
+        self._dead_letter = dead_letter
         self._parts: dict[str, int | None] = {}
         self.looks: list[_WatchedQueue] = []
         self.note = ""
@@ -129,7 +135,7 @@ class _WatchedTable:
             try:
                 if name not in self._parts:
                     self._parts[name] = found_partitions(self._client, name, self._partitions)
-                look = _look(self._client, name, self._parts[name], before.get(name))
+                look = _look(self._client, name, self._parts[name], self._dead_letter, before.get(name))
                 if look.stats is not None and not look.stats.exists:
                     # It may come with partitions.
                     del self._parts[name]
@@ -147,10 +153,12 @@ def _first_names(client: Client) -> tuple[str, ...]:
     return tuple(each.name for each in itertools.islice(overview(client), _MOST))
 
 
-def _look(client: Client, name: str, partitions: int | None, last: _WatchedQueue | None) -> _WatchedQueue:
+def _look(
+    client: Client, name: str, partitions: int | None, dead_letter: str | None, last: _WatchedQueue | None
+) -> _WatchedQueue:
     from redisson_dq.browsing import due_times
 
-    stats = client.stats(name, partitions=partitions)[name]
+    stats = client.stats(name, partitions=partitions, dead_letter=dead_letter)[name]
     before = None if last is None else last.stats
     seconds = 0.0 if before is None else (stats.server_time - before.server_time).total_seconds()
 

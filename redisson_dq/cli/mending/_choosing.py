@@ -14,7 +14,8 @@ from redisson_dq.cli.looking._values import ValueChoice, value_options
 
 if TYPE_CHECKING:
     from redisson_dq import Client
-    from redisson_dq.mending import ItemRow, MendedQueue
+    from redisson_dq.browsing import SeenItem
+    from redisson_dq.mending import MendedQueue
 
 __all__ = ["Choice", "choice_options", "mended"]
 
@@ -29,7 +30,7 @@ class Choice:
     filter: str | None
     values: ValueChoice
 
-    def wanted(self) -> Callable[[ItemRow], bool] | None:
+    def wanted(self) -> Callable[[SeenItem], bool] | None:
         """The rows that the filter picks, or None for all.
 
         Raises FilterError, ArgumentError for the codec, and click.UsageError for classes that cannot be loaded.

@@ -20,7 +20,7 @@ from redisson_dq.cli.mending._choosing import Choice, choice_options, mended
 from redisson_dq.cli.mending._doing import Deed, UndoChoice, do
 
 if TYPE_CHECKING:
-    from redisson_dq.mending import ItemRow
+    from redisson_dq.browsing import SeenItem
 
 __all__ = ["command"]
 
@@ -45,7 +45,7 @@ def command(
         whole = mended(client, queue, partitions)
         wanted, ids, met = choice.wanted(), frozenset(choice.ids), set[str]()
 
-        def chosen(row: ItemRow) -> bool:
+        def chosen(row: SeenItem) -> bool:
             met.update((row.id, row.entry_id))
             return row.has_id(ids) if ids else wanted is None or wanted(row)
 

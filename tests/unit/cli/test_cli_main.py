@@ -18,6 +18,7 @@ from redisson_dq.cli import main
 from redisson_dq.cli._main import COMMANDS
 from redisson_dq.cli.demo import command as demo
 from redisson_dq.errors import RedissonDQError
+from tests.conftest import environment
 
 
 def demo_arguments(*argv: str) -> dict[str, object]:
@@ -167,6 +168,44 @@ class TestExitCodes:
         assert main(["try"]) == code
         assert cleaned == [True]
         assert signal.getsignal(number) is before
+
+
+#: Runs the program as its script does. It gets Ctrl-C when it imports a module, or in the middle of its end.
+_INTERRUPTED = """
+import atexit, os, signal, sys
+place = sys.argv.pop(1)
+class Finder:
+    def find_spec(name, *_):
+        if name == place:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Finder)
+# A shell lets what it runs in the background ignore SIGINT.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+if place == "the end":
+    atexit.register(lambda: os.kill(os.getpid(), signal.SIGINT))
+from redisson_dq.__main__ import main
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        *("redisson_dq.cli", "redisson_dq.cli._main", "click", "redisson_dq.errors"),
+        *("redisson_dq.cli.looking.queues", "redis", "redisson_dq.browsing", "the end"),
+    ],
+)
+def test_ctrl_c_ends_it_quietly_while_python_imports_and_at_its_end(place: str) -> None:
+    words = [sys.executable, "-c", _INTERRUPTED, place, "queues", "--url", "redis://127.0.0.1:1"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, env=environment())
+    assert done.returncode == 130
+    assert "Traceback" not in done.stderr
+
+
+def test_a_program_that_its_shell_lets_ignore_ctrl_c_goes_on() -> None:
+    script = _INTERRUPTED.replace("signal.default_int_handler", "signal.SIG_IGN")
+    words = [sys.executable, "-c", script, "click", "--version"]
+    assert subprocess.run(words, capture_output=True, check=True, env=environment()).stdout
 
 
 @pytest.mark.parametrize("module", ["redisson_dq", "redisson_dq.cli"])
