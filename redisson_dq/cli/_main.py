@@ -135,7 +135,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return shell_complete(program, {}, PROGRAM, _COMPLETE, os.environ[_COMPLETE])
     try:
         with _sigterm_raises():
-            arguments = list(sys.argv[1:] if argv is None else argv)
+            _open_streams()
+            arguments = [_in_utf_8(each) for each in (sys.argv[1:] if argv is None else argv)]
             with program.make_context(PROGRAM, arguments) as ctx:
                 code = program.invoke(ctx)
             # The reader of our output may have left, which its last part would tell too late.
@@ -158,10 +159,29 @@ def main(argv: Sequence[str] | None = None) -> int:
         return code_of(error)
     except OSError as error:
         if error.errno not in _FULL:
-            raise
+            if error.filename is None:
+                raise
+            # A file that the user has named.
+            say(f"{PROGRAM}: error: {str(error.filename)!r}: {error.strerror}", error=True)
+            return PROBLEM
         text = "a file cannot be written on; make room and run the same command again, or migrate by --resume"
         say(f"{PROGRAM}: error: {error.strerror}: {text}", error=True)
         return PROBLEM
+
+
+def _open_streams() -> None:
+    """Gives a process that was started without a standard stream an empty one. A file that is opened is none then."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
+
+
+def _in_utf_8(argument: str) -> str:
+    """The argument as Redis has names, also where the locale has another encoding, such as that of LC_ALL=C."""
+    try:
+        return os.fsencode(argument).decode("utf-8") if not argument.isascii() else argument
+    except UnicodeError:
+        return argument
 
 
 @contextlib.contextmanager

@@ -150,7 +150,9 @@ def command(
         kept = {name: getattr(wanted, name) for name in _KEPT} | servers
         name = re.sub(r"[^\w.-]", "_", wanted.queue)
         path = Path(journal or f"{name}-migration.jsonl")
+        to_file = ToFile(Path(wanted.to_json), decode) if wanted.to_json else None
         with (
+            contextlib.nullcontext() if to_file is None else to_file.alone(),
             resumed or Journal.begun(path, _new_id(), kept) as noted,
             progress("moving", total) as shown,
             hint_on_error(lambda: _to_go_on(wanted.queue, noted.path, to_url)),
@@ -159,7 +161,7 @@ def command(
                 sources,
                 recoding,
                 journal=noted,
-                to_file=ToFile(Path(wanted.to_json), decode) if wanted.to_json else None,
+                to_file=to_file,
                 durable=Durability(wanted.min_replicas) if wanted.min_replicas else None,
                 progress=lambda kind, count: shown.add(count),
             )

@@ -67,6 +67,11 @@ def export(place: QueueSite, path: Path, *, pause: bool = False, progress: OnPro
                 break
             part.unlink()
             written = _write(place, part, own_pause, progress)
+    if path.exists():
+        # One that ended meanwhile.
+        raise ArgumentError(
+            f"queue {place.name!r}: the file {str(path)!r} exists by now, and {str(part)!r} has the export"
+        )
     part.rename(path)
     return written
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 import base64
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from redisson_dq._one_writer import is_ours
+from redisson_dq.errors import ArgumentError
 
 __all__ = ["ToFile"]
 
@@ -29,6 +33,16 @@ class ToFile:
     def name(self) -> str:
         """The name by which held items tell it from others."""
         return f"file {self._path.name}"
+
+    @contextmanager
+    def alone(self) -> Iterator[ToFile]:
+        """Keeps other migrations from writing the file until the block ends. Raises ArgumentError where one does."""
+        with self._path.open("ab") as file:
+            if not is_ours(file):
+                raise ArgumentError(
+                    f"the file {str(self._path)!r} is written by a migration that still runs: name another file"
+                )
+            yield self
 
     def write(self, migration: str, batch: int, items: Sequence[Mapping[str, Any]]) -> None:
         """Appends a batch, unless all of it is there. The lines are on the disk when this returns."""

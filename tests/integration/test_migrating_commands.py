@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ import redis
 import redisson_dq
 from redisson_dq.cli import main
 from redisson_dq.codecs import Kryo5Codec
+from redisson_dq.migrating import ToFile
 
 PAGE = Path(__file__).parents[2] / "docs" / "command-line.md"
 SESSIONS = dict(
@@ -97,3 +99,37 @@ def test_a_bounded_queue_is_refused(client: Any, admin: redis.Redis, run: Callab
     code, told = run("migrate orders --to-name bills --yes")
     assert (code, "it is bounded" in told) == (64, True)
     assert admin.llen("orders") == 1
+
+
+def test_one_migration_at_a_time_writes_a_file_of_json(
+    client: Any, run: Callable[[str], tuple[int, str]], tmp_path: Path
+) -> None:
+    for name in ("orders", "bills"):
+        client.delayed_queue(name, transfer=False).offer(name, 3600)
+    with ToFile(tmp_path / "items", bytes.decode).alone():
+        code, told = run("migrate bills --to-json items --yes")
+        assert (code, (tmp_path / "items").read_bytes()) == (64, b"")
+        assert "is written by a migration that still runs: name another file" in told
+        assert list(tmp_path.glob("*journal*")) == list(tmp_path.glob("bills-*")) == []
+    assert client.delayed_queue("bills", transfer=False).size() == 1
+    assert run("migrate bills --to-json items --yes")[0] == run("migrate orders --to-json items --yes")[0] == 0
+    assert [json.loads(line)["queue"] for line in (tmp_path / "items").read_bytes().splitlines()] == ["bills", "orders"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "export orders --to no/such/folder/f",
+        "migrate orders --to-json no/such/folder/f --yes",
+        "migrate orders --to-name bills --journal no/such/folder/f --yes",
+        "import no/such/file --yes",
+    ],
+)
+def test_a_file_that_cannot_be_opened_is_named_in_one_line(
+    client: Any, run: Callable[[str], tuple[int, str]], line: str
+) -> None:
+    client.delayed_queue("orders", transfer=False).offer("order-1", 3600)
+    code, told = run(line)
+    assert code in (1, 64, 65)
+    assert re.search("^redisson-dq.*: error: .*no/such/f", told, re.MULTILINE)
+    assert client.delayed_queue("orders", transfer=False).size() == 1

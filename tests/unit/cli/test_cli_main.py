@@ -202,6 +202,21 @@ def test_ctrl_c_ends_it_quietly_while_python_imports_and_at_its_end(place: str) 
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_standard_stream_may_be_closed(closed: str) -> None:
+    script = f"exec {sys.executable} -m redisson_dq queues --url redis://127.0.0.1:1 {closed}"
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False, env=environment())
+    assert (done.returncode, done.stdout, "Traceback" in done.stderr) == (69, "", False)
+
+
+def test_a_name_is_read_as_utf_8_in_any_locale() -> None:
+    """Python would read its bytes as those of no character."""
+    env = {**environment(), "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    words = [sys.executable, "-m", "redisson_dq", "acl", "größe", "--role", "mover"]
+    done = subprocess.run(words, capture_output=True, check=True, env=env)
+    assert b"gr\\xf6\\xdfe" in done.stdout
+
+
 def test_a_program_that_its_shell_lets_ignore_ctrl_c_goes_on() -> None:
     script = _INTERRUPTED.replace("signal.default_int_handler", "signal.SIG_IGN")
     words = [sys.executable, "-c", script, "click", "--version"]
