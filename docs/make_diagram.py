@@ -28,7 +28,7 @@ from redisson_dq.prometheus import metrics  # noqa: E402 - from this tree, insta
 from redisson_dq.scheduling import engine  # noqa: E402
 from redisson_dq.scripts import script  # noqa: E402
 from redisson_dq.waiting import pop_table, watch_table  # noqa: E402
-from redisson_dq.working import fetch_plan, handling_table, outpost_table, roster  # noqa: E402
+from redisson_dq.working import fetch_plan, handling_table, outpost_table, post_table  # noqa: E402
 
 #: (state, trigger) -> the next state, the actions, and perhaps more.
 Table = Mapping[tuple[Any, Any], tuple[Any, ...]]
@@ -127,7 +127,7 @@ SECTIONS: dict[str, dict[str, Callable[[], str]]] = {
         "watch": partial(decisions, watch_table.TRANSITIONS),
         "watches": partial(beside, watch_table.WATCHES),
         "handling": partial(decisions, handling_table.TRANSITIONS),
-        "roster": partial(decisions, roster.TRANSITIONS),
+        "posts": partial(decisions, post_table.TRANSITIONS),
         "fetching": partial(decisions, fetch_plan.TRANSITIONS),
         "outpost": partial(decisions, outpost_table.TRANSITIONS),
     },

@@ -114,14 +114,14 @@ MUTATIONS = [
     ),
     Mutation(
         "worker: values of a busy handler come again at one time, however many they are",
-        "redisson_dq/working/roster.py",
+        "redisson_dq/working/post.py",
         "self.last_parked = max(now + pause, self.last_parked) + count * _APART",
         "self.last_parked = now + pause",
         "tests/unit/working/test_roster.py::test_parked_values_come_again_in_their_order_and_at_most_100_a_second",
     ),
     Mutation(
         "worker: a handler that is full again after a free slot is passed at once",
-        "redisson_dq/working/roster.py",
+        "redisson_dq/working/post.py",
         "self.full_since = self.moment = None",
         "self.full_since = None",
         "tests/unit/working/test_roster.py::test_a_handler_that_is_full_for_a_moment_holds_up_the_others",
@@ -402,8 +402,8 @@ MUTATIONS = [
     Mutation(
         "receiving: the pumper ends when something fails while it hands out values",
         f"{_RECEIVING}/actions.py",
-        "return self.failed(EMPTY, error)",
-        "return self.failed(held, error)",
+        "return self.popping.failed(EMPTY, error)",
+        "return self.popping.failed(held, error)",
         "tests/integration/test_waits_go_on.py::test_a_value_that_is_handed_out_while_something_fails_is_handed_out_once",
     ),
     Mutation(

@@ -236,7 +236,7 @@ class OfLease(OfQueue):
     attempt: int
 
     @property
-    def told_as(self) -> str:
+    def display_name(self) -> str:
         """The delivery's id, and that of the offer, for log lines."""
         return self.id if self.offer_id is None else f"{self.id} (offered as {self.offer_id!r})"
 

@@ -240,13 +240,13 @@ def _lease_began(began: LeaseBegan) -> Words:
     late = () if began.lateness is None else (_ms(began.lateness),)
     after = ", %.1f ms after its due time" if late else ""
     text = f"queue %r: leased %s, attempt %d{after}{_shown(began.values)}"
-    return Words(text, began.queue, began.told_as, began.attempt, *late, *began.values)
+    return Words(text, began.queue, began.display_name, began.attempt, *late, *began.values)
 
 
 @line(logging.DEBUG, _LEASES)
 def _settled(settled: Settled) -> Words:
     text = "queue %r: the lease of %s, attempt %d, ended after %.1f ms: %s"
-    return Words(text, settled.queue, settled.told_as, settled.attempt, _ms(settled.held), settled.outcome.value)
+    return Words(text, settled.queue, settled.display_name, settled.attempt, _ms(settled.held), settled.outcome.value)
 
 
 @line(logging.INFO, _LEASES)
@@ -255,7 +255,7 @@ def _lease_lost(lost: LeaseLost) -> Words:
         "queue %r: lost the lease of %s, attempt %d: the value may be handled elsewhere too; a longer "
         "visibility_timeout= gives more time",
         lost.queue,
-        lost.told_as,
+        lost.display_name,
         lost.attempt,
     )
 
@@ -277,7 +277,7 @@ def _acked_too_late(late: AckedTooLate) -> Words:
     return Words(
         "queue %r: the lease of %s had ended before its ack; a longer visibility_timeout= gives more time",
         late.queue,
-        late.told_as,
+        late.display_name,
     )
 
 

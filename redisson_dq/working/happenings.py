@@ -71,7 +71,7 @@ class OfValue(OfQueue):
     event: Any = attrs.field(default=None, repr=False)
 
     @property
-    def told_as(self) -> str:
+    def display_name(self) -> str:
         """The delivery's id, and that of the offer, for log lines."""
         offer_id = None if self.event is None else self.event.offer_id
         return self.id if offer_id is None else f"{self.id} (offered as {offer_id!r})"
@@ -100,7 +100,7 @@ class Unhandled(OfValue):
 
 @line(logging.ERROR)
 def _unhandled(value: Unhandled) -> Words:
-    return Words("queue %r: %s goes to the dead letters: %s", value.queue, value.told_as, value.reason)
+    return Words("queue %r: %s goes to the dead letters: %s", value.queue, value.display_name, value.reason)
 
 
 @attrs.frozen(kw_only=True)
@@ -129,10 +129,10 @@ def _failed(failed: Failed) -> Words:
     reason = described(failed.error)
     if failed.delay is None:
         text = "queue %r: %s is given up: %s: %s"
-        words = failed.queue, failed.told_as, failed.why, reason
+        words = failed.queue, failed.display_name, failed.why, reason
         return Words(text, *words, level=logging.ERROR, traceback_of=failed.error)
     text = "queue %r: %s failed, and %s comes again in %.1f s: %s"
-    return Words(text, failed.queue, failed.handler, failed.told_as, failed.delay.total_seconds(), reason)
+    return Words(text, failed.queue, failed.handler, failed.display_name, failed.delay.total_seconds(), reason)
 
 
 @attrs.frozen(kw_only=True)
@@ -144,7 +144,7 @@ class TimedOut(OfValue):
 
 @line(logging.ERROR)
 def _timed_out(late: TimedOut) -> Words:
-    return Words("queue %r: %s has not handled %s within %s", late.queue, late.handler, late.told_as, late.timeout)
+    return Words("queue %r: %s has not handled %s within %s", late.queue, late.handler, late.display_name, late.timeout)
 
 
 @attrs.frozen(kw_only=True)

@@ -171,16 +171,16 @@ class Connections(Pools):
         Raises an error that keeps everything from being sent: RedisConnectionError, ClosedError, CrossSlotError.
         """
         self.check()
-        places_of: dict[int, tuple[ConnectionPool, list[int]]] = {}
+        by_pool: dict[int, tuple[ConnectionPool, list[int]]] = {}
         for place, request in enumerate(requests):
             pool = self.pool_of(request.key)
-            places_of.setdefault(id(pool), (pool, []))[1].append(place)
-        if transaction and len(places_of) > 1:
+            by_pool.setdefault(id(pool), (pool, []))[1].append(place)
+        if transaction and len(by_pool) > 1:
             raise translate(ResponseError("CROSSSLOT"), "a transaction")
         for request in requests:
             for begin in request.on_sending:
                 begin()
-        parts = list(places_of.values())
+        parts = list(by_pool.values())
         if not self._observers.hear(Sent):
             answers = self._run_together(requests, parts, transaction)
         else:

@@ -286,7 +286,7 @@ class Delivery(Generic[T]):
         except RedissonDQError as failure:
             # The block's own error is raised. A lease that still runs ends by its deadline.
             logger.warning(
-                "queue %r: nack of %s, whose block failed: %s", self._lease.name, self._lease.told_as, failure
+                "queue %r: nack of %s, whose block failed: %s", self._lease.name, self._lease.display_name, failure
             )
 
 

@@ -273,4 +273,4 @@ class Renewal:
         try:
             call(lease.on_lost, delivery)
         except Exception:
-            logger.exception("queue %r: what is called for the lost lease of %s failed", lease.name, lease.told_as)
+            logger.exception("queue %r: what is called for the lost lease of %s failed", lease.name, lease.display_name)

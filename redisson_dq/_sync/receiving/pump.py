@@ -3,8 +3,8 @@
 
 """One connection that takes from one source for all callers that wait: the triggers of its pop engine, and its pumper.
 
-Receivers, other tasks and the unblocker tell what happened. ``waiting/pop_table.py`` says what is done then, and
-``actions.py`` carries it out.
+Receivers, other tasks and the unblocker tell what happened. ``waiting/pop_table.py`` says what is done then.
+``actions.py`` and ``popping.py`` carry it out.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from redisson_dq._concurrency import BackgroundTask, Cancelled, Inbox
 from redisson_dq._redis import pack
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.connecting.dedicated import Dedicated
-from redisson_dq._sync.receiving.actions import ActionResult, Actions
+from redisson_dq._sync.receiving.actions import Actions
 from redisson_dq._sync.receiving.idle import IdleConnections
+from redisson_dq._sync.receiving.popping import ActionResult
 from redisson_dq._sync.receiving.put_backs import PutBacks
 from redisson_dq._sync.receiving.unblocking import Unblocker
 from redisson_dq.errors import RedisConnectionError
@@ -53,6 +54,7 @@ class Pump:
         self._engine = PopEngine(line, source, debts, stay=stay)
         self._backs = PutBacks(connections, source, line, self.put_away)
         self._pumping = Actions(connections, self._engine, self._backs, bell, idle)
+        self._popping = self._pumping.popping
         self._unblocker = Unblocker(source.key, line.mutex, self._clock, self._unblockable)
         self._task: BackgroundTask | None = None
 
@@ -90,7 +92,7 @@ class Pump:
         """Ends the background task as soon as its values are back."""
         self._pumping.closing.on()
         self._feed(Trigger.NOBODY)
-        if self._engine.is_running or self._pumping.dedicated is not None:
+        if self._engine.is_running or self._popping.dedicated is not None:
             self._feed(Trigger.WORK)
 
     def _feed(self, trigger: Trigger) -> None:
@@ -106,7 +108,7 @@ class Pump:
             elif do is Do.UNBLOCK:
                 self._unblocker.start()
             elif do is Do.DISCONNECT:
-                self._pumping.retire()
+                self._popping.retire()
 
     # -- triggers, not under the mutex -------------------------------------------------------------------------------
 
@@ -117,7 +119,7 @@ class Pump:
         values of the reply. No signal handler may interrupt the caller.
         """
         with self._line.mutex:
-            if not self._engine.stand_in(is_connected=self._pumping.dedicated is not None):
+            if not self._engine.stand_in(is_connected=self._popping.dedicated is not None):
                 return
         self._pump(waiter)
 
@@ -129,7 +131,7 @@ class Pump:
         that CLIENT PAUSE postpones is unblocked.
         """
         with self._line.mutex:
-            dedicated = self._pumping.dedicated
+            dedicated = self._popping.dedicated
             if self._engine.state is not State.BLOCKED or self._line.anyone or dedicated is None:
                 return
             if not self._engine.is_over(self._clock.monotonic()) or not dedicated.may_send_aside:
@@ -140,7 +142,7 @@ class Pump:
 
     def hang_up(self) -> None:
         """Cuts the connection; the background task ends. Values in the reply on it are lost."""
-        dedicated = self._pumping.dedicated
+        dedicated = self._popping.dedicated
         if dedicated is not None:
             dedicated.hang_up()
 
@@ -199,7 +201,7 @@ class Pump:
                     came, held = outcome
                     trigger = came or trigger
             except (Exception, Cancelled) as error:
-                trigger, held = actions.failed(held, error)
+                trigger, held = self._popping.failed(held, error)
             if caller is not None and isinstance(held.error, Cancelled):
                 cancelled = held.error
             with self._line.mutex:
@@ -207,7 +209,7 @@ class Pump:
             if is_back:
                 # Not under the mutex: observers hear of it.
                 actions.is_back()
-        actions.disconnect(held)
+        self._popping.disconnect(held)
         if caller is None:
             actions.gave_up()
         elif cancelled is not None:
@@ -236,9 +238,9 @@ class Pump:
 
     def _unblockable(self) -> tuple[Dedicated, int] | None:
         if self._engine.state is State.ENDING:
-            self._pumping.admit()
+            self._popping.admit()
             if self._line.anyone:
                 self._feed(Trigger.JOINED)
-        if self._pumping.dedicated is None or self._engine.state not in (State.ENDING, State.STOPPING):
+        if self._popping.dedicated is None or self._engine.state not in (State.ENDING, State.STOPPING):
             return None
-        return self._pumping.dedicated, self._engine.number
+        return self._popping.dedicated, self._engine.number

@@ -24,7 +24,9 @@ from redisson_dq.items import SettleOutcome
 from redisson_dq.requests.inner.endings import Bury, Nack
 from redisson_dq.working import handling_table, happenings
 from redisson_dq.working.handlers import Handler
-from redisson_dq.working.roster import Action, Do, Roster
+from redisson_dq.working.post import Action
+from redisson_dq.working.post_table import Do
+from redisson_dq.working.roster import Roster
 from redisson_dq.working.routing import Unroutable, choose
 
 __all__ = ["Assigner"]

@@ -35,8 +35,8 @@ from redisson_dq.working.handlers import Handler, is_async
 from redisson_dq.working.handling_table import Action, Do, HandlingTable, State, Trigger
 from redisson_dq.working.hooks import Hooks
 from redisson_dq.working.outcomes import DONE, Outcomes, done_first, outcomes_of
+from redisson_dq.working.post import Post
 from redisson_dq.working.retries import Again, GiveUp, Reject, Verdict, verdict
-from redisson_dq.working.roster import Post
 
 __all__ = ["Crashed", "Handling", "Setting"]
 
@@ -381,4 +381,4 @@ class Handling:
 
 
 def _told(event: Event) -> str:
-    return lease_of(event.delivery).told_as
+    return lease_of(event.delivery).display_name

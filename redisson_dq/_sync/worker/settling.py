@@ -114,7 +114,7 @@ class Settler:
             logger.exception(
                 "queue %r: what follows the end of the lease of %s failed",
                 settlement.lease.name,
-                settlement.lease.told_as,
+                settlement.lease.display_name,
             )
 
     def close(self, timeout: float, timeout_away: float) -> None:
@@ -223,7 +223,7 @@ class Settler:
         logger.warning(
             "queue %r: what came of %s was not noted, and it comes again: %s",
             settlement.lease.name,
-            settlement.lease.told_as,
+            settlement.lease.display_name,
             trouble,
         )
         self.tell(settlement, SettleOutcome.LOST)

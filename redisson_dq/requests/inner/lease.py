@@ -92,7 +92,7 @@ class Lease:
         return self._observers.operations
 
     @property
-    def told_as(self) -> str:
+    def display_name(self) -> str:
         """The delivery's id, and that of the offer, for log lines."""
         return self.id.hex() if self.offer_id is None else f"{self.id.hex()} (offered as {self.offer_id!r})"
 

@@ -1,8 +1,8 @@
 """A pump, its callers and its Redis as a few fields, to walk the pop table with. There is no server and no waiting.
 
-:class:`World` carries out the engine's actions as ``_async/receiving/actions.py`` does. Redis answers in every way that
-it can, the connection is cut at every place, and callers come and leave between any two steps. After each event
-:meth:`World.check` looks whether the promises of the table hold.
+:class:`World` carries out the engine's actions as ``_async/receiving/actions.py`` and ``popping.py`` do. Redis answers
+in every way that it can, the connection is cut at every place, and callers come and leave between any two steps. After
+each event :meth:`World.check` looks whether the promises of the table hold.
 """
 
 from __future__ import annotations

@@ -14,9 +14,11 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from redisson_dq.working import roster
+from redisson_dq.working import post_table
 from redisson_dq.working.handlers import Handler, declared
-from redisson_dq.working.roster import Action, Do, Post, Roster, State, Trigger
+from redisson_dq.working.post import Action, Post
+from redisson_dq.working.post_table import Do, State, Trigger
+from redisson_dq.working.roster import Roster
 from tests.unit.working.walking import Move, closure, unnoticed
 
 WITHIN = 2.0
@@ -266,7 +268,7 @@ def test_longer_sequences(name: str) -> None:
 @pytest.mark.nightly
 def test_a_row_that_is_broken_is_noticed() -> None:
     starts = [STARTS[name]() for name in ("one in batches", "two", "two, one in batches of one", "two, one in batches")]
-    assert unnoticed(roster, starts, 6) == []
+    assert unnoticed(post_table, starts, 6) == []
 
 
 class AnyWorker(RuleBasedStateMachine):

@@ -1,0 +1,121 @@
+"""Whether a handler can take the next value: free, gathering a batch, full or passed. The table, without any I/O.
+
+Theory of operation. A worker that runs has a post (``post.py``) for each handler that was declared. A post knows how
+many slots of its handler are taken, and the values of the batch that is being gathered. The driver feeds triggers into
+the roster (``roster.py``), and carries out the actions that it returns.
+
+* A value came. It begins a handling, joins a batch, or is turned away when no slot is free.
+* A batch is full, or its time is over. It begins.
+* A slot was freed. Values are wanted again.
+* The worker stops, or the queue is closed. The values of a batch that has not begun go back.
+
+Nobody knows whose value the next one in a queue is, and Redis gives no value out of its order. So a handler without a
+free slot holds up the others of its queue. After a moment they pass it: the worker receives for them, and turns away
+the values of the full handler. These are parked: they wait like delayed items, and come again. The pause grows with
+the time for which the handler has been full. When many are parked, the last one comes late. The full handler then
+holds up the others again until that time is near.
+
+A batch that is being gathered holds a slot. So a post that gathers is never full. Only a value that has failed before
+its handler was called may take a slot beyond the limit: it is handled by itself, while the others wait for more.
+
+Time comes in as an argument, in seconds of any clock that never steps.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from redisson_dq._tables import TableEnum
+
+__all__ = ["TRANSITIONS", "Do", "State", "Trigger"]
+
+
+class State(TableEnum):
+    """Whether a handler can take the next value."""
+
+    FREE = "a slot is free"
+    GATHERING = "a batch is being gathered, and holds a slot"
+    FULL = "no slot is free: the other handlers of the queue are held up"
+    PASSED = "no slot has been free for a while: the others go on"
+
+
+class Trigger(TableEnum):
+    """An event of a handler's post."""
+
+    CAME = "a value came, for itself"
+    JOINED = "a value came, for a batch"
+    FILLED = "a value came: the batch is full"
+    UNADMITTED = "a value came that is not let in"
+    TAKEN = "last slot taken: others share the queue"
+    TAKEN_ALONE = "last slot taken: nobody shares the queue"
+    SHARED = "another handler shares the queue"
+    FREED = "slot freed"
+    EASED = "slot beyond the limit freed"
+    DUE = "the moment has come"
+    FAR = "parked values come late"
+    DROPPED = "batches are given up"
+
+
+class Do(TableEnum):
+    """An order to the driver."""
+
+    GATHER = "keep the value"
+    BEGIN = "begin a handling"
+    TURN_AWAY = "turn the value away"
+    ARM = "arm the watch"
+    FETCH = "have values fetched again"
+    RECOUNT = "have fewer values fetched"
+    RETURN = "return the batch"
+    EXPIRE = "end a handling"
+
+
+_Row = tuple[State, tuple[Do, ...]]
+
+
+def _stay(state: State, *to_do: Do) -> _Row:
+    return state, to_do
+
+
+#: (state, trigger) -> (next state, actions). A pair that is not listed cannot occur.
+TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
+    (State.FREE, Trigger.CAME): _stay(State.FREE, Do.BEGIN),
+    (State.FREE, Trigger.JOINED): (State.GATHERING, (Do.GATHER, Do.ARM)),
+    (State.FREE, Trigger.FILLED): _stay(State.FREE, Do.GATHER, Do.BEGIN),
+    (State.FREE, Trigger.UNADMITTED): _stay(State.FREE, Do.TURN_AWAY),
+    (State.FREE, Trigger.TAKEN): (State.FULL, (Do.ARM,)),
+    (State.FREE, Trigger.TAKEN_ALONE): (State.FULL, ()),
+    (State.FREE, Trigger.FREED): _stay(State.FREE, Do.FETCH),
+    (State.FREE, Trigger.SHARED): _stay(State.FREE),
+    (State.FREE, Trigger.DROPPED): _stay(State.FREE),
+    # A value of a batch handler that has failed already is handled by itself.
+    (State.GATHERING, Trigger.CAME): _stay(State.GATHERING, Do.BEGIN),
+    (State.GATHERING, Trigger.JOINED): _stay(State.GATHERING, Do.GATHER),
+    (State.GATHERING, Trigger.FILLED): (State.FREE, (Do.GATHER, Do.BEGIN)),
+    (State.GATHERING, Trigger.UNADMITTED): _stay(State.GATHERING, Do.TURN_AWAY),
+    # The fetcher may wait for as many values as the batch lacked.
+    (State.GATHERING, Trigger.DUE): (State.FREE, (Do.BEGIN, Do.RECOUNT)),
+    (State.GATHERING, Trigger.FREED): _stay(State.GATHERING, Do.FETCH),
+    (State.GATHERING, Trigger.EASED): _stay(State.GATHERING, Do.FETCH),
+    (State.GATHERING, Trigger.SHARED): _stay(State.GATHERING),
+    (State.GATHERING, Trigger.DROPPED): (State.FREE, (Do.RETURN,)),
+    # The next value in the queue may be another handler's, and waits all the same.
+    (State.FULL, Trigger.CAME): _stay(State.FULL, Do.TURN_AWAY),
+    (State.FULL, Trigger.JOINED): _stay(State.FULL, Do.TURN_AWAY),
+    (State.FULL, Trigger.FILLED): _stay(State.FULL, Do.TURN_AWAY),
+    (State.FULL, Trigger.UNADMITTED): _stay(State.FULL, Do.TURN_AWAY),
+    (State.FULL, Trigger.DUE): (State.PASSED, (Do.FETCH,)),
+    (State.FULL, Trigger.FREED): (State.FREE, (Do.FETCH,)),
+    (State.FULL, Trigger.EASED): _stay(State.FULL, Do.FETCH),
+    (State.FULL, Trigger.SHARED): _stay(State.FULL, Do.ARM),
+    (State.FULL, Trigger.DROPPED): _stay(State.FULL),
+    # Values of this handler come only because others are wanted.
+    (State.PASSED, Trigger.CAME): _stay(State.PASSED, Do.TURN_AWAY),
+    (State.PASSED, Trigger.JOINED): _stay(State.PASSED, Do.TURN_AWAY),
+    (State.PASSED, Trigger.FILLED): _stay(State.PASSED, Do.TURN_AWAY),
+    (State.PASSED, Trigger.UNADMITTED): _stay(State.PASSED, Do.TURN_AWAY),
+    (State.PASSED, Trigger.FAR): (State.FULL, (Do.ARM,)),
+    (State.PASSED, Trigger.FREED): (State.FREE, (Do.FETCH,)),
+    (State.PASSED, Trigger.EASED): _stay(State.PASSED, Do.FETCH),
+    (State.PASSED, Trigger.SHARED): _stay(State.PASSED),
+    (State.PASSED, Trigger.DROPPED): _stay(State.PASSED),
+}
