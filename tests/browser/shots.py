@@ -21,7 +21,9 @@ from redisson_dq.embedded import EmbeddedServer, find_server
 from redisson_dq.web.paths import Links
 from tests.browser.conftest import chromium, serving
 
-_IMAGES = Path(__file__).parents[2] / "docs" / "images"
+IMAGES = Path(__file__).parents[2] / "docs" / "images"
+#: The pictures, each ``dashboard-NAME.png``.
+PICTURES = ("fleet", "queue", "items", "overdue", "item", "doctor", "action", "dark", "narrow")
 _TOKEN = "a-token-of-the-screenshots"
 _DAY = 86_400.0
 _NAMES = ("Ada Müller", "Liam O'Neil", "Søren Berg", "Zoë Nowak", "Inès Marin")
@@ -125,6 +127,11 @@ payments.provider.Declined: card_expired
 """
 
 
+def _taken(page: Page, name: str) -> None:
+    assert name in PICTURES
+    page.screenshot(path=IMAGES / f"dashboard-{name}.png")
+
+
 def _shoot(page: Page, root: str) -> None:
     links = Links(root)
 
@@ -135,27 +142,27 @@ def _shoot(page: Page, root: str) -> None:
         width = page.viewport_size["width"] if page.viewport_size else 1280
         page.set_viewport_size({"width": width, "height": height})
         page.wait_for_timeout(1500)
-        page.screenshot(path=_IMAGES / f"dashboard-{name}.png")
+        _taken(page, name)
 
-    shot("fleet", links.fleet())
+    shot("fleet", links.fleet(), height=780)
     shot("queue", links.queue("orders"), height=1000)
     shot("items", links.items("orders", filter='customer.country = "DE"'))
-    shot("overdue", links.queue("webhooks.partners", from_="-30m", to="+30m"), height=760)
+    shot("overdue", links.queue("webhooks.partners", from_="-30m", to="+30m"), height=690)
     page.goto(links.items("payments", state="dead"))
     page.locator("table.items tbody a").first.click()
-    shot("item", page.url, height=1000)
-    shot("doctor", links.doctor())
+    shot("item", page.url, height=760)
+    shot("doctor", links.doctor(), height=620)
     page.goto(links.items("orders", filter='customer.country = "DE"'))
     page.get_by_role("button", name="Cancel all that match").click()
     page.get_by_role("button", name="Do nothing").wait_for()
-    shot("action", page.url, height=560)
+    shot("action", page.url, height=450)
     page.get_by_role("button", name="Do nothing").click()
 
 
 def main() -> None:
     """Runs the shop, then takes the pictures."""
     minutes = float(sys.argv[1]) if len(sys.argv) > 1 else 5
-    _IMAGES.mkdir(exist_ok=True)
+    IMAGES.mkdir(exist_ok=True)
     random.seed(36)
     with (
         EmbeddedServer(program=find_server("redis-server"), appendonly=True) as server,
@@ -168,7 +175,7 @@ def main() -> None:
     ):
         print(root, flush=True)
         browser = playwright.chromium.launch(executable_path=chromium())
-        looking = browser.new_page(viewport={"width": 1280, "height": 860})
+        looking = browser.new_page(viewport={"width": 1280, "height": 860}, reduced_motion="reduce")
         looking.goto(root)
         looking.get_by_label("Token").fill(_TOKEN)
         looking.get_by_role("button", name="Log in").click()
@@ -177,13 +184,13 @@ def main() -> None:
         _shoot(looking, root)
         state: Any = looking.context.storage_state()
         for name, options in (
-            ("dark", {"color_scheme": "dark", "viewport": {"width": 1280, "height": 1000}}),
+            ("dark", {"color_scheme": "dark", "viewport": {"width": 1280, "height": 760}}),
             ("narrow", {"viewport": {"width": 360, "height": 760}}),
         ):
             page = browser.new_context(storage_state=state, **options).new_page()
             page.goto(Links(root).queue("orders"))
             page.wait_for_timeout(2000)
-            page.screenshot(path=_IMAGES / f"dashboard-{name}.png")
+            _taken(page, name)
         browser.close()
 
 

@@ -35,6 +35,7 @@ PATHS = {
     "none matches": LINKS.fleet(filter="nothing*"),
     "missing": LINKS.item(ORDERS, "waiting", "none"),
     "doctor": LINKS.doctor(),
+    "recurring": LINKS.queue("reminders"),
 }
 
 
@@ -54,6 +55,8 @@ def _fill(client: redisson_dq.Client) -> None:
     orders.offer_all([({"order": {"id": i}}, timedelta(hours=2 + i / 50)) for i in range(150)])
     client.delayed_queue(MANY, codec=StringCodec(), transfer=False).offer(MARKUP, 60)
     client.delayed_queue(HUGE, codec=StringCodec(), transfer=False).offer("x" * LARGE, 7200, id="large")
+    reminders = client.delayed_queue("reminders", codec=StringCodec(), transfer=False)
+    reminders.offer_recurring("report", "daily", cron="30 7 * * mon-fri", timezone="Europe/Berlin")
     payments = client.blocking_queue(DEAD, codec=StringCodec())
     payments.put("card")
     delivery = payments.receive(timeout=10)
@@ -107,6 +110,14 @@ def test_the_timeline_zooms_and_its_bars_list_their_items(open_tab: OpenTab) -> 
     page.keyboard.press("Enter")
     expect(page.locator("table.items tbody tr")).to_have_count(1)
     expect(page.locator("table.items")).to_contain_text("first")
+
+
+def test_a_recurring_offer_is_told_in_words(open_tab: OpenTab) -> None:
+    page = open_tab().open(PATHS["recurring"])
+    offers = page.get_by_role("region", name="Recurring offers")
+    expect(offers).to_contain_text("at 07:30 on Monday to Friday, Europe/Berlin")
+    offers.get_by_text("daily").click()
+    expect(offers.locator(".times li")).to_have_count(5)
 
 
 def test_items_are_filtered_with_completion(open_tab: OpenTab) -> None:
