@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from redisson_dq._shell import command_line
+from redisson_dq._sync.connecting.asking import answers
 from redisson_dq.doctor.findings import CannotRun, Finding, Severity, redis_cli
-from redisson_dq.doctor.sight import Node, Sight
+from redisson_dq.doctor.sight import Looked, Node, Sight
 from redisson_dq.observing.server_advice import version_of
 from redisson_dq.wire import calls
 from redisson_dq.wire.keys import QueueKeys
@@ -45,6 +46,8 @@ _OF_QUEUES = {
     *("lpop", "rpop", "lpush", "rpush", "lrem", "lrange", "zadd", "zrem", "zrange", "zrangebyscore", "lmove"),
 }
 
+# So many queues are asked about in one round trip.
+_ASKED_AT_ONCE = 200
 # So many queues are named in a command.
 _MOST_NAMED = 5
 # The writes of a transfer on each key, and those that a user lacks who only looks.
@@ -85,8 +88,7 @@ def rights(sight: Sight) -> Iterator[Finding]:
             raise CannotRun("Redis before 7.0 does not tell which rights a user has")
     user = sight.ask("ACL", "WHOAMI").decode()
     looked = sight.queues
-    for queue in looked:
-        missing = _missing(sight, queue.keys)
+    for queue, missing in _missing(sight, looked):
         # A user without any right to write only looks.
         if missing and not set(missing) >= _WRITES:
             yield Finding(
@@ -102,14 +104,26 @@ def rights(sight: Sight) -> Iterator[Finding]:
     yield from _refused(sight, {key: each.whole for each in looked for key in _all_keys(each.keys)})
 
 
-def _missing(sight: Sight, keys: QueueKeys) -> list[str]:
-    """The commands that the user lacks to move a queue, or with a key those that it may not run on that key."""
-    asked = ((keys.ready, needed_to_move(keys.channel)), (keys.timeout, _ON_TIMEOUT), (keys.envelopes, _ON_ENVELOPES))
-    missing: list[str] = []
-    for key, commands in asked:
-        refused = sight.connections.run(calls.missing_rights([key], commands))
-        missing += [each if key == keys.ready else f"{each} {key}" for each in refused if each not in missing]
-    return missing
+def _missing(sight: Sight, queues: Sequence[Looked]) -> Iterator[tuple[Looked, list[str]]]:
+    """The commands that the user lacks to move a queue, or with a key those that it may not run on that key.
+
+    The questions about so many queues share a round trip.
+    """
+    for begin in range(0, len(queues), _ASKED_AT_ONCE):
+        part = queues[begin : begin + _ASKED_AT_ONCE]
+        asked = [each for queue in part for each in _needed(queue.keys)]
+        told = iter(answers(sight.connections, [calls.missing_rights([key], commands) for key, commands in asked]))
+        for queue in part:
+            missing: list[str] = []
+            for (key, _), refused in zip(_needed(queue.keys), told, strict=False):
+                is_ready = key == queue.keys.ready
+                missing += [each if is_ready else f"{each} {key}" for each in refused if each not in missing]
+            yield queue, missing
+
+
+def _needed(keys: QueueKeys) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The commands that a mover sends on the keys of a queue."""
+    return (keys.ready, needed_to_move(keys.channel)), (keys.timeout, _ON_TIMEOUT), (keys.envelopes, _ON_ENVELOPES)
 
 
 def _all_keys(keys: QueueKeys) -> tuple[str, ...]:

@@ -167,7 +167,7 @@ def test_a_dead_value_says_why(open_tab: OpenTab) -> None:
 
 def test_of_a_value_of_20_mb_the_beginning_is_shown(open_tab: OpenTab) -> None:
     page = open_tab().open(LINKS.items(HUGE))
-    assert sum(sizes(page).values()) < 300_000
+    assert sum(sizes(page).values()) < LARGEST
     expect(page.locator("table.items")).to_contain_text("19.1 MB")
     page.get_by_role("link", name="large").click()
     expect(page.locator("main")).to_contain_text("Only the beginning is shown")
