@@ -10,7 +10,7 @@ import redis.asyncio
 from redis.asyncio.sentinel import SentinelConnectionPool as AsyncSentinelConnectionPool
 from redis.sentinel import SentinelConnectionPool
 
-__all__ = ["where", "where_nodes"]
+__all__ = ["may_be_one", "where", "where_nodes"]
 
 # More nodes of a cluster are counted.
 _SHOWN = 3
@@ -35,6 +35,18 @@ def where_nodes(nodes: Iterable[Any]) -> str:
     hosts = [_host(node.host, node.port) for node in nodes]
     more = f" and {len(hosts) - _SHOWN} more" if len(hosts) > _SHOWN else ""
     return f"redis+cluster://{','.join(hosts[:_SHOWN])}{more}"
+
+
+def may_be_one(where: str, other: str) -> bool:
+    """Whether two of these texts may be of one server. A cluster may be known by other nodes, so one is enough."""
+    if where == other:
+        return True
+    cluster = "redis+cluster://"
+    if not (where.startswith(cluster) and other.startswith(cluster)):
+        return False
+    if " more" in where or " more" in other:
+        return True
+    return not set(where.removeprefix(cluster).split(",")).isdisjoint(other.removeprefix(cluster).split(","))
 
 
 def _protocol(connection_class: type) -> str:

@@ -200,9 +200,11 @@ def _wanted(options: dict[str, Any], resumed: Journal | None, to_url: str | None
 
 def _check_servers(resumed: Journal, servers: dict[str, str], is_allowed: bool) -> None:
     """The journal's counts of batches hold for its two servers: on others a batch may be missing, or come twice."""
+    from redisson_dq._redis.where import may_be_one
+
     for name, option in (("from_server", "--url"), ("to_server", "--to-url")):
         noted, now = resumed.plan[name], servers[name]
-        if noted == now:
+        if may_be_one(noted, now):
             continue
         told = f"the journal {str(resumed.path)!r} is about {noted}, and {option} is {now}"
         if not is_allowed:

@@ -9,6 +9,7 @@ from typing import cast
 
 import attrs
 
+from redisson_dq._redis.where import may_be_one
 from redisson_dq.mending.queue import MendedQueue, QueuePart
 from redisson_dq.mending.selection import Chosen
 from redisson_dq.mending.undo_file import DoneBatch, UndoFile, UndoFileError, UndoWriter
@@ -56,7 +57,7 @@ def check_file(queue: MendedQueue, found: UndoFile, *, allow_other_server: bool 
             f"of {queue.name!r} (in Redis {raw[0]!r}); is the name mapper another one?"
         )
     warnings = []
-    if header["server"] != queue.where:
+    if not may_be_one(header["server"], queue.where):
         told = f"the file was made on {header['server']}, and this is {queue.where}"
         if not allow_other_server:
             raise UndoFileError(
