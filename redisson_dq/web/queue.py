@@ -123,7 +123,10 @@ class ConnectedClients:
         is_short = listeners > sum(row.listens for row in self._rows)
         if is_short or now - self._at > self._FRESH:
             try:
-                self._rows, self._error = Sight(self._client, (), None).clients, ""
+                found = Sight(self._client, (), None).clients
+                # A Sentinel listens to a channel of its own.
+                self._rows = [row for row in found if not row.fields.get("name", "").startswith("sentinel-")]
+                self._error = ""
             except CannotRun as error:
                 self._rows, self._error = [], str(error)
             self._at = now
