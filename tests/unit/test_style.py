@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import re
+import subprocess
 from pathlib import Path
 
 import redisson_dq
@@ -257,3 +258,11 @@ def test_files_of_tests_have_names_of_their_own() -> None:
     """Pytest imports each by its name alone, as their folders are no packages."""
     names = [path.name for path in Path(__file__).parents[1].rglob("test_*.py")]
     assert sorted({name for name in names if names.count(name) > 1}) == []
+
+
+def test_no_file_has_the_marks_of_a_merge() -> None:
+    found = subprocess.run(
+        ["git", "grep", "-n", "-I", "-E", "^(<<<<<<<|>>>>>>>|[|]{7}) "], cwd=ROOT, capture_output=True, text=True
+    )
+    assert found.stdout.splitlines() == []
+    assert found.returncode == 1, found.stderr
