@@ -1,4 +1,4 @@
-"""The programs of docs/worker.md that the test of the pages cannot run: the worker's file, and the web application."""
+"""Programs of pages about the worker that the test of pages cannot run: the first worker, and the web application."""
 
 from __future__ import annotations
 
@@ -25,20 +25,22 @@ with warnings.catch_warnings():
     warnings.filterwarnings("ignore", "Using `httpx` with")  # of later versions of starlette
     from fastapi.testclient import TestClient
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "worker.md"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 URL = "redis://localhost:6379/0"
 
 
-def program(mark: str) -> str:
+def program(page: str, mark: str) -> str:
     """The block of code under a comment that says where it is run."""
-    found = re.search(rf"<!-- not run: [^\n]*{mark}[^\n]* -->\n+```python\n(.*?)^```$", PAGE.read_text(), re.S | re.M)
+    found = re.search(
+        rf"<!-- not run: [^\n]*{mark}[^\n]* -->\n+```python\n(.*?)^```$", (DOCS / page).read_text("utf-8"), re.S | re.M
+    )
     assert found is not None
     return found[1]
 
 
 def test_the_file_of_the_tutorial(own_server: EmbeddedServer, tmp_path: Path, flavour: Flavour) -> None:
     file = tmp_path / "shop.py"
-    file.write_text(program("as a process").replace(URL, own_server.url), "utf-8")
+    file.write_text(program("tutorials/first-worker.md", "as a process").replace(URL, own_server.url), "utf-8")
     process = subprocess.Popen(
         [sys.executable, str(file)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), encoding="utf-8"
     )
@@ -59,7 +61,11 @@ def test_the_web_application(
     own_server: EmbeddedServer, capsys: pytest.CaptureFixture[str], framework: type[Starlette]
 ) -> None:
     made: dict[str, Any] = {"__name__": "shop"}
-    code = program("FastAPI").replace("from fastapi import FastAPI\n", "").replace("FastAPI(", "framework(")
+    code = (
+        program("how-to/web-application.md", "FastAPI")
+        .replace("from fastapi import FastAPI\n", "")
+        .replace("FastAPI(", "framework(")
+    )
     made["framework"] = framework
     exec(code.replace(URL, own_server.url), made)
     app: Starlette = made["app"]

@@ -156,7 +156,7 @@ def test_tests_that_are_named_are_there() -> None:
     missing = [f"{path}::{name}" for path, name in named if f"def {name}" not in (ROOT / path).read_text("utf-8")]
     assert missing == []
     # What the worker was designed after: each row says which test shows that it is there.
-    table = (ROOT / "docs" / "worker.md").read_text("utf-8").partition("## Where other designs' parts are")[2]
+    table = (ROOT / "docs" / "worker-reference.md").read_text("utf-8").partition("## Where other designs' parts are")[2]
     rows = re.findall(r"^\| (.*) \|$", table, re.MULTILINE)[1:]
     assert len(rows) > 20
     assert [row for row in rows if not re.search(r"\| `tests/[\w/]+\.py::\w+`$", row)] == []
