@@ -43,6 +43,11 @@ def outcomes(table: Table, state: enum.Enum) -> dict[tuple[Any, ...], list[enum.
     return found
 
 
+def picture(table: Table) -> str:
+    """The diagram alone."""
+    return decisions(table).partition("\n\n")[0]
+
+
 def decisions(table: Table) -> str:
     """The diagram, the states and the whole table."""
     states: list[enum.Enum] = list(type(next(iter(table))[0]))
@@ -120,6 +125,10 @@ def _cell(text: str) -> str:
 #: Page -> its sections.
 SECTIONS: dict[str, dict[str, Callable[[], str]]] = {
     "docs/how-it-works.md": {
+        "picture of the engine": partial(picture, engine.TRANSITIONS),
+        "picture of a handling": partial(picture, handling_table.TRANSITIONS),
+    },
+    "docs/internals.md": {
         "engine": partial(decisions, engine.TRANSITIONS),
         "pop": partial(decisions, pop_table.TRANSITIONS),
         "pumpers": partial(beside, pop_table.PUMPERS),

@@ -62,7 +62,7 @@ def test_the_web_application(
 ) -> None:
     made: dict[str, Any] = {"__name__": "shop"}
     code = (
-        program("how-to/web-application.md", "FastAPI")
+        program("web-application.md", "FastAPI")
         .replace("from fastapi import FastAPI\n", "")
         .replace("FastAPI(", "framework(")
     )

@@ -189,7 +189,7 @@ def test_every_script_and_its_commands_are_listed() -> None:
     for name in names():
         assert f"### `{name}.lua`" in PAGES["docs/scripts.md"]
         commands = re.findall(r"redis\.call\('(\w+)'", load(name).source)
-        assert [command for command in commands if f"`{command}`" not in PAGES["docs/how-it-works.md"]] == []
+        assert [command for command in commands if f"`{command}`" not in PAGES["docs/internals.md"]] == []
 
 
 def test_every_error_of_a_built_in_kind_says_so() -> None:
@@ -236,3 +236,12 @@ def test_what_an_error_says_to_install_is_what_the_extra_needs() -> None:
     }
     assert len(told) == 7
     assert told <= extras
+
+
+def test_pages_outside_of_reference_are_read_in_ten_minutes() -> None:
+    """A page that one reads from the top holds at most 2,000 words, code and tables included."""
+    groups = re.findall(r"```\{toctree\}\n:caption: (.+)\n(?::.*\n)*\n((?:[^`\n].*\n)+)```", PAGES["docs/index.md"])
+    assert "Reference" in dict(groups)
+    read = [f"docs/{page}.md" for group, pages in groups if group != "Reference" for page in pages.split()]
+    long = {page: words for page in read if (words := len(PAGES.get(page, "").split())) > 2000}
+    assert long == {}

@@ -68,7 +68,7 @@ SLEEPS: dict[str, tuple[int, str]] = {
     "testing/test_histories.py": (1, REAL),
     "testing/times.py": (1, REAL),
     "unit/cli/test_serving.py": (1, LOOK),
-    "unit/test_docs_how_it_works.py": (1, LOOK),
+    "unit/test_docs_internals.py": (1, LOOK),
     "unit/test_held_up.py": (2, REAL),
     "unit/test_timer.py": (2, REAL),
     "web/test_web_live.py": (2, LOOK),

@@ -1,4 +1,4 @@
-"""docs/how-it-works.md tells the truth about the tree: its rooms, the walks, and one meaning for each word."""
+"""docs/internals.md tells the truth about the tree: its rooms, the walks, and one meaning for each word."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.unit.test_imports import imports_of, modules_of
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PACKAGE = ROOT / "redisson_dq"
-PAGE = (ROOT / "docs" / "how-it-works.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "internals.md").read_text("utf-8")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 #: The table of each walk, and the sentence below it.
 WALKS = re.findall(r"^<!-- walk -->\n\n((?:\|.*\n)+)(?:\n(It also enters (?:.+\n)+))?", PAGE, re.MULTILINE)
@@ -292,5 +292,5 @@ def test_a_class_that_a_module_is_named_after_is_explained_among_the_words() -> 
     words = words_of_modules()
     assert len(words) >= 20
     missing = {module: word for module, word in words.items() if word not in rows | PLAIN}
-    assert missing == {}, "give each a row in docs/how-it-works.md, Words"
+    assert missing == {}, "give each a row in docs/internals.md, Words"
     assert {"head start", "pace", "departure", "intake", "layer"} <= set(words.values())
