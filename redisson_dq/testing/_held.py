@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from typing import Protocol
 
-__all__ = ["Holder", "announce", "held_at", "passed"]
+__all__ = ["Holder", "announce", "are_any", "held_at", "is_behind", "passed"]
 
 
 class Holder(Protocol):
@@ -22,6 +22,16 @@ _holders: weakref.WeakSet[Holder] = weakref.WeakSet()
 def announce(holder: Holder) -> None:
     """Has it asked from now on, as long as it lives."""
     _holders.add(holder)
+
+
+def are_any() -> bool:
+    """Whether anything may hold replies back."""
+    return len(_holders) > 0
+
+
+def is_behind(address: object) -> bool:
+    """Whether this connection goes through a holder."""
+    return bool(_all(address))
 
 
 def passed(address: object) -> int:

@@ -13,7 +13,7 @@ import attrs
 
 from redisson_dq._redis import pack
 from redisson_dq.testing._claim import NotForTestsError
-from redisson_dq.testing._held import held_at, passed
+from redisson_dq.testing._held import are_any, held_at, passed
 from redisson_dq.testing._scripts import (
     COMMAND,
     by_sha,
@@ -149,13 +149,16 @@ class TimedLine:
     def translated(self, packed: bytes) -> bytes:
         """Commands as they are sent in a test. They count as sent from here on."""
         made = [self._of(words) for words in _commands(packed)]
-        self._alarms.happened()
+        self._alarms.began()
         return b"".join(made)
 
     def written(self) -> None:
         """The commands are on their way."""
         self.is_subscribed = self._subscribes
-        self._alarms.happened()
+        if self.is_subscribed or self.is_blocking:
+            self._alarms.happened()
+        else:
+            self._alarms.began()
 
     def _of(self, words: list[bytes]) -> bytes:
         name = words[0].upper()
@@ -224,6 +227,8 @@ class TimedLine:
     @property
     def is_held(self) -> bool:
         """Whether a fault keeps its replies back."""
+        if not are_any():
+            return False
         connection = self._connection()
         held = None if connection is None else held_at(connection.local_address())
         return held is not None and (self.is_connecting or self.is_subscribed or held == self._replies)

@@ -15,7 +15,8 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 
 from redisson_dq.testing._lines import TimedLines
 from redisson_dq.testing._loops import handlers_elsewhere, idle
@@ -59,7 +60,7 @@ class Rest:
         """Raises NoRestError when that takes longer than the patience."""
         deadline = time.monotonic() + self._patience
         while True:
-            self._until(lambda: not self.busy(), deadline)
+            self._until(self._rests, deadline)
             moves = self._alarms.moves
             self._let_loops_go_on(deadline)
             self._ask_subscriptions(deadline)
@@ -67,20 +68,29 @@ class Rest:
                 self._check(deadline)
                 continue
             self._let_loops_go_on(deadline)
-            if self._alarms.moves == moves and not self.busy():
+            if self._alarms.moves == moves and self._rests():
                 for line in self._lines.all():
                     line.limit_wait()
                 return
 
     def busy(self) -> list[str]:
         """The things that go on, in words."""
+        return [each if isinstance(each, str) else each() for each in self._going_on()]
+
+    def _rests(self) -> bool:
+        # A look ends at the first thing that goes on, and tells nothing of it.
+        return next(self._going_on(), None) is None
+
+    def _going_on(self) -> Iterator[str | Callable[[], str]]:
         waiting, lines = dict(self._alarms.waiting), self._lines.all()
-        found = [f"a command of connection {line.id} is under way" for line in lines if line.is_busy]
-        resting = {line.reader for line in lines if line.is_blocking or line.is_subscribed or line.is_held}
+        for line in lines:
+            if line.is_busy:
+                yield f"a command of connection {line.id} is under way"
         for ident, wait in waiting.items():
             if wait.is_over():
-                found.append(f"thread {ident} is about to go on")
-            resting.add(ident)
+                yield f"thread {ident} is about to go on"
+        resting = {line.reader for line in lines if line.is_blocking or line.is_subscribed or line.is_held}
+        resting.update(waiting)
         # Threads that have yet to begin are in no other list.
         for thread in list(threading._dangling):  # type: ignore[attr-defined]
             if (
@@ -90,8 +100,7 @@ class Rest:
                 and thread is not threading.current_thread()
                 and thread.is_alive()
             ):
-                found.append(f"thread {thread.name!r} runs {_place_of(thread)}")
-        return found
+                yield partial(_place_of, thread)
 
     def _until(self, is_so: Callable[[], bool], deadline: float) -> None:
         with self._alarms.changed:
@@ -143,4 +152,5 @@ class Rest:
 
 def _place_of(thread: threading.Thread) -> str:
     frame = sys._current_frames().get(thread.ident or 0)
-    return "" if frame is None else f"{frame.f_code.co_name} ({frame.f_code.co_filename}:{frame.f_lineno})"
+    place = "" if frame is None else f"{frame.f_code.co_name} ({frame.f_code.co_filename}:{frame.f_lineno})"
+    return f"thread {thread.name!r} runs {place}"

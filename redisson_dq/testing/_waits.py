@@ -52,10 +52,15 @@ class Alarms:
         self._numbers = itertools.count()
 
     def happened(self) -> None:
-        """Something went on, so those who wait for rest look again."""
+        """Something went on, and may rest now. Those who wait for rest look again."""
         with self.mutex:
             self.moves += 1
             self.changed.notify_all()
+
+    def began(self) -> None:
+        """Something has begun to go on. Nothing rests by that, so nobody is woken to look."""
+        with self.mutex:
+            self.moves += 1
 
     def alarm(self, seconds: float, ring: Callable[[], None], about: str = "") -> TimedAlarm:
         """Rings when the time has been moved by so many seconds; at once where that is none.
@@ -67,7 +72,7 @@ class Alarms:
             alarm = TimedAlarm(self, at_us, next(self._numbers), ring, about)
             if seconds > 0:
                 heapq.heappush(self._heap, alarm)
-            self.happened()
+            self.began()
         if seconds <= 0:
             alarm.ring()
         elif seconds < _LOOK:
@@ -139,7 +144,7 @@ class TimedAlarm:
         self._alarms.drop(self)
         if not self.is_cancelled:
             self._ring()
-        self._alarms.happened()
+        self._alarms.began()
 
     def look(self, seconds: float) -> None:
         """Rings by real time, unless its time is over. While the test lets time pass, only that ends waits."""
@@ -202,7 +207,7 @@ class _Waited:
                 alarms.waiting.pop(thread.ident or 0, None)
             else:
                 alarms.waiting[thread.ident or 0] = outer
-            alarms.happened()
+            alarms.began()
 
     def _wait_as_user(self, is_over: Callable[[], bool]) -> None:
         alarms = self._alarms

@@ -14,6 +14,7 @@ import redis
 from redisson_dq.codecs import StringCodec
 from redisson_dq.testing import TestClock, offered
 from redisson_dq.testing._lines import TimedLines
+from redisson_dq.testing._waits import Alarms
 from redisson_dq.worker import Retry, fixed
 from tests.flavours import Flavour
 from tests.testing.conftest import START
@@ -136,3 +137,29 @@ def test_nothing_is_ahead_of_what_somebody_sees(flavour: Flavour, url: str) -> N
     with redis.Redis.from_url(url) as admin:
         run(flavour, url, history, ahead=True)
     assert seen == [(START + 10 * DAY, 240), (START + 20 * DAY, 480)]
+
+
+def test_few_steps_of_a_worker_have_those_who_wait_for_rest_look(flavour: Flavour, url: str) -> None:
+    """A look wakes a thread, and takes most of the time of a test with a worker."""
+    looked = 0
+
+    class Counted(Alarms):
+        def happened(self) -> None:
+            nonlocal looked
+            looked += 1
+            super().happened()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("redisson_dq.testing._clock.Alarms", Counted)
+        with TestClock(url, start=START) as clock, flavour.connect(url, codec=StringCodec()) as client:
+            worker, handled = flavour.worker(client), []
+            worker.handler("orders")(handled.append)
+            delayed = client.delayed_queue("orders")
+            delayed.offer_all([(str(number), timedelta(minutes=number + 1)) for number in range(100)])
+            with worker:
+                clock.settle()
+                looked = 0
+                clock.advance(minutes=100)
+            assert len(handled) == 100
+    # Each item has two moments: its due time, and 30 s later the deadline of its lease.
+    assert looked < 25 * 100, looked
