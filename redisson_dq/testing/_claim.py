@@ -7,11 +7,12 @@ from typing import Any
 import redis
 
 from redisson_dq._redis import without_password
-from redisson_dq.errors import RedissonDQError
+from redisson_dq.errors import ArgumentError, RedissonDQError
 from redisson_dq.testing._scripts import MARK_KEY, OWN_KEYS
 
-__all__ = ["NotForTestsError", "claim", "empty", "name_in"]
+__all__ = ["NotForTestsError", "check_url", "claim", "empty", "name_in"]
 
+_SCHEMES = ("redis://", "rediss://", "unix://")
 _NAME = "redisson-dq-test-clock"
 # A test that was killed leaves its mark. It ends by itself, in seconds.
 _MARKED = 86_400
@@ -33,6 +34,15 @@ return 1
 
 
 _IS_THEIRS = f"return redis.call('DBSIZE') > 0 and redis.call('EXISTS', '{MARK_KEY}') == 0 and 1 or 0"
+
+
+def check_url(url: str) -> None:
+    """Raises ArgumentError for a URL that does not name one server."""
+    if not url.startswith(_SCHEMES):
+        raise ArgumentError(
+            f"{without_password(url)}: a test needs the URL of one Redis ({', '.join(_SCHEMES)}); "
+            "under a Sentinel that is the master's, and its clients may ask the Sentinel"
+        )
 
 
 def name_in(url: str) -> str:

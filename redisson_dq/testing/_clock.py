@@ -18,9 +18,10 @@ from redisson_dq import _clock
 from redisson_dq._redis import without_password
 from redisson_dq._times import from_us
 from redisson_dq.errors import ArgumentError
-from redisson_dq.testing._claim import NotForTestsError, claim, empty, name_in
+from redisson_dq.testing._claim import NotForTestsError, check_url, claim, empty, name_in
 from redisson_dq.testing._clients import clients_in, is_soon
 from redisson_dq.testing._connections import over
+from redisson_dq.testing._held import is_behind
 from redisson_dq.testing._jumps import Auto
 from redisson_dq.testing._leaks import look
 from redisson_dq.testing._lines import TimedLines
@@ -55,13 +56,15 @@ class TestClock(ClockOfAlarms):
             clock.advance(days=30)
             assert client.blocking_queue("orders").poll() == "a"
 
-    Raises NotForTestsError for a server that holds anything else, ArgumentError.
+    Under a Sentinel ``url`` is that of the master. Raises NotForTestsError for a server that holds anything else.
+    Raises ArgumentError for another kind of URL, and for the URL of faults, which would stop the clock too.
     """
 
     # No class of tests, though pytest takes it for one by its name.
     __test__ = False
 
     def __init__(self, url: str, *, start: datetime | None = None, patience: float = 10.0) -> None:
+        check_url(url)
         start_us = _epoch_us(datetime.now(timezone.utc) if start is None else start, "start=") // 1000 * 1000
         self._url = url
         super().__init__(Alarms(start_us, patience))
@@ -90,6 +93,7 @@ class TestClock(ClockOfAlarms):
                 retry=Retry(NoBackoff(), 1),
             )
             stack.callback(self._admin.close)
+            self._check_faults()
             keeps = (MARK_KEY,) if claim(self._admin, self._url) else ()
             empty(self._admin)
             stack.callback(empty, self._admin, keeps=keeps)
@@ -99,6 +103,17 @@ class TestClock(ClockOfAlarms):
             stack.enter_context(_clock.using(self))
             self._ends = stack.pop_all()
         return self
+
+    def _check_faults(self) -> None:
+        """Raises ArgumentError where faults would stop the clock itself."""
+        self._admin.ping()
+        connection = self._admin.connection
+        # A socket of Unix has no fault before it.
+        if connection is not None and is_behind(connection._sock.getsockname()):
+            raise ArgumentError(
+                f"{without_password(self._url)}: the clock would meet the faults too; give it server.url, and its "
+                "clients faults.url"
+            )
 
     def __exit__(self, *error: object) -> None:
         self._ends.close()

@@ -11,7 +11,7 @@ import redis
 
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import RedisConnectionError
-from redisson_dq.testing._claim import claim, empty
+from redisson_dq.testing._claim import check_url, claim, empty
 from redisson_dq.testing._scripts import MARK_KEY
 
 __all__ = ["ServerOfTests", "server_of_tests"]
@@ -36,8 +36,10 @@ class ServerOfTests:
 def server_of_tests(url: str | None = None, number: int = 0) -> Iterator[ServerOfTests]:
     """The server at a URL, in the database ``number`` after that of the URL; without one, a server that is started.
 
-    Raises NotForTestsError for a server that holds anything else.
+    Raises NotForTestsError for a server that holds anything else, ArgumentError for a URL that names no single server.
     """
+    if url is not None:
+        check_url(url)
     with contextlib.ExitStack() as stack:
         embedded = stack.enter_context(EmbeddedServer()) if url is None else None
         url = _in_database(url or "", number) if embedded is None else embedded.url

@@ -20,13 +20,15 @@ import redisson_dq
 import redisson_dq.aio
 import redisson_dq.aio.worker
 from redisson_dq.codecs import StringCodec
-from redisson_dq.errors import DuplicateItemError
+from redisson_dq.errors import ArgumentError, DuplicateItemError
 from redisson_dq.migrating import QueueSite, export, import_file
-from redisson_dq.testing import NoRestError, NotForTestsError, TestClock
+from redisson_dq.testing import NoRestError, NotForTestsError, TestClock, server_of_tests
+from redisson_dq.testing.faults import Faults
 from redisson_dq.worker import Retry, exponential
 from tests.cluster import Cluster
 from tests.conftest import environment
 from tests.flavours import Flavour
+from tests.integration.test_topologies import Watched
 from tests.testing.conftest import START
 
 DAY = timedelta(days=1)
@@ -118,6 +120,20 @@ def test_several_clients_of_both_flavours(url: str, clock: TestClock) -> None:
     asyncio.run(main())
 
 
+def test_a_client_that_asks_a_sentinel_follows_the_clock_of_its_master(flavour: Flavour, tmp_path: Path) -> None:
+    with contextlib.ExitStack() as stack:
+        watched = Watched(stack, tmp_path)
+        clock = stack.enter_context(TestClock(watched.master.url))
+        url = f"redis+sentinel://127.0.0.1:{watched.port}/main"
+        client, handled = stack.enter_context(flavour.connect(url, codec=StringCodec())), []
+        worker = flavour.worker(client)
+        worker.handler("orders")(handled.append)
+        client.delayed_queue("orders").offer("a", 30 * DAY)
+        with worker:
+            clock.advance(days=30)
+        assert handled == ["a"]
+
+
 # -- what cannot follow ----------------------------------------------------------------------------------------------
 
 
@@ -135,6 +151,24 @@ def test_a_cluster_is_refused(flavour: Flavour, url: str) -> None:
         refused = pytest.raises(NotForTestsError, match="of a cluster, before the clock")
         with TestClock(url), refused, flavour.cluster(cluster.url) as client:
             client.delayed_queue("orders", transfer=False).offer("a", 60)
+
+
+@pytest.mark.parametrize("url", ["redis+sentinel://:secret@127.0.0.1:26379/main", "127.0.0.1:6379"])
+@pytest.mark.parametrize("make", [TestClock, lambda url: server_of_tests(url).__enter__()], ids=["clock", "server"])
+def test_a_url_that_names_no_single_server_is_refused(url: str, make: Callable[[str], object]) -> None:
+    with pytest.raises(ArgumentError, match=r"a test needs the URL of one Redis .* that is the master's") as refused:
+        make(url)
+    assert "secret" not in str(refused.value)
+
+
+def test_a_clock_that_would_meet_the_faults_is_refused(url: str) -> None:
+    with server_of_tests(url) as server, Faults(server) as faults:
+        with pytest.raises(ArgumentError, match=r"the clock would meet the faults too; give it server\.url"):
+            TestClock(faults.url).__enter__()
+        with TestClock(server.url) as clock, redisson_dq.connect(faults.url, codec=StringCodec()) as client:
+            client.delayed_queue("orders").offer("a", DAY)
+            clock.advance(DAY)
+            assert client.blocking_queue("orders").poll() == "a"
 
 
 PROCESS = """
