@@ -125,7 +125,8 @@ def test_a_client_that_asks_a_sentinel_follows_the_clock_of_its_master(flavour: 
         watched = Watched(stack, tmp_path)
         clock = stack.enter_context(TestClock(watched.master.url))
         url = f"redis+sentinel://127.0.0.1:{watched.port}/main"
-        client, handled = stack.enter_context(flavour.connect(url, codec=StringCodec())), []
+        client = stack.enter_context(flavour.connect(url, codec=StringCodec()))
+        handled: list[str] = []
         worker = flavour.worker(client)
         worker.handler("orders")(handled.append)
         client.delayed_queue("orders").offer("a", 30 * DAY)

@@ -152,7 +152,8 @@ def test_few_steps_of_a_worker_have_those_who_wait_for_rest_look(flavour: Flavou
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("redisson_dq.testing._clock.Alarms", Counted)
         with TestClock(url, start=START) as clock, flavour.connect(url, codec=StringCodec()) as client:
-            worker, handled = flavour.worker(client), []
+            worker = flavour.worker(client)
+            handled: list[str] = []
             worker.handler("orders")(handled.append)
             delayed = client.delayed_queue("orders")
             delayed.offer_all([(str(number), timedelta(minutes=number + 1)) for number in range(100)])
