@@ -25,7 +25,8 @@ _PAGE, _PAGE_BYTES = 500, 500_000
 def all_waiting(queue: MendedQueue, part: QueuePart) -> Iterator[tuple[SeenItem, Met]]:
     """All waiting items of a part, in the order of offers, then those that stand in the zset alone.
 
-    An item that waits all the time is met. One that gets another due time meanwhile may be met twice.
+    Items of the list of envelopes are met once. Where a lean item gets another due time meanwhile, one item may be met
+    twice or be passed over: one at most for each change.
     """
     cursor = b""
     while True:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,9 @@ from redisson_dq.mending import (
     select_waiting,
     undo,
 )
+from redisson_dq.mending.walking import all_waiting
 from redisson_dq.wire.keys import DeadKeys, QueueKeys
+from tests.benchmarks import entries
 
 KEYS = QueueKeys.of("orders")
 DEAD = DeadKeys.belonging_to("orders")
@@ -458,3 +461,25 @@ def test_an_undo_waits_for_the_end_of_the_action(delayed: Any, mended: MendedQue
         undo(mended, early)
     assert undo(mended, UndoFile.read(tmp_path / "undo")).done == 9
     assert delayed.size() == 9
+
+
+# -- a queue that changes while it is counted ------------------------------------------------------------------------
+@pytest.mark.parametrize(("kind", "most_wrong"), [(entries.mirrored, 0), (entries.lean, 1)])
+@pytest.mark.parametrize(("moved", "behind"), [(0, 3000), (0, 4999), (-1, 0), (-1, 5)])
+def test_a_due_time_that_changes_between_two_pages_makes_the_count_wrong_by_one_at_most(
+    url: str, admin: Any, mended: MendedQueue, kind: Any, most_wrong: int, moved: int, behind: int
+) -> None:
+    kind(url, "orders", 5000)
+    waiting = admin.zrange(KEYS.timeout, 0, -1, withscores=True)
+    calls, run = itertools.count(), mended.run
+
+    def between(request: Any) -> Any:
+        if next(calls) == 1:
+            admin.execute_command("ZADD", KEYS.timeout, repr(waiting[behind][1]), waiting[moved][0])
+        return run(request)
+
+    mended.run = between  # type: ignore[method-assign]
+    met = [met.member for part in mended.parts for _, met in all_waiting(mended, part)]
+    assert next(calls) > 2
+    assert abs(len(met) - 5000) <= most_wrong
+    assert len({member for member, _ in waiting} - set(met)) <= most_wrong
