@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from redisson_dq.browsing.filters import Filter, FilterError
-    from redisson_dq.browsing.one import find_row
+    from redisson_dq.browsing.one import TooFar, find_row
     from redisson_dq.browsing.overviews import Overview, figures_of, grouped, overview
     from redisson_dq.browsing.pages import SeenPage, browse, cursor_at, names_of_parts
     from redisson_dq.browsing.partitions import partitions_of
@@ -36,7 +36,10 @@ else:
                 "Filter",
                 "FilterError",
             ),
-            "one": ("find_row",),
+            "one": (
+                "TooFar",
+                "find_row",
+            ),
             "overviews": (
                 "Overview",
                 "figures_of",
@@ -83,6 +86,7 @@ __all__ = [
     "Overview",
     "SeenPage",
     "SeenItem",
+    "TooFar",
     "ValueReader",
     "browse",
     "cursor_at",

@@ -20,12 +20,20 @@ from redisson_dq.wire.keys import QueueKeys, map_name
 if TYPE_CHECKING:
     from redisson_dq import Client
 
-__all__ = ["find_row"]
+__all__ = ["TooFar", "find_row"]
 
 _AT = re.compile(r"([a-z-]+)@(\d{1,9})")
 _HEX = re.compile("[0-9a-f]{16}(?:[0-9a-f]{2}){0,16}")
 #: The script's words for states, by those of pages.
 _STATES: dict[str, SeenIn] = {"leased": "in-flight", "ready": "ready", "dead": "dead"}
+
+
+class TooFar(Exception):
+    """A walk has met so many entries, of all that there are, and has not found the one with an id."""
+
+    def __init__(self, looked: int, count: int, after: str) -> None:
+        super().__init__(f"not found among {looked:,} of {count:,}")
+        self.looked, self.count, self.after = looked, count, after
 
 
 def find_row(
@@ -37,6 +45,8 @@ def find_row(
     dead_letter: str | None = None,
     head: int = 1 << 20,
     told: Callable[[int, int], None] | None = None,
+    most: int | None = None,
+    after: str | None = None,
 ) -> SeenItem | None:
     """The item with an id that a page has shown, or the id of its offer. None where there is none.
 
@@ -46,14 +56,18 @@ def find_row(
 
     Costs one round trip for each partition, and for an id in hex two more, which find a lease, a retry and whatever has
     a record. Only an entry without any, as Redisson writes it, takes a walk through the pages of all that wait.
-    ``told`` is called with how many were looked at, and how many there are. Raises ArgumentError, RedisConnectionError,
-    RedisReplyError, WrongTypeError.
+    ``told`` is called with how many were looked at, and how many there are. With ``most`` the walk ends behind so many
+    entries and raises TooFar, which has the cursor to go on from by ``after``. Raises ArgumentError,
+    RedisConnectionError, RedisReplyError, WrongTypeError.
     """
     place = _AT.fullmatch(id)
     if place is not None:
         for state in STATES:
             if state == place[1]:
                 return _at(client, queue, state, int(place[2]), partitions, dead_letter, head)
+    options: dict[str, Any] = {"partitions": partitions, "dead_letter": dead_letter}
+    if after is not None:
+        return _walked(client, queue, "waiting", id, head, told, most, options, after)
     made = entry_id(id)
     names = names_of_parts(client, queue, partitions)
     target = Target(given_id=id) if made is None else Target(entry=made[1], due_ms=made[0])
@@ -66,17 +80,18 @@ def find_row(
             return row
     if not is_hex:
         return None
-    options: dict[str, Any] = {"partitions": partitions, "dead_letter": dead_letter}
     states: list[SeenIn] = ["waiting"]
     if any(_is_letter(client, name, id, dead_letter) for name in names):
         states.insert(0, "dead")
-    return next((row for state in states if (row := _walked(client, queue, state, id, head, told, options))), None)
+    return next(
+        (row for state in states if (row := _walked(client, queue, state, id, head, told, most, options))), None
+    )
 
 
 def _found(client: Client, name: str, id: str, target: Target, dead_letter: str | None, head: int) -> SeenItem | None:
     side = ReadySide[Any](name, None, client.runtime.options, dead_letter=dead_letter)
-    page = client.runtime.connections.run(calls.find_item(side.lease_keys, target))
-    return _row(name, id, page.found[0], page.now_us, head) if page.found else None
+    page = client.runtime.connections.run(calls.find_item(side.lease_keys, target, head))
+    return _row(name, id, page.found[0], page.now_us) if page.found else None
 
 
 def _indexed(client: Client, name: str, id: str, dead_letter: str | None, head: int) -> SeenItem | None:
@@ -101,7 +116,7 @@ def _is_letter(client: Client, name: str, id: str, dead_letter: str | None) -> b
     return client.runtime.connections.run(commands.has_field(dead.dead_info, bytes.fromhex(id)))
 
 
-def _row(queue: str, id: str, found: Found, now_us: int, head: int) -> SeenItem:
+def _row(queue: str, id: str, found: Found, now_us: int) -> SeenItem:
     state = _STATES.get(found.state, "waiting")
     return SeenItem(
         queue=queue,
@@ -109,8 +124,8 @@ def _row(queue: str, id: str, found: Found, now_us: int, head: int) -> SeenItem:
         id=id,
         now=from_ms(now_us // 1000),
         due=from_optional_ms(found.due_ms),
-        size=len(found.data),
-        data=found.data[:head],
+        size=len(found.data) if found.size is None else found.size,
+        data=found.data,
         attempts=found.attempts,
         reason="" if found.state in ("waiting", *_STATES) else found.state,
     )
@@ -138,9 +153,10 @@ def _walked(
     id: str,
     head: int,
     told: Callable[[int, int], None] | None,
+    most: int | None,
     options: dict[str, Any],
+    after: str | None = None,
 ) -> SeenItem | None:
-    after: str | None = None
     looked = 0
     while True:
         page = browse(client, queue, state, after=after, limit=MOST_ROWS, head=0, **options)
@@ -153,4 +169,6 @@ def _walked(
             told(looked, page.count)
         if page.next is None:
             return None
+        if most is not None and looked >= most:
+            raise TooFar(looked, page.count, page.next)
         after = page.next

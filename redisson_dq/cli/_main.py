@@ -62,6 +62,7 @@ COMMANDS = {
     "quarantine": "redisson_dq.cli.mending.quarantine",
     "undecodable": "redisson_dq.cli.mending.undecodable",
     "release": "redisson_dq.cli.mending.release",
+    "ack": "redisson_dq.cli.mending.ack",
     "undo": "redisson_dq.cli.mending.undo",
     "acl": "redisson_dq.cli.acl",
     "dashboard": "redisson_dq.cli.dashboard",

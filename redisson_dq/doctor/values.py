@@ -194,7 +194,8 @@ def torn_entries(sight: Sight) -> Iterator[Finding]:
             yield queue.finding(
                 check="torn-entries",
                 severity=Severity.PROBLEM,
-                text=f"{list_alone} entries stand in the list of envelopes alone, and are never due",
+                text=counted(list_alone, "entry stands", "entries stand")
+                + f" in the list of envelopes alone, and {'is' if list_alone == 1 else 'are'} never due",
                 evidence={"in_list_alone": list_alone, "in_zset_alone": max(0, zset_alone), **_sampled(queue)},
                 shown_by=shown,
                 # The first one delivers the entry now, the second one drops it.
@@ -214,7 +215,9 @@ def torn_entries(sight: Sight) -> Iterator[Finding]:
             yield queue.finding(
                 check="torn-entries",
                 severity=Severity.WARNING,
-                text=f"{zset_alone} entries stand in the zset alone: they are delivered, but readAll() misses them",
+                text=counted(zset_alone, "entry stands", "entries stand")
+                + f" in the zset alone: {'it is' if zset_alone == 1 else 'they are'} delivered, but readAll() misses "
+                + ("it" if zset_alone == 1 else "them"),
                 evidence={"in_list_alone": 0, "in_zset_alone": zset_alone, **_sampled(queue)},
                 shown_by=shown,
                 commands=(redis_cli("RPUSH", queue.keys.envelopes, member),) if member else (),

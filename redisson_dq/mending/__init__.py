@@ -1,8 +1,8 @@
 """Actions on one item of a queue or on many, and their undo.
 
 Here belongs how items are chosen, acted on in batches, and put back from an undo file. The commands ``cancel``,
-``reschedule``, ``run-now``, ``pause``, ``resume``, ``dead``, ``quarantine``, ``undecodable`` and ``undo`` use it, and
-so do the pages of ``web/``. Nothing here reads arguments of a command or prints.
+``reschedule``, ``run-now``, ``pause``, ``resume``, ``dead``, ``quarantine``, ``undecodable``, ``release``, ``ack`` and
+``undo`` use it, and so do the pages of ``web/``. Nothing here reads arguments of a command or prints.
 
 One action goes through four steps:
 
@@ -20,7 +20,7 @@ from redisson_dq.mending.by_id import IdProblem, found_by_id
 from redisson_dq.mending.filtering import filtered
 from redisson_dq.mending.pausing import pause, resume
 from redisson_dq.mending.queue import MendedQueue, QueuePart
-from redisson_dq.mending.releasing import release, select_held
+from redisson_dq.mending.releasing import ack, release, select_held
 from redisson_dq.mending.selection import Selection, select_aside, select_waiting
 from redisson_dq.mending.undo_file import UndoFile, UndoFileError, UndoWriter
 from redisson_dq.mending.undoing import Undone, check_file, undo
@@ -37,6 +37,7 @@ __all__ = [
     "UndoFileError",
     "UndoWriter",
     "Undone",
+    "ack",
     "aside_rows",
     "check_file",
     "filtered",

@@ -40,10 +40,12 @@ def found_by_id(
     ids: Sequence[str],
     *,
     told: Callable[[int, int], None] | None = None,
+    stop: Callable[[], bool] | None = None,
 ) -> tuple[Selection, list[IdProblem]]:
     """The waiting items with these ids, and the problem of each other id. An id that is given twice counts once.
 
-    Costs one round trip for each id. The bare hex ids of entries take one walk through all that waits.
+    Costs one round trip for each id. The bare hex ids of entries take one walk through all that waits, which ends early
+    with ``stop``.
     """
     selection, problems = Selection(queue, "waiting"), []
     with selection.unless_it_fails():
@@ -67,7 +69,7 @@ def found_by_id(
             else:
                 problems.append(_problem(queue, id, "unknown"))
         if bare:
-            problems += _walked(queue, selection, bare, met, told)
+            problems += _walked(queue, selection, bare, met, told, stop)
     return selection, problems
 
 
@@ -83,14 +85,18 @@ def _walked(
     bare: set[str],
     met: set[bytes],
     told: Callable[[int, int], None] | None,
+    stop: Callable[[], bool] | None,
 ) -> list[IdProblem]:
     found: dict[str, list[tuple[QueuePart, Met]]] = {id: [] for id in bare}
     for part in queue.parts:
         for count, (row, entry) in enumerate(all_waiting(queue, part), 1):
             if row.entry_id in found:
                 found[row.entry_id].append((part, entry))
-            if told is not None and count % 1000 == 0:
-                told(count, selection.count)
+            if count % 1000 == 0:
+                if told is not None:
+                    told(count, selection.count)
+                if stop is not None and stop():
+                    break
     problems = []
     for id, entries in found.items():
         if len(entries) == 1:

@@ -67,10 +67,10 @@ def envelope_of(client: Client, queue: str, partitions: int | None) -> str:
     return "legacy" if "legacy" in found and not found & {"current", "lean", "lease"} else "current"
 
 
-def codec_of(client: Client, queue: str, partitions: int | None) -> str:
+def codec_of(client: Client, queue: str, partitions: int | None, *, help: str = "say --codec NAME") -> str:
     """Redisson's name of the codec that the first items have, and its default where there are none.
 
-    Raises ArgumentError where the bytes do not tell which one it is.
+    Raises ArgumentError where the bytes do not tell which one it is. ``help`` ends its text: how the caller names one.
     """
     from redisson_dq.browsing import browse, recognise
 
@@ -82,5 +82,5 @@ def codec_of(client: Client, queue: str, partitions: int | None) -> str:
             return names.pop()
         if rows:
             alike = ", ".join(sorted(names)) or "no known codec"
-            raise ArgumentError(f"the values of {queue} look like those of {alike}: say --codec NAME")
+            raise ArgumentError(f"the values of {queue} look like those of {alike}: {help}")
     return _KRYO

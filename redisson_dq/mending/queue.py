@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 import attrs
@@ -34,16 +34,24 @@ class QueuePart:
 class MendedQueue:
     """A queue by its name. Its partitions are one queue.
 
-    ``dead_letter`` names the queue that gets its dead letters, if it has no list of its own.
+    ``dead_letter`` names the queue that gets its dead letters, if it has no list of its own. ``away`` is called with
+    the reason while Redis is away, and with an empty text when it answers again.
     """
 
     def __init__(
-        self, client: Client, name: str, *, partitions: int | None = None, dead_letter: str | None = None
+        self,
+        client: Client,
+        name: str,
+        *,
+        partitions: int | None = None,
+        dead_letter: str | None = None,
+        away: Callable[[str], None] = lambda reason: None,
     ) -> None:
         self.client = client
         self.name = name
         self.partitions = partitions
         self.dead_letter = dead_letter
+        self._away, self._is_away = away, False
         options = client.runtime.options
         self.remember_ms = options.remember_ms
         names = [name] if partitions is None else partition_names(name, partitions, options.name_mapper)
@@ -76,9 +84,16 @@ class MendedQueue:
         connections = self.client.runtime.connections
         for pause in self._pauses():
             try:
-                return connections.run(request)
-            except RedisConnectionError:
+                found = connections.run(request)
+            except RedisConnectionError as error:
+                self._is_away = True
+                self._away(str(error))
                 connections.clock.sleep(pause)
+            else:
+                if self._is_away:
+                    self._is_away = False
+                    self._away("")
+                return found
         return connections.run(request)
 
     def _pauses(self) -> Iterator[float]:

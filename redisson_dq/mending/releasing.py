@@ -1,4 +1,4 @@
-"""Gives values back that receivers hold: those of a process that is gone, or that stands still."""
+"""Ends leases that receivers hold: those of a process that is gone, or that stands still."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from redisson_dq.mending.selection import MendBatch, Selection
 from redisson_dq.wire import calls
 from redisson_dq.wire.calls.mending import Aside, Mended
 
-__all__ = ["release", "select_held"]
+__all__ = ["ack", "release", "select_held"]
 
 # So many leases are read at once.
 _PAGE = 250
@@ -47,6 +47,21 @@ def release(selection: Selection, acting: Acting | None = None) -> MendCounts:
     return act_in_batches(selection, "release", 0, act, acting or Acting())
 
 
+def ack(selection: Selection, acting: Acting | None = None) -> MendCounts:
+    """Ends the chosen leases for good: their values are done, and nobody receives them again. It cannot be undone.
+
+    A receiver that still works on such a value is told that its lease is lost. A lease that has ended meanwhile is
+    left.
+    """
+    queue = selection.queue
+
+    def act(batch: MendBatch, nonce: bytes) -> Mended:
+        ids = [each.id for each in batch.chosen if isinstance(each, Aside)]
+        return queue.run(calls.mend_ack(batch.part.keys, nonce, ids))
+
+    return act_in_batches(selection, "ack", 0, act, acting or Acting())
+
+
 def _held(queue: MendedQueue, part: QueuePart) -> Iterator[tuple[SeenItem, Aside]]:
     start: int | None = 0
     while start is not None:
@@ -67,5 +82,6 @@ def _held(queue: MendedQueue, part: QueuePart) -> Iterator[tuple[SeenItem, Aside
                 reason=record.reason,
                 context=record.context,
             )
-            yield row, Aside(element=lease.data, id=lease.id)
+            # An undo needs the deadline and the record.
+            yield row, Aside(element=lease.data, id=lease.id, info=b"%d %b" % (lease.deadline_ms, lease.text))
         start = following if following is not None else start + _PAGE if len(leases) == _PAGE else None

@@ -33,6 +33,8 @@ class Undone:
     - "there": it stands in the queue
     - "again": its id was offered again
     - "gone": it was delivered or changed since
+    - "ended": its lease would have ended since
+    - "lined": it is a lease of a queue with keys or limits, whose turn went to another value
     - "unsure": the action was killed more than a day ago, and nobody can tell whether it was done
     """
 
@@ -161,10 +163,17 @@ def _request(queue: MendedQueue, part: QueuePart, batch: DoneBatch, entries: lis
         action = cast(WaitingAction, batch.action)
         met = [(each, _given(each, batch)) for each in entries if isinstance(each, Met)]
         return calls.unmend(part.keys.queue, nonce, action, queue.remember_ms, met)
+    if batch.kind == "in-flight":
+        return calls.unrelease(part.keys.queue, nonce, [_lease(each) for each in entries if isinstance(each, Aside)])
     kind, action_aside = cast(AsideKind, batch.kind), cast(AsideAction, batch.action)
     return calls.unmend_aside(
         part.keys, nonce, kind, action_aside, [each for each in entries if isinstance(each, Aside)]
     )
+
+
+def _lease(held: Aside) -> tuple[bytes, int, bytes, bytes]:
+    deadline, _, record = held.info.partition(b" ")
+    return held.id, int(deadline), record, held.element
 
 
 def _given(met: Met, batch: DoneBatch) -> str:

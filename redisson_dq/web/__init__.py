@@ -9,11 +9,13 @@ Here belong pages, rights to see them, and the live stream. How queues are looke
 ``doctor/``, how items are changed in ``mending/``. Each view has one module without HTTP, which makes a frozen
 view-model. ``templates/<view>.html`` shows it, and so does its JSON.
 
-- ``application.py`` is the Starlette application, with the table of all routes. ``views.py`` carries out the routes.
+- ``application.py`` is the Starlette application, with the table of all routes. ``routing.py`` has one route and one
+  request. ``views.py`` carries out the routes. ``dashboard.py`` has the parts that they share.
+- ``frame.py`` is the frame of all pages, with the templates.
 - ``guard.py`` checks hosts and origins, and sends the headers of every answer. ``access.py`` knows users and rights.
 - ``fleet.py``, ``queue.py``, ``timeline.py``, ``items.py``, ``item.py``, ``doctor.py``, ``actions.py`` are the views.
 - ``snapshots.py`` looks at all queues once a second at most, and ``live.py`` tells all tabs of it.
-- ``deeds.py`` carries out actions. ``masks.py`` hides fields. ``paths.py`` writes names into URLs.
+- ``deeds/`` carries out actions. ``masks.py`` hides fields. ``paths.py`` writes names into URLs.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Users of the dashboard, and their rights over queues.
 
 There are three rights. ``view`` shows a queue with its values. ``mend`` changes its items: cancel, reschedule, run now,
-redrive, offer, release, pause, resume. ``purge`` deletes values that were set aside. Right ``mend`` brings ``view``
-along, and ``purge`` brings both.
+redrive, offer, release, pause, resume. ``purge`` deletes values: it purges and acknowledges. Right ``mend`` brings
+``view`` along, and ``purge`` brings both.
 """
 
 from __future__ import annotations

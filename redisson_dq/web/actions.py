@@ -39,7 +39,8 @@ class ActionView:
 
     ``wanted`` is the exact count once it is ``ready``, and ``met`` how many items were looked at. ``done`` were acted
     on; ``left`` counts those that were left, by the reason in words. ``undone`` were put back. ``problems`` tells of
-    ids that name no such item. ``goes_on``: ask again in a second. Forms with ``token`` go to ``links.action(id,
+    ids that name no such item. ``away`` says why it does not go on: Redis is away. ``is_final``: it has no undo.
+    ``goes_on``: ask again in a second. Forms with ``token`` go to ``links.action(id,
     step)``: ``can_do`` is the step ``do``, ``can_undo`` the step ``undo``, ``can_drop`` the step ``drop``, which
     also ends one that goes on, between two batches.
     """
@@ -63,6 +64,8 @@ class ActionView:
     left: Mapping[str, int]
     problems: tuple[str, ...]
     error: str
+    away: str
+    is_final: bool
     undo_file: str
     goes_on: bool
     can_do: bool
@@ -79,11 +82,13 @@ class ActionsView:
 
 _LEFT = {
     "gone": "moved, taken or changed meanwhile",
-    "newer": "a newer version of the library wrote their records",
+    "newer": "recorded by a newer version of the library",
     "unreadable": "in no known format",
-    "there": "stand in the queue as they were before",
-    "again": "their ids were offered again since",
+    "there": "in the queue as before",
+    "again": "offered again since, with an equal id",
     "unsure": "nothing tells whether it was done",
+    "ended": "past the end of the lease",
+    "lined": "of a queue with keys or limits, where another value has the turn",
 }
 _MOST_IDS = 20
 
@@ -111,6 +116,8 @@ def action(deed: WebDeed, rights: Collection[str], masks: Masks) -> ActionView:
         left={_LEFT.get(reason, reason): count for reason, count in deed.left.items()},
         problems=deed.problems[:_MOST_IDS],
         error=deed.error,
+        away=deed.away,
+        is_final=not deed.kind.can_undo,
         undo_file="" if deed.undo_file is None else deed.undo_file.name,
         goes_on=deed.status in _GOES_ON,
         can_do=may and deed.status == "ready" and deed.wanted > 0,

@@ -15,7 +15,8 @@ from redisson_dq._sync.client import Client
 from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError
 from redisson_dq.web.access import Access, Authorize, Basic, Token
-from redisson_dq.web.dashboard import COLORS, Dashboard
+from redisson_dq.web.dashboard import Dashboard
+from redisson_dq.web.frame import COLORS
 from redisson_dq.web.guard import WebGuard
 from redisson_dq.web.masks import Masks
 from redisson_dq.web.views import PAGES

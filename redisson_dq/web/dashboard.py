@@ -1,163 +1,45 @@
-"""The parts that all routes share: the client, the user's rights, templates, and errors as pages."""
+"""The parts that all routes share: the client, the user's rights, threads, and errors as pages."""
 
 from __future__ import annotations
 
 import asyncio
 import functools
-import re
 import shutil
 import tempfile
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import parse_qsl
 
 import anyio
 import anyio.to_thread
-import attrs
-import jinja2
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from redisson_dq._log import Log
 from redisson_dq._sync.client import Client
 from redisson_dq._version import __version__
-from redisson_dq.errors import ArgumentError, RedisConnectionError, RedissonDQError, WrongTypeError
+from redisson_dq.errors import RedissonDQError
 from redisson_dq.web.access import Access, AccessRefused, Basic, Right, Token, User
 from redisson_dq.web.deeds import Deeds
 from redisson_dq.web.doctor import FleetDoctor
+from redisson_dq.web.frame import Site, Trouble, environment, trouble_of
 from redisson_dq.web.live import Live
 from redisson_dq.web.masks import Masks
 from redisson_dq.web.paths import Links, text_of
 from redisson_dq.web.plain import json_bytes
 from redisson_dq.web.queue import ConnectedClients
+from redisson_dq.web.routing import NotFound, PostedForm, WebPage, WebRequest
 from redisson_dq.web.snapshots import Snapshots
-from redisson_dq.web.times import in_words, span_in_words
 
-__all__ = ["COLORS", "WebRequest", "Dashboard", "PostedForm", "NotFound", "WebPage", "Site", "Trouble"]
+__all__ = ["Dashboard"]
 
 logger = Log()
 T = TypeVar("T")
 
-#: The colours of the environment's badge. The style sheet has a class ``env-COLOR`` for each.
-COLORS = ("gray", "red", "orange", "yellow", "green", "teal", "blue", "purple", "pink")
-_TEMPLATES = Path(__file__).parent / "templates"
 # So many threads wait for Redis at a time, and so many carry out actions.
 _THREADS, _ACTING = 8, 2
-# A page waits so many seconds for an action, and a form has so many bytes at most.
-_PATIENCE, _MOST_BYTES = 1.0, 1_000_000
-
-
-@attrs.frozen(kw_only=True)
-class Site:
-    """The frame of every page, which templates have as ``site``.
-
-    ``name`` and ``color`` are the badge of the environment; ``name`` may be empty. ``where`` is the server without a
-    password. ``user`` is the name of the user, empty where nobody logs in; ``can_log_out`` by a form to
-    ``links.logout()``. ``rights`` are the user's rights here: of the queue on its pages, else of all queues.
-    ``form_token`` goes into each form as the hidden field ``token``. ``path`` and ``query`` are those of the page.
-    """
-
-    name: str
-    color: str
-    where: str
-    version: str
-    user: str
-    can_log_out: bool
-    allow_writes: bool
-    rights: frozenset[str]
-    form_token: str
-    path: str
-    query: Mapping[str, str]
-
-
-@attrs.frozen(kw_only=True)
-class Trouble:
-    """The view of ``error.html``: the ``status``, a ``title``, a ``text``, and a ``hint`` that says what to do.
-
-    ``is_away``: Redis cannot be reached, and the page is worth asking again.
-    """
-
-    status: int
-    title: str
-    text: str
-    hint: str
-    is_away: bool = False
-
-
-class NotFound(Exception):
-    """There is no such thing."""
-
-
-@attrs.frozen(kw_only=True)
-class WebRequest:
-    """One request of a user who may make it. ``queue`` is the name in its path, None on pages about all queues.
-
-    ``rights`` are the user's over that queue, or over all queues.
-    """
-
-    request: Request
-    user: User
-    rights: frozenset[Right]
-    queue: str | None
-    links: Links
-    query: Mapping[str, str]
-
-    def path(self, name: str) -> str:
-        """A part of the path, decoded."""
-        return text_of(self.request.path_params[name])
-
-    def number(self, name: str) -> int | None:
-        """A whole number of the query; None where there is none. Raises ArgumentError."""
-        text = self.query.get(name, "")
-        if not text:
-            return None
-        if not re.fullmatch("-?[0-9]{1,18}", text):
-            raise ArgumentError(f"{name}= is a whole number, not {text[:100]!r}")
-        return int(text)
-
-
-@attrs.frozen
-class PostedForm:
-    """The fields of a form, in their order."""
-
-    pairs: tuple[tuple[str, str], ...]
-
-    @classmethod
-    async def read(cls, request: Request) -> PostedForm:
-        """Raises AccessRefused for one that is too large."""
-        data = bytearray()
-        async for part in request.stream():
-            data += part
-            if len(data) > _MOST_BYTES:
-                raise AccessRefused(413, "the form is too large")
-        return cls(tuple(parse_qsl(data.decode(errors="replace"), keep_blank_values=True)))
-
-    def get(self, name: str) -> str:
-        """The first field of that name, or an empty text."""
-        return next((value for each, value in self.pairs if each == name), "")
-
-    def all(self, name: str) -> tuple[str, ...]:
-        """All fields of that name."""
-        return tuple(value for each, value in self.pairs if each == name)
-
-
-@attrs.frozen(kw_only=True)
-class WebPage:
-    """One route: its path, the right that it needs, its template and its function.
-
-    The function gets the dashboard and the request, and gives a view-model or a response. A path with ``{queue}`` asks
-    for the right to that queue. ``right`` is None for a page that checks the rights itself, and ``is_open`` marks one
-    without a user: the login.
-    """
-
-    path: str
-    right: Right | None
-    answer: Callable[[Any, WebRequest], Awaitable[Any]]
-    template: str = ""
-    methods: tuple[str, ...] = ("GET",)
-    is_open: bool = False
+# A page waits so many seconds for an action.
+_PATIENCE = 1.0
 
 
 class Dashboard:
@@ -188,7 +70,7 @@ class Dashboard:
         self._made_dir: str | None = None
         self._undo_dir = None if undo_dir is None else Path(undo_dir)
         self._limits: dict[str, anyio.CapacityLimiter] = {}
-        self._templates = _environment()
+        self._templates = environment()
 
     @property
     def undo_dir(self) -> Path:
@@ -276,7 +158,7 @@ class Dashboard:
             except AccessRefused as error:
                 return self._refused(error, request, links)
             except (NotFound, RedissonDQError) as error:
-                return self._failed(_trouble(error), request, links)
+                return self._failed(trouble_of(error), request, links)
             except Exception:
                 logger.exception("unexpected error in the dashboard, at %s", page.path)
                 trouble = Trouble(
@@ -317,7 +199,7 @@ class Dashboard:
             where=str(self.client.runtime.connections.where),
             version=__version__,
             user="" if self.access.auth is None else user.name,
-            can_log_out=isinstance(self.access.auth, Token) and bool(rights),
+            can_log_out=isinstance(self.access.auth, Token) and bool(user.name),
             allow_writes=self.access.allow_writes,
             rights=rights,
             form_token=self.access.form_token(user),
@@ -345,11 +227,18 @@ class Dashboard:
             answer.headers["www-authenticate"] = f'{scheme} realm="redisson-dq", charset="UTF-8"'
         return answer
 
+    def _known(self, request: Request) -> User:
+        """The user of a request that failed, who may be nobody."""
+        try:
+            return self.access.user_of(request)
+        except AccessRefused:
+            return User("")
+
     def _failed(self, trouble: Trouble, request: Request, links: Links) -> Response:
         headers = {"retry-after": "2"} if trouble.is_away else None
         if request.query_params.get("format") == "json":
             return Response(json_bytes(trouble), trouble.status, headers, "application/json")
-        site = self._frame(request, User(""), frozenset())
+        site = self._frame(request, self._known(request), frozenset())
         text = self._templates.get_template("error.html").render(view=trouble, site=site, links=links)
         return _page(text, trouble.status, headers)
 
@@ -357,65 +246,3 @@ class Dashboard:
 def _page(text: str, status: int, headers: Mapping[str, str] | None = None) -> Response:
     """A page. Half of a pair of surrogates, which a value of JSON may have, is shown as ``?``."""
     return Response(text.encode(errors="replace"), status, headers, "text/html; charset=utf-8")
-
-
-def _trouble(error: Exception) -> Trouble:
-    text = str(error)
-    if isinstance(error, NotFound):
-        return Trouble(status=404, title="Not found", text=text, hint="It may have been delivered or moved meanwhile.")
-    if isinstance(error, ArgumentError):
-        return Trouble(status=400, title="This address cannot be read", text=text, hint="")
-    if isinstance(error, RedisConnectionError):
-        return Trouble(
-            status=503,
-            title="Redis is away",
-            text=text,
-            hint="This page comes back by itself when Redis answers again.",
-            is_away=True,
-        )
-    if isinstance(error, WrongTypeError):
-        hint = "Something else uses this key. The doctor names it."
-        return Trouble(status=409, title="A key holds something else", text=text, hint=hint)
-    return Trouble(
-        status=502, title="Redis refused", text=text, hint="redisson-dq acl prints the rights of an observer."
-    )
-
-
-# -- templates -------------------------------------------------------------------------------------------------------
-
-
-def _environment() -> jinja2.Environment:
-    made = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    made.filters |= {"number": _number, "ago": in_words, "span": _span, "utc": _utc, "most": _most, "bars": _bars}
-    return made
-
-
-def _number(count: int | None) -> str:
-    """``1,234,567``; ``?`` where nobody can tell."""
-    return "?" if count is None else f"{count:,}"
-
-
-def _most(points: Iterable[float | None]) -> float | None:
-    """The largest of the points that are known; None without any."""
-    return max((each for each in points if each is not None), default=None)
-
-
-def _bars(points: Sequence[float | None]) -> str:
-    """The path of a small chart: a bar for each point that is known and not 0. fleet.js draws the same."""
-    most = _most(points) or 0
-    return "".join(f"M{2 * i + 1} 25v-{max(24 * each / most, 1):.1f}" for i, each in enumerate(points) if each)
-
-
-def _span(span: timedelta | None) -> str:
-    return "" if span is None else span_in_words(span)
-
-
-def _utc(moment: datetime | None, timespec: str = "seconds") -> str:
-    """``2026-11-24 19:00:00``."""
-    return "" if moment is None else moment.isoformat(" ", timespec).removesuffix("+00:00")

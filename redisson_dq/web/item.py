@@ -15,11 +15,13 @@ from redisson_dq.web.masks import HIDDEN, Masks
 from redisson_dq.web.plain import digits
 from redisson_dq.web.times import in_words
 
-__all__ = ["CodecChoice", "ItemView", "ItemMoment", "ValueNode", "item"]
+__all__ = ["MOST_LOOKED", "CodecChoice", "ItemView", "ItemMoment", "ValueNode", "item"]
 
 #: So much of a value is read to be decoded, so much of it is shown as bytes, and so many parts of its tree.
 _HEAD, _BYTES, _MOST_NODES, _LONGEST = 1 << 20, 4096, 2000, 2000
 _LONGEST_REASON = 64_000
+#: A search for one id looks at so many entries before it asks whether to go on.
+MOST_LOOKED = 100_000
 
 
 @attrs.frozen(kw_only=True)
@@ -100,13 +102,22 @@ class ItemView:
 
 
 def item(
-    client: Client, queue: str, state: str, id: str, masks: Masks, *, codec: str = "", partitions: int | None = None
+    client: Client,
+    queue: str,
+    state: str,
+    id: str,
+    masks: Masks,
+    *,
+    codec: str = "",
+    partitions: int | None = None,
+    after: str = "",
 ) -> ItemView | None:
     """The view, or None where there is no such item. 1 MB of the value is read at most.
 
-    Raises ArgumentError, RedisConnectionError, RedisReplyError.
+    A search for an id that no record knows ends behind 100,000 entries, and goes on from the cursor ``after``. Raises
+    TooFar, ArgumentError, RedisConnectionError, RedisReplyError.
     """
-    row = find_row(client, queue, id, partitions=partitions, head=_HEAD)
+    row = find_row(client, queue, id, partitions=partitions, head=_HEAD, most=MOST_LOOKED, after=after or None)
     if row is None:
         return None
     reader = masks.reader(codec or None)

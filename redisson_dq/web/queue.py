@@ -22,6 +22,7 @@ from redisson_dq.requests.delayed import DelayedRequests
 from redisson_dq.requests.inner.delayed_side import DelayedSide
 from redisson_dq.scheduling.recurrence import Recurrence
 from redisson_dq.web.actions import ActionChoice
+from redisson_dq.web.deeds.offering import CODECS
 from redisson_dq.web.fleet import FleetRow, fleet_row, verdicts
 from redisson_dq.web.masks import Masks
 from redisson_dq.web.rules import in_words
@@ -86,7 +87,8 @@ class QueueView:
     how many would move it. ``others`` is how many of these are not of this library, such as Java's. Both are None where
     nobody can tell. ``clients_error`` says why clients cannot be seen. ``forms`` and ``codecs`` are of a sample, and
     ``classes`` are those of its values. ``recurring`` are the first 50 offers. ``findings`` are the doctor's.
-    ``actions`` are those that the user may start on the queue itself: offer, pause, resume.
+    ``actions`` are those that the user may start on the queue itself: offer, pause, resume. ``codec_names`` are the
+    codecs that an offer may name.
     """
 
     name: str
@@ -104,6 +106,7 @@ class QueueView:
     recurring: tuple[RecurringView, ...]
     findings: tuple[Finding, ...]
     actions: tuple[ActionChoice, ...]
+    codec_names: tuple[str, ...]
 
 
 class ConnectedClients:
@@ -174,6 +177,7 @@ def queue(
         recurring=tuple(_recurring(client, name, partitions)) if figures.recurring else (),
         findings=tuple(each for each in report.findings if each.queue == name) if report else (),
         actions=actions,
+        codec_names=CODECS if actions else (),
     )
 
 

@@ -9,11 +9,11 @@ from urllib.parse import urlsplit
 import attrs
 from starlette.responses import RedirectResponse, Response
 
-from redisson_dq.browsing import partitions_of
+from redisson_dq.browsing import TooFar, partitions_of
 from redisson_dq.errors import ArgumentError, RedissonDQError
 from redisson_dq.web.access import COOKIE, AccessRefused, Right, Token, User
 from redisson_dq.web.actions import action, actions, choices
-from redisson_dq.web.dashboard import Dashboard, NotFound, PostedForm, WebPage, WebRequest
+from redisson_dq.web.dashboard import Dashboard
 from redisson_dq.web.deeds import KINDS, WebDeed, audit
 from redisson_dq.web.doctor import doctor
 from redisson_dq.web.fleet import fleet
@@ -21,6 +21,7 @@ from redisson_dq.web.item import item
 from redisson_dq.web.items import items
 from redisson_dq.web.live import LiveStream
 from redisson_dq.web.queue import queue
+from redisson_dq.web.routing import NotFound, PostedForm, WebPage, WebRequest
 from redisson_dq.web.timeline import timeline
 
 __all__ = ["PAGES"]
@@ -102,18 +103,23 @@ async def _items(dashboard: Dashboard, asked: WebRequest) -> Any:
 
 async def _item(dashboard: Dashboard, asked: WebRequest) -> Any:
     def made() -> Any:
-        name = _name(asked)
-        found = item(
-            dashboard.client,
-            name,
-            asked.path("state"),
-            asked.path("id"),
-            dashboard.masks,
-            codec=asked.query.get("codec", ""),
-            partitions=_partitions(dashboard, name),
-        )
+        name, id, codec = _name(asked), asked.path("id"), asked.query.get("codec", "")
+        try:
+            found = item(
+                dashboard.client,
+                name,
+                asked.path("state"),
+                id,
+                dashboard.masks,
+                codec=codec,
+                partitions=_partitions(dashboard, name),
+                after=asked.query.get("after", ""),
+            )
+        except TooFar as error:
+            go_on = asked.links.item(name, asked.path("state"), id, codec=codec, after=error.after)
+            raise NotFound(f"item {id!r} of queue {name!r}: {error}", go_on) from None
         if found is None:
-            raise NotFound(f"queue {name!r} has no item {asked.path('id')!r} any more")
+            raise NotFound(f"queue {name!r} has no item {id!r} any more")
         return attrs.evolve(found, actions=choices(found.state, asked.rights))
 
     return await dashboard.run(made)
@@ -193,6 +199,7 @@ async def _act(dashboard: Dashboard, asked: WebRequest) -> Any:
         delay=form.get("delay").strip(),
         item_id=form.get("item_id"),
         java_class=form.get("class").strip(),
+        codec=form.get("codec"),
     )
     dashboard.deeds.new(deed)
     await dashboard.go_on(dashboard.deeds.choose, deed)
@@ -226,7 +233,8 @@ def _deed(dashboard: Dashboard, asked: WebRequest) -> WebDeed:
 async def _action(dashboard: Dashboard, asked: WebRequest) -> Any:
     deed = _deed(dashboard, asked)
     await dashboard.access.check(asked.request, asked.user, "view", deed.queue)
-    return action(deed, await dashboard.access.rights(asked.request, asked.user, deed.queue), dashboard.masks)
+    rights = await dashboard.access.rights(asked.request, asked.user, deed.queue)
+    return action(deed, rights, dashboard.masks)
 
 
 async def _step(dashboard: Dashboard, asked: WebRequest) -> Any:
@@ -236,7 +244,7 @@ async def _step(dashboard: Dashboard, asked: WebRequest) -> Any:
     step = asked.path("step")
     if step == "do":
         dashboard.deeds.begin(deed)
-        await dashboard.go_on(dashboard.deeds.carry_out, deed)
+        await dashboard.go_on(dashboard.deeds.carry_out, deed, user.name)
     elif step == "undo":
         dashboard.deeds.begin_undo(deed, user.name)
         await dashboard.go_on(dashboard.deeds.take_back, deed, user.name)

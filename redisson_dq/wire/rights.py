@@ -99,7 +99,8 @@ _ROLES = {
             *("cancel", "cancel_recurring", "reschedule", "resume", "redrive", "purge_dead", "remove", "remove_ready"),
             *("clear", "offer", "offer_all", "offer_item", "offer_in_context", "push", "put_back", "take_due", "move"),
             *("dump", "restore", "copy", "rename", "expire", "persist", "poll", "lease_due", "give_back"),
-            *("mend", "mend_aside", "mend_find", "mend_letters", "mend_walk", "unmend", "unmend_aside", "exchange"),
+            *("mend", "mend_ack", "mend_aside", "mend_find", "mend_letters", "mend_walk", "exchange"),
+            *("unmend", "unmend_aside", "unrelease"),
         ),
         plain=(
             *("rpush", "lpush", "lrem", "ltrim", "lset", "lpop", "rpop", "blpop", "del", "unlink", "hset", "hdel"),

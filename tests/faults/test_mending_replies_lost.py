@@ -9,13 +9,18 @@ import pytest
 import redisson_dq
 from redisson_dq.codecs import StringCodec
 from redisson_dq.mending import MendCounts, MendedQueue, mend_aside, mend_waiting, select_aside, select_waiting
-from redisson_dq.mending.releasing import release, select_held
+from redisson_dq.mending.releasing import ack, release, select_held
 from tests.faults.world import World
 
 
 def released(mended: MendedQueue) -> MendCounts:
     with select_held(mended) as chosen:
         return release(chosen)
+
+
+def acked(mended: MendedQueue) -> MendCounts:
+    with select_held(mended) as chosen:
+        return ack(chosen)
 
 
 def cancelled(mended: MendedQueue) -> MendCounts:
@@ -30,8 +35,8 @@ def purged(mended: MendedQueue) -> MendCounts:
 
 @pytest.mark.parametrize(
     ("script", "act"),
-    [("give_back.lua", released), ("mend.lua", cancelled), ("mend_aside.lua", purged)],
-    ids=["release", "cancel", "purge"],
+    [("give_back.lua", released), ("mend_ack.lua", acked), ("mend.lua", cancelled), ("mend_aside.lua", purged)],
+    ids=["release", "ack", "cancel", "purge"],
 )
 def test_what_was_done_is_counted(script: str, act: Callable[[MendedQueue], MendCounts]) -> None:
     with World() as world, redisson_dq.connect(world.gate.url, codec=StringCodec()) as client:
@@ -44,6 +49,9 @@ def test_what_was_done_is_counted(script: str, act: Callable[[MendedQueue], Mend
         counts = act(MendedQueue(client, "orders"))
         assert trap.sprung.is_set()
         assert (counts.wanted, counts.done, dict(counts.left)) == (3, 3, {})
+        if act is acked:
+            assert (queue.read_all(), client.stats("orders")["orders"].in_flight) == ([], 0)
+            assert not any(queue.ack_all(held))
         if act is released:
             assert queue.read_all() == ["a", "b", "c"]
             assert not any(queue.ack_all(held))
@@ -63,3 +71,16 @@ def test_a_lease_that_has_ended_before_is_left() -> None:
         assert trap.sprung.is_set()
         assert (counts.done, dict(counts.left)) == (2, {"gone": 1})
         assert queue.read_all() == ["a", "c"]
+
+
+def test_whoever_waits_for_an_action_hears_that_redis_is_away_and_back() -> None:
+    with World() as world, redisson_dq.connect(world.gate.url, codec=StringCodec()) as client:
+        client.delayed_queue("orders", transfer=False).offer("a", 3600)
+        told: list[str] = []
+        mended = MendedQueue(client, "orders", away=told.append)
+        with select_waiting(mended) as chosen:
+            world.gate.trap("mend.lua", "reply", "cut")
+            assert mend_waiting(chosen, "cancel", 0).done == 1
+        assert len(told) == 2
+        assert "mend" in told[0]
+        assert told[1] == ""

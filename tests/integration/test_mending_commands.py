@@ -72,7 +72,7 @@ def alike(text: str) -> str:
     return re.sub(r" +", " ", text)
 
 
-MENDING = ("cancel", "cancel-by-filter", "reschedule", "run-now", "pause", "dead", "release", "undo")
+MENDING = ("cancel", "cancel-by-filter", "reschedule", "run-now", "pause", "dead", "release", "ack", "undo")
 
 
 def test_each_session_is_played() -> None:
@@ -327,7 +327,15 @@ def test_a_filter_reads_values_of_the_users_classes(
     for line in ("list orders", f"show orders {kept['id']}"):
         (row,) = json.loads(run(f"undecodable {line} {classes} --json")[1])["items"]
         assert row["value"] == {"@class": "com.acme.mended.Packet", "number": 0, "to": "Bern"}
-    for line in ("cancel", "reschedule --by 5m", "dead redrive", "quarantine purge", "undecodable purge", "release"):
+    for line in (
+        "cancel",
+        "reschedule --by 5m",
+        "dead redrive",
+        "quarantine purge",
+        "undecodable purge",
+        "release",
+        "ack",
+    ):
         assert run(f"{line} orders --filter 'id = 1' --classes gone.py --yes")[0] == 64
 
 

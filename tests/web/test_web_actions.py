@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import redisson_dq
-from redisson_dq.codecs import JsonJacksonCodec
+from redisson_dq.codecs import JsonJacksonCodec, StringCodec
 from redisson_dq.web import Basic
 from redisson_dq.web.paths import Links
 from tests.web.conftest import Open, TestClient, logged_in, token_of
@@ -116,8 +116,13 @@ def test_stuck_leases_and_dead_letters_come_back(pages: TestClient, client: redi
     found = act(pages, "orders", action="release", state="in-flight", all="1")
     assert found["wanted"] == 1
     found = step(pages, found, "do")
-    assert (found["done"], found["can_undo"]) == (1, False)
+    assert (found["done"], found["can_undo"]) == (1, True)
     assert client.stats("orders")["orders"].in_flight == 0
+    found = step(pages, found, "undo")
+    assert (found["undone"], found["left"]) == (1, {})
+    # Its holder goes on as if nothing had been.
+    assert lease.ack()
+    ready.add("a")
     for _ in range(2):
         held = ready.receive(timeout=1, visibility_timeout=600)
         assert held is not None
@@ -176,13 +181,13 @@ def test_an_action_that_meets_an_unexpected_error_ends(
         raise error
 
     with monkeypatch.context() as broken:
-        broken.setattr("redisson_dq.web.deeds.select_waiting", fails)
+        broken.setattr("redisson_dq.web.deeds.choosing.select_waiting", fails)
         found = act(pages, "orders", action="cancel", all="1")
     assert (found["status"], found["goes_on"]) == ("failed", False)
     assert text in found["error"]
     found = act(pages, "orders", action="cancel", all="1")
     with monkeypatch.context() as broken:
-        broken.setattr("redisson_dq.web.deeds.mend_waiting", fails)
+        broken.setattr("redisson_dq.web.deeds.acting.mend_waiting", fails)
         found = step(pages, found, "do")
     assert (found["status"], found["done"]) == ("failed", 0)
     assert text in found["error"]
@@ -199,3 +204,79 @@ def test_one_user_who_leaves_actions_behind_does_not_stop_another(browse: Open, 
 
     assert [asked("ada") for _ in range(21)] == [303] * 20 + [400]
     assert asked("bob") == 303
+
+
+def test_a_stuck_lease_is_ended_for_good_by_its_page_and_by_a_filter(
+    pages: TestClient, client: redisson_dq.Client
+) -> None:
+    ready = client.blocking_queue("orders", transfer=False)
+    ready.add_all([{"n": 1}, {"n": 2}, {"n": 3}])
+    held = ready.receive(3, timeout=1, visibility_timeout=600)
+    page = pages.get(LINKS.item("orders", "in-flight", held[0].id))
+    assert 'value="ack"' in page.text
+    for fields in ({"id": held[0].id}, {"filter": "n = 2 and attempts = 1"}):
+        found = act(pages, "orders", action="ack", state="in-flight", **fields)
+        assert (found["status"], found["wanted"], found["is_final"]) == ("ready", 1, True)
+        text = pages.get(LINKS.action(found["id"])).text
+        assert "gone for good" in text
+        assert "cannot be undone" in text
+        found = step(pages, found, "do")
+        assert (found["status"], found["done"], found["can_undo"]) == ("done", 1, False)
+    # The holders are told, and the third one goes on.
+    assert [bool(each.ack()) for each in held] == [False, False, True]
+    assert client.stats("orders")["orders"].ready == 0
+
+
+def test_whoever_may_mend_gives_back_and_does_not_acknowledge(browse: Open, client: redisson_dq.Client) -> None:
+    ready = client.blocking_queue("orders", transfer=False)
+    ready.add("a")
+    ready.receive(timeout=1, visibility_timeout=600)
+    pages = browse(
+        auth=Basic({"ada": ("secret-of-ada", "mend", "*")}),
+        allow_writes=True,
+        headers=logged_in("ada", "secret-of-ada"),
+    )
+    fields = {"token": token_of(pages), "state": "in-flight", "all": "1"}
+    assert pages.post(LINKS.act("orders"), data={**fields, "action": "ack"}).status_code == 403
+    assert pages.post(LINKS.act("orders"), data={**fields, "action": "release"}).status_code == 303
+    assert client.stats("orders")["orders"].in_flight == 1
+
+
+def test_the_codec_of_an_offer_is_a_field_where_the_items_do_not_tell_it(pages: TestClient, redis_url: str) -> None:
+    for codec in (JsonJacksonCodec(), StringCodec()):
+        with redisson_dq.connect(redis_url, codec=codec) as client:
+            client.delayed_queue("orders", transfer=False).offer("text", 3600)
+    assert '<select name="codec">' in pages.get(LINKS.queue("orders")).text
+    found = act(pages, "orders", action="offer", state="queue", value='"new"')
+    assert (found["status"], found["can_do"]) == ("failed", False)
+    assert "choose a codec in the form" in found["error"]
+    assert "--codec" not in found["error"]
+    found = step(pages, act(pages, "orders", action="offer", state="queue", value='"new"', codec="StringCodec"), "do")
+    assert (found["status"], found["done"]) == ("done", 1)
+    with redisson_dq.connect(redis_url, codec=StringCodec()) as client:
+        assert "new" in [each.value for each in client.delayed_queue("orders", transfer=False).items()]
+    fields = {"token": token_of(pages), "action": "offer", "value": "1", "codec": "LZ4Codec"}
+    assert pages.post(LINKS.act("orders"), data=fields).status_code == 400
+
+
+def test_a_name_begins_no_line_of_the_log(
+    browse: Open, client: redisson_dq.Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Neither a hook's user, nor an address, nor a queue, nor a filter."""
+    name = "or\nders\u202e"
+    client.delayed_queue(name, transfer=False).offer("a", 3600)
+    pages = browse(auth=lambda request, action, queue: "eve\nada: purged 9 of 9\x1b[2J\u202e", allow_writes=True)
+
+    def posted(address: str, **fields: str) -> str:
+        answer = pages.post(address, data={"token": token_of(pages, ""), **fields})
+        assert answer.status_code == 303, answer.text
+        return str(answer.headers["location"])
+
+    with caplog.at_level(logging.INFO, "redisson_dq.web.audit"):
+        address = posted(LINKS.act(name), action="cancel", filter='id != "\u202e"')
+        posted(f"{address}/do")
+        posted(f"{address}/undo")
+    assert len(caplog.messages) == 4
+    for line in caplog.messages:
+        assert line.isprintable(), line
+        assert line.startswith("eve\\nada: purged 9 of 9\\x1b[2J\\u202e")

@@ -17,7 +17,7 @@ from starlette.routing import Mount
 import redisson_dq
 from redisson_dq.cli import main
 from redisson_dq.web import app
-from redisson_dq.web.dashboard import COLORS
+from redisson_dq.web.frame import COLORS
 from tests.conftest import PATIENCE, environment
 from tests.web.conftest import TestClient
 

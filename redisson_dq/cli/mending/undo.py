@@ -27,6 +27,8 @@ _REASONS = {
     "there": "stand in the queue as they were before",
     "again": "left: their ids were offered again since",
     "gone": "left: they were delivered or changed since",
+    "ended": "left: their leases would have ended since",
+    "lined": "left: the queue has keys or limits, and their turns went to other values",
     "unsure": "left: the action was killed more than a day ago, and nothing tells whether it was done",
 }
 

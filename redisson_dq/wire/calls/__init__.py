@@ -50,12 +50,14 @@ from redisson_dq.wire.calls.leases import (
 )
 from redisson_dq.wire.calls.mending import (
     mend,
+    mend_ack,
     mend_aside,
     mend_find,
     mend_letters,
     mend_walk,
     unmend,
     unmend_aside,
+    unrelease,
 )
 from redisson_dq.wire.calls.migrating import DoneMark, ExchangeStep, exchange, page
 from redisson_dq.wire.calls.moving import Transferred, hand_over, next_due, overdue, resume, tidy, transfer
@@ -139,6 +141,7 @@ __all__ = [
     "lease_due",
     "memory",
     "mend",
+    "mend_ack",
     "mend_aside",
     "mend_find",
     "mend_letters",
@@ -187,5 +190,6 @@ __all__ = [
     "transfer",
     "unmend",
     "unmend_aside",
+    "unrelease",
     "waiting_part",
 ]

@@ -34,6 +34,8 @@ class Found:
     attempts: int = 0
     #: The due time with which its entry was offered, where ``due_ms`` is that of another one.
     offered_ms: int | None = None
+    #: The size of the value, of which ``data`` may be the beginning.
+    size: int | None = None
 
 
 @attrs.frozen(kw_only=True)
@@ -83,16 +85,16 @@ def outcome_and_due(reply: list[Any]) -> tuple[str, int, int]:
     return outcome.decode(), int(due_ms), now_us
 
 
-def find_item(keys: LeaseKeys, target: Target) -> Request[Page]:
-    """A page of one item, or of none."""
-    return call_with_dead("find_item", keys, target.words(), _found_item)
+def find_item(keys: LeaseKeys, target: Target, head: int | None = None) -> Request[Page]:
+    """A page of one item, or of none. ``head`` is how many bytes of its value are told."""
+    return call_with_dead("find_item", keys, (*target.words(), -1 if head is None else head), _found_item)
 
 
 def _found_item(reply: list[Any]) -> Page:
     now_us, *rest = reply
     if not rest:
         return Page(now_us=now_us, found=())
-    entry, offered_ms, data, key, state, due_ms, attempts = rest
+    entry, offered_ms, data, key, state, due_ms, attempts, size = rest
     found = Found(
         entry=entry,
         data=data,
@@ -101,6 +103,7 @@ def _found_item(reply: list[Any]) -> Page:
         state=state.decode(),
         attempts=attempts,
         offered_ms=offered_ms,
+        size=size,
     )
     return Page(now_us=now_us, found=(found,))
 

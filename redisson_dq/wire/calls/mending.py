@@ -27,12 +27,14 @@ __all__ = [
     "UNKNOWN_PLACE",
     "WaitingAction",
     "mend",
+    "mend_ack",
     "mend_aside",
     "mend_find",
     "mend_letters",
     "mend_walk",
     "unmend",
     "unmend_aside",
+    "unrelease",
 ]
 
 WaitingAction = Literal["cancel", "to", "by"]
@@ -211,6 +213,19 @@ def unmend_aside(
     for each in elements:
         args += (each.element, each.id, each.info)
     return call_with_dead("unmend_aside", keys, args, _mended, repeatable=True)
+
+
+def mend_ack(keys: LeaseKeys, nonce: bytes, ids: Sequence[bytes]) -> Request[Mended]:
+    """Ends leases of any holder for good. The request may be repeated: it is done once."""
+    return call_with_dead("mend_ack", keys, (nonce, *ids), _mended, repeatable=True)
+
+
+def unrelease(keys: QueueKeys, nonce: bytes, leases: Sequence[tuple[bytes, int, bytes, bytes]]) -> Request[Mended]:
+    """Holds leases again that were given back: id, deadline in ms, record and value of each. Done once per nonce."""
+    args: list[Word] = [nonce]
+    for lease in leases:
+        args += lease
+    return call("unrelease", keys, args, _mended)
 
 
 def _mended(reply: list[Any]) -> Mended:

@@ -1,0 +1,64 @@
+-- Ends leases of any holder for good: their values are done.
+-- Answers to: nothing in Redisson
+-- KEYS: ready, timeout, envelopes, leases, deliveries, histories, history_ends, capacity, capacity_channel, lines, turns, handled, records, forget, returned
+-- ARGV: nonce, the ids
+-- RETURN: the server's time in epoch us; "done", "gone" (its lease has ended) or "newer" (it has a record in a newer form) of each
+-- COST: O(n log m), n leases, m waiting
+-- INCLUDE: clock, act_once, once, endings, delivery_record, forms, settle, lines, need, full_memory, room, announce
+local now_us, now_ms = server_time()
+local nonce, ids = ARGV[1], {unpack(ARGV, 2)}
+-- Fails on a wrong type before anything is written.
+for _, key in ipairs({keys.timeout, keys.leases, keys.forget, keys.returned}) do
+  redis.call('ZCARD', key)
+end
+for _, key in ipairs({keys.deliveries, keys.records}) do
+  redis.call('HLEN', key)
+end
+need(WRITES_NOTES, SETTLING, ENDING, FOLLOWING, {'GET', 'INCRBY'})
+local lined = redis.call('EXISTS', keys.turns) == 1
+if lined then
+  check_lines()
+  need(LINING)
+end
+despite_full_memory('ZREMRANGEBYRANK', keys.timeout, 1, 0)
+local outcomes = told_before(nonce, #ids, now_ms)
+if outcomes then
+  return reply_with({now_us, outcomes})
+end
+outcomes = {}
+local known = {}
+for i, id in ipairs(ids) do
+  local text = redis.call('HGET', keys.deliveries, id)
+  if newer_form('deliveries', text) then
+    outcomes[i] = 'newer'
+  else
+    known[#known + 1] = id
+  end
+end
+local found, members, done = outcomes_of(known, now_ms)
+local at = 0
+for i = 1, #ids do
+  if not outcomes[i] then
+    at = at + 1
+    outcomes[i] = found[at] == 'acked' and 'done' or 'gone'
+  end
+end
+local records = {}
+for i, id in ipairs(done) do
+  records[i] = parsed(redis.call('HGET', keys.deliveries, id)) or false
+end
+finish(members, done)
+settle_all(records, done, now_ms)
+if lined then
+  for i, id in ipairs(done) do
+    note_handled(id, now_us, now_ms)
+    leave_slot(id, now_ms)
+    if records[i] then
+      leave_line(records[i], now_ms)
+    end
+  end
+end
+-- The queue may be a bounded one.
+make_room(#done)
+remember_left(nonce, outcomes, now_ms)
+return reply_with({now_us, outcomes})

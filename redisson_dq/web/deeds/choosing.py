@@ -1,0 +1,77 @@
+"""Finds the items of an action, and counts them."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import attrs
+
+from redisson_dq.browsing import Filter, SeenItem
+from redisson_dq.mending import (
+    MendedQueue,
+    Selection,
+    filtered,
+    found_by_id,
+    select_aside,
+    select_held,
+    select_waiting,
+)
+from redisson_dq.web.deeds.kinds import WebDeed
+from redisson_dq.web.masks import MaskedReader, Masks
+
+__all__ = ["selected"]
+
+_ASIDE: dict[str, Any] = {"dead": "dead", "quarantined": "quarantine", "undecodable": "undecodable"}
+
+
+def selected(deed: WebDeed, queue: MendedQueue, masks: Masks) -> Selection:
+    """The items that a deed is for. The deed tells how far the walk is.
+
+    Raises RedisConnectionError, RedisReplyError, WrongTypeError.
+    """
+
+    def told(met: int, wanted: int) -> None:
+        deed.met, deed.wanted = met, wanted
+
+    choose = _Chooser(deed, masks)
+    if deed.state == "waiting":
+        if deed.ids:
+            selection, problems = found_by_id(queue, deed.ids, told=told, stop=deed.stop)
+            deed.problems = tuple(map(str, problems))
+            return selection
+        return select_waiting(queue, choose, told=told, stop=deed.stop)
+    if deed.state == "in-flight":
+        selection = select_held(queue, choose)
+    else:
+        selection = select_aside(queue, _ASIDE[deed.state], choose, told=told, stop=deed.stop)
+    deed.problems = tuple(f"{id}: it is not {deed.state} any more" for id in choose.missed())
+    return selection
+
+
+class _Chooser:
+    """Says of each item whether a deed is for it."""
+
+    def __init__(self, deed: WebDeed, masks: Masks) -> None:
+        self._deed, self._masks = deed, masks
+        self._reader = masks.reader()
+        self._is_wanted = filtered(Filter(deed.filter), self._reader) if deed.filter else None
+        self._ids, self._met = frozenset(deed.ids), set[str]()
+        self._places: dict[str, Any] = {}
+
+    def __call__(self, row: SeenItem) -> bool:
+        place = f"{row.state}@{next(self._places.setdefault(row.queue, itertools.count()))}"
+        if self._ids:
+            named = {row.id, row.entry_id, place} & self._ids
+            self._met |= named
+            return bool(named)
+        if self._is_wanted is None:
+            return True
+        if row.reason and isinstance(self._reader, MaskedReader):
+            self._reader.read(row.data)
+            row = attrs.evolve(row, reason=self._masks.reason(row.reason, self._reader.hidden))
+        return self._is_wanted(row)
+
+    def missed(self) -> list[str]:
+        """The ids that no item has."""
+        return [id for id in dict.fromkeys(self._deed.ids) if id not in self._met]

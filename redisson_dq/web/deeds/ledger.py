@@ -1,0 +1,169 @@
+"""The actions of one dashboard, and their way from one state to the next."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from redisson_dq._log import Log
+from redisson_dq._sync.client import Client
+from redisson_dq._times import machine_us
+from redisson_dq.browsing import Filter
+from redisson_dq.errors import ArgumentError, RedissonDQError
+from redisson_dq.mending import MendedQueue
+from redisson_dq.web.deeds.acting import act, new_undo_file, put_back, when
+from redisson_dq.web.deeds.auditing import tell_begin, tell_end
+from redisson_dq.web.deeds.choosing import selected
+from redisson_dq.web.deeds.kinds import OF_QUEUE, WebDeed
+from redisson_dq.web.deeds.offering import check_codec, check_form, offer
+from redisson_dq.web.masks import Masks
+
+__all__ = ["Deeds"]
+
+logger = Log()
+# So many deeds are remembered, and so many of each user may be chosen and not carried out.
+_MOST, _MOST_READY = 200, 20
+_READY_FOR_US = 600_000_000
+
+
+class Deeds:
+    """The deeds of one dashboard. Its methods ask Redis and belong in a thread."""
+
+    def __init__(self, client: Client, masks: Masks, undo_dir: Callable[[], Path]) -> None:
+        self._client, self._masks, self._undo_dir = client, masks, undo_dir
+        self._deeds: dict[str, WebDeed] = {}
+        self._mutex = threading.Lock()
+
+    def all(self) -> list[WebDeed]:
+        """All that are remembered, the last one first."""
+        with self._mutex:
+            self._drop_old()
+            return list(self._deeds.values())[::-1]
+
+    def get(self, id: str) -> WebDeed | None:
+        """One of them."""
+        return self._deeds.get(id)
+
+    def new(self, deed: WebDeed) -> None:
+        """Remembers a deed. Raises ArgumentError where too many wait to be carried out. It asks Redis nothing."""
+        if deed.state not in deed.kind.states:
+            raise ArgumentError(f"{deed.kind.name} is for items that are {' or '.join(deed.kind.states)}")
+        if deed.filter:
+            Filter(deed.filter)
+        if deed.kind.name == "reschedule":
+            when(deed)
+        if deed.kind.name == "offer":
+            check_form(deed)
+        with self._mutex:
+            self._drop_old()
+            waiting = [each for each in self._deeds.values() if each.status in ("choosing", "ready")]
+            # A user who leaves many behind does not keep the others from acting.
+            if sum(each.user == deed.user for each in waiting) >= _MOST_READY:
+                raise ArgumentError(
+                    f"{_MOST_READY} actions of yours wait to be carried out: carry some out, or drop them"
+                )
+            self._deeds[deed.id] = deed
+            for id in [each.id for each in self._deeds.values() if each.status in ("done", "undone", "dropped")]:
+                if len(self._deeds) <= _MOST:
+                    break
+                del self._deeds[id]
+
+    def close(self) -> None:
+        """Ends all that go on, and drops the others."""
+        for each in self._deeds.values():
+            each.is_stopped = True
+            each.close_selection()
+
+    def _drop_old(self) -> None:
+        now_us = machine_us()
+        for each in self._deeds.values():
+            if each.status == "ready" and now_us - each.at_us > _READY_FOR_US:
+                self.drop(each)
+
+    def drop(self, deed: WebDeed) -> None:
+        """Forgets the items of a deed that was not carried out, and ends one that goes on."""
+        deed.is_stopped = True
+        if deed.status in ("choosing", "ready"):
+            deed.status = "dropped"
+            deed.close_selection()
+
+    # -- from one state to the next ----------------------------------------------------------------------------------
+
+    def choose(self, deed: WebDeed) -> None:
+        """Looks for the items. It raises nothing: the deed has the error."""
+        try:
+            queue = self._queue(deed)
+            if deed.kind.name == "offer":
+                check_codec(self._client, deed)
+                deed.wanted = 1
+            elif deed.state == OF_QUEUE:
+                deed.wanted = len(queue.parts)
+            else:
+                deed.selection = selected(deed, queue, self._masks)
+                deed.wanted, deed.met = deed.selection.count, deed.selection.met
+            if deed.status == "choosing":
+                deed.status = "ready"
+            else:
+                deed.close_selection()
+        except Exception as error:
+            deed.status, deed.error = "failed", _told(error)
+
+    def begin(self, deed: WebDeed) -> None:
+        """Notes that a deed is carried out from now on. Raises ArgumentError where it cannot be."""
+        with self._mutex:
+            if deed.status != "ready":
+                raise ArgumentError(f"this action is {deed.status}, and is not carried out")
+            deed.status = "acting"
+
+    def carry_out(self, deed: WebDeed, user: str) -> None:
+        """Acts on the items, batch by batch. It raises nothing: the deed has the error."""
+        tell_begin(deed, self._masks, user, "")
+        try:
+            if deed.kind.name == "offer":
+                offer(self._client, deed)
+            else:
+                queue = self._queue(deed)
+                writer = new_undo_file(deed, queue, self._undo_dir()) if deed.kind.can_undo else None
+                try:
+                    act(deed, queue, writer)
+                finally:
+                    if writer is not None:
+                        writer.close()
+            deed.status = "done"
+        except Exception as error:
+            deed.status, deed.error = "failed", _told(error)
+        finally:
+            deed.away = ""
+            deed.close_selection()
+            tell_end(deed, self._masks, user, deed.kind.past, deed.done)
+
+    def begin_undo(self, deed: WebDeed, user: str) -> None:
+        """Notes that a deed is taken back from now on. Raises ArgumentError where it cannot be."""
+        with self._mutex:
+            if not deed.can_undo:
+                raise ArgumentError(f"this action is {deed.status}, and cannot be taken back")
+            deed.status, deed.error, deed.is_stopped = "undoing", "", False
+        tell_begin(deed, self._masks, user, "undo: ")
+
+    def take_back(self, deed: WebDeed, user: str) -> None:
+        """Puts back the items that were changed. It raises nothing: the deed has the error."""
+        try:
+            put_back(deed, self._queue(deed))
+            deed.status = "undone"
+        except Exception as error:
+            deed.status, deed.error = "failed", _told(error)
+        finally:
+            deed.away = ""
+            tell_end(deed, self._masks, user, "put back", deed.undone)
+
+    def _queue(self, deed: WebDeed) -> MendedQueue:
+        return MendedQueue(self._client, deed.queue, partitions=deed.partitions, away=deed.is_away)
+
+
+def _told(error: Exception) -> str:
+    """Why a deed failed. An unexpected error ends the deed too: nobody could stop one that goes on for ever."""
+    if isinstance(error, (RedissonDQError, OSError)):
+        return str(error)
+    logger.error("unexpected error in an action", exc_info=error)
+    return f"an unexpected error happened, and the log of the dashboard has its details: {type(error).__name__}"

@@ -1,0 +1,65 @@
+"""Values that a form offers."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from redisson_dq._sync.client import Client
+from redisson_dq.browsing.values import make_codec
+from redisson_dq.codecs.base import Codec
+from redisson_dq.errors import ArgumentError
+from redisson_dq.mending.making import codec_of, envelope_of, made_value
+from redisson_dq.web.deeds.kinds import WebDeed
+from redisson_dq.web.times import span_ms
+from redisson_dq.wire.envelope import Envelope
+
+__all__ = ["CODECS", "check_codec", "check_form", "offer"]
+
+
+#: The codecs that a form may name. Those that wrap another one are left out: their bytes would be those of none.
+CODECS = (
+    *("Kryo5Codec", "JsonJacksonCodec", "SerializationCodec", "StringCodec", "LongCodec", "DoubleCodec"),
+    *("MsgPackJacksonCodec", "CborJacksonCodec", "SmileJacksonCodec", "IonJacksonCodec"),
+)
+
+
+def check_form(deed: WebDeed) -> None:
+    """Raises ArgumentError for a form with no value, a wrong delay, or an unknown codec. It asks Redis nothing."""
+    _made(deed)
+    if deed.codec and deed.codec not in CODECS:
+        raise ArgumentError(f"there is no codec {deed.codec[:100]!r} here: {', '.join(CODECS)}")
+
+
+def check_codec(client: Client, deed: WebDeed) -> None:
+    """Raises ArgumentError where the form names no codec, and the items that are there do not tell it."""
+    _codec(client, deed)
+
+
+def offer(client: Client, deed: WebDeed) -> None:
+    """Offers the value in the codec that was named, or that of the items that are there. Raises ArgumentError."""
+    value, delay = _made(deed)
+    written = envelope_of(client, deed.queue, deed.partitions)
+    if written == "legacy" and client.runtime.options.envelope is not Envelope.LEGACY:
+        raise ArgumentError("the items are in the legacy envelope: offer by redisson-dq offer --envelope legacy")
+    options: dict[str, Any] = {} if deed.partitions is None else {"partitions": deed.partitions}
+    codec = _codec(client, deed)
+    with client.delayed_queue(deed.queue, codec=codec, transfer=False, **options) as queue:
+        queue.offer(value, delay, **({"id": deed.item_id} if deed.item_id else {}))
+    deed.done = 1
+
+
+def _made(deed: WebDeed) -> tuple[Any, float]:
+    """The value and the delay in seconds."""
+    try:
+        parsed = json.loads(deed.value)
+    except (ValueError, RecursionError) as error:
+        raise ArgumentError(f"the value is no JSON: {error}; a text stands in quotes") from None
+    delay = span_ms(deed.delay) / 1000 if deed.delay else 0.0
+    if delay < 0:
+        raise ArgumentError("a delay is not negative")
+    return made_value(parsed, deed.java_class or None), delay
+
+
+def _codec(client: Client, deed: WebDeed) -> Codec:
+    return make_codec(deed.codec or codec_of(client, deed.queue, deed.partitions, help="choose a codec in the form"))

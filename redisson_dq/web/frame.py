@@ -1,0 +1,124 @@
+"""The frame of every page, pages of errors, and the templates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import attrs
+import jinja2
+
+from redisson_dq.errors import ArgumentError, RedisConnectionError, WrongTypeError
+from redisson_dq.web.routing import NotFound
+from redisson_dq.web.times import in_words, span_in_words
+
+__all__ = ["COLORS", "Site", "Trouble", "environment", "trouble_of"]
+
+#: The colours of the environment's badge. The style sheet has a class ``env-COLOR`` for each.
+COLORS = ("gray", "red", "orange", "yellow", "green", "teal", "blue", "purple", "pink")
+_TEMPLATES = Path(__file__).parent / "templates"
+
+
+@attrs.frozen(kw_only=True)
+class Site:
+    """The frame of every page, which templates have as ``site``.
+
+    ``name`` and ``color`` are the badge of the environment; ``name`` may be empty. ``where`` is the server without a
+    password. ``user`` is the name of the user, empty where nobody logs in; ``can_log_out`` by a form to
+    ``links.logout()``. ``rights`` are the user's rights here: of the queue on its pages, else of all queues.
+    ``form_token`` goes into each form as the hidden field ``token``. ``path`` and ``query`` are those of the page.
+    """
+
+    name: str
+    color: str
+    where: str
+    version: str
+    user: str
+    can_log_out: bool
+    allow_writes: bool
+    rights: frozenset[str]
+    form_token: str
+    path: str
+    query: Mapping[str, str]
+
+
+@attrs.frozen(kw_only=True)
+class Trouble:
+    """The view of ``error.html``: the ``status``, a ``title``, a ``text``, and a ``hint`` that says what to do.
+
+    ``is_away``: Redis cannot be reached, and the page is worth asking again. ``go_on`` is the address of a search that
+    looks further.
+    """
+
+    status: int
+    title: str
+    text: str
+    hint: str
+    is_away: bool = False
+    go_on: str = ""
+
+
+def trouble_of(error: Exception) -> Trouble:
+    """An error as its page shows it."""
+    text = str(error)
+    if isinstance(error, NotFound):
+        hint = "" if error.go_on else "It may have been delivered or moved meanwhile."
+        return Trouble(status=404, title="Not found", text=text, hint=hint, go_on=error.go_on)
+    if isinstance(error, ArgumentError):
+        return Trouble(status=400, title="This address cannot be read", text=text, hint="")
+    if isinstance(error, RedisConnectionError):
+        return Trouble(
+            status=503,
+            title="Redis is away",
+            text=text,
+            hint="This page comes back by itself when Redis answers again.",
+            is_away=True,
+        )
+    if isinstance(error, WrongTypeError):
+        hint = "Something else uses this key. The doctor names it."
+        return Trouble(status=409, title="A key holds something else", text=text, hint=hint)
+    return Trouble(
+        status=502, title="Redis refused", text=text, hint="redisson-dq acl prints the rights of an observer."
+    )
+
+
+# -- templates -------------------------------------------------------------------------------------------------------
+
+
+def environment() -> jinja2.Environment:
+    """The templates, and the filters by which they show numbers and times."""
+    made = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {"number": _number, "ago": in_words, "span": _span, "utc": _utc, "most": _most, "bars": _bars}
+    return made
+
+
+def _number(count: int | None) -> str:
+    """``1,234,567``; ``?`` where nobody can tell."""
+    return "?" if count is None else f"{count:,}"
+
+
+def _most(points: Iterable[float | None]) -> float | None:
+    """The largest of the points that are known; None without any."""
+    return max((each for each in points if each is not None), default=None)
+
+
+def _bars(points: Sequence[float | None]) -> str:
+    """The path of a small chart: a bar for each point that is known and not 0. fleet.js draws the same."""
+    most = _most(points) or 0
+    return "".join(f"M{2 * i + 1} 25v-{max(24 * each / most, 1):.1f}" for i, each in enumerate(points) if each)
+
+
+def _span(span: timedelta | None) -> str:
+    return "" if span is None else span_in_words(span)
+
+
+def _utc(moment: datetime | None, timespec: str = "seconds") -> str:
+    """``2026-11-24 19:00:00``."""
+    return "" if moment is None else moment.isoformat(" ", timespec).removesuffix("+00:00")

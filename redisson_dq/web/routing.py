@@ -1,0 +1,98 @@
+"""One route, and one request for it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+from urllib.parse import parse_qsl
+
+import attrs
+from starlette.requests import Request
+
+from redisson_dq.errors import ArgumentError
+from redisson_dq.web.access import AccessRefused, Right, User
+from redisson_dq.web.paths import Links, text_of
+
+__all__ = ["NotFound", "PostedForm", "WebPage", "WebRequest"]
+
+# A form has so many bytes at most.
+_MOST_BYTES = 1_000_000
+
+
+class NotFound(Exception):
+    """There is no such thing, or not among those that were looked at: ``go_on`` is the address that looks further."""
+
+    def __init__(self, text: str, go_on: str = "") -> None:
+        super().__init__(text)
+        self.go_on = go_on
+
+
+@attrs.frozen(kw_only=True)
+class WebRequest:
+    """One request of a user who may make it. ``queue`` is the name in its path, None on pages about all queues.
+
+    ``rights`` are the user's over that queue, or over all queues.
+    """
+
+    request: Request
+    user: User
+    rights: frozenset[Right]
+    queue: str | None
+    links: Links
+    query: Mapping[str, str]
+
+    def path(self, name: str) -> str:
+        """A part of the path, decoded."""
+        return text_of(self.request.path_params[name])
+
+    def number(self, name: str) -> int | None:
+        """A whole number of the query; None where there is none. Raises ArgumentError."""
+        text = self.query.get(name, "")
+        if not text:
+            return None
+        if not re.fullmatch("-?[0-9]{1,18}", text):
+            raise ArgumentError(f"{name}= is a whole number, not {text[:100]!r}")
+        return int(text)
+
+
+@attrs.frozen
+class PostedForm:
+    """The fields of a form, in their order."""
+
+    pairs: tuple[tuple[str, str], ...]
+
+    @classmethod
+    async def read(cls, request: Request) -> PostedForm:
+        """Raises AccessRefused for one that is too large."""
+        data = bytearray()
+        async for part in request.stream():
+            data += part
+            if len(data) > _MOST_BYTES:
+                raise AccessRefused(413, "the form is too large")
+        return cls(tuple(parse_qsl(data.decode(errors="replace"), keep_blank_values=True)))
+
+    def get(self, name: str) -> str:
+        """The first field of that name, or an empty text."""
+        return next((value for each, value in self.pairs if each == name), "")
+
+    def all(self, name: str) -> tuple[str, ...]:
+        """All fields of that name."""
+        return tuple(value for each, value in self.pairs if each == name)
+
+
+@attrs.frozen(kw_only=True)
+class WebPage:
+    """One route: its path, the right that it needs, its template and its function.
+
+    The function gets the dashboard and the request, and gives a view-model or a response. A path with ``{queue}`` asks
+    for the right to that queue. ``right`` is None for a page that checks the rights itself, and ``is_open`` marks one
+    without a user: the login.
+    """
+
+    path: str
+    right: Right | None
+    answer: Callable[[Any, WebRequest], Awaitable[Any]]
+    template: str = ""
+    methods: tuple[str, ...] = ("GET",)
+    is_open: bool = False
