@@ -75,6 +75,7 @@ COMMANDS = {
     "generate-classes": "redisson_dq.cli.generate_classes",
     "move": "redisson_dq.cli.move",
     "partitions": "redisson_dq.cli.partitions",
+    "plan": "redisson_dq.cli.plan",
     "worker": "redisson_dq.cli.worker",
 }
 

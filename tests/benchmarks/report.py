@@ -25,6 +25,7 @@ from tests.benchmarks import (
     memory,
     offers,
     partitions,
+    plan,
     takeover,
 )
 from tests.benchmarks.machine import Machine
@@ -62,6 +63,7 @@ PARTS: Mapping[str, Part] = {
     "partitions": partitions,
     "growth": growth,
     "many": many,
+    "plan": plan,
 }
 
 _LEGEND = "Medians; in brackets the least and the greatest repetition."

@@ -48,7 +48,7 @@ from redisson_dq.cli.frame._options import (
 from redisson_dq.cli.frame._output import Column, Output, say, show_json
 from redisson_dq.cli.frame._progress import Progress, progress
 from redisson_dq.cli.frame._stopping import stopping
-from redisson_dq.cli.frame._types import PORT, SECONDS, BoundedNumber, Seconds
+from redisson_dq.cli.frame._types import PORT, SECONDS, Amount, BoundedNumber, Seconds
 from redisson_dq.cli.frame._usage import NoSuchCommand, usage_error
 
 __all__ = [
@@ -60,6 +60,7 @@ __all__ = [
     "SECONDS",
     "UNREACHABLE",
     "USAGE",
+    "Amount",
     "Column",
     "Consent",
     "BoundedNumber",

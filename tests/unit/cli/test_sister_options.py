@@ -41,8 +41,16 @@ FAMILIES: dict[str, tuple[tuple[str, ...], set[str]]] = {
     ),
     "read classes": (("list", "doctor", "dashboard", "migrate", "offer"), {"--classes"}),
 }
-#: Options of another meaning: the codec that values should be in, the time of a scrape, a server besides the usual one.
-_OWN_WORDS = {("doctor", "--codec"), ("exporter", "--timeout"), ("demo", "--url"), ("worker", "--url")}
+#: Options of another meaning: the codec that values should be in, the time of a scrape, a server besides the usual one,
+#: and a queue that does not exist yet.
+_OWN_WORDS = {
+    ("doctor", "--codec"),
+    ("exporter", "--timeout"),
+    ("demo", "--url"),
+    ("worker", "--url"),
+    ("plan", "--codec"),
+    ("plan", "--partitions"),
+}
 
 
 def options_of(name: str) -> dict[str, click.Option]:

@@ -1,0 +1,138 @@
+"""``redisson-dq plan``: the memory, CPU, network, masters, partitions and processes that a load needs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import attrs
+import click
+
+from redisson_dq.cli.frame import FINE, PROBLEM, Amount, BoundedNumber, Output, Seconds, json_option
+
+if TYPE_CHECKING:
+    from redisson_dq.planning import LoadPlan, Wall
+
+__all__ = ["command"]
+
+_AMOUNT, _BYTES = Amount(), Amount(whole=True)
+
+
+@click.command(
+    help="""Reckon the Redis and the processes that a load needs. Needs no Redis.
+
+    Amounts are numbers such as 5000, 5k or 10MB, and times are such as 90, 1h30m or 30d. docs/scaling.md says how the
+    figures were measured. The exit code is 1 where the given partitions or consumers do not carry the load.
+    """
+)
+@click.option("--rate", metavar="N", type=_AMOUNT, required=True, help="Items offered each second.")
+@click.option("--delay", metavar="S", type=Seconds(zero=True), required=True, help="The mean delay of an item.")
+@click.option("--size", metavar="BYTES", type=_BYTES, required=True, help="The bytes of an encoded value.")
+@click.option("--items", metavar="N", type=_BYTES, help="Items that wait at a time (rate times delay).")
+@click.option("--envelope", type=click.Choice(("mirrored", "lean")), default="mirrored", help="Entries (mirrored).")
+@click.option("--codec", metavar="NAME", default="kryo5", help="The codec of the values (kryo5).")
+@click.option("--batch", metavar="N", type=_BYTES, default=1, help="Values that one call offers or takes (1).")
+@click.option("--mixed-delays", is_flag=True, help="Items are not due in the order of their offers.")
+@click.option("--visibility-timeout", metavar="S", type=Seconds(), help="Receive under a lease so long, not take.")
+@click.option("--partitions", metavar="N", type=BoundedNumber(int, 1, 1024), help="Partitions (as many as needed).")
+@click.option("--consumers", metavar="N", type=BoundedNumber(int, 1), help="Processes that take (as many as needed).")
+@click.option("--replicas", metavar="N", type=BoundedNumber(int, 0, 100), default=0, help="Replicas of a master (0).")
+@click.option("--memory", metavar="BYTES", type=_BYTES, help="Memory of a master (16GB).")
+@click.option("--network", metavar="BYTES", type=_BYTES, help="Bytes a second of a master, each way (125MB).")
+@json_option
+def command(
+    rate: float,
+    delay: float,
+    size: int,
+    items: int | None,
+    envelope: Literal["mirrored", "lean"],
+    codec: str,
+    batch: int,
+    mixed_delays: bool,
+    visibility_timeout: float | None,
+    partitions: int | None,
+    consumers: int | None,
+    replicas: int,
+    memory: int | None,
+    network: int | None,
+    output: Output,
+) -> int:
+    """Prints the plan. 1 where the given partitions or consumers do not carry the load."""
+    from redisson_dq.browsing.recognising import codec_named
+    from redisson_dq.planning import Load, Machine, plan
+
+    load = Load(
+        rate=rate,
+        delay=delay,
+        size=size,
+        items=items,
+        envelope=envelope,
+        codec=codec_named(codec) or codec,
+        batch=batch,
+        mixed_delays=mixed_delays,
+        visibility_timeout=visibility_timeout,
+        partitions=partitions,
+        consumers=consumers,
+        replicas=replicas,
+    )
+    given = {"memory": memory, "network": network}
+    found = plan(load, Machine(**{name: value for name, value in given.items() if value is not None}))
+    if output.as_json:
+        output.document(**_as_dict(found))
+    else:
+        _show(found, output)
+    return PROBLEM if found.problems else FINE
+
+
+def _as_dict(found: LoadPlan) -> dict[str, Any]:
+    memory = {**attrs.asdict(found.memory), "used": found.memory.used, "total": found.memory.total}
+    plain = attrs.asdict(found)
+    return {**plain, "memory": memory, "first_wall": found.first_wall.name}
+
+
+def _show(found: LoadPlan, output: Output) -> None:
+    memory = found.memory
+    output.fields(
+        [
+            ("waiting", found.waiting),
+            ("memory", _amount(memory.total)),
+            ("  entries", f"{_amount(memory.entries)}, {memory.entries / max(1, found.waiting):,.0f} bytes an item"),
+            ("  leases", _amount(memory.leases)),
+            ("  servers, connections", _amount(memory.base)),
+            ("  fragmentation", _amount(memory.fragmentation)),
+            ("  replication buffers", _amount(memory.replication)),
+            ("  snapshot, AOF rewrite", _amount(memory.rewrite)),
+            ("CPU of Redis", f"{100 * found.cpu:,.1f} % of a thread, {found.item.server_us:,.0f} us an item"),
+            ("network in", f"{_amount(found.network_in)}/s"),
+            ("network out", f"{_amount(found.network_out)}/s"),
+            ("append-only file", f"{_amount(found.log)}/s"),
+            ("masters", found.masters),
+            ("partitions", found.partitions),
+            ("processes of consumers", f"{found.consumers:,}, beside the work of the handlers"),
+            ("processes of producers", found.producers),
+        ]
+    )
+    output.text()
+    output.table(
+        ["limit, first met first", "of one master", "moved by"],
+        [row for wall in found.walls for row in _rows(wall)],
+    )
+    for problem in found.problems:
+        output.text(problem, style="bold red")
+
+
+def _rows(wall: Wall) -> list[tuple[str, str, str]]:
+    first, *others = wall.moved_by or ("",)
+    return [(wall.name, _share(wall.share), first), *(("", "", each) for each in others)]
+
+
+def _share(share: float) -> str:
+    return f"{100 * share:,.0f} %" if share >= 0.095 or share == 0 else f"{100 * share:.2g} %"
+
+
+def _amount(count: float) -> str:
+    """Bytes with three digits and a unit: ``9.84 GB``."""
+    for unit in ("bytes", "kB", "MB", "GB", "TB", "PB"):
+        if count < 999.5:
+            return f"{count:,.0f} bytes" if unit == "bytes" else f"{count:.3g} {unit}"
+        count /= 1000
+    return f"{count:,.3g} EB"
