@@ -25,8 +25,8 @@ _PAGE, _PAGE_BYTES = 500, 500_000
 def all_waiting(queue: MendedQueue, part: QueuePart) -> Iterator[tuple[SeenItem, Met]]:
     """All waiting items of a part, in the order of offers, then those that stand in the zset alone.
 
-    Items of the list of envelopes are met once. Where a lean item gets another due time meanwhile, one item may be met
-    twice or be passed over: one at most for each change.
+    Each item that keeps its place is met once. A lean item that gets another due time meanwhile may be met twice or not
+    at all.
     """
     cursor = b""
     while True:
