@@ -1,4 +1,9 @@
-"""Every measured figure of the plans, in one place: ``python -m tests.benchmarks --only plan --full --no-java``.
+"""Every figure of the plans, in one place.
+
+``python -m tests.benchmarks --only plan --full --no-java`` measures the calls.
+
+Assumptions, not measured: ``FRAGMENTATION``, ``PAGES_TOUCHED``, ``REPLICATION_BACKLOG``, ``SERVER_BYTES`` and
+``CONNECTION_BYTES``. The terms that grow with the items that wait are fitted by eye.
 
 Measured on 2026-11-26 on a busy machine of two cores (AMD EPYC), Redis 7.0.15 with jemalloc, CPython 3.11, redis-py
 8.1. Bytes are counts and repeat to a few bytes. CPU is the server's ``used_cpu_*_main_thread``, the least of three.

@@ -145,8 +145,8 @@ class Leaser(Generic[T]):
                     lifelines.append(Lifeline())
                     leased += self.lease(source, wanted - len(leased), left, lifelines[-1])
         except BaseException:
-            # The last one has taken nothing, or has let go of it by itself. A second time would be news for a background
-            # task, and the next call without a timeout would wait for it.
+            # The last one has taken nothing, or has let go of it by itself. A second time would be news for a
+            # background task, and the next call without a timeout would wait for it.
             _let_go(lifelines[:-1])
             lifelines.clear()
             raise
