@@ -27,6 +27,11 @@ def _within(least: float, most: float, unit: str) -> Any:
     return check
 
 
+def _known_codec(_: object, __: object, codec: str) -> None:
+    if codec not in CODECS:
+        raise ArgumentError(f"no costs of the codec {codec!r} are known, but those of {', '.join(sorted(CODECS))}")
+
+
 @attrs.frozen(kw_only=True)
 class Load:
     """A queue's traffic.
@@ -46,18 +51,13 @@ class Load:
     size: int = attrs.field(validator=_within(0, MOST_BYTES, " bytes"))
     items: int | None = attrs.field(default=None, validator=_within(0, _MOST_ITEMS, " items"))
     envelope: Literal["mirrored", "lean"] = "mirrored"
-    codec: str = attrs.field(default="Kryo5Codec")
+    codec: str = attrs.field(default="Kryo5Codec", validator=_known_codec)
     batch: int = attrs.field(default=1, validator=_within(1, 1000, " values"))
     mixed_delays: bool = False
     visibility_timeout: float | None = attrs.field(default=None, validator=_within(0.001, _MOST_SECONDS, " seconds"))
     partitions: int | None = attrs.field(default=None, validator=_within(1, 1024, " partitions"))
     consumers: int | None = attrs.field(default=None, validator=_within(1, 1_000_000, " processes"))
     replicas: int = attrs.field(default=0, validator=_within(0, 100, " replicas"))
-
-    @codec.validator
-    def _check_codec(self, _: Any, codec: str) -> None:
-        if codec not in CODECS:
-            raise ArgumentError(f"no costs of the codec {codec!r} are known, but those of {', '.join(sorted(CODECS))}")
 
     @property
     def is_lean(self) -> bool:
