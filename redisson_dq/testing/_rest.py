@@ -91,10 +91,12 @@ class Rest:
                 yield f"thread {ident} is about to go on"
         resting = {line.reader for line in lines if line.is_blocking or line.is_subscribed or line.is_held}
         resting.update(waiting)
-        # Threads that have yet to begin are in no other list.
-        for thread in list(threading._dangling):  # type: ignore[attr-defined]
+        # Threads that have yet to begin are in no other list. Others begin meanwhile: the list is copied in one step.
+        for reference in threading._dangling.data.copy():  # type: ignore[attr-defined]
+            thread = reference()
             if (
-                thread.ident not in resting
+                thread is not None
+                and thread.ident not in resting
                 and is_ours(thread)
                 and thread not in self._strangers
                 and thread is not threading.current_thread()

@@ -1,6 +1,6 @@
 """A real Chromium that drives the dashboard of the command line, on a real Redis.
 
-The browser is shared by a run, the Redis and the dashboard by a file. The Chromium is that of the system.
+The browser, the Redis and the dashboard are shared by a file. The Chromium is that of the system.
 """
 
 from __future__ import annotations
@@ -73,8 +73,9 @@ class Tab:
 OpenTab = Callable[..., Tab]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """A browser for the file. Its client runs an event loop in this thread as long as it lives."""
     with sync_playwright() as playwright:
         made = playwright.chromium.launch(executable_path=chromium())
         yield made
