@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
+from threading import Event
 
 import attrs
 
@@ -90,6 +91,7 @@ def move_due(client: Client, queues: Sequence[str]) -> list[MovedQueue]:
         handles = [_opened(client, name) for name in able]
         if able:
             left |= _wait(client, able, max(times), counts)
+            _hear_all(client)
         for handle in handles:
             handle.destroy()
     finally:
@@ -157,6 +159,15 @@ def _wait(
         if waiting:
             clock.sleep(_PAUSE)
     return left
+
+
+def _hear_all(client: Client) -> None:
+    """Waits until the client has told of all that has moved. Redis shows a move before its reply has come."""
+    driver, told = client.runtime.transfer_driver, Event()
+    if driver is not None:
+        # The driver tells of a transfer in the same step that sends it.
+        driver.later("move_due", 0, told.set)
+        told.wait(_PATIENCE)
 
 
 def _is_late(figures: QueueStats, began: datetime) -> bool:

@@ -205,8 +205,10 @@ def flavour(request: pytest.FixtureRequest) -> Iterator[Flavour]:
 @pytest.fixture(autouse=True)
 def _no_thread_left_behind() -> Iterator[None]:
     """Every test ends its clients, and a client that was closed has no thread any more."""
+    # What a test left behind that failed is not told of the next ones.
+    before = set(threading.enumerate())
     yield
-    ours = [thread for thread in threading.enumerate() if thread.name.startswith("redisson_dq-")]
+    ours = [each for each in threading.enumerate() if each.name.startswith("redisson_dq-") and each not in before]
     for thread in ours:
         thread.join(PATIENCE)
     assert not [thread for thread in ours if thread.is_alive()]

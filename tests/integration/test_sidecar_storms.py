@@ -21,6 +21,7 @@ import redisson_dq
 from redisson_dq.cli import main
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
+from redisson_dq.sidecar import move_due
 from redisson_dq.testing.faults import Faults
 from tests.conftest import PATIENCE, environment, eventually
 from tests.faults.gate import Gate, Where
@@ -113,6 +114,17 @@ def test_the_port_tells_the_truth_while_redis_is_away_and_when_it_is_back(
         assert sidecar.ended(signal.SIGTERM) == 0, sidecar.told
     assert main(["move", "orders", "--url", own_server.url]) == 0
     assert sorted(_ready(look)) == sorted(wanted)
+
+
+def test_what_moved_is_counted_though_its_reply_comes_late(own_server: EmbeddedServer) -> None:
+    """Redis shows that nothing is due any more while the client waits for the reply."""
+    with Gate(lambda: own_server.port or 0) as gate, redisson_dq.connect(gate.url) as client:
+        _offer(own_server.url, "value")
+        eventually(lambda: client.inspect("orders").overdue == 150)
+        trap = gate.trap("transfer", "reply", "delay", seconds=0.5, times=2)
+        (row,) = move_due(client, ["orders"])
+        assert trap.count
+        assert (row.moved, row.left, row.reason) == (150, 0, None)
 
 
 @pytest.mark.nightly

@@ -119,13 +119,15 @@ def test_a_connection_is_cut(flavour: Flavour, gate: Gate, admin: Any, url: str,
 
 @pytest.mark.parametrize("command", ["BLMOVE", "receive.lua"])
 def test_a_stop_while_a_reply_is_missing(
-    flavour: Flavour, gate: Gate, url: str, command: str, threads: ThreadPoolExecutor
+    flavour: Flavour, gate: Gate, admin: Any, url: str, command: str, threads: ThreadPoolExecutor
 ) -> None:
     """What the reply told of is ready again, long before the lease ends."""
     with through(gate, flavour, url) as (worker, ledger, queue):
         worker.start()
         queue.add("a")
         assert ledger.next() == "a"
+        # A value that is ready before the worker waits comes with the reply to its acknowledgment.
+        eventually(lambda: any(each["cmd"] == "blmove" for each in admin.client_list()))
         trap = gate.trap(command, "reply", "freeze")
         queue.add("b")
         assert trap.sprung.wait(PATIENCE)

@@ -117,7 +117,8 @@ def observe(url: str, root: Any, file: Path) -> None:
         assert [row.state for row in browse(client, "orders").rows] == ["waiting"]
         report = diagnose(client)
         assert {each.check: each.reason for each in report.results if each.status is Status.UNKNOWN} == {}
-        assert [each.check for each in report.findings] == ["persistence"]
+        # A busy machine makes scripts slow, too.
+        assert {each.check for each in report.findings} - {"slow-scripts"} == {"persistence"}
 
 
 def operate(url: str, root: Any, file: Path) -> None:
