@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from threading import Event
 
 import click
 
 from redisson_dq.cli.frame import (
     PORT,
     SECONDS,
+    interruptible_sleep,
     say,
     server_choice,
 )
@@ -65,8 +65,10 @@ def command(
         collector = Collector(client, queues, timeout=timeout, most=most)
         server = MetricsServer(host, port, collector.collect)
         try:
-            say(f"metrics at port {server.port}")
-            Event().wait()
+            with interruptible_sleep() as sleep:
+                say(f"metrics at port {server.port}")
+                while True:
+                    sleep(None)
         finally:
             server.close()
     except KeyboardInterrupt:

@@ -12,6 +12,7 @@ from redisson_dq.cli.frame import (
     PROBLEM,
     Output,
     Server,
+    interruptible_sleep,
     json_option,
     queues_argument,
     say,
@@ -63,14 +64,12 @@ def command(
 
 
 def _follow(queues: tuple[str, ...], server: Server, host: str, port: int | None) -> int:
-    from threading import Event
-
     from redisson_dq.cli.worker.logs import set_up
     from redisson_dq.sidecar import Sidecar
 
     set_up("INFO")
     # A Redis that is away now may come later.
-    with server.client() as client:
+    with interruptible_sleep() as sleep, server.client() as client:
         sidecar, health = Sidecar(client, queues), None
         try:
             if port is not None:
@@ -79,7 +78,7 @@ def _follow(queues: tuple[str, ...], server: Server, host: str, port: int | None
             while True:
                 for name in sidecar.look():
                     say(f"moving {name}")
-                Event().wait(_LOOK_EVERY)
+                sleep(_LOOK_EVERY)
         except KeyboardInterrupt:
             # Also for SIGTERM, by which a service is stopped.
             return FINE

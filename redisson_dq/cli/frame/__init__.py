@@ -47,7 +47,7 @@ from redisson_dq.cli.frame._options import (
 )
 from redisson_dq.cli.frame._output import Column, Output, say, show_json
 from redisson_dq.cli.frame._progress import Progress, progress
-from redisson_dq.cli.frame._stopping import stopping
+from redisson_dq.cli.frame._stopping import interruptible_sleep, stopping
 from redisson_dq.cli.frame._types import PORT, SECONDS, Amount, BoundedNumber, Seconds
 from redisson_dq.cli.frame._usage import NoSuchCommand, usage_error
 
@@ -73,6 +73,7 @@ __all__ = [
     "dead_letter_option",
     "found_partitions",
     "hint_on_error",
+    "interruptible_sleep",
     "json_option",
     "other_server_option",
     "partitions_option",

@@ -1,14 +1,16 @@
-"""Ends long work between two steps when the user, or a supervisor, asks for it."""
+"""Ends long work between two steps, and a long sleep at once, when the user, or a supervisor, asks for it."""
 
 from __future__ import annotations
 
 import contextlib
+import select
 import signal
+import socket
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-__all__ = ["Stop", "stopping"]
+__all__ = ["Stop", "interruptible_sleep", "stopping"]
 
 
 class Stop:
@@ -43,3 +45,29 @@ def stopping() -> Iterator[Stop]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def interruptible_sleep() -> Iterator[Callable[[float | None], None]]:
+    """A function that sleeps for so many seconds, or until a signal with None, and that no signal can miss.
+
+    Python runs the handler of a signal between two of its own steps. Where the signal comes after the last of them, a
+    lock or ``time.sleep`` sleeps on to its end, and the handler runs then.
+    """
+    reads, writes = socket.socketpair()
+    writes.setblocking(False)
+    # Signals are the main thread's.
+    is_main = threading.current_thread() is threading.main_thread()
+    before = signal.set_wakeup_fd(writes.fileno(), warn_on_full_buffer=False) if is_main else -1
+
+    def sleep(seconds: float | None) -> None:
+        if select.select([reads], [], [], seconds)[0]:
+            reads.recv(64)
+
+    try:
+        yield sleep
+    finally:
+        if is_main:
+            signal.set_wakeup_fd(before)
+        reads.close()
+        writes.close()
