@@ -8,6 +8,7 @@ import threading
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -246,3 +247,70 @@ def test_one_queue_of_another_type_holds_up_no_other(
     told = [record.getMessage() for record in caplog.records if "cannot receive" in record.getMessage()]
     assert len(told) == 1
     assert QUEUES[0] in told[0]
+
+
+@pytest.mark.parametrize("total", [None, 4, 1])
+def test_a_handling_that_cannot_begin_keeps_no_queue_from_its_next_values(
+    admin: Any, flavour: Flavour, url: str, total: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of several queues at a time, and in the middle of them. The values come again at the deadlines of their leases."""
+    fails = {"on": False}
+    for module in ("_sync", "_async"):
+        assigner = import_module(f"redisson_dq.{module}.worker.assigning").Assigner
+        accept = assigner.accept
+
+        def accept_or_fail(self: Any, intake: Any, *rest: Any, accept: Any = accept) -> None:
+            if fails["on"] and intake.name == QUEUES[1]:
+                fails["on"] = False
+                raise RuntimeError("a defect")
+            accept(self, intake, *rest)
+
+        monkeypatch.setattr(assigner, "accept", accept_or_fail)
+    worker = flavour.worker_of(url, codec=StringCodec(), concurrency=total, visibility_timeout=1.0)
+    ledger = Ledger()
+    for name in QUEUES[:6]:
+        worker.handler(name)(lambda value, event: ledger.note((event.queue, value)))
+    with running(worker):
+        until_settled(admin)
+        fails["on"] = True
+        with admin.pipeline() as pipe:
+            for name in QUEUES[:6]:
+                pipe.rpush(name, "a")
+            pipe.execute()
+        assert sorted(ledger.some(6)) == [(name, "a") for name in QUEUES[:6]]
+        assert not fails["on"]
+        for name in QUEUES[:6]:
+            admin.rpush(name, "b")
+        assert sorted(ledger.some(6)) == [(name, "b") for name in QUEUES[:6]]
+        for name in QUEUES[:6]:
+            at_rest(admin, name)
+
+
+def test_a_fetcher_that_another_replaces_is_waited_for(
+    admin: Any, flavour: Flavour, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No queue is closed where a second one begins to share the slots. What the first wait still gets has to go back."""
+    begun, ended = [], []
+    for module in ("_sync", "_async"):
+        fetcher = import_module(f"redisson_dq.{module}.worker.fetching").Fetcher
+
+        def start(self: Any, start: Any = fetcher.start) -> None:
+            begun.append(self)
+            start(self)
+
+        def has_ended(self: Any, has_ended: Any = fetcher.has_ended) -> Any:
+            ended.append(self)
+            return has_ended(self)
+
+        monkeypatch.setattr(fetcher, "start", start)
+        monkeypatch.setattr(fetcher, "has_ended", has_ended)
+    worker, ledger = flavour.worker_of(url, codec=StringCodec(), concurrency=2), Ledger()
+    worker.handler("orders")(ledger.handle)
+    with running(worker):
+        until_settled(admin)
+        worker.add_handler(ledger.handle, "invoices")
+        for name in ("orders", "invoices"):
+            admin.rpush(name, name)
+            assert ledger.next() == name
+    assert len(set(begun)) == 1
+    assert ended == begun[:1]

@@ -268,13 +268,14 @@ class ManyFetcher:
             opened = await self._opened(answer, has_slot=free is None or len(came) < free)
             if opened:
                 came.append((answer, opened))
-        # Nothing is awaited from here on.
-        for answer, each in came:
+        # Nothing is awaited from here on. Each outpost knows of its values before the first handling begins: where that
+        # fails, the queues are received from all the same.
+        for answer, some in came:
             outpost = answer.outpost
             outpost.lifeline.keep()
-            self._hand_over.accept(each, starter)
-            self._order.took(outpost.intake.name, sum(len(one.deliveries) for one in each))
+            self._order.took(outpost.intake.name, sum(len(each.deliveries) for each in some))
             self._happened(outpost, Trigger.MORE if free is not None and answer.more else Trigger.TOOK)
+        self._hand_over.accept((each for _, some in came for each in some), starter)
         return bool(came)
 
     async def _opened(self, answer: OutpostAnswer, *, has_slot: bool) -> list[Came]:
@@ -379,7 +380,7 @@ class ManyFetcher:
             return False
         for lifeline in lifelines:
             lifeline.keep()
-        self._hand_over.accept(came, starter)
         self._order.took(intake.name, len(found), idle)
         self._happened(outpost, Trigger.MORE if found[-1].left else Trigger.TOOK)
+        self._hand_over.accept(came, starter)
         return True

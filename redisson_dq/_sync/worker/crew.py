@@ -131,7 +131,7 @@ class Crew:
             self._prober = Prober(runtime.connections, self._clock.every(runtime.options.probe_interval), self._probed)
         for fetcher in gone:
             fetcher.end()
-        if closed:
+        if gone or closed:
             self._ending.append(BackgroundTask(lambda: self._close(gone, closed), "redisson_dq-closing"))
 
     def _probed(self) -> list[Arrivals]:

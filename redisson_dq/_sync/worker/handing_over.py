@@ -80,12 +80,15 @@ class HandOver:
         return [Came(intake, *intake.leaser.deliveries(*intake.sources[key], some)) for key, some in by_key.items()]
 
     def accept(self, came: Iterable[Came], starts: Starts) -> None:
-        """Gives them to the worker. Handlings begin by ``starts``."""
+        """Gives them to the worker. Handlings begin by ``starts``.
+
+        Where that fails, the values come again at the deadlines of their leases.
+        """
         for each in came:
-            self._handed_over += each.deliveries
             if each.error is not None:
                 self._assigner.unreadable(each.intake, each.error)
             self._assigner.accept(each.intake, each.deliveries, starts)
+            self._handed_over += each.deliveries
 
     def renew(self) -> None:
         """Begins to renew the leases of values that are not done yet. Handlers begin before that."""
