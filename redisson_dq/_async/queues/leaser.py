@@ -126,27 +126,17 @@ class Leaser(Generic[T]):
     async def _take(
         self, sources: list[LeaseSource], wanted: int, left: float | None, lifelines: list[Lifeline]
     ) -> list[Leased]:
-        """Receives of any partition. Its lifelines come into the list before anything hangs on them.
-
-        Where it raises, it has let go of them, and the list is empty.
-        """
+        """Receives of any partition. Its lifelines come into the list before anything hangs on them."""
+        if len(sources) > 1 and left != 0:
+            lifelines.append(Lifeline())
+            receiver = self._runtime.receivers.of(RoundRobin(tuple(sources)))
+            return _leased(await receiver.receive(left, wanted, lifelines[-1]))
+        first = self._routing.next() if len(sources) > 1 else 0
         leased: list[Leased] = []
-        try:
-            if len(sources) > 1 and left != 0:
+        for source in (*sources[first:], *sources[:first]):
+            if len(leased) < wanted:
                 lifelines.append(Lifeline())
-                receiver = self._runtime.receivers.of(RoundRobin(tuple(sources)))
-                return _leased(await receiver.receive(left, wanted, lifelines[-1]))
-            first = self._routing.next() if len(sources) > 1 else 0
-            for source in (*sources[first:], *sources[:first]):
-                if len(leased) < wanted:
-                    lifelines.append(Lifeline())
-                    leased += await self.lease(source, wanted - len(leased), left, lifelines[-1])
-        except BaseException:
-            # The last one has taken nothing, or has let go of it by itself. A second time would be news for a
-            # background task, and the next call without a timeout would wait for it.
-            _let_go(lifelines[:-1])
-            lifelines.clear()
-            raise
+                leased += await self.lease(source, wanted - len(leased), left, lifelines[-1])
         return leased
 
     async def lease(self, source: LeaseSource, wanted: int, left: float | None, lifeline: Lifeline) -> list[Leased]:

@@ -102,6 +102,8 @@ class Looks:
         """
         waiter = lifeline.waiter
         assert waiter is not None
+        # There is nothing to let go of. A second notice would be news, and the next call would wait for it.
+        lifeline.waiter = None
         self.has_backlog = False
         if not isinstance(error, RedissonDQError):
             waiter.is_leaving = True

@@ -131,6 +131,8 @@ class Receiver:
             return given
         except BaseException:
             self._notices.put(waiter)
+            # It has let go. A second notice would be news, and the next call would wait for it.
+            mine.waiter = None
             raise
 
     def enter(self, limit: int, lifeline: Lifeline, answer: Answering) -> None:
@@ -166,8 +168,8 @@ class Receiver:
         The wait need not have begun.
         """
         lifeline.is_withdrawn = True
-        if lifeline.waiter is not None:
-            self._notices.put(partial(self._withdraw, lifeline.waiter))
+        if (waiter := lifeline.waiter) is not None:
+            self._notices.put(partial(self._withdraw, waiter))
 
     def set_aside(
         self, lifeline: Lifeline, undecodable: list[Taken], key: str, deadline: float | None
