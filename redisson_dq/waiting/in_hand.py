@@ -36,7 +36,7 @@ class InHand:
         return InHand(self.sent_at, self.span, self.behind, reply, refusal, now - self.sent_at)
 
     def with_values(self, taken: list[Taken]) -> InHand:
-        """These values have come too."""
+        """These are the values in hand now. Without any nothing changes."""
         if not taken:
             return self
         return InHand(self.sent_at, self.span, self.behind, self.reply, self.refusal, self.took, taken)

@@ -1,8 +1,8 @@
 """The line of callers that wait for values, in the order in which they came, and each caller's hold on its place.
 
 A caller puts its :class:`Waiter` into the inbox of the line. It says when its time is over. It keeps the values that it
-was given. Each of the three is one step that no signal handler can split. Background tasks, which nothing interrupts,
-do everything else, under the mutex of the :class:`Line`.
+was given. Each of the three is one step that no signal handler can split. A pumper does everything else, under the
+mutex of the :class:`Line`. That is a background task, which nothing interrupts, or a caller that stands in.
 
 A caller may vanish at any moment: cancelled, interrupted, interrupted again while it cleans up. It holds a
 :class:`Lifeline`, to which the background tasks have a weak reference. A lifeline that is dropped without ``keep()`` is
@@ -144,7 +144,7 @@ class Line:
     """Callers of one receiver. The caller that has waited longest is served first."""
 
     def __init__(self, name: str, inbox: Entrance, mutex: AbstractContextManager[Any]) -> None:
-        """``mutex`` guards everything but ``inbox``, and the fields of the background tasks. Callers never take it."""
+        """``mutex`` guards everything but ``inbox``, and the fields of the pumps. Callers take it only to stand in."""
         self.name = name
         self.inbox = inbox
         self.mutex = mutex

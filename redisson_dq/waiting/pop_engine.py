@@ -164,7 +164,7 @@ class PopEngine:
         well. Nothing blocks while values have to go back, or a debt is left: they may have come meanwhile.
         """
         if has_returns or self.debts or not self.line.is_unserved(now):
-            return Trigger.NONE
+            return Trigger.MISSED
         # Once such a command was answered, Redis is known to allow it.
         is_unsure = self.contact is not Contact.WELL and self.state is State.LOOKING
         return Trigger.HURRIED if is_unsure or self.span(now) <= SOON else Trigger.PATIENT
@@ -246,7 +246,7 @@ class PopEngine:
         if held.is_aside:
             return Trigger.ASIDE
         # Where Redis was not well, the blocking command follows now.
-        return None if self.contact is not Contact.WELL else Trigger.NONE
+        return None if self.contact is not Contact.WELL else Trigger.MISSED
 
     def was_left(self, count: int | None, now: float) -> None:
         """A reply told how many values are left, or did not tell."""
@@ -256,6 +256,8 @@ class PopEngine:
 
     def diagnosed(self, reason: RedissonDQError | None, *, is_refusal: bool) -> Trigger:
         """Classifies the cause of a failure; None where nothing is wrong. ``is_refusal``: Redis has told it."""
+        if reason is None:
+            return Trigger.SOUND
         if not isinstance(reason, RedisConnectionError):
             return Trigger.REFUSED
         self._reason = reason

@@ -108,7 +108,7 @@ class Trigger(TableEnum):
     CAME = "values came"
     MORE = "values came, more may be ready"
     ASIDE = "a value was set aside"
-    NONE = "nothing came"
+    MISSED = "nothing came"
     PATIENT = "nothing came, callers have time"
     HURRIED = "nothing came, no command may block"
     ANSWERED = "the blocking command was answered"
@@ -119,7 +119,8 @@ class Trigger(TableEnum):
     ABANDONED = "failed for a caller that pumps"
     AWAY = "Redis is away"
     PUT_OFF = "Redis refuses for a while"
-    REFUSED = "Redis refuses"
+    REFUSED = "Redis refuses for good"
+    SOUND = "nothing is wrong"
     # Beside the work. Only the table of pumpers has them.
     STANDS_BY = "a caller would pump, and cannot yet"
     STANDS_DOWN = "no caller pumps any more"
@@ -157,7 +158,7 @@ class Sign(TableEnum):
 
 
 class Do(TableEnum):
-    """An action of the pump. The last action of a row tells the next trigger."""
+    """An action of the pump. The last action of a row that tells a trigger decides; else the engine chooses."""
 
     # At once, under the mutex.
     START = "start a background task"
@@ -253,13 +254,13 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], Row]] = {
     (State.RETURNING, Trigger.DONE): _CHOOSE,
     (State.RETURNING, Trigger.STUCK): Row(State.PAUSING, (Do.RETRY,)),
     (State.REPEATING, Trigger.CAME): _GIVE,
-    (State.REPEATING, Trigger.NONE): _CHOOSE,
+    (State.REPEATING, Trigger.MISSED): _CHOOSE,
     (State.REPEATING, Trigger.STUCK): Row(State.PAUSING, (Do.RETRY,)),
     (State.CONNECTING, Trigger.DONE): _CHOOSE,
     (State.LOOKING, Trigger.CAME): _GIVE,
     (State.LOOKING, Trigger.PATIENT): _BLOCK,
     (State.LOOKING, Trigger.HURRIED): _PROBE,
-    (State.LOOKING, Trigger.NONE): _CHOOSE,
+    (State.LOOKING, Trigger.MISSED): _CHOOSE,
     (State.PROBING, Trigger.ANSWERED): _SETTLE,
     # Others end the blocking command. One reply more is to be read behind a PING.
     (State.BLOCKED, Trigger.WORK): _stay(State.BLOCKED),
@@ -284,13 +285,13 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], Row]] = {
     (State.SETTLING, Trigger.CAME): _GIVE,
     (State.SETTLING, Trigger.MORE): Row(State.GATHERING, (Do.GATHER,)),
     (State.SETTLING, Trigger.ASIDE): Row(State.FETCHING, (Do.LOOK,)),
-    (State.SETTLING, Trigger.NONE): _CHOOSE,
+    (State.SETTLING, Trigger.MISSED): _CHOOSE,
     (State.SETTLING, Trigger.PATIENT): _BLOCK,
     (State.SETTLING, Trigger.HURRIED): _PROBE,
     (State.SETTLING, Trigger.FULL): Row(State.PAUSING, (Do.REST,)),
     (State.SETTLING, Trigger.SAVED): _SAVE,
     (State.FETCHING, Trigger.CAME): _GIVE,
-    (State.FETCHING, Trigger.NONE): _CHOOSE,
+    (State.FETCHING, Trigger.MISSED): _CHOOSE,
     (State.GATHERING, Trigger.CAME): _GIVE,
     (State.GATHERING, Trigger.SAVED): _SAVE,
     # They may be back in line already.
@@ -304,6 +305,7 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], Row]] = {
     (State.FAILING, Trigger.AWAY): Row(State.PAUSING, (Do.PAUSE,)),
     (State.FAILING, Trigger.PUT_OFF): Row(State.PAUSING, (Do.PAUSE,)),
     (State.FAILING, Trigger.REFUSED): Row(State.CHOOSING, (Do.FAIL,)),
+    (State.FAILING, Trigger.SOUND): _CHOOSE,
     (State.PAUSING, Trigger.DONE): _CHOOSE,
 }
 
@@ -331,7 +333,7 @@ PUMPERS: Final[dict[tuple[Pumper, Trigger], Pumper]] = {
 SIGNS: Final[dict[tuple[State, Trigger], Sign]] = {
     (State.RETURNING, Trigger.DONE): Sign.ANSWERED,
     (State.GIVING, Trigger.DONE): Sign.ANSWERED,
-    **{(State.SETTLING, told): Sign.ANSWERED for told in (Trigger.CAME, Trigger.MORE, Trigger.ASIDE, Trigger.NONE)},
+    **{(State.SETTLING, told): Sign.ANSWERED for told in (Trigger.CAME, Trigger.MORE, Trigger.ASIDE, Trigger.MISSED)},
     **{(State.SETTLING, told): Sign.ANSWERED for told in (Trigger.PATIENT, Trigger.HURRIED, Trigger.FULL)},
     (State.CONNECTING, Trigger.DONE): Sign.CONNECTED,
     (State.CHOOSING, Trigger.IDLES): Sign.RESTS,

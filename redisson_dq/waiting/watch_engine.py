@@ -40,7 +40,7 @@ class WatchEngine:
         if trigger in (Trigger.CHANGED, Trigger.LOST):
             self.left = None
         if trigger is Trigger.LOST:
-            self.is_to_be_sent_again(self._sent)
+            self.send_again(self._sent)
         if (self.state, trigger) in watch_table.ANSWERED:
             self.trouble = None
             self._pauses.reset()
@@ -68,8 +68,8 @@ class WatchEngine:
         """The reply to its request was read."""
         self._sent = NOTHING
 
-    def is_to_be_sent_again(self, debt: Debt) -> None:
-        """The request that is under way was not carried out, or its reply is lost."""
+    def send_again(self, debt: Debt) -> None:
+        """Owes the request that is under way once more: it was not carried out, or its reply is lost."""
         self.debts.owe_first(debt)
         self._sent = NOTHING
 

@@ -10,7 +10,7 @@ lookout feeds triggers into it under the mutex of the source's line, and carries
 * When nothing is left, the source is watched (``WATCHED``). No command is sent then, though callers come and go. At the
   next change Redis tells once, and the source is asked again.
 * The key may change while the commands are under way (``STALE``). Nobody knows whether that change came before the
-  reply, so the source is asked again.
+  reply, so the source is asked again. So it is when a caller's time is over meanwhile.
 * A source whose callers are being served from other sources yields to those (``YIELDED``).
 * Put-backs, repeated requests and the cause of a refusal belong to others (``RETURNING``, ``FAILING``), so they hold up
   no other source. After a failure the source pauses.
@@ -40,11 +40,11 @@ __all__ = ["ANSWERED", "TRANSITIONS", "WATCHES", "Do", "State", "Trigger", "KeyW
 class State(TableEnum):
     """The wait for one source."""
 
-    RESTING = "nobody waits, and Redis does not watch"
+    RESTING = "nobody waits, and nothing is owed"
     CALLED = "the lookout comes to it in its next round"
     YIELDED = "callers are being served from other sources, and come to it later"
     ASKED = "its commands are under way"
-    STALE = "its commands are under way, and the key has changed meanwhile"
+    STALE = "its commands are under way, and their reply is too old already"
     WATCHED = "nothing is ready, and Redis tells of the next change"
     RETURNING = "values or requests go back"
     FAILING = "Redis has refused, the cause is looked for"
@@ -77,6 +77,8 @@ class Trigger(TableEnum):
     STUCK = "Redis did not take values or requests back"
     AWAY = "Redis is away, or refuses for a while"
     REFUSED = "Redis refuses for good"
+    DENIED = "the user has no right to watch"
+    SOUND = "nothing is wrong"
 
 
 class KeyWatch(TableEnum):
@@ -95,6 +97,7 @@ class Do(TableEnum):
     DIAGNOSE = "find out what is wrong"
     PAUSE = "pause longer each time"
     FAIL = "fail the callers"
+    REPLACE = "let pumps of their own take over"
 
 
 _Row = tuple[State, tuple[Do, ...]]
@@ -150,6 +153,8 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     (State.RETURNING, Trigger.STUCK): (State.PAUSING, (Do.PAUSE,)),
     (State.FAILING, Trigger.AWAY): (State.PAUSING, (Do.PAUSE,)),
     (State.FAILING, Trigger.REFUSED): (State.CALLED, (Do.FAIL, Do.CALL)),
+    (State.FAILING, Trigger.DENIED): (State.CALLED, (Do.REPLACE, Do.CALL)),
+    (State.FAILING, Trigger.SOUND): _CALL,
     (State.PAUSING, Trigger.DONE): _CALL,
 }
 

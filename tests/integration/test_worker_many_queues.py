@@ -253,7 +253,7 @@ def test_one_queue_of_another_type_holds_up_no_other(
 def test_a_handling_that_cannot_begin_keeps_no_queue_from_its_next_values(
     admin: Any, flavour: Flavour, url: str, total: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of several queues at a time, and in the middle of them. The values come again at the deadlines of their leases."""
+    """Of several queues, in the middle. The values come again at the deadlines of their leases."""
     fails = {"on": False}
     for module in ("_sync", "_async"):
         assigner = import_module(f"redisson_dq.{module}.worker.assigning").Assigner
@@ -289,7 +289,7 @@ def test_a_handling_that_cannot_begin_keeps_no_queue_from_its_next_values(
 def test_a_fetcher_that_another_replaces_is_waited_for(
     admin: Any, flavour: Flavour, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No queue is closed where a second one begins to share the slots. What the first wait still gets has to go back."""
+    """No queue is closed where a second one begins to share the slots. The first wait may get a value yet."""
     begun, ended = [], []
     for module in ("_sync", "_async"):
         fetcher = import_module(f"redisson_dq.{module}.worker.fetching").Fetcher

@@ -146,7 +146,7 @@ class Actions:
         taken = await self._backs.repeat(self._engine.debts)
         if taken is None:
             return Trigger.STUCK, held
-        return Trigger.CAME if taken else Trigger.NONE, held.with_values(taken)
+        return Trigger.CAME if taken else Trigger.MISSED, held.with_values(taken)
 
     # -- values that came --------------------------------------------------------------------------------------------
 
@@ -187,10 +187,10 @@ class Actions:
         return self._engine.diagnosed(reason, is_refusal=is_refusal), held.failed(reason)
 
     async def _fail_callers(self, held: InHand) -> ActionResult:
-        if isinstance(held.error, RedissonDQError):
-            with self._line.mutex:
-                self._line.fail(held.error)
-                self._served()
+        assert isinstance(held.error, RedissonDQError)
+        with self._line.mutex:
+            self._line.fail(held.error)
+            self._served()
         return None, held
 
     async def _pause(self, held: InHand) -> ActionResult:

@@ -120,7 +120,7 @@ class Asking:
         watches = commands.watches and isinstance(commands.length, int)
         left = commands.length if watches else self._left_behind(commands)
         if commands.is_again and commands.request is not None:
-            self._engine.is_to_be_sent_again(repeat(commands.request))
+            self._engine.send_again(repeat(commands.request))
         return self._engine.replied(left, watches=watches, has_returns=has_returns), commands
 
     def _left_behind(self, commands: Commands) -> int | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Protocol
 
 from redis.exceptions import ResponseError
@@ -40,11 +39,8 @@ class Errands:
         backs: PutBacks,
         part: str,
         feed: _Feeds,
-        give_up: Callable[[], None],
     ) -> None:
-        """``part`` is the name of the pump in an outage. ``give_up`` lets pumps of their own take the place of shared
-        ones.
-        """
+        """``part`` is the name of the pump in an outage."""
         self._connections = connections
         self._source = source
         self._engine = engine
@@ -52,7 +48,6 @@ class Errands:
         self._backs = backs
         self._part = part
         self._feed = feed
-        self._give_up = give_up
 
     async def put_back(self) -> None:
         """Puts values back. Once it is closed, also sends a request with a lost reply again, so that they go back."""
@@ -79,8 +74,7 @@ class Errands:
         if isinstance(refusal.error, ResponseError) and is_denied(refusal.error):
             # The user may have the rights of a blocking command all the same.
             with self._line.mutex:
-                self._give_up()
-                self._feed(Trigger.REFUSED)
+                self._feed(Trigger.DENIED)
             return
         reason = await self._cause(refusal)
         if isinstance(reason, RedisConnectionError):
@@ -92,7 +86,10 @@ class Errands:
                 self._feed(Trigger.AWAY)
             return
         with self._line.mutex:
-            self._feed(Trigger.REFUSED, reason=reason)
+            if reason is None:
+                self._feed(Trigger.SOUND)
+            else:
+                self._feed(Trigger.REFUSED, reason=reason)
 
     async def _cause(self, refusal: Refusal) -> RedissonDQError | None:
         error = refusal.error

@@ -41,7 +41,7 @@ ActionResult = tuple[Trigger | None, InHand]
 
 
 class Popping:
-    """The connection of one pump, and the actions that send on it or read from it. Only its pumper calls them."""
+    """The connection of one pump, and the actions that send on it or read from it, which only its pumper calls."""
 
     def __init__(self, connections: Connections, engine: PopEngine, bell: Inbox[Waiter | str]) -> None:
         self._connections = connections
@@ -133,7 +133,7 @@ class Popping:
         engine.looked(look)
         if taken:
             return Trigger.CAME, held.with_values(taken)
-        return Trigger.NONE if engine.state is State.FETCHING else None, held
+        return Trigger.MISSED if engine.state is State.FETCHING else None, held
 
     def _exchange(self, request: Request[list[Taken]]) -> list[Taken]:
         """Sends one request on the connection. A repeatable one is owed until its reply has been read."""

@@ -97,7 +97,7 @@ class SharedPump:
         self._give_up = give_up
         # The name under which it reports an outage.
         self._part = f"wait {id(self)}"
-        self._errands = Errands(connections, source, self.engine, self.backs, self._part, self.feed, give_up)
+        self._errands = Errands(connections, source, self.engine, self.backs, self._part, self.feed)
         sources.add(self)
 
     # -- for a receiver (Taker) --------------------------------------------------------------------------------------
@@ -205,10 +205,14 @@ class SharedPump:
                 self._calling.call(self)
             elif do is Do.RETURN:
                 self._calling.later(self._errands.put_back)
-            elif do is Do.DIAGNOSE and refusal is not None:
+            elif do is Do.DIAGNOSE:
+                assert refusal is not None
                 self._calling.later(partial(self._errands.diagnose, refusal))
-            elif do is Do.FAIL and reason is not None:
+            elif do is Do.FAIL:
+                assert reason is not None
                 self.line.fail(reason)
+            elif do is Do.REPLACE:
+                self._give_up()
             elif do is Do.PAUSE:
                 self._calling.later(self._errands.go_on, self.backs.pause_of(self.engine.longer_pause()))
 

@@ -15,7 +15,7 @@ from typing import Any, cast
 
 import attrs
 
-from redisson_dq.errors import RedisConnectionError
+from redisson_dq.errors import RedisConnectionError, WrongTypeError
 from redisson_dq.waiting.debts import LOOK, Debts, Owed, repeat
 from redisson_dq.waiting.in_hand import InHand
 from redisson_dq.waiting.line import SOON
@@ -61,6 +61,7 @@ class Kind(enum.Enum):
 
 #: A trouble like any other.
 AWAY = RedisConnectionError("Redis is away")
+REFUSED = WrongTypeError("the key is no list", key="orders", expected="list", found="string")
 
 
 @attrs.define
@@ -308,6 +309,7 @@ class World:
             yield "is away"
             yield "refuses for a while"
             yield "is refused"
+            yield "finds nothing wrong"
         else:
             yield "goes well"
         if odd and not is_caller and do in (Do.WAIT, Do.DIAGNOSE, Do.PAUSE, Do.RETRY, Do.REST):
@@ -569,7 +571,7 @@ class World:
         self.hand = self._carry_out_lease(str(debt.request))
         self.engine.debts.paid(debt)
         self.leases.pop(str(debt.request), None)
-        return Trigger.CAME if self.hand else Trigger.NONE
+        return Trigger.CAME if self.hand else Trigger.MISSED
 
     def _do_connect(self, outcome: str) -> Trigger:
         self.connected = True
@@ -594,7 +596,7 @@ class World:
         self.engine.looked(self.look)
         if self.hand:
             return Trigger.CAME
-        return Trigger.NONE if self.engine.state is State.FETCHING else None
+        return Trigger.MISSED if self.engine.state is State.FETCHING else None
 
     def _do_gather(self, outcome: str) -> Trigger:
         if outcome == "is refused":
@@ -691,7 +693,8 @@ class World:
 
     def _do_diagnose(self, outcome: str) -> Trigger:
         self.must_tell = outcome == "is refused"
-        return self.engine.diagnosed(None if self.must_tell else AWAY, is_refusal=outcome == "refuses for a while")
+        reason = {"is refused": REFUSED, "finds nothing wrong": None}.get(outcome, AWAY)
+        return self.engine.diagnosed(reason, is_refusal=outcome == "refuses for a while")
 
     def _do_fail(self, outcome: str) -> None:
         self.must_tell = False

@@ -170,7 +170,7 @@ def test_a_connection_proves_nothing_to_a_client_that_was_refused() -> None:
             engine.step(trigger)
         if looks:
             engine.looked(Look(cast("Any", "look"), 0, NOTHING))
-        engine.step(Trigger.NONE)
+        engine.step(Trigger.MISSED)
         assert engine.shows(Trigger.IDLES) is is_back
         engine.step(Trigger.IDLES)
         assert engine.trouble is (None if is_back else _REFUSED)

@@ -160,6 +160,9 @@ class World:
             yield "works", True
             if self.works[0] in ("return", "go on returning", "diagnose") and self.budget["refuse"]:
                 yield "works", False
+            if self.works[0] == "diagnose":
+                yield "finds nothing wrong", None
+                yield "finds no right", None
 
     # -- what happens ------------------------------------------------------------------------------------------------
 
@@ -178,6 +181,8 @@ class World:
                 self.works += ("diagnose",)
             elif do is Do.PAUSE:
                 self.works += ("go on",)
+            elif do is Do.REPLACE:
+                self.engine.is_replaced = True
             elif do is Do.ASK:
                 self._ask()
             elif do is Do.FAIL:
@@ -380,6 +385,16 @@ class World:
             self._tell(Trigger.REFUSED)
         elif self.engine.state is State.PAUSING:
             self._tell(Trigger.DONE)
+
+    def _finds_nothing_wrong(self, _: None) -> None:
+        self.works = self.works[1:]
+        self._tell(Trigger.SOUND)
+
+    def _finds_no_right(self, _: None) -> None:
+        self.works = self.works[1:]
+        self._tell(Trigger.DENIED)
+        if not self.engine.is_replaced:
+            raise Broken("the user has no right to watch, and no pump of its own takes over")
 
     # .. Redis .........................................................................................................
 
