@@ -14,7 +14,7 @@ from typing import Any
 from redisson_dq._concurrency import Mutex, Switch
 from redisson_dq._log import Log
 from redisson_dq._sync.leases.delivery import Delivery
-from redisson_dq._sync.worker.alarms import Alarms
+from redisson_dq._sync.worker.deadlines import Deadlines
 from redisson_dq._sync.worker.event import Event
 from redisson_dq._sync.worker.handling import Crashed, Handling, Setting
 from redisson_dq._sync.worker.intake import Intake
@@ -51,7 +51,7 @@ class Assigner:
         self._of_delivery: dict[int, Handling] = {}
         self._stops = False
         self._changed = Switch(self._clock)
-        self._alarms = Alarms(self._clock, self._moments, self._due)
+        self._deadlines = Deadlines(self._clock, self._moments, self._due)
 
     # -- for the crew ------------------------------------------------------------------------------------------------
 
@@ -105,7 +105,7 @@ class Assigner:
 
     def close(self) -> None:
         """Ends the watch."""
-        self._alarms.close()
+        self._deadlines.close()
 
     # -- for the fetchers --------------------------------------------------------------------------------------------
 
@@ -143,7 +143,7 @@ class Assigner:
             else:
                 back.update(some)
             for action in actions:
-                self._alarms.added(action.moment)
+                self._deadlines.added(action.moment)
         self._return([delivery for delivery in deliveries if delivery in back], 0)
 
     def unreadable(self, intake: Intake, error: DecodeError) -> None:
@@ -250,7 +250,7 @@ class Assigner:
             if action.do is Do.BEGIN:
                 self._begin(begun.pop(0), action, starter, error)
             elif action.do is Do.ARM:
-                self._alarms.added(action.moment)
+                self._deadlines.added(action.moment)
             elif action.do in (Do.FETCH, Do.RECOUNT):
                 self._fetch(self._intakes[action.post.handler.queue], action.do)
             elif action.do is Do.RETURN:
@@ -295,7 +295,7 @@ class Assigner:
         else:
             handling.start(starter, error)
             if (deadline := self._roster.deadline(handling)) is not None:
-                self._alarms.added(deadline)
+                self._deadlines.added(deadline)
 
     def _report(self, handling: Handling, do: handling_table.Do) -> None:
         """A handling frees its slot, or nothing is left to do for it."""

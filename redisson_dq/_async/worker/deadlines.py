@@ -1,4 +1,4 @@
-"""The alarms of a worker: a handling's timeout, and the end of the wait for a batch. One task for all of them."""
+"""The deadlines of a worker: the end of a handling's time, and of the wait for a batch. One task for all of them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from redisson_dq._clock import Clock
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncSwitch
 from redisson_dq._log import Log
 
-__all__ = ["Alarms"]
+__all__ = ["Deadlines"]
 
 logger = Log()
 
 
-class Alarms:
+class Deadlines:
     """Calls ``due(now)`` at the next moment that ``moments`` gives, and whenever an earlier one was added."""
 
     def __init__(self, clock: Clock, moments: Callable[[], Iterable[float]], due: Callable[[float], object]) -> None:
@@ -25,7 +25,7 @@ class Alarms:
         self._changed = AsyncSwitch(clock)
         self._next = math.inf
         self._ends = False
-        self._worker = AsyncBackgroundTask(self._run, "redisson_dq-alarms")
+        self._worker = AsyncBackgroundTask(self._run, "redisson_dq-deadlines")
 
     def added(self, moment: float) -> None:
         """Notes a moment. Most are later than the next one, and cost nothing."""
@@ -48,6 +48,6 @@ class Alarms:
                 try:
                     self._due(now)
                 except Exception:
-                    logger.exception("worker: an alarm failed")
+                    logger.exception("worker: what is due at a deadline failed")
             elif not self._ends:
                 await self._changed.wait(None if self._next == math.inf else self._next - now)
