@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
 from redisson_dq._clock import SystemClock
-from redisson_dq.testing._waits import Alarms, ClockOfAlarms
+from redisson_dq.testing._waits import Alarms, ClockOfAlarms, TimedAlarm
 from tests.conftest import PATIENCE
 
 __all__ = ["HandClock"]
@@ -72,6 +73,14 @@ class HandClock(ClockOfAlarms):
         return found
 
     # -- the clock ---------------------------------------------------------------------------------------------------
+
+    def call_later(
+        self, loop: asyncio.AbstractEventLoop, seconds: float, call: Callable[..., object], *args: Any
+    ) -> TimedAlarm:
+        alarm = super().call_later(loop, seconds, call, *args)
+        # A test may expect the wait of this task. Nobody else is told of it.
+        self._alarms.happened()
+        return alarm
 
     def monotonic(self) -> float:
         return self._alarms.now_us / 1_000_000

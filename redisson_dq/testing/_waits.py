@@ -36,7 +36,7 @@ class Alarms:
         self.patience = patience
         #: Held for every change of this object.
         self.mutex = threading.RLock()
-        #: Notified of every wait that begins, and of every command and reply.
+        #: Notified of every wait of a thread that begins, and of every command and reply.
         self.changed = threading.Condition(self.mutex)
         #: Held while the test lets time pass.
         self.moving = threading.Lock()
