@@ -78,21 +78,43 @@ _WAITING = ("faults", "interop", "integration")
 _AT_THE_END = 0.25
 
 
-#: By day a test that both flavours and both servers have runs with these pairs, so with each of them. The others are
-#: the nightly part's.
+#: The pairs of flavour and server of the runs by day. The others are the nightly part's.
 _PAIRS_BY_DAY = {("sync", "redis"), ("asyncio", "valkey")}
-_SERVERS = ("redis", "valkey")
+_FLAVOURS, _SERVERS = ("sync", "asyncio"), ("redis", "valkey")
+
+_Pair = tuple[str, str]
 
 
-def _by_day(test: str, cases: set[tuple[str, str]]) -> set[tuple[str, str]]:
-    """Which of these pairs of flavour and server a test has by day. A test that has one flavour is run with one server,
-    half of the tests with each."""
-    if len(cases) == 4:
-        return _PAIRS_BY_DAY
-    flavours = {flavour for flavour, _ in cases}
-    if len(cases) == 2 and len(flavours) == 1:
-        return {(flavour, _SERVERS[zlib.crc32(test.encode()) % 2]) for flavour in flavours}
-    return cases
+def by_day(number: int, pairs: set[_Pair]) -> _Pair:
+    """The pair of flavour and server with which a case of a test runs by day. Cases take turns by their ``number``."""
+    usual = sorted(pairs & _PAIRS_BY_DAY or pairs)
+    return usual[number % len(usual)]
+
+
+def pair_of(item: pytest.Item) -> _Pair:
+    """The flavour and the server that an item has as parameters, each empty where it has none."""
+    params = getattr(getattr(item, "callspec", None), "params", {})
+    flavour, server = params.get("flavour"), params.get("server")
+    return flavour if flavour in _FLAVOURS else "", server if server in _SERVERS else ""
+
+
+def by_night_alone(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Those of the items whose flavour or server is not the one of their case by day."""
+    tests: dict[str, dict[Any, dict[_Pair, pytest.Item]]] = {}
+    for item in items:
+        pair = pair_of(item)
+        if any(pair) and not item.get_closest_marker("nightly"):
+            params = item.callspec.params  # type: ignore[attr-defined]
+            # By identity: each pair has the same objects, and callspec.indices counts through all of the pairs.
+            own = {"flavour": pair[0], "server": pair[1]}
+            others = tuple((name, id(value)) for name, value in sorted(params.items()) if not own.get(name))
+            tests.setdefault(item.nodeid.partition("[")[0], {}).setdefault(others, {})[pair] = item
+    found = []
+    for test, cases in tests.items():
+        for number, pairs in enumerate(cases.values(), start=zlib.crc32(test.encode())):
+            chosen = by_day(number, set(pairs))
+            found += [item for pair, item in pairs.items() if pair != chosen]
+    return found
 
 
 def places(files: list[Path]) -> dict[Path, float]:
@@ -108,17 +130,8 @@ def places(files: list[Path]) -> dict[Path, float]:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     placed = places(list(dict.fromkeys(item.path for item in items)))
     items.sort(key=lambda item: placed[item.path])
-    alike: dict[tuple[str, tuple[tuple[str, int], ...]], dict[tuple[str, str], pytest.Item]] = {}
-    for item in items:
-        call = getattr(item, "callspec", None)
-        if call is not None and call.params.get("server") in _SERVERS and not item.get_closest_marker("nightly"):
-            # By identity: each pair has the same objects, and call.indices counts through all of the pairs.
-            others = [(name, id(value)) for name, value in call.params.items() if name not in ("flavour", "server")]
-            key = item.nodeid.partition("[")[0], tuple(sorted(others))
-            alike.setdefault(key, {})[call.params.get("flavour", ""), call.params["server"]] = item
-    for (test, _), pairs in alike.items():
-        for pair in pairs.keys() - _by_day(test, set(pairs)):
-            pairs[pair].add_marker("nightly")
+    for item in by_night_alone(items):
+        item.add_marker("nightly")
 
 
 @pytest.hookimpl(optionalhook=True)

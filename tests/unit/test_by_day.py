@@ -1,0 +1,38 @@
+"""Of each case of a test one pair of flavour and server runs by day, and all of them do at night."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections import Counter
+
+from tests.conftest import by_day, environment
+
+FILE = "tests/integration/test_worker_many_queues.py"
+
+
+def collected(*arguments: str) -> list[str]:
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", *arguments, FILE]
+    run = subprocess.run(command, capture_output=True, text=True, env=environment(), timeout=120, check=True)
+    return [line.partition("::")[2] for line in run.stdout.splitlines() if "::" in line]
+
+
+def case(test: str) -> str:
+    return re.sub(r"\b(sync|asyncio|redis|valkey)\b", "", test)
+
+
+def test_cases_take_turns_with_the_pairs() -> None:
+    pairs = {(flavour, server) for flavour in ("sync", "asyncio") for server in ("redis", "valkey")}
+    assert {by_day(number, pairs) for number in range(2)} == {("sync", "redis"), ("asyncio", "valkey")}
+    assert {by_day(number, {("sync", ""), ("asyncio", "")}) for number in range(2)} == {("sync", ""), ("asyncio", "")}
+    assert by_day(1, {("sync", "valkey")}) == ("sync", "valkey")
+
+
+def test_each_case_runs_once_by_day() -> None:
+    today, all_of_them = collected(), collected("-m", "")
+    assert set(Counter(map(case, today)).values()) == {1}
+    assert {case(test) for test in today} == {case(test) for test in all_of_them}
+    assert len(all_of_them) > 3 * len(today)
+    for word in ("sync", "asyncio", "redis", "valkey"):
+        assert any(re.search(rf"\b{word}\b", test) for test in today)
