@@ -10,7 +10,7 @@ from contextvars import ContextVar
 
 import attrs
 
-__all__ = ["NamedServer", "command_line", "has_password", "named_server", "safe", "shell_word"]
+__all__ = ["NamedServer", "command_line", "has_password", "named_server", "safe", "shell_word", "url_words"]
 
 # Control characters of data could move the cursor, or give the terminal commands. Marks of direction reorder text.
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -86,6 +86,11 @@ def named_server(server: NamedServer) -> Iterator[NamedServer]:
         yield server
     finally:
         _server.reset(token)
+
+
+def url_words(option: str, url: str | None) -> tuple[str, ...]:
+    """An option with its URL, for :func:`command_line`; nothing where there is no URL. No password is shown."""
+    return () if url is None else (option, "..." if has_password(url) else url)
 
 
 def command_line(words: str, names: Sequence[str] = (), options: Sequence[str] = (), *, of_server: bool = True) -> str:

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from redisson_dq._shell import command_line
 from redisson_dq.cli.frame import (
     FINE,
     PROBLEM,
     Output,
     Server,
+    hint_on_error,
     json_option,
     progress,
     queue_argument,
     say,
     server_options,
 )
+from redisson_dq.errors import ArgumentError
 
 if TYPE_CHECKING:
     from redisson_dq.migrating import Exported, QueueSite
@@ -50,7 +55,8 @@ def command(queue: str, to: str | None, pause: bool, server: Server, output: Out
                     shutil.copyfileobj(file, sys.stdout.buffer)
             return PROBLEM if pause and not done[0].exact else FINE
         paths = [Path(to)] if len(sites) == 1 else [_numbered(Path(to), i) for i in range(len(sites))]
-        done = [_export(site, path, pause) for site, path in zip(sites, paths, strict=True)]
+        with _hint(queue, paths, pause):
+            done = [_export(site, path, pause) for site, path in zip(sites, paths, strict=True)]
     if output.as_json:
         files = [
             {
@@ -72,6 +78,14 @@ def command(queue: str, to: str | None, pause: bool, server: Server, output: Out
         say("the queue changed meanwhile, in spite of the pause: stop its producers and consumers", error=True)
         return PROBLEM
     return FINE
+
+
+def _hint(queue: str, paths: Sequence[Path], pause: bool) -> contextlib.AbstractContextManager[None]:
+    """Prints the command that goes on, where there is one: of several files the first ones may be complete."""
+    if len(paths) > 1:
+        return contextlib.nullcontext()
+    line = command_line("export", [queue], ["--to", str(paths[0]), *(["--pause"] if pause else [])])
+    return hint_on_error(lambda: f"to go on: {line}", but_not=ArgumentError)
 
 
 def _numbered(path: Path, number: int) -> Path:

@@ -6,16 +6,19 @@ from pathlib import Path
 
 import click
 
+from redisson_dq._shell import command_line, url_words
 from redisson_dq.cli.frame import (
     FINE,
     Consent,
     Output,
     Server,
+    hint_on_error,
     json_option,
     progress,
     server_options,
     write_options,
 )
+from redisson_dq.errors import ArgumentError
 
 __all__ = ["command"]
 
@@ -43,7 +46,17 @@ def command(
     count = sum(found.end["counts"].values())
     if not consent.given(f"put {count:,} contents of {found.header['queue']} into {name}"):
         return FINE
-    with target.client() as client, progress(f"importing {name}") as shown:
+    options = [
+        *(["--to-name", to_name] if to_name else []),
+        *url_words("--to-url", to_url),
+        *(["--merge"] if merge else []),
+    ]
+    line = command_line("import", [file], [*options, "--yes"])
+    with (
+        target.client() as client,
+        progress(f"importing {name}") as shown,
+        hint_on_error(lambda: f"to go on: {line}", but_not=ArgumentError),
+    ):
         last = 0
 
         def tell(done: int, total: int) -> None:

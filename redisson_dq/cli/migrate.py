@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import click
 
-from redisson_dq._shell import command_line, has_password
+from redisson_dq._shell import command_line, url_words
 from redisson_dq.cli.frame import (
     FINE,
     PROBLEM,
@@ -216,8 +216,8 @@ def _check_servers(resumed: Journal, servers: dict[str, str], is_allowed: bool) 
 
 
 def _to_go_on(queue: str, journal: Path, to_url: str | None) -> str:
-    other = () if to_url is None else ("--to-url", "..." if has_password(to_url) else to_url)
-    return f"to go on: {command_line('migrate', [queue], ['--resume', str(journal), *other, '--yes'])}"
+    options = ["--resume", str(journal), *url_words("--to-url", to_url), "--yes"]
+    return f"to go on: {command_line('migrate', [queue], options)}"
 
 
 def _new_id() -> str:

@@ -7,7 +7,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -257,8 +257,15 @@ def _watched(place: QueueSite) -> Iterator[Callable[[], bool]]:
             # The user may not WATCH.
             can_tell = False
         yield is_unchanged
+    except BaseException:
+        # A server that stands still would not answer an UNWATCH. It ends the watch with the connection.
+        if watching.connection is not None:
+            watching.connection.disconnect()
+        watching.watching = False
+        raise
     finally:
-        watching.reset()
+        with suppress(RedisError):
+            watching.reset()
 
 
 def _as_is(reply: Any) -> Any:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import ArgumentError
 from redisson_dq.migrating import FileError, QueueSite, export, import_file
-from tests.conftest import environment, eventually
+from tests.conftest import PATIENCE, environment, eventually
 from tests.integration.full_queue import contents, fill
 
 
@@ -290,3 +291,53 @@ def test_a_full_disk_is_told_and_the_export_goes_on(client: Any, admin: redis.Re
     assert "Traceback" not in full.stderr
     subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, check=True)
     assert import_file(QueueSite.of(client, "bills"), tmp_path / "orders.jsonl").counts
+
+
+def interrupted(command: list[str], cwd: Path, server: EmbeddedServer, *, begun: Callable[[], bool]) -> str:
+    """The standard error of a command that Ctrl-C ends in the middle: the server stands still meanwhile."""
+    assert server.pid is not None
+    with subprocess.Popen(command, cwd=cwd, env=environment(), stderr=subprocess.PIPE, text=True) as run:
+        try:
+            eventually(begun)
+            os.kill(server.pid, signal.SIGSTOP)
+            run.send_signal(signal.SIGINT)
+            _, told = run.communicate(timeout=PATIENCE)
+        finally:
+            os.kill(server.pid, signal.SIGCONT)
+    assert run.returncode == 128 + signal.SIGINT, told
+    return told
+
+
+def line_to_go_on(told: str) -> list[str]:
+    (line,) = [line.removeprefix("to go on: ") for line in told.splitlines() if line.startswith("to go on: ")]
+    assert shlex.split(line)[0] == "redisson-dq"
+    return [sys.executable, "-m", "redisson_dq", *shlex.split(line)[1:]]
+
+
+def test_a_command_that_was_ended_names_the_one_that_goes_on(
+    own_server: EmbeddedServer, second: EmbeddedServer, tmp_path: Path
+) -> None:
+    count = 20_000
+    with redisson_dq.connect(own_server.url, codec=StringCodec()) as made:
+        made.blocking_queue("orders", transfer=False).add_all([f"value {number}" for number in range(count)])
+    command = [sys.executable, "-m", "redisson_dq"]
+    exporting = [*command, "export", "orders", "--to", "an export", "--url", own_server.url]
+    part = tmp_path / "an export.part"
+    told = interrupted(exporting, tmp_path, own_server, begun=lambda: part.exists() and part.stat().st_size > 0)
+    subprocess.run(line_to_go_on(told), cwd=tmp_path, env=environment(), check=True, timeout=PATIENCE)
+    importing = [*command, "import", "an export", "--to-url", second.url, "--to-name", "bills", "--yes"]
+    with redis.Redis.from_url(second.url) as there:
+        importing += ["--url", own_server.url]
+        told = interrupted(importing, tmp_path, second, begun=lambda: bool(there.llen("bills")))
+        assert 0 < there.llen("bills") < count
+        subprocess.run(line_to_go_on(told), cwd=tmp_path, env=environment(), check=True, timeout=PATIENCE)
+        assert there.llen("bills") == count
+
+
+def test_a_command_that_has_changed_nothing_names_none(url: str, tmp_path: Path, client: Any) -> None:
+    client.blocking_queue("orders", transfer=False).add("a")
+    command = [sys.executable, "-m", "redisson_dq", "export", "orders", "--to", "file", "--url", url]
+    for code in (0, 64):
+        done = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False)
+        assert "to go on" not in done.stderr
+        assert done.returncode == code, done.stderr

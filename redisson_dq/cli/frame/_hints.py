@@ -11,13 +11,16 @@ __all__ = ["hint_on_error"]
 
 
 @contextlib.contextmanager
-def hint_on_error(hint: Callable[[], str]) -> Iterator[None]:
+def hint_on_error(hint: Callable[[], str], *, but_not: type[BaseException] | tuple[()] = ()) -> Iterator[None]:
     """Prints a hint where the block ends by an error, such as the command that goes on or takes back.
 
-    The error goes on. A standard error that cannot be written to hides it from nobody.
+    An error ``but_not`` says itself how to go on. The error goes on. A standard error that cannot be written to hides
+    it from nobody.
     """
     try:
         yield
+    except but_not:
+        raise
     except BaseException:
         with contextlib.suppress(OSError):
             say(hint(), error=True)
