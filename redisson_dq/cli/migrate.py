@@ -31,6 +31,7 @@ from redisson_dq.cli.frame import (
     write_options,
 )
 from redisson_dq.cli.looking._values import classes_option, load_classes
+from redisson_dq.errors import ArgumentError
 
 if TYPE_CHECKING:
     from redisson_dq.durability import Durability
@@ -155,7 +156,7 @@ def command(
             contextlib.nullcontext() if to_file is None else to_file.alone(),
             resumed or Journal.begun(path, _new_id(), kept) as noted,
             progress("moving", total) as shown,
-            hint_on_error(lambda: _to_go_on(wanted.queue, noted.path, to_url)),
+            hint_on_error(lambda: _to_go_on(wanted.queue, noted.path, to_url), but_not=ArgumentError),
         ):
             migration = Migration(
                 sources,

@@ -29,6 +29,8 @@ class Journal:
         self.moved: Counter[str] = Counter()
         #: Whether nothing has happened since the last of them has ended.
         self.is_ended = False
+        # Whether it was made by this run, and has no batch.
+        self._is_blank = False
         self._file = file
 
     @classmethod
@@ -41,6 +43,7 @@ class Journal:
             raise ArgumentError(f"the journal {str(path)!r} exists: resume it, or name another one")
         made = cls(path, migration, plan, 0, file)
         made._write({"migration": migration, "plan": dict(plan)})
+        made._is_blank = True
         return made
 
     @classmethod
@@ -91,6 +94,7 @@ class Journal:
         self.moved, self.is_ended = Counter(moved), True
 
     def _write(self, fields: Mapping[str, Any]) -> None:
+        self._is_blank = False
         self._file.write(json.dumps(fields, separators=(",", ":")).encode() + b"\n")
         self._file.flush()
         os.fsync(self._file.fileno())
@@ -101,6 +105,9 @@ class Journal:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._is_blank and isinstance(error, ArgumentError):
+            # The migration was refused before it began. The next try would take this file for that of a migration.
+            self.path.unlink()
         self._file.close()
 
 

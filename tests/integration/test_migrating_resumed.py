@@ -283,3 +283,16 @@ def test_leases_that_nobody_ends_under_a_pause_end_a_migration(client: Any, url:
     assert main(["resume", "orders", "--yes", "--no-undo", "--url", url]) == 0
     assert migration.run(quiet=0.1).moved == {"ready": 1}
     assert client.delayed_queue("bills", transfer=False).is_paused()
+
+
+def test_a_migration_that_is_refused_leaves_no_journal(client: Any, url: str, tmp_path: Path) -> None:
+    """It says what to do, and the next try finds no file in its way."""
+    filled(client)
+    other = url.replace("127.0.0.1", "localhost")
+    command = [sys.executable, "-m", "redisson_dq", "migrate", "orders", "--url", url, "--to-url", other, "--yes"]
+    for _ in range(2):
+        done = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False)
+        assert done.returncode == 64
+        assert "leave --to-url out" in done.stderr
+        assert "to go on" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
