@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from redisson_dq.cli.frame import PORT, Server, say, server_options
-from redisson_dq.cli.looking._values import classes_option, load_classes
+from redisson_dq.cli.frame import PORT, Server, classes_option, load_classes, say, server_options
 
 if TYPE_CHECKING:
     from redisson_dq.web import Basic, Token

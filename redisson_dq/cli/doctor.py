@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from redisson_dq.cli.frame import Output, Server, json_option, server_options
-from redisson_dq.cli.looking._values import classes_option, load_classes
+from redisson_dq.cli.frame import Output, Server, classes_option, json_option, load_classes, server_options
 
 if TYPE_CHECKING:
     from redisson_dq.codecs.base import Codec

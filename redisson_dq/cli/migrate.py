@@ -20,8 +20,10 @@ from redisson_dq.cli.frame import (
     Consent,
     Output,
     Server,
+    classes_option,
     hint_on_error,
     json_option,
+    load_classes,
     other_server_option,
     progress,
     queue_argument,
@@ -30,7 +32,6 @@ from redisson_dq.cli.frame import (
     stopping,
     write_options,
 )
-from redisson_dq.cli.looking._values import classes_option, load_classes
 from redisson_dq.errors import ArgumentError
 
 if TYPE_CHECKING:

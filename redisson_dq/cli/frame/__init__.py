@@ -29,6 +29,7 @@ names the server that the user has named.
 One definition makes the help, the completion and the usage block in docs/command-line.md (``make generate``).
 """
 
+from redisson_dq.cli.frame._classes import classes_option, load_classes
 from redisson_dq.cli.frame._consent import Consent, write_options
 from redisson_dq.cli.frame._exits import DATA, FINE, NO_RIGHTS, PROBLEM, UNREACHABLE, USAGE, code_of
 from redisson_dq.cli.frame._hints import hint_on_error
@@ -69,12 +70,14 @@ __all__ = [
     "Progress",
     "Seconds",
     "Server",
+    "classes_option",
     "code_of",
     "dead_letter_option",
     "found_partitions",
     "hint_on_error",
     "interruptible_sleep",
     "json_option",
+    "load_classes",
     "other_server_option",
     "partitions_option",
     "progress",

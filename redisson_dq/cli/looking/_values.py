@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import functools
 import json
-import os
-import sys
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import attrs
 import click
 
-from redisson_dq.cli.frame import BoundedNumber
+from redisson_dq.cli.frame import BoundedNumber, classes_option, load_classes
 
 if TYPE_CHECKING:
     from redisson_dq.browsing import DecodedValue, Filter, SeenItem, ValueReader
@@ -23,9 +20,7 @@ __all__ = [
     "PageChoice",
     "ValueChoice",
     "as_fields",
-    "classes_option",
     "in_words",
-    "load_classes",
     "page_options",
     "short",
     "span_in_words",
@@ -66,41 +61,6 @@ def value_options(function: _F) -> _F:
         help="The codec of the values, such as kryo5 or json. Else their bytes tell.",
     )
     return cast(_F, codec(classes_option(with_values)))
-
-
-def classes_option(function: _F) -> _F:
-    """``--classes``: the function gets the files and modules as the tuple ``classes``."""
-    text = "A Python file or module that declares Java classes, as by generate-classes. It is run. May be repeated."
-    return click.option("--classes", metavar="FILE", multiple=True, help=text)(function)
-
-
-def load_classes(names: tuple[str, ...]) -> None:
-    """Runs files and imports modules that declare classes. Their declarations hold from then on.
-
-    A name that ends with ``.py`` is a file. A module may stand in the working directory. Raises click.UsageError.
-    """
-    import importlib.util
-
-    for i, name in enumerate(names):
-        path = Path(name).resolve()
-        is_file = name.endswith(".py")
-        if is_file and not path.is_file():
-            raise click.UsageError(f"--classes {name}: there is no such Python file")
-        try:
-            if is_file:
-                # No module that the program itself imports later may have this name.
-                spec = importlib.util.spec_from_file_location(f"redisson_dq_classes_{i}_{path.stem}", path)
-                assert spec is not None
-                assert spec.loader is not None
-                module = importlib.util.module_from_spec(spec)
-                sys.modules[module.__name__] = module
-                spec.loader.exec_module(module)
-            else:
-                if os.getcwd() not in sys.path:
-                    sys.path.insert(0, os.getcwd())
-                importlib.import_module(name)
-        except (Exception, SystemExit) as error:  # a user's module may raise anything
-            raise click.UsageError(f"--classes {name}: {type(error).__name__}: {error}") from error
 
 
 @attrs.frozen(kw_only=True)

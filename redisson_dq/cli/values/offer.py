@@ -19,13 +19,14 @@ from redisson_dq.cli.frame import (
     Server,
     found_partitions,
     json_option,
+    load_classes,
     partitions_option,
     progress,
     queue_argument,
     say,
     server_options,
 )
-from redisson_dq.cli.looking._values import ValueChoice, load_classes, value_options
+from redisson_dq.cli.looking._values import ValueChoice, value_options
 
 if TYPE_CHECKING:
     from redisson_dq import Client
