@@ -66,10 +66,9 @@ def functions_of(path: str) -> dict[int, str]:
 
 
 def is_beside(task: str) -> bool:
-    """Whether a task works beside every call: it moves, listens or renews."""
-    return task.startswith(
-        ("redisson_dq-mover", "redisson_dq-subscription", "redisson_dq-renewal", "redisson_dq-watch")
-    )
+    """Whether a task works beside every call: it moves, listens, renews, or looks at the server once."""
+    beside = ("mover", "subscription", "renewal", "watch", "server-checks")
+    return task.startswith(tuple(f"redisson_dq-{each}" for each in beside))
 
 
 class Tracer:
