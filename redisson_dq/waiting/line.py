@@ -198,6 +198,11 @@ class Line:
         return len(self._line) + self.inbox.count
 
     @property
+    def is_empty(self) -> bool:
+        """Whether nobody stands in the line. Others may be in the inbox."""
+        return not self._line
+
+    @property
     def anyone(self) -> bool:
         """Whether anybody waits whose time is not over."""
         return len(self._line) > len(self._expired)

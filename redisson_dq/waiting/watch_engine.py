@@ -41,7 +41,7 @@ class WatchEngine:
             self.left = None
         if trigger is Trigger.LOST:
             self.send_again(self._sent)
-        if (self.state, trigger) in watch_table.ANSWERED:
+        if (self.state, trigger) in watch_table.TROUBLE_ENDS:
             self.trouble = None
             self._pauses.reset()
         self.watch = watch_table.WATCHES.get((self.watch, trigger), self.watch)
@@ -74,11 +74,14 @@ class WatchEngine:
         self._sent = NOTHING
 
     def choice(self, *, has_returns: bool) -> Trigger:
-        """Classifies the work that is left. ``has_returns``: values have to go back."""
+        """Classifies the work that is left. ``has_returns``: values have to go back.
+
+        Callers that are in the inbox by now are seen by the next round, as nothing is claimed for them in this one.
+        """
         owes = self.debts.admit() and not self.is_replaced
         if has_returns or (self.line.closed and owes and self.debts.has_request):
             return Trigger.RETURNS
-        if not (self.line.closed or self.is_replaced) and (owes or self.line.count):
+        if not (self.line.closed or self.is_replaced) and (owes or not self.line.is_empty):
             return Trigger.ASKS
         return Trigger.RESTS
 

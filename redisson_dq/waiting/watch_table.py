@@ -16,9 +16,9 @@ lookout feeds triggers into it under the mutex of the source's line, and carries
   no other source. After a failure the source pauses.
 
 A smaller machine goes on beside the work: Redis watches the key or not (:class:`KeyWatch`). Three facts are no states.
-``left`` is a number of values. ``trouble`` is an error, which the rows of :data:`ANSWERED` end. ``is_replaced`` is set
-once and never taken back, so a table of it would have one row. None of
-the three changes which actions belong to a trigger.
+``left`` is a number of values. ``trouble`` is an error, and the rows of :data:`TROUBLE_ENDS` end it. ``is_replaced`` is
+set once and never taken back, so a table of it would have one row. None of the three changes which actions belong to a
+trigger.
 
 Three promises hold in each state. Each value is given, on its way back, or owed (:mod:`redisson_dq.waiting.debts`).
 While somebody waits, the source is watched, or a step is under way that ends with a call. A caller whose time is over
@@ -34,7 +34,7 @@ from typing import Final
 
 from redisson_dq._tables import TableEnum
 
-__all__ = ["ANSWERED", "TRANSITIONS", "WATCHES", "Do", "State", "Trigger", "KeyWatch"]
+__all__ = ["TROUBLE_ENDS", "TRANSITIONS", "WATCHES", "Do", "State", "Trigger", "KeyWatch"]
 
 
 class State(TableEnum):
@@ -77,7 +77,7 @@ class Trigger(TableEnum):
     STUCK = "Redis did not take values or requests back"
     AWAY = "Redis is away, or refuses for a while"
     REFUSED = "Redis refuses for good"
-    DENIED = "the user has no right to watch"
+    DENIED = "the user has no right to watch, or to take without blocking"
     SOUND = "nothing is wrong"
 
 
@@ -169,9 +169,10 @@ WATCHES: Final[dict[tuple[KeyWatch, Trigger], KeyWatch]] = {
     (KeyWatch.ON, Trigger.OUTDATED): KeyWatch.OFF,
 }
 
-#: In these rows Redis has carried out a command, so the trouble is over.
-ANSWERED: Final = frozenset(
+#: In these rows the trouble is over: Redis has carried out a command, or nobody waits for one.
+TROUBLE_ENDS: Final = frozenset(
     {
+        (State.CALLED, Trigger.RESTS),
         (State.ASKED, Trigger.EMPTY),
         (State.ASKED, Trigger.LEFT),
         (State.ASKED, Trigger.SEEN),

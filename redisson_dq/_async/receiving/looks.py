@@ -10,7 +10,7 @@ from typing import Any
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._concurrency import AsyncPromise, AsyncWork
 from redisson_dq._redis import passes
-from redisson_dq.errors import RedisConnectionError, RedissonDQError
+from redisson_dq.errors import RedisConnectionError, RedisReplyError, RedissonDQError
 from redisson_dq.waiting.debts import Debts
 from redisson_dq.waiting.line import Farewell, Lifeline, Line, Waiter
 from redisson_dq.wire.blocking import Source
@@ -108,7 +108,7 @@ class Looks:
         if not isinstance(error, RedissonDQError):
             waiter.is_leaving = True
             self._notify(waiter)
-        elif not (isinstance(error, RedisConnectionError) and error.maybe_done):
+        elif not getattr(error, "maybe_done", False):
             # It has taken nothing. Waking the background task for that would let the next look find others first.
             waiter.farewell = None
         elif again:
@@ -138,8 +138,8 @@ class Looks:
                 raise
         try:
             return await self._connections.run(request)
-        except RedisConnectionError as error:
-            # The first try may have been carried out, also when the next one finds no server.
+        except (RedisConnectionError, RedisReplyError) as error:
+            # The first try may have been carried out, also when the next one finds no server, or is refused.
             error.maybe_done = True
             raise
 

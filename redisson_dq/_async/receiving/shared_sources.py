@@ -60,7 +60,7 @@ class SharedSources:
         with self.line.mutex:
             for pump in self._rotation.order:
                 pump.asking.forgo_late_claim()
-        self.free()
+            self._free()
 
     def settle(self, asked: Sequence[SharedPump]) -> int:
         """All replies have come that were asked for in a round: hands out the values. Gives how many came."""
@@ -88,6 +88,9 @@ class SharedSources:
         """A round is over that had claimed for the line: sources that have yielded may be asked."""
         if self.are_many:
             with self.line.mutex:
-                for pump in self._rotation.order:
-                    if pump.engine.state is State.YIELDED:
-                        pump.feed(Trigger.FREED)
+                self._free()
+
+    def _free(self) -> None:
+        for pump in self._rotation.order:
+            if pump.engine.state is State.YIELDED:
+                pump.feed(Trigger.FREED)

@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 from redis.exceptions import NoScriptError, ResponseError
 
-from redisson_dq._redis import is_out_of_memory
+from redisson_dq._redis import is_out_of_memory, is_passing, passes
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.receiving.put_backs import PutBacks
 from redisson_dq.errors import RedissonDQError
@@ -32,7 +32,12 @@ class Refusal:
     """A request that Redis has refused, None for the watch alone, and the error."""
 
     request: Request[list[Taken]] | None
-    error: Exception
+    error: ResponseError | RedissonDQError
+
+    @property
+    def passes(self) -> bool:
+        """Whether the condition behind it ends by itself."""
+        return is_passing(self.error) if isinstance(self.error, ResponseError) else passes(self.error)
 
 
 @attrs.define
@@ -40,6 +45,8 @@ class Commands:
     """The commands of one round, and the replies so far."""
 
     request: Request[list[Taken]] | None = None
+    #: Whether the request was sent before, and its reply was lost.
+    is_repeated: bool = False
     #: How many values are claimed for those who wait.
     share: int = 0
     #: When they were sent.
@@ -76,7 +83,8 @@ class Asking:
         # Where more is left than is taken now, the next round comes anyway.
         watches = request is None or (not engine.is_watched and (engine.left or 0) <= share)
         now = self._connections.clock.monotonic()
-        self.commands = Commands(request=request, share=share, watches=watches, at=now)
+        is_repeated = debt.owed is Owed.REPEAT
+        self.commands = Commands(request=request, is_repeated=is_repeated, share=share, watches=watches, at=now)
 
     def collect(self, reply: Any, length: Any) -> None:
         """Reads the replies to the commands, not under the mutex.
@@ -119,6 +127,9 @@ class Asking:
         if commands.taken:
             self._line.took(commands.taken)
         if commands.refusal is not None:
+            if commands.is_repeated and commands.refusal.passes and commands.request is not None:
+                # It may have taken values before, and this refusal does not tell.
+                self._engine.send_again(repeat(commands.request))
             return Trigger.FAILED, commands
         watches = commands.watches and isinstance(commands.length, int)
         left = commands.length if watches else self._left_behind(commands)

@@ -138,12 +138,15 @@ class Popping:
     def _exchange(self, request: Request[list[Taken]]) -> list[Taken]:
         """Sends one request on the connection. A repeatable one is owed until its reply has been read."""
         debts, debt = self._engine.debts, repeat(request)
+        is_repeated = debt in debts.all
         if request.repeatable:
             debts.owe(debt)
         try:
             reply = self._connection.exchange(request)
-        except ResponseError:
-            debts.paid(debt)
+        except ResponseError as error:
+            # One that is repeated may have taken values before. A refusal that passes does not tell.
+            if not (is_repeated and is_passing(error)):
+                debts.paid(debt)
             raise
         debts.paid(debt)
         return self._connections.parsed(request, reply)

@@ -12,7 +12,7 @@ from redisson_dq._concurrency import Cancelled, Switch
 from redisson_dq._log import Log
 from redisson_dq._redis import passes
 from redisson_dq._sync.connecting.connections import Connections
-from redisson_dq.errors import RedisConnectionError, RedissonDQError
+from redisson_dq.errors import RedissonDQError
 from redisson_dq.waiting.debts import Debts
 from redisson_dq.waiting.line import Line
 from redisson_dq.wire.blocking import PutBack, Source
@@ -100,7 +100,7 @@ class PutBacks:
         try:
             taken = self._connections.run(debt.request, when_closed=True)
         except (RedissonDQError, Cancelled) as error:
-            lasts = isinstance(error, RedissonDQError) and not isinstance(error, RedisConnectionError)
+            lasts = isinstance(error, RedissonDQError) and not passes(error)
             if not self.gives_up and not lasts:
                 return None
             logger.warning(

@@ -151,7 +151,7 @@ class SharedPump:
 
     def hang_up(self) -> None:
         """Cuts the connections of its lookout. Values in the replies on them are lost."""
-        if self.lookout is not None and not self.is_quiet:
+        if self.lookout is not None and self.engine.is_under_way:
             self.lookout.hang_up()
 
     @property
@@ -194,7 +194,11 @@ class SharedPump:
         if trigger is Trigger.AWAY:
             # It may live on another node now.
             self.lookout = None
+        before = self.engine.trouble
         self._carry_out(self.engine.step(trigger), refusal, reason)
+        if trigger is Trigger.RESTS and before is not None:
+            # Nobody tries any more. Observers hear of it, so not under the mutex.
+            self._calling.later(self._gave_up)
         if self.engine.state is State.RESTING and self.line.inbox.count and not self.engine.is_replaced:
             # Somebody came who still found it called.
             self._carry_out(self.engine.step(Trigger.WORK), None, None)
@@ -215,6 +219,9 @@ class SharedPump:
                 self._give_up()
             elif do is Do.PAUSE:
                 self._calling.later(self._errands.go_on, self.backs.pause_of(self.engine.longer_pause()))
+
+    def _gave_up(self) -> None:
+        self._connections.outage.gave_up(self._part)
 
     def wants(self) -> bool:
         """Whether it has to be asked, in a round that comes to it. Otherwise it takes its next step."""
@@ -262,6 +269,7 @@ class SharedPump:
 
     def give_up(self) -> None:
         """No lookout comes to it: values go back, and pumps of their own take for callers. Under the mutex."""
+        self.line.admit()
         if self.engine.state is State.CALLED and self.wants():
             self._give_up()
             # Another pump takes for its callers now. Left called, this one would hold up the close.

@@ -45,6 +45,10 @@ class Line:
     def count(self) -> int:
         return len(self.callers) + len(self.inbox)
 
+    @property
+    def is_empty(self) -> bool:
+        return not self.callers
+
 
 class World:
     """One source. Events are pairs of a name and what the name needs. ``leases``: its requests may be sent again."""

@@ -1,0 +1,151 @@
+"""A source at a shared lookout: callers that come in the middle of a round, and troubles that nobody outlasts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from redis.exceptions import ReadOnlyError, ResponseError
+
+from redisson_dq._clock import SYSTEM
+from redisson_dq._concurrency import Inbox, Mutex
+from redisson_dq._sync.receiving.shared_pump import SharedPump
+from redisson_dq._sync.receiving.shared_sources import SharedSources
+from redisson_dq.observing import Observers
+from redisson_dq.observing.outage import Outage
+from redisson_dq.waiting.debts import Debts, repeat
+from redisson_dq.waiting.line import Line, Waiter
+from redisson_dq.waiting.watch_table import State, Trigger
+from redisson_dq.wire.blocking import Pop
+from redisson_dq.wire.calls.leases import LeaseKeys
+from redisson_dq.wire.envelope import Envelope
+from redisson_dq.wire.keys import DeadKeys, QueueKeys
+from redisson_dq.wire.lease_source import LeaseSource
+
+ORDERS = QueueKeys.of("orders")
+READONLY = ReadOnlyError("READONLY You can't write against a read only replica.")
+
+
+class Answer:
+    filled = False
+    value: Any = None
+
+    def fill(self, value: Any) -> None:
+        self.filled, self.value = True, value
+
+
+class Place:
+    """One source, its line, and all that is left to others: calls of the lookout, works of the clerk."""
+
+    def __init__(self, source: Any = None) -> None:
+        self.inbox: Inbox[Any] = Inbox(SYSTEM)
+        self.line = Line("orders", self.inbox, Mutex())
+        self.outage = Outage(SYSTEM, Observers())
+        connections: Any = SimpleNamespace(
+            clock=SYSTEM, outage=self.outage, refresh=lambda: None, parsed=lambda request, reply: request.parse(reply)
+        )
+        self.calls = 0
+        self.works: list[Callable[[], object]] = []
+        calling: Any = SimpleNamespace(call=self._call, later=lambda work, after=0.0: self.works.append(work))
+        self.sources = SharedSources(self.line)
+        self.debts = Debts()
+        source = Pop((ORDERS.ready,), "first") if source is None else source
+        self.pump = SharedPump(connections, source, self.debts, self.sources, calling, lambda: None)
+
+    def _call(self, pump: SharedPump) -> None:
+        self.calls += 1
+
+    def enters(self, seconds: float = math.inf) -> Waiter:
+        waiter = Waiter(1, SYSTEM.monotonic() + seconds, Answer(), lambda notice: None)
+        self.inbox.put(waiter)
+        return waiter
+
+    def round(self, reply: Any = None) -> bool:
+        """Whether the source was asked. ``reply`` is Redis's."""
+        with self.line.mutex:
+            asked = self.sources.ask([self.pump], SYSTEM.monotonic())
+        if asked:
+            self.pump.asking.collect(reply, None)
+            self.sources.settle(asked)
+        return bool(asked)
+
+
+def test_a_caller_that_comes_in_the_middle_of_a_round_is_served_by_the_next() -> None:
+    place = Place()
+    with place.line.mutex:
+        place.pump.feed(Trigger.WORK)
+    place.pump.engine.left = 9
+    admit = place.line.admit
+
+    def admit_and_one_comes(first: Any = None) -> bool:
+        place.line.admit = admit  # type: ignore[method-assign]
+        came = admit(first)
+        place.enters()
+        return came
+
+    place.line.admit = admit_and_one_comes  # type: ignore[method-assign]
+    calls = place.calls
+    assert not place.round()
+    assert place.pump.engine.state is State.CALLED
+    assert place.calls == calls + 1
+    assert place.round([b"a"])
+
+
+def test_a_source_alone_that_has_yielded_is_called_again() -> None:
+    """Another command had claimed for its line, and no other source frees it."""
+    place = Place()
+    place.enters()
+    with place.line.mutex:
+        place.pump.wake()
+        place.pump.engine.left = 9
+        place.line.admit()
+        claimed = place.line.claim(SYSTEM.monotonic())
+    assert not place.round()
+    assert place.pump.engine.state is State.YIELDED
+    with place.line.mutex:
+        place.line.unclaim(claimed)
+    (work,) = place.works
+    work()
+    assert place.round([b"a"])
+
+
+def test_a_trouble_ends_where_nobody_waits_any_more() -> None:
+    place = Place()
+    waiter = place.enters(seconds=1)
+    with place.line.mutex:
+        place.pump.wake()
+    assert place.round(READONLY)
+    place.works.pop(0)()
+    assert place.pump.trouble is not None
+    assert place.outage.is_going_on
+    with place.line.mutex:
+        place.line.expire(waiter)
+        place.pump.answer_expired()
+    assert waiter.answer.filled
+    place.works.pop(0)()
+    assert not place.round()
+    assert place.pump.engine.state is State.RESTING
+    assert place.pump.trouble is None
+    place.works.pop(0)()
+    # Any other part that reaches Redis ends the outage.
+    place.outage.ended("another part")
+    assert not place.outage.is_going_on
+
+
+@pytest.mark.parametrize(("error", "is_owed"), [(READONLY, True), (ResponseError("ERR no such command"), False)])
+def test_a_request_with_a_lost_reply_is_owed_until_redis_refuses_it_for_good(
+    error: ResponseError, is_owed: bool
+) -> None:
+    keys = LeaseKeys(queue=ORDERS, dead=DeadKeys.belonging_to(ORDERS.ready))
+    source = LeaseSource(lease_keys=keys, envelope=Envelope.CURRENT, visible_us=30_000_000, limit=0)
+    place = Place(source)
+    request = source.look(1)
+    assert request is not None
+    place.debts.owe(repeat(request))
+    with place.line.mutex:
+        place.pump.wake()
+    assert place.round(error)
+    assert (repeat(request) in place.debts.all) is is_owed
