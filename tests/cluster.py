@@ -11,7 +11,7 @@ from contextlib import ExitStack
 import redis
 
 from redisson_dq.embedded import EmbeddedServer
-from tests.conftest import PROGRAMS, eventually
+from tests.conftest import PROGRAMS, REPLICATES_AT_ONCE, eventually
 
 __all__ = ["Cluster"]
 
@@ -24,7 +24,7 @@ class Cluster:
             "cluster-enabled": "yes",
             "cluster-node-timeout": str(node_timeout_ms),
             "cluster-require-full-coverage": "no",
-            "repl-diskless-sync-delay": "0",
+            **REPLICATES_AT_ONCE,
         }
         self.masters = range(masters)
         self.servers = [

@@ -57,6 +57,9 @@ def wheel_program() -> ServerProgram:
         return find_server()
 
 
+#: Else a master waits 5 s for more replicas before it sends its data to the first one.
+REPLICATES_AT_ONCE = {"repl-diskless-sync-delay": "0"}
+
 PROGRAMS: dict[str, Callable[[], ServerProgram]] = {
     "redis": lambda: find_server("redis-server"),
     "valkey": wheel_program,
@@ -163,7 +166,8 @@ def servers() -> Iterator[Callable[[str], EmbeddedServer]]:
 
         def start(kind: str) -> EmbeddedServer:
             if kind not in running:
-                running[kind] = stack.enter_context(EmbeddedServer(program=PROGRAMS[kind]()))
+                made = EmbeddedServer(program=PROGRAMS[kind](), config=REPLICATES_AT_ONCE)
+                running[kind] = stack.enter_context(made)
             return running[kind]
 
         yield start

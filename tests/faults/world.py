@@ -19,7 +19,7 @@ from redisson_dq.embedded import EmbeddedServer, ServerProgram
 from redisson_dq.wire.envelope import unwrap
 from redisson_dq.wire.keys import DeadKeys, QueueKeys
 from tests.cluster import Cluster
-from tests.conftest import PROGRAMS, eventually
+from tests.conftest import PROGRAMS, REPLICATES_AT_ONCE, eventually
 from tests.faults.gate import ITEM, Gate, LostReply
 from tests.flavours import Flavour
 from tests.integration.whereabouts import whereabouts
@@ -277,7 +277,7 @@ class SentinelWorld(World):
 
     def _open(self) -> None:
         program = PROGRAMS["redis"]()
-        options = {"repl-diskless-sync-delay": "0", **self._config}
+        options = {**REPLICATES_AT_ONCE, **self._config}
         first = self._stack.enter_context(EmbeddedServer(program=program, config=options))
         replica_of = {"replicaof": f"127.0.0.1 {first.port}", **options}
         second = self._stack.enter_context(EmbeddedServer(program=program, config=replica_of))

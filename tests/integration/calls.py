@@ -21,9 +21,12 @@ from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import ArgumentError, QueueEmptyError, RedisReplyError
 from redisson_dq.wire.commands import ping
 from redisson_dq.wire.keys import QueueKeys
-from tests.conftest import PATIENCE
+from tests.conftest import PATIENCE, by_night
 
-__all__ = ["ANY", "CALLS", "CLASSES", "METHODS", "Call", "check", "dump", "fill", "opened", "queue_for", "subject"]
+__all__ = [
+    *("ANY", "CALLS", "CLASSES", "METHODS"),
+    *("Call", "check", "dump", "fill", "opened", "plain_by_day", "queue_for", "subject"),
+]
 
 #: A result that the test does not compare.
 ANY = object()
@@ -775,6 +778,17 @@ def main_keys(keys: QueueKeys, kind: str) -> tuple[str, ...]:
     if kind in ("delayed", "lean"):
         return keys.envelopes, keys.timeout
     return (keys.ready, keys.capacity) if kind == "bounded" else (keys.ready,)
+
+
+def plain_by_day(calls: list[Call]) -> list[Any]:
+    """The calls as parameters. What bounded queues and lean ones have like plain ones is theirs by night alone."""
+    plain = {"bounded": "queue", "lean": "delayed"}
+    rows = {str(call) for call in calls}
+
+    def is_again(call: Call) -> bool:
+        return call.kind in plain and str(attrs.evolve(call, kind=plain[call.kind])) in rows
+
+    return [by_night(call) if is_again(call) else call for call in calls]
 
 
 def queue_for(client: Any, kind: str, name: str = "orders") -> Any:

@@ -12,7 +12,7 @@ from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.wire import forms
 from redisson_dq.wire.keys import QueueKeys
-from tests.conftest import PROGRAMS, emptied, moving
+from tests.conftest import PROGRAMS, REPLICATES_AT_ONCE, emptied, moving
 from tests.flavours import Flavour
 
 KEYS = QueueKeys.of("orders")
@@ -71,7 +71,7 @@ def _look_at_servers_late(request: pytest.FixtureRequest, monkeypatch: pytest.Mo
 
 @pytest.fixture(scope="module")
 def _second() -> Iterator[EmbeddedServer]:
-    with EmbeddedServer(program=PROGRAMS["redis"]()) as server:
+    with EmbeddedServer(program=PROGRAMS["redis"](), config=REPLICATES_AT_ONCE) as server:
         yield server
 
 

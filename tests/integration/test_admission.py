@@ -344,9 +344,10 @@ def later(admin: Any, us: int) -> None:
 
 def forget_parked(admin: Any) -> None:
     """Takes out what was parked, and the times it was given."""
-    for member in admin.zrange(KEYS.timeout, 0, -1):
-        if admin.zscore(KEYS.leases, unwrap(member)[0]) is None:
-            admin.zrem(KEYS.timeout, member)
+    leased = set(admin.zrange(KEYS.leases, 0, -1))
+    parked = [member for member in admin.zrange(KEYS.timeout, 0, -1) if unwrap(member)[0] not in leased]
+    if parked:
+        admin.zrem(KEYS.timeout, *parked)
     for field, text in admin.hgetall(KEYS.turns).items():
         if field[:1] == b"b":
             since, level, _ = text.split()

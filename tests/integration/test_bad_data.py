@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import attrs
@@ -157,12 +158,18 @@ def test_undecodable_values_can_be_skipped(
         assert caplog.text.count("skipped 1 values: LongCodec") == 2
         admin.rpush("orders", b"four")
         assert queue.poll(timeout=0.05) is None
-        admin.rpush("orders", *[b"x"] * 1500)
-        assert queue.poll(limit=1) == []
-        assert len(queue.read_undecodable(0, -1)) == 1503
         admin.rpush("orders", b"five")
         with pytest.raises(DecodeError):
             queue.read_all()
+
+
+def test_more_values_than_python_nests_calls_can_be_skipped(flavour: Flavour, admin: Any, url: str) -> None:
+    count = sys.getrecursionlimit() + 100
+    with flavour.connect(url, codec=LongCodec(), undecodable="skip") as client:
+        queue = client.blocking_queue("orders")
+        admin.rpush("orders", *[b"x"] * count)
+        assert queue.poll(limit=1) == []
+        assert len(queue.read_undecodable(0, -1)) == count
 
 
 @pytest.mark.parametrize("timeout", [None, 0.1, PATIENCE])
@@ -210,11 +217,12 @@ def test_undecodable_values_of_the_delayed_side_can_be_skipped(flavour: Flavour,
     with flavour.connect(url, codec=StringCodec(), undecodable="skip") as client:
         texts = client.delayed_queue("orders", transfer=False)
         numbers = client.delayed_queue("orders", LongCodec(), transfer=False)
-        texts.offer_all([("x", 60)] * 1500 + [("2", 60), ("three", 60), ("4", 60)])
+        count = sys.getrecursionlimit() + 100
+        texts.offer_all([("x", 60)] * count + [("2", 60), ("three", 60), ("4", 60)])
         assert numbers.poll() == 2
         assert numbers.poll(limit=5) == [4]
         assert numbers.poll() is None
-        assert admin.llen(KEYS.undecodable) == 1501
+        assert admin.llen(KEYS.undecodable) == count + 1
 
 
 def test_a_value_that_is_skipped_but_cannot_be_put_away_is_in_the_error(flavour: Flavour, admin: Any, url: str) -> None:

@@ -17,7 +17,7 @@ from redisson_dq.wire.keys import QueueKeys
 from tests.cluster import Cluster
 from tests.conftest import ONE_FLAVOUR_BY_DAY, PATIENCE
 from tests.flavours import Flavour
-from tests.integration.calls import CALLS, Call, check, dump, fill, opened, queue_for
+from tests.integration.calls import CALLS, Call, check, dump, fill, opened, plain_by_day, queue_for
 from tests.integration.conftest import KEYS
 from tests.integration.test_topologies import NAMES
 
@@ -42,7 +42,7 @@ def empty_cluster(cluster: Cluster) -> Cluster:
     return cluster
 
 
-@pytest.mark.parametrize("call", [call for call in CALLS if not call.local], ids=str)
+@pytest.mark.parametrize("call", plain_by_day([call for call in CALLS if not call.local]), ids=str)
 def test_in_a_cluster(
     call: Call, flavour: Flavour, empty_cluster: Cluster, nodes: redis.RedisCluster, threads: ThreadPoolExecutor
 ) -> None:
@@ -60,7 +60,7 @@ def test_in_a_cluster(
         threads.submit(call.run, opened(client, call.kind)).result(PATIENCE)
 
 
-@pytest.mark.parametrize("call", [call for call in CALLS if call.other], ids=str)
+@pytest.mark.parametrize("call", plain_by_day([call for call in CALLS if call.other]), ids=str)
 def test_two_queues_without_a_shared_tag(
     call: Call, flavour: Flavour, empty_cluster: Cluster, nodes: redis.RedisCluster, threads: ThreadPoolExecutor
 ) -> None:

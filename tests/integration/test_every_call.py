@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from queue import Queue
@@ -24,18 +24,28 @@ from redisson_dq.errors import (
     RedisReplyError,
     WrongTypeError,
 )
-from tests.conftest import PATIENCE, eventually
+from tests.conftest import PATIENCE, by_night, eventually
 from tests.faults.gate import Gate
 from tests.flavours import AsyncioFlavour, Flavour
-from tests.integration.calls import CALLS, CLASSES, Call, check, dump, fill, main_keys, opened, queue_for, subject
+from tests.integration.calls import (
+    CALLS,
+    CLASSES,
+    Call,
+    check,
+    dump,
+    fill,
+    main_keys,
+    opened,
+    plain_by_day,
+    queue_for,
+    subject,
+)
 from tests.integration.conftest import KEYS
 
 every = pytest.mark.parametrize("call", CALLS, ids=str)
-sent = pytest.mark.parametrize("call", [call for call in CALLS if not call.local], ids=str)
+sent = pytest.mark.parametrize("call", plain_by_day([call for call in CALLS if not call.local]), ids=str)
 # A subscription tells of errors in the log alone.
-answered = pytest.mark.parametrize(
-    "call", [call for call in CALLS if not call.local and not call.name.startswith("subscribe")], ids=str
-)
+ANSWERED = [call for call in CALLS if not call.local and not call.name.startswith("subscribe")]
 
 
 @pytest.fixture
@@ -101,15 +111,17 @@ def test_nothing_is_there(call: Call, client: Any, admin: Any, threads: ThreadPo
         assert dump(admin) == {}
 
 
+@pytest.mark.parametrize("types", ["one", by_night("each")])
 @pytest.mark.parametrize("call", [call for call in CALLS if call.keys], ids=str)
-def test_a_key_of_another_type(call: Call, client: Any, admin: Any, threads: ThreadPoolExecutor) -> None:
+def test_a_key_of_another_type(call: Call, types: str, client: Any, admin: Any, threads: ThreadPoolExecutor) -> None:
+    """By day each key has one of the wrong types, by turns."""
     makers: dict[str, Callable[[str], Any]] = {
         "string": lambda key: admin.set(key, "text"),
         "list": lambda key: admin.rpush(key, "text"),
         "zset": lambda key: admin.zadd(key, {"text": 5}),
         "set": lambda key: admin.sadd(key, "text"),
     }
-    for key in call.keys:
+    for turn, key in enumerate(call.keys, CALLS.index(call)):
         admin.flushall()
         handle = opened(client, call.kind)
         fill(client, admin, KEYS)
@@ -117,7 +129,8 @@ def test_a_key_of_another_type(call: Call, client: Any, admin: Any, threads: Thr
             admin.delete("orders")
         name = key if key == "other" else getattr(KEYS, key)
         expected = KEYS.type_of(name)
-        for found in makers.keys() - {expected}:
+        wrong = [each for each in makers if each != expected]
+        for found in wrong if types == "each" else [wrong[turn % len(wrong)]]:
             admin.delete(name)
             makers[found](name)
             before = dump(admin)
@@ -179,9 +192,21 @@ def test_what_sends_nothing_when_closed(call: Call, flavour: Flavour, url: str) 
 # -- refused ---------------------------------------------------------------------------------------------------------
 
 
-@answered
+#: Users, the keys that each may use, and commands that it must not.
+USERS = {"stranger": ("theirs", []), "reader": ("*", ["-@write"]), "unscripted": ("*", ["-@scripting"])}
+
+
+def each_user() -> Iterator[Any]:
+    """Every call with every user. By day each call has one, by turns."""
+    for turn, call in enumerate(ANSWERED):
+        for number, user in enumerate(USERS):
+            marks = [] if number == turn % len(USERS) else [pytest.mark.nightly]
+            yield pytest.param(call, user, marks=marks, id=f"{call}-{user}")
+
+
+@pytest.mark.parametrize(("call", "user"), each_user())
 def test_no_permission(
-    call: Call, server: EmbeddedServer, admin: Any, flavour: Flavour, threads: ThreadPoolExecutor
+    call: Call, user: str, server: EmbeddedServer, admin: Any, flavour: Flavour, threads: ThreadPoolExecutor
 ) -> None:
     def may(keys: str, *commands: str) -> None:
         rights = {"keys": [keys], "channels": ["*"], "commands": ["+@all", *commands]}
@@ -190,24 +215,18 @@ def test_no_permission(
     may("*")
     url = server.url.replace("redis://", "redis://limited:any@")
     with flavour.connect(url, codec=StringCodec()) as client:
-        for user, keys, commands in (
-            ("stranger", "theirs", []),
-            ("reader", "*", ["-@write"]),
-            ("unscripted", "*", ["-@scripting"]),
-        ):
-            may("*")
-            admin.flushall()
-            handle = opened(client, call.kind)
-            fill(client, admin, KEYS)
-            before = dump(admin)
-            may(keys, *commands)
-            failure = threads.submit(call.run, handle).exception(PATIENCE)
-            refused = isinstance(failure, RedisReplyError) and "orders" in str(failure)
-            assert refused or (failure is None and user != "stranger"), user
-            assert dump(admin) == before or (user == "unscripted" and not refused), user
+        handle = opened(client, call.kind)
+        fill(client, admin, KEYS)
+        before = dump(admin)
+        keys, commands = USERS[user]
+        may(keys, *commands)
+        failure = threads.submit(call.run, handle).exception(PATIENCE)
+        refused = isinstance(failure, RedisReplyError) and "orders" in str(failure)
+        assert refused or (failure is None and user != "stranger")
+        assert dump(admin) == before or (user == "unscripted" and not refused)
 
 
-@answered
+@pytest.mark.parametrize("call", plain_by_day(ANSWERED), ids=str)
 def test_no_server(
     call: Call,
     flavour: Flavour,
@@ -234,7 +253,7 @@ def test_no_server(
         assert dump(admin) == before
 
 
-@pytest.mark.parametrize("call", [call for call in CALLS if call.bad], ids=str)
+@pytest.mark.parametrize("call", plain_by_day([call for call in CALLS if call.bad]), ids=str)
 def test_bad_arguments(call: Call, client: Any, admin: Any) -> None:
     handle = opened(client, call.kind)
     fill(client, admin, KEYS)

@@ -20,7 +20,7 @@ from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import ArgumentError
 from redisson_dq.migrating import FileError, QueueSite, export, import_file
-from tests.conftest import PATIENCE, environment, eventually
+from tests.conftest import PATIENCE, by_night, environment, eventually
 from tests.integration.full_queue import contents, fill
 
 
@@ -218,13 +218,16 @@ with redisson_dq.connect(sys.argv[1]) as client:
 """
 
 
-def test_a_killed_import_goes_on_and_puts_nothing_in_twice(own_server: EmbeddedServer, tmp_path: Path) -> None:
+@pytest.mark.parametrize("count", [60, by_night(200)])
+def test_a_killed_import_goes_on_and_puts_nothing_in_twice(
+    own_server: EmbeddedServer, tmp_path: Path, count: int
+) -> None:
     path = tmp_path / "orders.jsonl"
     with (
         redis.Redis.from_url(own_server.url) as admin,
         redisson_dq.connect(own_server.url, codec=StringCodec()) as made,
     ):
-        fill(own_server.url, admin, count=200)
+        fill(own_server.url, admin, count=count)
         before = contents(admin)
         export(QueueSite.of(made, "orders"), path)
         admin.flushall()

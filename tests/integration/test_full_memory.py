@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from datetime import timedelta
 from typing import Any
 
@@ -16,7 +17,7 @@ from redisson_dq.errors import DecodeError, RedisReplyError, ServerFullError
 from redisson_dq.scripts.script import load
 from redisson_dq.wire import calls
 from redisson_dq.wire.keys import QueueKeys
-from tests.conftest import PATIENCE, PROGRAMS, eventually, moving
+from tests.conftest import PATIENCE, PROGRAMS, emptied, eventually, moving
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
 from tests.integration.server import of_server, wait_until
@@ -24,11 +25,27 @@ from tests.integration.server import of_server, wait_until
 FULL = r"maxmemory"
 
 
+@pytest.fixture(scope="module")
+def own_servers() -> Iterator[Callable[[str], EmbeddedServer]]:
+    """Starts each kind of server once, when the first test wants it."""
+    with ExitStack() as stack:
+        running: dict[str, EmbeddedServer] = {}
+
+        def start(kind: str) -> EmbeddedServer:
+            if kind not in running:
+                running[kind] = stack.enter_context(EmbeddedServer(program=PROGRAMS[kind]()))
+            return running[kind]
+
+        yield start
+
+
 @pytest.fixture(params=["redis", "valkey"])
-def server(request: pytest.FixtureRequest) -> Iterator[EmbeddedServer]:
-    """A server of the test's own, whose memory may run out."""
-    with EmbeddedServer(program=PROGRAMS[request.param]()) as made:
-        yield made
+def server(request: pytest.FixtureRequest, own_servers: Callable[[str], EmbeddedServer]) -> EmbeddedServer:
+    """An empty server of these tests alone, whose memory may run out."""
+    made = own_servers(request.param)
+    with redis.Redis.from_url(made.url) as admin:
+        admin.config_set("maxmemory", 0)
+    return emptied(made)
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from redisson_dq.errors import ArgumentError, EnvelopeError, QueueFullError
 from redisson_dq.items import OfferOutcome, Outcome
 from redisson_dq.scripts.script import load
 from redisson_dq.wire.envelope import Envelope, unwrap, wrap
-from tests.conftest import eventually, moving
+from tests.conftest import by_night, eventually, moving
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
 from tests.integration.server import of_server
@@ -455,11 +455,14 @@ class Model(RuleBasedStateMachine):
             kind[kind.index(entry)] = (due, *entry[1:])
 
 
-def test_both_kinds_do_what_two_lists_do(admin: Any, url: str) -> None:
+@pytest.mark.parametrize("examples", [10, by_night(40)])
+def test_both_kinds_do_what_two_lists_do(admin: Any, url: str, examples: int) -> None:
     with connect(url, codec=StringCodec()) as client:
         plain = client.delayed_queue("orders", transfer=False)
         lean = client.delayed_queue("orders", transfer=False, lean=True)
         run_state_machine_as_test(
             lambda: Model(admin, plain, lean),  # type: ignore[arg-type] # any factory
-            settings=settings(max_examples=40, stateful_step_count=40, deadline=None, derandomize=True, database=None),
+            settings=settings(
+                max_examples=examples, stateful_step_count=40, deadline=None, derandomize=True, database=None
+            ),
         )

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any
 
 import attrs
+import pytest
 import redis
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -17,7 +18,7 @@ from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import LeaseLostError
 from redisson_dq.scripts.script import load
 from redisson_dq.wire.keys import DeadKeys
-from tests.conftest import eventually
+from tests.conftest import by_night, eventually
 from tests.integration.conftest import KEYS
 from tests.integration.whereabouts import whereabouts
 
@@ -306,6 +307,7 @@ def _counted(models: Any) -> Counter[bytes]:
     return Counter(model.text.encode() for model in models)
 
 
-def test_any_calls_in_any_order(server: EmbeddedServer) -> None:
+@pytest.mark.parametrize("examples", [15, by_night(60)])
+def test_any_calls_in_any_order(server: EmbeddedServer, examples: int) -> None:
     Machine.server = server
-    run_state_machine_as_test(Machine, settings=settings(max_examples=60, stateful_step_count=40, deadline=None))
+    run_state_machine_as_test(Machine, settings=settings(max_examples=examples, stateful_step_count=40, deadline=None))

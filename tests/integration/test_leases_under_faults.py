@@ -281,15 +281,16 @@ def test_what_a_killed_process_held_is_received_by_others(admin: Any, url: str, 
 
 
 @ONE_FLAVOUR_BY_DAY
+@pytest.mark.parametrize("deaths", [4, by_night(12)])
 @pytest.mark.parametrize("server", ["redis", by_night("valkey")], indirect=True)
-def test_everything_is_accounted_for_while_processes_die(admin: Any, url: str, flavour: Flavour) -> None:
+def test_everything_is_accounted_for_while_processes_die(admin: Any, url: str, flavour: Flavour, deaths: int) -> None:
     chance = random.Random(3)
     offered = [f"v{i}" for i in range(400)]
     with flavour.connect(url, codec=StringCodec()) as client:
         queue = client.blocking_queue("orders", delivery_limit=None)
         delayed = client.delayed_queue("orders")
         delayed.offer_all([(value, chance.random() * 2) for value in offered])
-        for seed in range(12):
+        for seed in range(deaths):
             with worker(url=url, seed=seed, visibility=0.3) as process:
                 time.sleep(chance.random() * 0.3)
                 if seed % 3 == 0:

@@ -22,7 +22,7 @@ from redisson_dq.errors import ArgumentError, ClosedError, RedissonDQError
 from redisson_dq.wire.partitions import partition_names
 from tests.conftest import PATIENCE, eventually
 from tests.flavours import AsyncioFlavour, Flavour
-from tests.integration.calls import CALLS, CLASSES, METHODS, Call, dump, fill
+from tests.integration.calls import CALLS, CLASSES, METHODS, Call, dump, fill, plain_by_day
 from tests.integration.conftest import KEYS
 from tests.integration.test_every_call import public_names
 
@@ -78,7 +78,7 @@ def test_the_page_has_every_call_once() -> None:
     assert {name for each in PARTITIONED for name in public_names(each)} <= calls | {"partition_for", "partitions"}
 
 
-@pytest.mark.parametrize("call", [call for call in CALLS if call.kind in HANDLES], ids=str)
+@pytest.mark.parametrize("call", plain_by_day([call for call in CALLS if call.kind in HANDLES]), ids=str)
 def test_a_call_starts_what_the_page_says(
     call: Call, flavour: Flavour, url: str, admin: Any, threads: ThreadPoolExecutor
 ) -> None:

@@ -22,7 +22,7 @@ from redisson_dq.codecs import Kryo5Codec, StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import ArgumentError
 from redisson_dq.migrating import Journal, Migration, QueueSite, Recoding, ToFile
-from tests.conftest import PATIENCE, environment, eventually
+from tests.conftest import PATIENCE, by_night, environment, eventually
 from tests.integration.full_queue import contents
 
 WHOLE = {"ready": 250, "waiting": 450}
@@ -87,7 +87,7 @@ def test_the_report_counts_all_runs(
     assert list(admin.scan_iter("redisson_dq_migrating*")) == []
 
 
-@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("by", [signal.SIGINT, by_night(signal.SIGTERM)])
 def test_a_signal_ends_it_between_two_batches(
     client: Any, url: str, second: EmbeddedServer, tmp_path: Path, by: signal.Signals
 ) -> None:

@@ -34,6 +34,13 @@ class Queue:
         #: What is to be delivered, by the calls that are checked, and by others.
         self.delivered: list[bytes] = []
 
+    def restored(self, admin: Any) -> Queue:
+        """This queue once more, now, on a server that has its keys again."""
+        again = Queue(admin, 0)
+        again.draw.setstate(self.draw.getstate())
+        again._count = self._count
+        return again
+
     def offer(self, count: int, java: float, due_ms: Callable[[], int] | None = None) -> list[bytes]:
         """Puts entries in, a share of them with Java's random ids, in both formats; due in another order."""
         members = []

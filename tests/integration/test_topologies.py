@@ -28,7 +28,7 @@ from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.request import Request
 from redisson_dq.worker import Away, BackAgain, Lost
 from tests.cluster import Cluster
-from tests.conftest import ONE_FLAVOUR_BY_DAY, PATIENCE, PROGRAMS, eventually
+from tests.conftest import ONE_FLAVOUR_BY_DAY, PATIENCE, PROGRAMS, REPLICATES_AT_ONCE, eventually
 from tests.flavours import AsyncioFlavour, Flavour
 from tests.workers.handlers import Gate, Ledger, Log, at_rest, running
 
@@ -340,8 +340,8 @@ class Watched:
 
     def __init__(self, stack: ExitStack, directory: Path) -> None:
         program = PROGRAMS["redis"]()
-        self.master = stack.enter_context(EmbeddedServer(program=program))
-        replica_of = {"replicaof": f"127.0.0.1 {self.master.port}", "repl-diskless-sync-delay": "0"}
+        self.master = stack.enter_context(EmbeddedServer(program=program, config=REPLICATES_AT_ONCE))
+        replica_of = {"replicaof": f"127.0.0.1 {self.master.port}", **REPLICATES_AT_ONCE}
         self.replica = stack.enter_context(EmbeddedServer(program=program, config=replica_of))
         with redis.Redis.from_url(self.replica.url) as admin:
             eventually(lambda: admin.info("replication")["master_link_status"] == "up")

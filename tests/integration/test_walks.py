@@ -52,9 +52,23 @@ def calls_of(admin: Any) -> int:
     return sum(stats.get(f"cmdstat_{name}", {"calls": 0})["calls"] for name in ("eval", "evalsha"))
 
 
+#: The keys of many entries, by their kind and their server: made once, and restored for each test.
+_made: dict[tuple[str, str], dict[bytes, bytes]] = {}
+
+
+def many(admin: Any, url: str, kind: str) -> None:
+    """Puts many entries of a kind into the queue."""
+    if (url, kind) not in _made:
+        KINDS[kind](url, "orders", MANY)
+        _made[url, kind] = {key: admin.dump(key) for key in admin.keys("*")}
+    else:
+        for key, state in _made[url, kind].items():
+            admin.restore(key, 0, state)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_call_takes_several_scripts(flavour: Flavour, admin: Any, url: str, kind: str) -> None:
-    KINDS[kind](url, "orders", MANY)
+    many(admin, url, kind)
     offered = {entries.number_of(member): member for member in admin.zrange(KEYS.timeout, 0, -1)}
     values = [str(entries.number_of(member)) for member in offered.values()] if kind != "both" else None
     with flavour.connect(url, codec=StringCodec()) as client:
@@ -95,7 +109,7 @@ def test_large_values_make_smaller_parts(client: Any, admin: Any, kind: str) -> 
 
 
 def test_the_first_of_equal_values_is_removed(flavour: Flavour, admin: Any, url: str) -> None:
-    entries.java(url, "orders", MANY)
+    many(admin, url, "java")
     with flavour.connect(url, codec=StringCodec()) as client:
         delayed = client.delayed_queue("orders", transfer=False)
         first, second = (delayed.offer("twice", delay) for delay in (900, 800))
@@ -134,19 +148,21 @@ class Others:
         self.take(self.admin.zrange(KEYS.timeout, first, first + 400))
 
     def offer(self) -> None:
-        for _ in range(self.chance.randrange(300)):
-            size = self.chance.choice((8, 8, 9))
-            member = wrap(Envelope.CURRENT, self.chance.randbytes(size), b"new")
-            self.admin.zadd(KEYS.timeout, {member: self.chance.uniform(1e12, 3e12) // 1})
-            if size == 8:
-                self.admin.rpush(KEYS.envelopes, member)
+        with self.admin.pipeline(transaction=False) as pipeline:
+            for _ in range(self.chance.randrange(300)):
+                size = self.chance.choice((8, 8, 9))
+                member = wrap(Envelope.CURRENT, self.chance.randbytes(size), b"new")
+                pipeline.zadd(KEYS.timeout, {member: self.chance.uniform(1e12, 3e12) // 1})
+                if size == 8:
+                    pipeline.rpush(KEYS.envelopes, member)
+            pipeline.execute()
 
 
 @pytest.mark.parametrize("seed", [1, *map(by_night, range(2, 12))])
 @pytest.mark.parametrize("server", ["redis", by_night("valkey")], indirect=True)
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_stands_all_the_time_is_met(client: Any, admin: Any, url: str, kind: str, seed: int) -> None:
-    KINDS[kind](url, "orders", MANY)
+    many(admin, url, kind)
     chance = random.Random(seed)
     lasting = set(chance.sample(admin.zrange(KEYS.timeout, 0, -1), 2_000))
     others = Others(admin, seed, lasting)

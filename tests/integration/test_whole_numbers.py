@@ -25,6 +25,7 @@ from redisson_dq.wire import calls
 from redisson_dq.wire.envelope import Envelope, unwrap, wrap
 from redisson_dq.wire.keys import DeadKeys
 from redisson_dq.wire.request import Request
+from tests.conftest import by_night
 from tests.integration.conftest import KEYS
 from tests.integration.movers import hurried
 
@@ -149,9 +150,30 @@ LAYOUTS = st.builds(
 )
 #: What a mover meets most: many of ours, due as they were offered.
 PLAIN = Layout(seed=1, count=1001, kinds=["ours"], order="in order", size=0, due=2500, special=False)
-PROPERTY = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
+
+
+def searched(*examples: dict[str, Any], **drawn: Any) -> Callable[[Callable[..., None]], Any]:
+    """A test that is called with the examples, and with few things drawn by day and more by night."""
+
+    def decorate(test: Callable[..., None]) -> Any:
+        @pytest.mark.parametrize("searches", [15, by_night(60)])
+        def search(admin: redis.Redis, searches: int) -> None:
+            def one(**arguments: Any) -> None:
+                test(admin, **arguments)
+
+            # By its name the failures of before are found again.
+            one.__name__ = test.__name__
+            searching = settings(max_examples=searches, deadline=None, suppress_health_check=[HealthCheck.too_slow])(
+                given(**drawn)(one)
+            )
+            for each in reversed(examples):
+                searching = example(**each)(searching)
+            searching()
+
+        search.__doc__ = test.__doc__
+        return search
+
+    return decorate
 
 
 def value_of(member: bytes) -> bytes | None:
@@ -177,11 +199,10 @@ def spoilt(hints: bytes, how: str, draw: random.Random) -> bytes:
     return b"".join(struct.pack("<8sI", *each) for each in one)
 
 
-@PROPERTY
-@example(layout=PLAIN, slowness=1.28, batch=5000, haste=False, how="as seen", role="one")
-@example(layout=PLAIN, slowness=6.4, batch=333, haste=False, how="as seen", role="one")
-@example(layout=PLAIN, slowness=6.4, batch=5000, haste=True, how="as seen", role="cluster")
-@given(
+@searched(
+    {"layout": PLAIN, "slowness": 1.28, "batch": 5000, "haste": False, "how": "as seen", "role": "one"},
+    {"layout": PLAIN, "slowness": 6.4, "batch": 333, "haste": False, "how": "as seen", "role": "one"},
+    {"layout": PLAIN, "slowness": 6.4, "batch": 5000, "haste": True, "how": "as seen", "role": "cluster"},
     layout=LAYOUTS,
     slowness=st.sampled_from(PACES),
     batch=COUNTS,
@@ -231,8 +252,7 @@ def test_a_transfer(
     assert not gone & set(admin.lrange(KEYS.envelopes, 0, -1))
 
 
-@PROPERTY
-@given(layout=LAYOUTS, count=COUNTS, offset=st.sampled_from([0, 0, 1, 7, 100, 900]), leases=st.booleans())
+@searched(layout=LAYOUTS, count=COUNTS, offset=st.sampled_from([0, 0, 1, 7, 100, 900]), leases=st.booleans())
 def test_taking_what_is_due(admin: redis.Redis, layout: Layout, count: int, offset: int, leases: bool) -> None:
     admin.flushall()
     due = layout.write(admin)
@@ -252,8 +272,7 @@ def test_taking_what_is_due(admin: redis.Redis, layout: Layout, count: int, offs
     assert got == [value for each in left if (value := value_of(each)) is not None]
 
 
-@PROPERTY
-@given(layout=LAYOUTS, count=COUNTS, first=st.sampled_from([0, 1, 8, 100, 101, 799, 3000]), part=st.booleans())
+@searched(layout=LAYOUTS, count=COUNTS, first=st.sampled_from([0, 1, 8, 100, 101, 799, 3000]), part=st.booleans())
 def test_looking(admin: redis.Redis, layout: Layout, count: int, first: int, part: bool) -> None:
     admin.flushall()
     layout.write(admin)
@@ -274,17 +293,17 @@ def test_looking(admin: redis.Redis, layout: Layout, count: int, first: int, par
     assert before == (admin.zrange(KEYS.timeout, 0, -1, withscores=True), admin.lrange(KEYS.envelopes, 0, -1))
 
 
-@PROPERTY
-@given(layout=LAYOUTS, count=COUNTS, limit=st.sampled_from([0, 1, 2]), visible=st.sampled_from([1, 1500, 1_234_567]))
+@searched(layout=LAYOUTS, count=COUNTS, limit=st.sampled_from([0, 1, 2]), visible=st.sampled_from([1, 1500, 1_234_567]))
 def test_receiving_and_dead_letters(admin: redis.Redis, layout: Layout, count: int, limit: int, visible: int) -> None:
     admin.flushall()
     layout.write(admin)
-    values = [b"%d" % number + b"." * layout.size for number in range(layout.count)]
+    # A hundred calls are enough.
+    values = [b"%d" % number + b"." * layout.size for number in range(min(layout.count, 100 * count))]
     for start in range(0, len(values), 1000):
         admin.rpush(KEYS.ready, *values[start : start + 1000])
     received: list[bytes] = []
     ids: list[bytes] = []
-    for number in range(layout.count + 1):
+    for number in range(len(values) + 1):
         leased, buried = run(
             admin, calls.receive(LEASES, SYSTEM, Envelope.CURRENT, b"%8d" % number, count, 60_000_000, limit, tuple)
         )
@@ -305,8 +324,7 @@ def test_receiving_and_dead_letters(admin: redis.Redis, layout: Layout, count: i
     run(admin, calls.purge_dead(LEASES, None, count, 60_000))
 
 
-@PROPERTY
-@given(layout=LAYOUTS, count=COUNTS, which=st.sampled_from(["first", "all", "others"]))
+@searched(layout=LAYOUTS, count=COUNTS, which=st.sampled_from(["first", "all", "others"]))
 def test_taking_out(admin: redis.Redis, layout: Layout, count: int, which: str) -> None:
     admin.flushall()
     layout.write(admin)
@@ -318,8 +336,7 @@ def test_taking_out(admin: redis.Redis, layout: Layout, count: int, which: str) 
     run(admin, calls.poll(KEYS, count))
 
 
-@PROPERTY
-@given(
+@searched(
     layout=LAYOUTS,
     count=st.integers(1, 1000),
     slots=st.sampled_from([0, 1, 3]),

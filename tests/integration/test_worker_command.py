@@ -81,10 +81,11 @@ def test_it_consumes_in_several_processes_and_stops(url: str, target: str, admin
 @in_threads
 @pytest.mark.parametrize("number", [signal.SIGTERM, by_night(signal.SIGINT)])
 def test_a_signal_under_load_loses_and_counts_nothing(url: str, admin: Any, queue: Any, number: signal.Signals) -> None:
-    count = 400
+    # Two processes handle them in 12 s at least. However busy the machine is, some are left at the signal.
+    count = 10_000
     queue.add_all([str(value) for value in range(count)])
     with command(url, THREADS, "--processes", "2", seconds=0.01, handler={"concurrency": 4}) as made:
-        eventually(lambda: len(done(admin)) > 20)
+        eventually(lambda: admin.llen("done") > 20)
         made.send(number)
         assert made.ends() == 0
     handled, left = done(admin), whereabouts(admin)
@@ -190,7 +191,7 @@ def test_the_leases_of_others_stay(url: str, admin: Any, queue: Any) -> None:
 
 @in_threads
 @pytest.mark.parametrize(
-    ("rounds", "kills"), [(1, 3), pytest.param(50, 4, marks=[pytest.mark.nightly, pytest.mark.timeout(1500)])]
+    ("rounds", "kills"), [(1, 2), pytest.param(50, 4, marks=[pytest.mark.nightly, pytest.mark.timeout(1500)])]
 )
 def test_killed_at_random_under_load(url: str, admin: Any, queue: Any, rounds: int, kills: int) -> None:
     """Leases run for 1,000 s, so each value that is not handled soon was forgotten by a supervisor.
@@ -514,13 +515,14 @@ def test_a_paused_queue_is_named_by_ready(url: str, delayed: Any) -> None:
 
 
 @in_threads
-def test_a_stopped_process_is_named_by_ready(url: str, admin: Any, queue: Any) -> None:
+@pytest.mark.parametrize("rounds", [1, by_night(3)])
+def test_a_stopped_process_is_named_by_ready(url: str, admin: Any, queue: Any, rounds: int) -> None:
     port = free_port()
     options = ("--processes", "2", "--health-port", str(port), "--health-host", "127.0.0.1")
     with command(url, THREADS, *options) as made:
         eventually(lambda: asked(port, "/ready")[0] == 200)
         stopped = children(made)[0]
-        for _ in range(3):
+        for _ in range(rounds):
             os.kill(stopped, signal.SIGSTOP)
             told = eventually(lambda: (found := asked(port, "/ready"))[0] == 503 and found[1])
             assert told["problems"] == [f"process {stopped} is stopped by SIGSTOP, until SIGCONT"]
@@ -538,12 +540,13 @@ def test_a_stopped_process_is_named_by_ready(url: str, admin: Any, queue: Any) -
 
 
 @in_threads
-def test_a_busy_process_is_ready_all_the_time(url: str, admin: Any, queue: Any) -> None:
+@pytest.mark.parametrize("seconds", [1, by_night(3)])
+def test_a_busy_process_is_ready_all_the_time(url: str, admin: Any, queue: Any, seconds: int) -> None:
     """Its handlers compute, and leave the interpreter to others as threads do."""
     port = free_port()
     queue.add_all([f"computes-{number}" for number in range(4)])
     options = ("--health-port", str(port), "--health-host", "127.0.0.1")
-    with command(url, THREADS, *options, seconds=3, computes=True, handler={"concurrency": 4}) as made:
+    with command(url, THREADS, *options, seconds=seconds, computes=True, handler={"concurrency": 4}) as made:
         eventually(lambda: asked(port, "/ready")[0] == 200)
         found = set()
         while len(done(admin)) < 4:
@@ -643,7 +646,7 @@ def test_check_warns_of_a_paused_partition(url: str, client: Any, admin: Any) ->
     assert "  warning: delivery is paused" in out
 
 
-@pytest.mark.parametrize("name", ["needs_more", "needs_more_in_a_loop"])
+@pytest.mark.parametrize("name", ["needs_more", by_night("needs_more_in_a_loop")])
 def test_a_dependency_that_nobody_provides(url: str, admin: Any, name: str) -> None:
     """It is found before a process starts, which could only die of it."""
     code, out, err = ended(url, f"tests.workers.refused_by_check:{name}", "--check", "--url", url)

@@ -46,7 +46,8 @@ def processes() -> Iterator[Any]:
 @pytest.mark.parametrize(
     ("workers", "keys", "each", "kills", "visibility"),
     [
-        pytest.param(3, 30, 10, 4, 1.0, id="few"),
+        pytest.param(3, 20, 10, 2, 1.0, id="few"),
+        pytest.param(3, 30, 10, 4, 1.0, id="some", marks=pytest.mark.nightly),
         pytest.param(8, 1000, 5, 25, 3.0, id="many", marks=[pytest.mark.nightly, pytest.mark.timeout(1500)]),
     ],
 )

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from redisson_dq.cli import serving
-from tests.conftest import PATIENCE, eventually
+from tests.conftest import PATIENCE, by_night, eventually
 from tests.flavours import Flavour
 from tests.integration.commands import (
     THREADS,
@@ -203,7 +203,7 @@ class Holders:
 
 
 @in_threads
-@pytest.mark.parametrize("limit", [None, 64], ids=["with descriptors", "with few descriptors"])
+@pytest.mark.parametrize("limit", [by_night(None), 64], ids=["with descriptors", "with few descriptors"])
 def test_a_health_port_that_is_held(url: str, admin: Any, queue: Any, limit: int | None) -> None:
     """Probes are answered at once, and a process that dies is replaced."""
     port, options = health_options()

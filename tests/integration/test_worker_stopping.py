@@ -415,7 +415,8 @@ def test_signals_outside_the_main_thread_are_left_alone(worker: Any, threads: Th
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_under_load(flavour: Flavour, url: str, admin: Any, queue: Any, number: signal.Signals) -> None:
-    count = 400
+    # They take 6 s at least. However busy the machine is, some are left at the signal.
+    count = 10_000
     queue.add_all([str(value) for value in range(count)])
     with process(url, flavour, seconds=0.005, handler={"concurrency": 8}) as made:
         says(made, "handling")
@@ -512,7 +513,7 @@ def while_it_works(admin: Any, before: int) -> None:
     eventually(lambda: admin.llen("done") > before)
 
 
-@pytest.mark.parametrize("kills", [3, pytest.param(200, marks=[pytest.mark.nightly, pytest.mark.timeout(1500)])])
+@pytest.mark.parametrize("kills", [2, pytest.param(200, marks=[pytest.mark.nightly, pytest.mark.timeout(1500)])])
 def test_killed_at_random_under_load(flavour: Flavour, url: str, admin: Any, queue: Any, kills: int) -> None:
     """Each value is handled at least once, however many of the processes that handle them are killed."""
     chance, values = random.Random(kills), set[bytes]()
