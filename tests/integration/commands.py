@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import signal
 import socket
@@ -11,10 +12,13 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from redisson_dq.cli import main
 from tests.conftest import PATIENCE, environment, eventually
 from tests.integration.whereabouts import whereabouts
 
@@ -123,6 +127,16 @@ def free_port() -> int:
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         return int(found.getsockname()[1])
+
+
+def checked(url: str, target: str) -> tuple[int, str, str]:
+    """``redisson-dq worker --check`` in this process: its exit code, and what it prints and says."""
+    out, err = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        # Of the module's first import alone.
+        patch.setenv("COMMAND_WORKER", json.dumps({"url": url}))
+        code = main(["worker", target, "--check", "--url", url])
+    return code, out.getvalue(), err.getvalue()
 
 
 def ended(url: str, *options: str) -> tuple[int, str, str]:

@@ -29,6 +29,7 @@ from redisson_dq.wire.envelope import Envelope, unwrap
 from redisson_dq.wire.keys import DeadKeys, QueueKeys
 from redisson_dq.wire.lease_source import LeaseSource
 from redisson_dq.working.limits import Admission, BadKey, Limit, Rate
+from tests.conftest import by_night
 from tests.integration.calls import dump
 from tests.integration.conftest import KEYS
 from tests.integration.server import of_server, wait_until
@@ -398,11 +399,12 @@ def test_a_rate_is_exact_to_the_token(queue: Any, admin: Any, rate: Rate, spans:
             forget_parked(admin)
 
 
-def test_over_ten_seconds_as_many_come_as_the_rate_says(queue: Any, admin: Any) -> None:
+@pytest.mark.parametrize("step_us", [500_000, by_night(100_000)])
+def test_over_ten_seconds_as_many_come_as_the_rate_says(queue: Any, admin: Any, step_us: int) -> None:
     """The bucket holds what comes while the test itself takes its time."""
     rate = Rate(100, per=1, burst=900)
     by, model, moved, taken, began = Admission(name="h", rate=rate), Model(rate), 0, 0, 0
-    for step in range(101):
+    for step in range(10_000_000 // step_us + 1):
         queue.add_all([f"{step} {number}" for number in range(990 if not step else 300)])
         admitted, found = told(queue, by)
         began = began or admitted.now_us
@@ -410,9 +412,9 @@ def test_over_ten_seconds_as_many_come_as_the_rate_says(queue: Any, admin: Any) 
         taken += len(found)
         queue.ack_all(found)
         forget_parked(admin)
-        later(admin, 100_000)
-        moved += 100_000
-    passed = admitted.now_us + moved - 100_000 - began
+        later(admin, step_us)
+        moved += step_us
+    passed = admitted.now_us + moved - step_us - began
     assert passed >= 10_000_000
     assert taken <= 900 + passed * 100 // 1_000_000
     if passed < 12_000_000:

@@ -204,7 +204,7 @@ def each_user() -> Iterator[Any]:
             yield pytest.param(call, user, marks=marks, id=f"{call}-{user}")
 
 
-@pytest.mark.parametrize(("call", "user"), each_user())
+@pytest.mark.parametrize(("call", "user"), list(each_user()))
 def test_no_permission(
     call: Call, user: str, server: EmbeddedServer, admin: Any, flavour: Flavour, threads: ThreadPoolExecutor
 ) -> None:

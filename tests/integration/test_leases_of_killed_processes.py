@@ -126,7 +126,7 @@ def each_kill() -> Iterator[Any]:
             yield pytest.param(call, place, marks=[] if is_by_day or is_telling else [pytest.mark.nightly])
 
 
-@pytest.mark.parametrize(("call", "where"), each_kill())
+@pytest.mark.parametrize(("call", "where"), list(each_kill()))
 def test_a_kill_at_a_call(admin: Any, url: str, gate: Gate, call: str, where: Where) -> None:
     expected = STEPS[call]
     flavour = Flavour()

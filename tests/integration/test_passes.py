@@ -13,7 +13,7 @@ import pytest
 from redisson_dq.codecs import StringCodec
 from redisson_dq.scheduling.hints import Hints
 from redisson_dq.wire.envelope import Envelope, unwrap, wrap
-from tests.conftest import eventually, moving
+from tests.conftest import by_night, eventually, moving
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
 from tests.integration.movers import Mover
@@ -93,7 +93,7 @@ def value(member: bytes) -> bytes:
     return found[1]
 
 
-@pytest.mark.parametrize("java", [1.0, 0.5, 0.05, 0.0])
+@pytest.mark.parametrize("java", [1.0, by_night(0.5), 0.05, by_night(0.0)])
 def test_a_long_list_is_drained_in_due_order_by_a_pass(admin: Any, java: float) -> None:
     queue, mover = Queue(admin, 1), Mover(admin)
     queue.offer(600, java)
@@ -104,7 +104,7 @@ def test_a_long_list_is_drained_in_due_order_by_a_pass(admin: Any, java: float) 
     assert any(step.isdigit() for step in mover.steps), "more than one slice"
 
 
-@pytest.mark.parametrize("java", [1.0, 0.5, 0.0])
+@pytest.mark.parametrize("java", [1.0, by_night(0.5), 0.0])
 def test_on_a_slow_server_each_call_does_less(admin: Any, java: float) -> None:
     """And all of them together do the same."""
     calls = {}
@@ -125,9 +125,10 @@ def test_on_a_slow_server_each_call_does_less(admin: Any, java: float) -> None:
 PACES = sorted({max(1.0, 2.0**up / 1.25**down) for up in range(6) for down in range(17)})
 
 
-def test_whatever_was_learned_of_the_server_each_call_moves_some(admin: Any) -> None:
+@pytest.mark.parametrize("every", [6, by_night(1)])
+def test_whatever_was_learned_of_the_server_each_call_moves_some(admin: Any, every: int) -> None:
     """Due in offer order, and more than one call of a slow server moves."""
-    for slowness in PACES:
+    for slowness in PACES[::-every]:
         queue, mover = Queue(admin, 23), Mover(admin, in_haste=False, slowness=slowness)
         due = iter(range(PAST, PAST + 1000))
         queue.offer(1000, 0.0, lambda: next(due))  # noqa: B023
@@ -380,7 +381,7 @@ def test_what_others_do_between_two_calls_confuses_no_pass(admin: Any, event: An
         admin.flushall()
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, 1, *map(by_night, range(2, 4))])
 def test_any_mixture_of_it_confuses_no_pass(admin: Any, seed: int) -> None:
     queue, movers = Queue(admin, 100 + seed), [Mover(admin, "one"), Mover(admin, "other", 7)]
     queue.offer(200, queue.draw.random())

@@ -27,6 +27,7 @@ from tests.integration.commands import (
     THREADS,
     WORKERS,
     asked,
+    checked,
     children,
     command,
     done,
@@ -189,10 +190,9 @@ def test_the_leases_of_others_stay(url: str, admin: Any, queue: Any) -> None:
         assert made.ends() == 0
 
 
+@pytest.mark.nightly
 @in_threads
-@pytest.mark.parametrize(
-    ("rounds", "kills"), [(1, 2), pytest.param(50, 4, marks=[pytest.mark.nightly, pytest.mark.timeout(1500)])]
-)
+@pytest.mark.parametrize(("rounds", "kills"), [(1, 3), pytest.param(50, 4, marks=pytest.mark.timeout(1500))])
 def test_killed_at_random_under_load(url: str, admin: Any, queue: Any, rounds: int, kills: int) -> None:
     """Leases run for 1,000 s, so each value that is not handled soon was forgotten by a supervisor.
 
@@ -608,10 +608,10 @@ def test_check(url: str, target: str, admin: Any, queue: Any, delayed: Any) -> N
 
 def test_check_finds_what_is_wrong(url: str, admin: Any) -> None:
     admin.set(KEYS.timeout, "no zset")
-    code, out, _ = ended(url, THREADS, "--check", "--url", url)
+    code, out, _ = checked(url, THREADS)
     assert code == 65
     assert f"key {KEYS.timeout!r} holds a string, but this queue keeps a zset there" in out
-    code, _, err = ended(url, THREADS, "--check", "--url", "redis://127.0.0.1:1")
+    code, _, err = checked("redis://127.0.0.1:1", THREADS)
     assert code == 69
     assert "redisson-dq: error: " in err
     assert "127.0.0.1:1" in err
@@ -625,7 +625,7 @@ def test_check_warns(url: str, target: str, admin: Any, queue: Any, delayed: Any
         delivery.reject("no")
     admin.rpush(KEYS.undecodable, "x", "y")
     admin.rpush(KEYS.quarantine, "z")
-    code, out, err = ended(url, target, "--check", "--url", url)
+    code, out, err = checked(url, target)
     assert (code, err) == (0, "")
     assert [line.split(":")[1].split(",")[0] for line in out.splitlines() if line.startswith("  warning: ")] == [
         " delivery is paused",
@@ -634,14 +634,14 @@ def test_check_warns(url: str, target: str, admin: Any, queue: Any, delayed: Any
         " 1 entries in no known format",
     ]
     delayed.resume()
-    code, out, _ = ended(url, target, "--check", "--url", url)
+    code, out, _ = checked(url, target)
     assert (code, "paused" in out, "3 dead letters" in out) == (0, False, True)
 
 
 @in_threads
 def test_check_warns_of_a_paused_partition(url: str, client: Any, admin: Any) -> None:
     client.delayed_queue("orders", partitions=3).partitions[1].pause()
-    code, out, _ = ended(url, "tests.workers.refused_by_check:partitioned", "--check", "--url", url)
+    code, out, _ = checked(url, "tests.workers.refused_by_check:partitioned")
     assert code == 0
     assert "  warning: delivery is paused" in out
 
@@ -649,7 +649,7 @@ def test_check_warns_of_a_paused_partition(url: str, client: Any, admin: Any) ->
 @pytest.mark.parametrize("name", ["needs_more", by_night("needs_more_in_a_loop")])
 def test_a_dependency_that_nobody_provides(url: str, admin: Any, name: str) -> None:
     """It is found before a process starts, which could only die of it."""
-    code, out, err = ended(url, f"tests.workers.refused_by_check:{name}", "--check", "--url", url)
+    code, out, err = checked(url, f"tests.workers.refused_by_check:{name}")
     assert code == 1
     assert "'database'" in err
     # The queues are looked at all the same.
@@ -663,7 +663,7 @@ def test_a_dependency_that_nobody_provides(url: str, admin: Any, name: str) -> N
 
 def test_check_has_an_exit_code_for_each_cause(url: str, admin: Any) -> None:
     def code_of(server: str) -> tuple[int, str]:
-        code, _, err = ended(url, THREADS, "--check", "--url", server)
+        code, _, err = checked(server, THREADS)
         return code, err
 
     assert code_of("http://localhost")[0] == 64
