@@ -780,13 +780,17 @@ def main_keys(keys: QueueKeys, kind: str) -> tuple[str, ...]:
     return (keys.ready, keys.capacity) if kind == "bounded" else (keys.ready,)
 
 
-def plain_by_day(calls: list[Call]) -> list[Any]:
-    """The calls as parameters. What bounded queues and lean ones have like plain ones is theirs by night alone."""
-    plain = {"bounded": "queue", "lean": "delayed"}
+_PLAIN = {"bounded": "queue", "lean": "delayed"}
+
+
+def plain_by_day(calls: list[Call], *kinds: str) -> list[Any]:
+    """The calls as parameters. What bounded queues and lean ones have like plain ones is theirs by night alone, or
+    what those of these kinds have.
+    """
     rows = {str(call) for call in calls}
 
     def is_again(call: Call) -> bool:
-        return call.kind in plain and str(attrs.evolve(call, kind=plain[call.kind])) in rows
+        return call.kind in (kinds or _PLAIN) and str(attrs.evolve(call, kind=_PLAIN[call.kind])) in rows
 
     return [by_night(call) if is_again(call) else call for call in calls]
 

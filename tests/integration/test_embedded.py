@@ -68,9 +68,15 @@ def wheel(tmp_path: Path) -> ServerProgram:
         return find_server()
 
 
-@pytest.fixture(params=["redis-server", "wheel"])
-def program(request: pytest.FixtureRequest, tmp_path: Path) -> ServerProgram:
-    return wheel(tmp_path) if request.param == "wheel" else find_server(request.param)
+@pytest.fixture(params=["redis", "valkey"])
+def server(request: pytest.FixtureRequest) -> str:
+    """Which program a test is for. By day it is for one of them."""
+    return str(request.param)
+
+
+@pytest.fixture
+def program(server: str, tmp_path: Path) -> ServerProgram:
+    return wheel(tmp_path) if server == "valkey" else find_server("redis-server")
 
 
 @pytest.fixture

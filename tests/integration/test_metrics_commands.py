@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
+from redisson_dq.cli import main
 from redisson_dq.embedded import EmbeddedServer
 from tests.conftest import PATIENCE, by_night, environment, eventually
 from tests.flavours import Flavour
@@ -134,14 +135,14 @@ def test_the_exporter_outlasts_redis(flavour: Flavour) -> None:
         assert process.wait(PATIENCE) == 0
 
 
-def test_the_exporter_prints_the_files_for_others(flavour: Flavour) -> None:
-    def told(*words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([sys.executable, "-m", "redisson_dq", "exporter", *words], capture_output=True, text=True)
+def test_the_exporter_prints_the_files_for_others(flavour: Flavour, capsys: pytest.CaptureFixture[str]) -> None:
+    def told(*words: str) -> tuple[int, str, str]:
+        return main(["exporter", *words]), *capsys.readouterr()
 
-    assert yaml.safe_load(told("--print-alerts").stdout)["groups"][0]["rules"][0]["alert"] == "RedissonDQOverdue"
-    assert json.loads(told("--print-dashboard").stdout)["title"] == "redisson-dq"
-    nothing = told()
-    assert (nothing.returncode, "name a queue" in nothing.stderr) == (64, True)
+    assert yaml.safe_load(told("--print-alerts")[1])["groups"][0]["rules"][0]["alert"] == "RedissonDQOverdue"
+    assert json.loads(told("--print-dashboard")[1])["title"] == "redisson-dq"
+    code, _, error = told()
+    assert (code, "name a queue" in error) == (64, True)
 
 
 def test_metrics_of_the_program_itself(url: str, queue: Any) -> None:

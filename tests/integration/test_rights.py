@@ -20,7 +20,7 @@ from redisson_dq.scripts.script import load
 from redisson_dq.wire.keys import DeadKeys
 from tests.conftest import PATIENCE, by_night, eventually
 from tests.flavours import Flavour
-from tests.integration.calls import CALLS, Call, dump, fill, opened
+from tests.integration.calls import CALLS, Call, dump, fill, opened, plain_by_day
 from tests.integration.conftest import KEYS
 from tests.integration.server import of_server, wait_until
 
@@ -64,7 +64,8 @@ def sizes(admin: Any) -> dict[bytes, int]:
     return {key: getattr(admin, counts[admin.type(key)])(key) for key in sorted(admin.scan_iter())}
 
 
-@pytest.mark.parametrize("call", AT_ONCE, ids=str)
+# A lean call is another way through the same script.
+@pytest.mark.parametrize("call", plain_by_day(AT_ONCE, "bounded"), ids=str)
 def test_each_command_of_each_call_is_refused(admin: Any, url_of_user: str, call: Call) -> None:
     with redisson_dq.connect(url_of_user, codec=StringCodec()) as client:
 

@@ -304,7 +304,7 @@ def test_replaced_by_memory(url: str, admin: Any, queue: Any) -> None:
 def test_a_thread_that_does_not_return_costs_its_process(url: str, admin: Any, queue: Any) -> None:
     queue.add("once-stuck")
     options = {"timeout": 0.1, "retry": []}
-    with command(url, THREADS, seconds=1000, handler={**options, "concurrency": 2}) as made:
+    with command(url, THREADS, "--grace", "0.5", seconds=1000, handler={**options, "concurrency": 2}) as made:
         made.until("is replaced: a handler has not returned after its timeout")
         made.until("has ended")
         queue.add("once-later")
@@ -441,7 +441,7 @@ def test_reload(url: str, tmp_path: Path, admin: Any, queue: Any) -> None:
 def test_health() -> None:
     port = free_port()
     with EmbeddedServer(program=PROGRAMS["redis"]()) as own:
-        options = ("--processes", "2", "--health-port", str(port), "--health-host", "127.0.0.1")
+        options = ("--processes", "2", "--grace", "1", "--health-port", str(port), "--health-host", "127.0.0.1")
         with command(own.url, THREADS, *options) as made:
             both: Callable[[], list[int]] = lambda: [asked(port, path)[0] for path in ("/live", "/ready")]  # noqa: E731
             eventually(lambda: both() == [200, 200])

@@ -158,7 +158,7 @@ def test_a_stop_ends_while_the_server_stands_still(
     """For a Redis that answers it would wait an hour here. Nobody has noticed that this one does not."""
     for kind in ("_sync", "_async"):
         monkeypatch.setattr(f"redisson_dq.{kind}.worker.crew.LAST_STEPS", 3600.0)
-    with flavour.connect(own_server.url, codec=StringCodec()) as client:
+    with flavour.connect(f"{own_server.url}?socket_timeout=1", codec=StringCodec()) as client:
         worker, gate = flavour.worker(client), Gate()
         log = Log(worker)
         worker.handler("orders")(lambda value: gate.wait())
