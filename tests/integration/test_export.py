@@ -288,7 +288,9 @@ def test_a_full_disk_is_told_and_the_export_goes_on(client: Any, admin: redis.Re
     fill(url, admin)
     command = [sys.executable, "-m", "redisson_dq", "export", "orders", "--to", "orders.jsonl", "--url", url]
     limited = ["bash", "-c", 'ulimit -f 4; exec "$@"', "bash", *command]
-    full = subprocess.run(limited, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False)
+    # Else the compiled form of a module may be cut off, and every later process would read that.
+    env = {**environment(), "PYTHONDONTWRITEBYTECODE": "1"}
+    full = subprocess.run(limited, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
     assert full.returncode == 1
     assert "File too large: a file cannot be written on" in full.stderr
     assert "Traceback" not in full.stderr

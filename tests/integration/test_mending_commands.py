@@ -390,7 +390,8 @@ def started(line: str, folder: Path, url: str, most: int | None = None) -> subpr
     return subprocess.Popen(
         [sys.executable, "-m", "redisson_dq", *shlex.split(line), "--yes", "--url", url],
         cwd=folder,
-        env=environment(),
+        # Else the compiled form of a module may be cut off, and every later process would read that.
+        env={**environment(), "PYTHONDONTWRITEBYTECODE": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
