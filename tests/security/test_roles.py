@@ -147,7 +147,7 @@ def operate(url: str, root: Any, file: Path) -> None:
         assert delayed.size() == 2
         held = root.blocking_queue("orders")
         assert held.receive(timeout=PATIENCE) is not None
-        assert main(["release", "orders", "--all", "--yes", "--url", url]) == 0
+        assert main(["release", "orders", "--all", "--yes", "--no-undo", "--url", url]) == 0
         held.receive(timeout=PATIENCE).reject("bad")
         assert main(["dead", "redrive", "orders", "--all", "--yes", "--no-undo", "--url", url]) == 0
         assert dead.size() == 1
