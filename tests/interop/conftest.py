@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any, Protocol
 
 import attrs
@@ -11,10 +13,54 @@ import pytest
 import redis
 
 from redisson_dq.embedded import EmbeddedServer
-from tests.conftest import emptied
+from tests.conftest import by_night, emptied
 from tests.flavours import Flavour
 from tests.interop.sides import CODINGS, Coding, Java
 from tests.peer import VERSIONS, JavaPeer
+
+#: For tests that every Redisson has: the newest and the oldest by day.
+EACH_VERSION = [VERSIONS[0], by_night(VERSIONS[1]), VERSIONS[2]]
+
+
+def each_version(pairs: Iterable[tuple[str, str]]) -> list[Any]:
+    """The same of pairs of a codec and a version."""
+    found = set(pairs)
+    return [
+        pytest.param(codec, version, marks=pytest.mark.nightly)
+        if version == VERSIONS[1] and (codec, VERSIONS[0]) in found
+        else (codec, version)
+        for codec, version in sorted(found)
+    ]
+
+
+_HERE = Path(__file__).parent
+
+
+def _case(item: pytest.Item) -> tuple[str, set[str]]:
+    """A test without the flavour and the naming that it has, and these."""
+    params: dict[str, Any] = item.callspec.params  # type: ignore[attr-defined]
+    words = {params[name] if name == "flavour" else params[name].id for name in ("flavour", "naming") if name in params}
+    test, _, given = item.nodeid.partition("[")
+    return f"{test}[{'-'.join(word for word in given[:-1].split('-') if word not in words)}]", words
+
+
+# This runs before pytest selects tests by their marks.
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A case beside Java runs with one flavour and one naming by day, as many cases with each."""
+    cases: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        call = getattr(item, "callspec", None)
+        if call is None or item.path.parent != _HERE or item.get_closest_marker("nightly") or "server" in call.params:
+            continue
+        case, words = _case(item)
+        if words:
+            cases.setdefault(case, []).append(item)
+    for case, alike in cases.items():
+        by_day = zlib.crc32(case.encode()) % len(alike)
+        for number, item in enumerate(alike):
+            if number != by_day:
+                item.add_marker("nightly")
 
 
 class OpenJava(Protocol):

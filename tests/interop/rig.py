@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from importlib import util
 from pathlib import Path
@@ -18,9 +16,9 @@ from redisson_dq.codecs import (
     Kryo5Codec,
     SerializationCodec,
 )
-from tests.peer import VERSIONS, build
+from tests.interop.programs import JAVA, JavaProgram
 
-SOURCES = [Path(__file__).parent / "java" / package for package in ("shapes", "cells")]
+SOURCES = [source for package in ("shapes", "cells") for source in sorted((JAVA / package).glob("*.java"))]
 CODECS: dict[str, Codec] = {
     codec.name: codec
     for codec in (
@@ -44,22 +42,15 @@ class Rig:
     """The program in ``java/shapes``."""
 
     def __init__(self, classes: Path, *more: Path) -> None:
-        target = build(VERSIONS[0])
-        classpath = os.pathsep.join(map(str, (classes, *more, target / "classes", target / "lib" / "*")))
-        options = ["-encoding", "UTF-8", "-nowarn", "-proc:none", "-d", str(classes), "-cp", classpath]
-        sources = [str(source) for folder in SOURCES for source in sorted(folder.glob("*.java"))]
-        subprocess.run(["javac", *options, *sources], check=True, stderr=subprocess.DEVNULL)
         self.classes = classes
-        self._command = ["java", "-Xlog:disable", "-XX:TieredStopAtLevel=1", "-cp", classpath, "shapes.Rig"]
+        self._program = JavaProgram("shapes.Rig", SOURCES, classes, *more)
 
-    def _run(self, *arguments: str, sent: str = "") -> list[str]:
-        command = [*self._command, *arguments]
-        done = subprocess.run(command, input=sent, capture_output=True, encoding="utf-8", check=True)
-        return done.stdout.splitlines()
+    def close(self) -> None:
+        self._program.close()
 
     def samples(self, name: str) -> tuple[dict[tuple[str, str], bytes], dict[str, str], set[tuple[str, str]]]:
         """By sample and codec what Java writes; the text of each sample; and what Java itself reads back the same."""
-        lines = self._run("write", name)
+        lines = self._program.call("write", name)
         cut = lines.index("TEXTS")
         rows = [line.split("\t", 3) for line in lines[:cut]]
         written = {(row[0], row[1]): bytes.fromhex(row[2]) for row in rows if row[2] != "ENC"}
@@ -69,4 +60,4 @@ class Rig:
     def texts(self, values: list[tuple[str, bytes]], command: str = "read") -> list[str]:
         """Of each value, by codec, what Java reads; or what comes of its use."""
         sent = "".join(f"{codec}\t{data.hex()}\n" for codec, data in values)
-        return [line.split("\t")[0] for line in self._run(command, sent=sent)]
+        return [line.split("\t")[0] for line in self._program.call(command, sent=sent)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,8 +16,13 @@ from tests.interop.rig import CODECS, Rig, module_of
 REFUSED = {"hStrings", "hEmpty", "hNumbers", "hList", "hDeep", "hMap", "hCubes", "hListOf"}
 
 
-def test_java_reads_each_array_that_python_writes(tmp_path: Path) -> None:
-    rig = Rig(tmp_path)
+@pytest.fixture
+def rig(tmp_path: Path) -> Iterator[Rig]:
+    with closing(Rig(tmp_path)) as made:
+        yield made
+
+
+def test_java_reads_each_array_that_python_writes(rig: Rig, tmp_path: Path) -> None:
     module = tmp_path / "generated_cells.py"
     assert main(["generate-classes", str(tmp_path), "cells.CellsOf$*", "-o", str(module)]) == 0
     module_of(module)

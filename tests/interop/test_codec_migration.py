@@ -14,9 +14,9 @@ from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.java import Long
 from tests.conftest import PATIENCE
 from tests.flavours import Flavour
-from tests.interop.conftest import OpenJava
+from tests.interop.conftest import EACH_VERSION, OpenJava
 from tests.interop.sides import entries
-from tests.peer import VERSIONS, from_json
+from tests.peer import from_json
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "choosing-a-codec.md").read_text("utf-8")
@@ -55,7 +55,7 @@ VALUE = {"sku": "A-1", "id": Long(5), "tags": ["new", "gift"]}
 
 
 @pytest.mark.parametrize("phase", range(len(PHASES)))
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", EACH_VERSION)
 def test_both_sides_read_each_other_in_every_phase(
     redis7: EmbeddedServer, flavour: Flavour, java: OpenJava, queue: str, version: str, phase: int
 ) -> None:

@@ -16,6 +16,7 @@ from redisson_dq.codecs import Codec, Kryo5Codec
 from redisson_dq.errors import DecodeError, EncodeError
 from redisson_dq.java.registry import declaration_for
 from tests.conftest import by_night
+from tests.interop.conftest import EACH_VERSION, each_version
 from tests.interop.sides import recoded
 from tests.interop.test_codec_peer import arrays, deeper, enums, finite, points, times_of_java
 from tests.peer import VERSIONS, JavaPeer, PeerError
@@ -30,7 +31,7 @@ from tests.unit.codecs.vectors import vectors
 pytestmark = pytest.mark.filterwarnings("ignore:Generating overly large repr")
 
 #: The versions whose Kryo5Codec has options.
-WITH_OPTIONS = VERSIONS[:2]
+WITH_OPTIONS = EACH_VERSION[:2]
 PLAIN = [row for row in vectors("Kryo5Codec") if row.same_back and row.name in SAMPLES]
 NAMES = [row.name for row in PLAIN if row.redisson == VERSIONS[0]]
 
@@ -240,7 +241,7 @@ def test_shared_objects_and_cycles_go_to_java_and_back(
 
 # Codecs of one declared type, codecs of codecs
 
-OTHERS = sorted({(row.codec, row.redisson) for row in ROWS if row.codec != "Kryo5Codec"})
+OTHERS = each_version((row.codec, row.redisson) for row in ROWS if row.codec != "Kryo5Codec")
 
 
 @pytest.mark.parametrize(("codec", "version"), OTHERS)

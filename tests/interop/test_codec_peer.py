@@ -20,6 +20,7 @@ from redisson_dq.codecs import (
 )
 from redisson_dq.java import time_numbers
 from tests.conftest import by_night
+from tests.interop.conftest import EACH_VERSION, each_version
 from tests.interop.sides import recoded
 from tests.peer import VERSIONS, JavaPeer
 from tests.unit.codecs import acme
@@ -32,7 +33,7 @@ GENERATED = 500
 GENERATED_AT_NIGHT = 10_000
 
 
-@pytest.mark.parametrize(("codec", "version"), sorted({(row.codec, row.redisson) for row in ROWS}))
+@pytest.mark.parametrize(("codec", "version"), each_version((row.codec, row.redisson) for row in ROWS))
 def test_java_reads_every_sample_as_its_own_value(peers: Callable[[str], JavaPeer], codec: str, version: str) -> None:
     peer = peers(version)
     samples = [
@@ -54,7 +55,7 @@ def test_java_reads_every_sample_as_its_own_value(peers: Callable[[str], JavaPee
 JAVA_TIME = ("instant/", "local", "calendarpart/", "zone/", "offsettime/", "duration/", "period/")
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", EACH_VERSION)
 def test_java_reads_what_its_modules_would_write(peers: Callable[[str], JavaPeer], version: str) -> None:
     codec = JsonJacksonCodec(java_time="numbers", typed_uuid=not version.startswith("3."))
     spec = {"name": "JsonJacksonCodec", "modules": True}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from collections import Counter
 from decimal import Decimal
 from enum import Enum
@@ -12,15 +10,16 @@ from typing import Any
 from uuid import UUID
 
 import attrs
+import pytest
 
 from redisson_dq import java
 from redisson_dq.codecs import Codec, JsonJacksonCodec, Kryo5Codec, SerializationCodec
 from redisson_dq.java import java_class
-from tests.peer import VERSIONS, build
+from tests.conftest import by_night
+from tests.interop.programs import JAVA, JavaProgram
 
-SOURCE = Path(__file__).parent / "java" / "Graphs.java"
 CODECS: dict[str, Codec] = {codec.name: codec for codec in (Kryo5Codec(), JsonJacksonCodec(), SerializationCodec())}
-SEEDS = 300
+SEEDS, SEEDS_AT_NIGHT = 100, 300
 
 
 @java_class("Graphs$Lvl", constant_bodies={"LOW": "Graphs$Lvl$1", "HIGH": "Graphs$Lvl$2"})
@@ -50,19 +49,16 @@ class Node:
     id: UUID | None = None
 
 
-def test_what_java_shares_stays_shared(tmp_path: Path) -> None:
-    target = build(VERSIONS[0])
-    classpath = os.pathsep.join((str(tmp_path), str(target / "classes"), str(target / "lib" / "*")))
-    options = ["-encoding", "UTF-8", "-nowarn", "-proc:none", "-d", str(tmp_path), "-cp", classpath]
-    subprocess.run(["javac", *options, str(SOURCE)], check=True, stderr=subprocess.DEVNULL)
-    command = ["java", "-Xlog:disable", "-cp", classpath, "Graphs", "0", str(SEEDS)]
-    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=True)
+@pytest.mark.parametrize("seeds", [SEEDS, by_night(SEEDS_AT_NIGHT)])
+def test_what_java_shares_stays_shared(tmp_path: Path, seeds: int) -> None:
+    with JavaProgram("Graphs", [JAVA / "Graphs.java"], tmp_path) as program:
+        lines = program.call("0", str(seeds))
     count: Counter[str] = Counter()
     other = []
-    for line in done.stdout.splitlines():
+    for line in lines:
         seed, name, text = line.split()
         count[name] += 1
         if CODECS[name].encode(CODECS[name].decode(bytes.fromhex(text))).hex() != text:
             other.append((name, seed))
     assert other == []
-    assert all(count[name] > SEEDS // 2 for name in CODECS)
+    assert all(count[name] > seeds // 2 for name in CODECS)

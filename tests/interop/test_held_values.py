@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +10,8 @@ import attrs
 from redisson_dq import java
 from redisson_dq.codecs import Codec, JsonJackson3Codec, JsonJacksonCodec, SmileJacksonCodec
 from redisson_dq.java import Long, Optional, StackTraceElement, java_class
-from tests.peer import VERSIONS, build
+from tests.interop.programs import JAVA, JavaProgram
 
-SOURCE = Path(__file__).parent / "java" / "Held.java"
 CODECS: list[Codec] = [JsonJackson3Codec(), JsonJacksonCodec(java_time="numbers")]
 
 
@@ -58,19 +55,9 @@ def held() -> Held:
 
 
 def test_held_values_are_as_java_writes_and_reads_them(tmp_path: Path) -> None:
-    target = build(VERSIONS[0])
-    classpath = os.pathsep.join((str(tmp_path), str(target / "classes"), str(target / "lib" / "*")))
-    options = ["-encoding", "UTF-8", "-nowarn", "-proc:none", "-d", str(tmp_path), "-cp", classpath]
-    subprocess.run(["javac", *options, str(SOURCE)], check=True)
     sent = "".join(f"{codec.name} {codec.encode(held()).decode()}\n" for codec in CODECS)
-    done = subprocess.run(
-        ["java", "-Xlog:disable", "-cp", classpath, "Held"],
-        input=sent,
-        capture_output=True,
-        encoding="utf-8",
-        check=True,
-    )
-    *written, text, first, second = [line for line in done.stdout.splitlines() if line]
+    with JavaProgram("Held", [JAVA / "Held.java"], tmp_path) as program:
+        *written, text, first, second = [line for line in program.call(sent=sent) if line]
     assert (first, second) == (text, text)
     for codec, line in zip(CODECS, written, strict=True):
         name, _, sample = line.partition(" ")

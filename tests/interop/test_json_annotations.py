@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
+from collections.abc import Iterator
+from contextlib import closing, nullcontext
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,12 @@ from redisson_dq.cli import main
 from redisson_dq.codecs import Codec, JsonJacksonCodec, Kryo5Codec
 from redisson_dq.errors import DecodeError, EncodeError
 from redisson_dq.java.registry import declaration_of
+from tests.interop.conftest import EACH_VERSION
+from tests.interop.programs import JAVA, JavaProgram
 from tests.interop.rig import module_of
-from tests.peer import VERSIONS, build
+from tests.peer import VERSIONS
 
-SOURCES = Path(__file__).parent / "java" / "annotated"
+SOURCES = sorted((JAVA / "annotated").glob("*.java"))
 TYPED = ("TypedJsonJacksonCodec", "TypedJsonJackson3Codec")
 BINARY = ("CborJacksonCodec", "SmileJacksonCodec", "MsgPackJacksonCodec", "IonJacksonCodec")
 CODECS = ("JsonJacksonCodec", "JsonJackson3Codec", *TYPED, *BINARY, "Kryo5Codec")
@@ -64,29 +66,24 @@ class Driver:
     """The program in ``java/annotated``, and the generated module of its classes."""
 
     def __init__(self, classes: Path, version: str) -> None:
-        target = build(version)
-        classpath = os.pathsep.join(map(str, (classes, target / "classes", target / "lib" / "*")))
-        options = ["-encoding", "UTF-8", "-nowarn", "-proc:none", "-d", str(classes), "-cp", classpath]
-        subprocess.run(["javac", *options, *map(str, sorted(SOURCES.glob("*.java")))], check=True)
         self.classes = classes
-        self._command = ["java", "-Xlog:disable", "-XX:TieredStopAtLevel=1", "-cp", classpath, "annotated.Driver"]
+        self._program = JavaProgram("annotated.Driver", SOURCES, classes, version=version)
+        self.close = self._program.close
 
     def rows(self, *names: str) -> list[Row]:
-        return [Row(*line.split("\t")) for line in self._run("write", *names)]
+        return [Row(*line.split("\t")) for line in self._program.call("write", *names)]
 
     def read(self, values: list[tuple[str, str, bytes]]) -> list[str]:
         """Of each value, by codec and class, the text of what Java reads."""
-        return self._run("read", sent="".join(f"{name}\t{kind}\t{data.hex()}\n" for name, kind, data in values))
-
-    def _run(self, *arguments: str, sent: str = "") -> list[str]:
-        command = [*self._command, *arguments]
-        done = subprocess.run(command, input=sent, capture_output=True, encoding="utf-8", check=True)
-        return done.stdout.splitlines()
+        return self._program.call(
+            "read", sent="".join(f"{name}\t{kind}\t{data.hex()}\n" for name, kind, data in values)
+        )
 
 
 @pytest.fixture(scope="module")
-def driver(tmp_path_factory: pytest.TempPathFactory) -> Driver:
-    return Driver(tmp_path_factory.mktemp("annotated"), VERSIONS[0])
+def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driver]:
+    with closing(Driver(tmp_path_factory.mktemp("annotated"), VERSIONS[0])) as made:
+        yield made
 
 
 @pytest.fixture(scope="module")
@@ -97,13 +94,15 @@ def names(driver: Driver) -> Any:
     return module_of(path)
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", EACH_VERSION)
 def test_java_reads_of_our_bytes_what_it_reads_of_its_own(
     tmp_path: Path, driver: Driver, names: Any, version: str
 ) -> None:
-    is_newest = version == VERSIONS[0]
-    if not is_newest:
-        driver = Driver(tmp_path, version)
+    with nullcontext(driver) if version == VERSIONS[0] else closing(Driver(tmp_path, version)) as of_version:
+        _read_and_write(of_version, is_newest=version == VERSIONS[0])
+
+
+def _read_and_write(driver: Driver, *, is_newest: bool) -> None:
     rows = driver.rows(*(name for name in CODECS if is_newest or "Jackson3" not in name))
     assert not [row for row in rows if row.data.startswith("ERROR")]
     # As the whole value Java names no record, and cannot read it back.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import subprocess
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -43,7 +44,11 @@ def _exchange(tmp_path: Path) -> None:
     assert main([*command, "-o", str(module)]) == 0
     module_of(module)
 
-    rig = Rig(tmp_path, built / "classes", built / "lib" / "*")
+    with closing(Rig(tmp_path, built / "classes", built / "lib" / "*")) as rig:
+        _read_and_write(rig)
+
+
+def _read_and_write(rig: Rig) -> None:
     written, texts, same = rig.samples("com.acme.kt.live.LiveKt")
     codecs: dict[str, Codec] = {**CODECS, "JsonJacksonCodec+KotlinModule": CODECS["JsonJacksonCodec"]}
     sent: list[tuple[str, str, bytes]] = []

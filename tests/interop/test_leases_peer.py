@@ -27,7 +27,7 @@ from tests.conftest import PATIENCE, environment, eventually
 from tests.flavours import Flavour
 from tests.integration.test_leases_under_faults import worker
 from tests.integration.whereabouts import whereabouts
-from tests.interop.conftest import OpenJava
+from tests.interop.conftest import EACH_VERSION, OpenJava
 from tests.interop.java_args import string
 from tests.interop.sides import HOUR, NO_PROBE
 from tests.peer import VERSIONS
@@ -37,7 +37,7 @@ from tests.unit.codecs.vectors import vectors
 #: The oldest of them reads the legacy format alone.
 ENVELOPES = {version: "legacy" if version == VERSIONS[-1] else "current" for version in VERSIONS}
 
-versions = pytest.mark.parametrize("version", VERSIONS)
+versions = pytest.mark.parametrize("version", EACH_VERSION)
 
 HOLDER = """
 import json, sys, redisson_dq

@@ -12,8 +12,8 @@ import redis
 from redisson_dq.cli._main import main
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.java import Long
-from tests.interop.conftest import OpenJava
-from tests.peer import VERSIONS, from_json
+from tests.interop.conftest import EACH_VERSION, OpenJava
+from tests.peer import from_json
 
 VALUES: list[Any] = ["text", 7, Long(8), {"sku": "A-1", "tags": ["new", "gift"]}, [1, 2], "größe", 1.5, True]
 
@@ -24,7 +24,7 @@ def _there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, redis7: EmbeddedServ
     monkeypatch.setenv("REDISSON_DQ_URL", redis7.url)
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", EACH_VERSION)
 def test_a_backup_of_redissons_queue(
     redis7: EmbeddedServer, look: redis.Redis, java: OpenJava, queue: str, version: str
 ) -> None:

@@ -14,6 +14,7 @@ from redisson_dq.wire.partitions import partition_of
 from tests.cluster import Cluster
 from tests.conftest import PATIENCE
 from tests.flavours import Flavour
+from tests.interop.conftest import EACH_VERSION
 from tests.peer import VERSIONS, JavaPeer
 
 COUNT = 6
@@ -27,7 +28,7 @@ def cluster() -> Iterator[Cluster]:
         yield Cluster(stack, 3)
 
 
-@pytest.fixture(params=VERSIONS)
+@pytest.fixture(params=EACH_VERSION)
 def java(request: pytest.FixtureRequest, peers: Callable[[str], JavaPeer], cluster: Cluster) -> Iterator[JavaPeer]:
     for admin in cluster.admins:
         admin.flushall()

@@ -11,14 +11,13 @@ from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.wire.envelope import unwrap
 from redisson_dq.wire.keys import QueueKeys
 from tests.integration.movers import Mover
-from tests.interop.conftest import OpenJava
+from tests.interop.conftest import EACH_VERSION, OpenJava
 from tests.interop.sides import HOUR, open_delayed, server_ms
-from tests.peer import VERSIONS
 
 COUNT = 130
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", EACH_VERSION)
 def test_javas_view_is_right_between_any_two_calls(
     redis7: EmbeddedServer, look: Any, java: OpenJava, queue: str, version: str
 ) -> None:

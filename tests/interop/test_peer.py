@@ -18,6 +18,7 @@ import pytest
 
 from redisson_dq.embedded import EmbeddedServer
 from tests.conftest import eventually
+from tests.interop.conftest import EACH_VERSION
 from tests.peer import VERSIONS, JavaPeer, PeerDied, PeerError, Typed, from_json, golden, to_json, vectors
 
 VECTORS = Path(__file__).resolve().parent.parent / "vectors"
@@ -30,7 +31,7 @@ def redis_url(servers: Callable[[str], EmbeddedServer]) -> str:
     return servers("redis").url.removesuffix("/0")
 
 
-@pytest.fixture(params=VERSIONS)
+@pytest.fixture(params=EACH_VERSION)
 def peer(request: pytest.FixtureRequest, peers: Callable[[str], JavaPeer], redis_url: str) -> Iterator[JavaPeer]:
     yield from _with_main_client(peers(request.param), redis_url)
 
@@ -291,14 +292,14 @@ def test_a_missing_tool_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
         JavaPeer()
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", EACH_VERSION)
 def test_the_vectors_are_what_this_redisson_writes(version: str) -> None:
     committed = (VECTORS / f"basic-{version}.jsonl").read_text("utf-8")
     assert committed == golden(version)
     assert "regenerate" in json.loads(committed.splitlines()[0])
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", EACH_VERSION)
 @pytest.mark.parametrize("kind", ["types", "foreign"])
 def test_the_samples_are_what_this_redisson_writes(kind: str, version: str) -> None:
     committed = (VECTORS / f"{kind}-{version}.jsonl").read_text("utf-8")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import importlib
-import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -18,12 +18,14 @@ from redisson_dq.codecs import JsonJacksonCodec, Kryo5Codec, SerializationCodec
 from redisson_dq.codecs.marks import other_bytes
 from redisson_dq.errors import DecodeError, EncodeError
 from redisson_dq.java import BlockData, JavaClass, JavaObject, java_class
+from tests.interop.conftest import EACH_VERSION
+from tests.interop.programs import JAVA, JavaProgram
 from tests.interop.sides import recoded
-from tests.peer import VERSIONS, JavaPeer
+from tests.peer import JavaPeer
 from tests.unit.codecs import acme
 from tests.unit.codecs.golden_rows import same
 
-SOURCES = [str(Path(__file__).parent / "java" / f"{name}.java") for name in ("Streams", "Refused")]
+SOURCES = [JAVA / f"{name}.java" for name in ("Streams", "Refused")]
 plain = SerializationCodec()
 generic = SerializationCodec(unknown="generic")
 
@@ -32,26 +34,22 @@ class Streams:
     """The program in ``java/Streams.java``."""
 
     def __init__(self, classes: Path) -> None:
-        self._command = ["java", "-cp", str(classes), "Streams"]
         self.classes = classes
-        subprocess.run(["javac", "-encoding", "UTF-8", "-nowarn", "-d", str(classes), *SOURCES], check=True)
-        lines = self._run(self._command, "")
+        self._program = JavaProgram("Streams", SOURCES, classes)
+        self.close = self._program.close
+        lines = self._program.call()
         self.samples = {line.split()[0]: bytes.fromhex(line.split()[1]) for line in lines}
 
     def read(self, written: Sequence[bytes]) -> list[list[str]]:
         """Of each value the class and the text in Java, and what Java writes of it in hex; of others the error."""
-        lines = self._run([*self._command, "read"], "\n".join(data.hex() for data in written))
+        lines = self._program.call("read", sent="\n".join(data.hex() for data in written))
         return [line.split("\t") for line in lines]
-
-    @staticmethod
-    def _run(command: list[str], sent: str) -> list[str]:
-        done = subprocess.run(command, input=sent, capture_output=True, encoding="utf-8", check=True)
-        return done.stdout.splitlines()
 
 
 @pytest.fixture(scope="module")
-def streams(tmp_path_factory: pytest.TempPathFactory) -> Streams:
-    return Streams(tmp_path_factory.mktemp("streams"))
+def streams(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Streams]:
+    with closing(Streams(tmp_path_factory.mktemp("streams"))) as made:
+        yield made
 
 
 #: What leaves its own fields out, so that nothing but the class itself can read it.
@@ -250,7 +248,7 @@ NAMED_ALIKE: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", EACH_VERSION)
 @pytest.mark.parametrize("codec", [SerializationCodec(), Kryo5Codec()], ids=repr)
 def test_constants_named_like_texts_go_to_java_and_back(
     peers: Callable[[str], JavaPeer], codec: Any, version: str

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from redisson_dq import java
 from redisson_dq.codecs.serialization import SerializationCodec
 from tests.conftest import by_night
+from tests.interop.conftest import EACH_VERSION
 from tests.interop.sides import recoded
 from tests.peer import VERSIONS, JavaPeer
 from tests.unit.codecs import acme
@@ -24,7 +25,7 @@ GENERATED_AT_NIGHT = 5_000
 codec = SerializationCodec()
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", EACH_VERSION)
 def test_java_reads_every_sample_as_its_own_value(peers: Callable[[str], JavaPeer], version: str) -> None:
     peer = peers(version)
     names = [row.name for row in READ if row.redisson == version and row.name in SAMPLES and row.same_back]

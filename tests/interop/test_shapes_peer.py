@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +29,13 @@ NAMED = {("EnumMaps", "bytes", "CborJacksonCodec"), ("EnumMaps", "bytes", "IonJa
 
 
 @pytest.fixture(scope="module")
-def rig(tmp_path_factory: pytest.TempPathFactory) -> Rig:
-    made = Rig(tmp_path_factory.mktemp("shapes"))
+def rig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
+    with closing(Rig(tmp_path_factory.mktemp("shapes"))) as made:
+        _generate(made)
+        yield made
+
+
+def _generate(made: Rig) -> None:
     module = made.classes / "generated_shapes.py"
     assert main(["generate-classes", str(made.classes), "shapes.*", "-o", str(module)]) == 0
     text = module.read_text(encoding="utf-8")
@@ -42,7 +49,6 @@ def rig(tmp_path_factory: pytest.TempPathFactory) -> Rig:
     assert again.count("texts=...") == 1
     assert 'texts={"LOW": "low", "HIGH": "high!"}' in again
     module_of(module)
-    return made
 
 
 @pytest.mark.parametrize("name", ["Bounds", "EnumMaps", "Extended", "Faces", "Kinds", "Unhashable"])

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import random
-import subprocess
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,8 @@ from redisson_dq import java
 from redisson_dq.codecs import Codec, Kryo5Codec, SerializationCodec
 from redisson_dq.errors import EncodeError
 from redisson_dq.java import Comparator, java_class
-from tests.peer import VERSIONS, build
+from tests.interop.programs import JAVA, JavaProgram
 
-SOURCE = Path(__file__).parent / "java" / "Sorted.java"
 SERIALIZATION, KRYO = SerializationCodec(), Kryo5Codec()
 
 
@@ -25,23 +24,15 @@ class SortedJava:
     """The program in ``java/Sorted.java``."""
 
     def __init__(self, classes: Path) -> None:
-        target = build(VERSIONS[0])
-        classpath = os.pathsep.join((str(classes), str(target / "classes"), str(target / "lib" / "*")))
-        options = ["-encoding", "UTF-8", "-nowarn", "-proc:none", "-d", str(classes), "-cp", classpath]
-        subprocess.run(["javac", *options, str(SOURCE)], check=True, stderr=subprocess.DEVNULL)
-        self._command = ["java", "-Xlog:disable", "-XX:TieredStopAtLevel=1", "-cp", classpath, "Sorted"]
-
-    def _lines(self, *arguments: str, sent: str = "") -> list[str]:
-        command = [*self._command, *arguments]
-        done = subprocess.run(command, input=sent, capture_output=True, encoding="utf-8", check=True)
-        return done.stdout.splitlines()
+        self._program = JavaProgram("Sorted", [JAVA / "Sorted.java"], classes)
+        self.close = self._program.close
 
     def written(self, seed: int, count: int) -> dict[str, list[bytes]]:
-        rows = [line.split("\t") for line in self._lines("write", str(seed), str(count))]
+        rows = [line.split("\t") for line in self._program.call("write", str(seed), str(count))]
         return {name: [bytes.fromhex(text) for text in texts] for name, *texts in rows}
 
     def found(self, values: list[tuple[Codec, bytes]]) -> list[str]:
-        return self._lines("read", sent="".join(f"{codec.name} {data.hex()}\n" for codec, data in values))
+        return self._program.call("read", sent="".join(f"{codec.name} {data.hex()}\n" for codec, data in values))
 
 
 @java_class("Sorted$Rank", serial_version_uid=1)
@@ -51,8 +42,9 @@ class Rank:
 
 
 @pytest.fixture(scope="module")
-def sorted_java(tmp_path_factory: pytest.TempPathFactory) -> SortedJava:
-    return SortedJava(tmp_path_factory.mktemp("sorted"))
+def sorted_java(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SortedJava]:
+    with closing(SortedJava(tmp_path_factory.mktemp("sorted"))) as made:
+        yield made
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -14,14 +14,14 @@ from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.wire.keys import QueueKeys
 from tests.conftest import PATIENCE, eventually
 from tests.flavours import Flavour
-from tests.interop.conftest import OpenJava
+from tests.interop.conftest import EACH_VERSION, OpenJava
 from tests.interop.sides import HOUR, server_ms
 from tests.peer import VERSIONS
 
 #: The oldest of them reads the legacy format alone.
 ENVELOPES = {version: "legacy" if version == VERSIONS[-1] else "current" for version in VERSIONS}
 
-versions = pytest.mark.parametrize("version", VERSIONS)
+versions = pytest.mark.parametrize("version", EACH_VERSION)
 
 
 def from_now(look: redis.Redis, seconds: float) -> datetime:

@@ -187,13 +187,16 @@ public class Sorted {
             System.out.println();
             return;
         }
+        Codec kryo = new Kryo5Codec();
         Scanner lines = new Scanner(System.in);
         while (lines.hasNext()) {
-            Codec codec = lines.next().equals("Kryo5Codec") ? new Kryo5Codec() : serialization;
+            Codec codec = lines.next().equals("Kryo5Codec") ? kryo : serialization;
             try {
                 use(codec.getValueDecoder().decode(Unpooled.wrappedBuffer(ByteBufUtil.decodeHexDump(lines.next())), null));
                 System.out.println("found");
             } catch (Exception failure) {
+                // One that failed may read the next ones wrong.
+                kryo = new Kryo5Codec();
                 System.out.println(failure.toString().replaceAll("\\s", " "));
             }
         }

@@ -13,9 +13,18 @@ import org.redisson.codec.*;
  * Java itself reads of them. {@code read} takes lines of a codec, a class and bytes in hex, and prints the text of each.
  */
 public class Driver {
+    static final Map<String, Codec> CODECS = new HashMap<>();
+
     static Codec codec(String name, Class<?> of) throws Exception {
-        Class<?> kind = Class.forName("org.redisson.codec." + name);
-        return (Codec) (name.startsWith("Typed") ? kind.getConstructor(Class.class).newInstance(of) : kind.getConstructor().newInstance());
+        boolean typed = name.startsWith("Typed");
+        String key = typed ? name + " " + of.getName() : name;
+        Codec made = CODECS.get(key);
+        if (made == null) {
+            Class<?> kind = Class.forName("org.redisson.codec." + name);
+            made = (Codec) (typed ? kind.getConstructor(Class.class).newInstance(of) : kind.getConstructor().newInstance());
+            CODECS.put(key, made);
+        }
+        return made;
     }
 
     static String text(Object value) throws Exception {
