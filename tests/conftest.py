@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 import gc
+import itertools
 import os
 import signal
 import subprocess
 import threading
 import time
 import zlib
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -248,6 +249,17 @@ def peers() -> Iterator[Callable[[str], JavaPeer]]:
 def by_night(value: Any) -> Any:
     """Marks a parameter's value that differs too little from the others for every run. tests/nightly.sh runs it."""
     return pytest.param(value, marks=pytest.mark.nightly)
+
+
+def thinned(*lists: Iterable[Any], of: int) -> list[Any]:
+    """All combinations of these values for ``parametrize``. By day one of so many has its turn."""
+    counted = itertools.product(*(enumerate(values) for values in lists))
+    return [
+        pytest.param(
+            *(value for _, value in each), marks=pytest.mark.nightly if sum(place for place, _ in each) % of else ()
+        )
+        for each in counted
+    ]
 
 
 #: For tests that take long in both flavours: one flavour by day.

@@ -16,7 +16,7 @@ import pytest
 import redisson_dq
 from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import RedisConnectionError
-from tests.conftest import eventually
+from tests.conftest import by_night, eventually
 from tests.faults.tracing import traced
 from tests.faults.world import World
 from tests.integration.whereabouts import whereabouts
@@ -190,13 +190,14 @@ _FIRST_WAITS: dict[str, Callable[[Any], Any]] = {
 
 
 @_LEAVES_SOCKETS
+@pytest.mark.parametrize("stride", [5, by_night(1)])
 @pytest.mark.parametrize("wait", _FIRST_WAITS)
-def test_the_first_wait_at_every_point(wait: str) -> None:
+def test_the_first_wait_at_every_point(wait: str, stride: int) -> None:
     """In it the client starts its threads. What has begun runs, and no lock of anybody is left held."""
     with World() as world:
-        at = 0
+        at = 1 - stride
         while True:
-            at += 1
+            at += stride
             client = redisson_dq.connect(world.server.url, codec=StringCodec())
             try:
                 queue = client.blocking_queue(f"orders-{at}", transfer=False)

@@ -13,7 +13,7 @@ import redis
 
 from redisson_dq import partition_names
 from redisson_dq.errors import RedisConnectionError, RedisReplyError
-from tests.conftest import ONE_FLAVOUR_BY_DAY, PATIENCE, by_night, eventually
+from tests.conftest import ONE_FLAVOUR_BY_DAY, PATIENCE, eventually, thinned
 from tests.faults.kit import FAULTS
 from tests.faults.run import run
 from tests.faults.world import World
@@ -93,8 +93,13 @@ _WAITS: dict[str, Callable[[Any], Any]] = {
 
 
 @ONE_FLAVOUR_BY_DAY
-@pytest.mark.parametrize("condition", [min_replicas, read_only, master_down, no_memory, busy, by_night(loading)])
-@pytest.mark.parametrize("wait", _WAITS)
+@pytest.mark.parametrize(
+    ("wait", "condition"),
+    [
+        *thinned(_WAITS, [min_replicas, read_only, master_down, no_memory, busy], of=3),
+        *(pytest.param(wait, loading, marks=pytest.mark.nightly) for wait in _WAITS),
+    ],
+)
 def test_a_wait_outlasts_it(
     flavour: Flavour, wait: str, condition: Condition, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import ONE_FLAVOUR_BY_DAY, PATIENCE, by_night, eventually
+from tests.conftest import ONE_FLAVOUR_BY_DAY, PATIENCE, by_night, eventually, thinned
 from tests.faults.kit import FAULTS
 from tests.faults.run import run
 from tests.faults.world import World
@@ -24,8 +24,7 @@ _WAITS: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("program", ["redis", by_night("valkey")])
-@pytest.mark.parametrize("what", ["WRITE", "ALL"])
-@pytest.mark.parametrize("wait", _WAITS)
+@pytest.mark.parametrize(("wait", "what"), thinned(_WAITS, ["WRITE", "ALL"], of=2))
 def test_a_wait_that_ends_while_clients_are_paused(flavour: Flavour, program: str, what: str, wait: str) -> None:
     with World(program=program) as world, world.connect(flavour) as client:
         queue = client.blocking_queue("orders")
@@ -57,6 +56,7 @@ def test_a_client_that_is_closed_while_clients_are_paused(flavour: Flavour, what
 
 
 @pytest.mark.parametrize("fault", ["pause-writes", "pause-all"])
-def test_every_item_is_accounted_for(fault: str) -> None:
-    result = run(FAULTS[fault], ["threads", "asyncio", "partitions"], seed=1, times=3)
+@pytest.mark.parametrize("times", [1, by_night(3)])
+def test_every_item_is_accounted_for(fault: str, times: int) -> None:
+    result = run(FAULTS[fault], ["threads", "asyncio", "partitions"], seed=1, times=times)
     assert not result.all_findings, str(result)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.conftest import by_night
 from tests.faults.kit import FAULTS
 from tests.faults.run import run
 
@@ -26,8 +27,9 @@ _RUNS = {
 }
 
 
+@pytest.mark.parametrize("times", [1, by_night(2)])
 @pytest.mark.parametrize("fault", _RUNS)
-def test_every_item_is_accounted_for(fault: str) -> None:
-    result = run(FAULTS[fault], _RUNS[fault], seed=1, times=2)
+def test_every_item_is_accounted_for(fault: str, times: int) -> None:
+    result = run(FAULTS[fault], _RUNS[fault], seed=1, times=times)
     assert not result.all_findings, str(result)
     assert all(verdict.counts["taken"] for verdict in result.verdicts.values())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import uuid
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 from typing import Any, Protocol
 
 import attrs
@@ -33,34 +32,22 @@ def each_version(pairs: Iterable[tuple[str, str]]) -> list[Any]:
     ]
 
 
-_HERE = Path(__file__).parent
-
-
-def _case(item: pytest.Item) -> tuple[str, set[str]]:
-    """A test without the flavour and the naming that it has, and these."""
-    params: dict[str, Any] = item.callspec.params  # type: ignore[attr-defined]
-    words = {params[name] if name == "flavour" else params[name].id for name in ("flavour", "naming") if name in params}
-    test, _, given = item.nodeid.partition("[")
-    return f"{test}[{'-'.join(word for word in given[:-1].split('-') if word not in words)}]", words
-
-
 # This runs before pytest selects tests by their marks.
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A case beside Java runs with one flavour and one naming by day, as many cases with each."""
+    """A case that every naming of queues has runs with one of them by day, as many cases with each."""
     cases: dict[str, list[pytest.Item]] = {}
     for item in items:
-        call = getattr(item, "callspec", None)
-        if call is None or item.path.parent != _HERE or item.get_closest_marker("nightly") or "server" in call.params:
-            continue
-        case, words = _case(item)
-        if words:
+        params = getattr(getattr(item, "callspec", None), "params", {})
+        if "naming" in params and not item.get_closest_marker("nightly"):
+            words = {params["naming"].id, params.get("flavour")}
+            test, _, given = item.nodeid.partition("[")
+            case = f"{test}[{'-'.join(word for word in given[:-1].split('-') if word not in words)}]"
             cases.setdefault(case, []).append(item)
     for case, alike in cases.items():
         by_day = zlib.crc32(case.encode()) % len(alike)
-        for number, item in enumerate(alike):
-            if number != by_day:
-                item.add_marker("nightly")
+        for item in alike[:by_day] + alike[by_day + 1 :]:
+            item.add_marker("nightly")
 
 
 class OpenJava(Protocol):

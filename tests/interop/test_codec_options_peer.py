@@ -89,7 +89,7 @@ def test_samples_with_references_go_to_java_and_back(peers: Callable[[str], Java
 
 
 @pytest.mark.parametrize("references", [False, True])
-@pytest.mark.parametrize("share", [1.0, 0.98, 0.9, 0.5])
+@pytest.mark.parametrize("share", [1.0, by_night(0.98), by_night(0.9), 0.5])
 @pytest.mark.parametrize("version", WITH_OPTIONS)
 def test_samples_of_allowed_classes_go_to_java_and_back(
     peers: Callable[[str], JavaPeer], version: str, share: float, references: bool
@@ -203,7 +203,7 @@ def generated(values: st.SearchStrategy[Any], count: int) -> list[Any]:
     return found
 
 
-@pytest.mark.parametrize("count", [500, by_night(2_000)])
+@pytest.mark.parametrize("count", [150, by_night(2_000)])
 @pytest.mark.parametrize("version", WITH_OPTIONS)
 @pytest.mark.parametrize("options", KRYO)
 def test_generated_values_go_to_java_and_back(
@@ -224,7 +224,7 @@ def test_generated_values_go_to_java_and_back(
     assert others <= (0 if options == "allowed" else len(values) // 50)
 
 
-@pytest.mark.parametrize("count", [250, by_night(1_000)])
+@pytest.mark.parametrize("count", [80, by_night(1_000)])
 @pytest.mark.parametrize("version", WITH_OPTIONS)
 @pytest.mark.parametrize("options", ["references", "both"])
 def test_shared_objects_and_cycles_go_to_java_and_back(

@@ -28,7 +28,7 @@ from tests.unit.codecs.samples import SAMPLES
 from tests.unit.codecs.test_codec_properties import decimals, keys, scalars, texts
 from tests.unit.codecs.test_codec_vectors import CODECS, ROWS, codec_of, is_unread, is_written_otherwise
 
-GENERATED = 500
+GENERATED = 150
 # Most of the time goes into making the values.
 GENERATED_AT_NIGHT = 10_000
 

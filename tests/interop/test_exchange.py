@@ -5,10 +5,11 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import pytest
 import redis
 
 from redisson_dq.embedded import EmbeddedServer
-from tests.conftest import ONE_FLAVOUR_BY_DAY, PATIENCE
+from tests.conftest import PATIENCE, by_night
 from tests.flavours import Flavour
 from tests.interop.conftest import OpenJava
 from tests.interop.sides import CODINGS, NO_PROBE, Coding, Java, due_times, server_ms, waiting
@@ -66,20 +67,23 @@ def _python_to_java(
     assert waiting(admin, queue) == 0
 
 
-@ONE_FLAVOUR_BY_DAY
-def test_java_offers_a_thousand_and_python_takes_them(
-    redis7: EmbeddedServer, look: redis.Redis, flavour: Flavour, coding: Coding, java: OpenJava, queue: str
+many = pytest.mark.parametrize("count", [300, by_night(1000)])
+
+
+@many
+def test_java_offers_many_and_python_takes_them(
+    redis7: EmbeddedServer, look: redis.Redis, flavour: Flavour, coding: Coding, java: OpenJava, queue: str, count: int
 ) -> None:
     producer = java(redis7.url, codec=coding.java)
-    _java_to_python(redis7.url, look, flavour, coding, producer, queue, _delays(1000, 5000))
+    _java_to_python(redis7.url, look, flavour, coding, producer, queue, _delays(count, 5 * count))
 
 
-@ONE_FLAVOUR_BY_DAY
-def test_python_offers_a_thousand_and_java_takes_them(
-    redis7: EmbeddedServer, look: redis.Redis, flavour: Flavour, coding: Coding, java: OpenJava, queue: str
+@many
+def test_python_offers_many_and_java_takes_them(
+    redis7: EmbeddedServer, look: redis.Redis, flavour: Flavour, coding: Coding, java: OpenJava, queue: str, count: int
 ) -> None:
     consumer = java(redis7.url, codec=coding.java)
-    _python_to_java(redis7.url, look, flavour, coding, consumer, queue, _delays(1000, 5000))
+    _python_to_java(redis7.url, look, flavour, coding, consumer, queue, _delays(count, 5 * count))
 
 
 def test_a_few_cross_both_ways_on_every_server(

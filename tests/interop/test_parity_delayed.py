@@ -831,12 +831,13 @@ def test_whoever_makes_the_calls(
 
 # -- against transfers -----------------------------------------------------------------------------------------------
 
-ITEMS = 600
+ITEMS, ITEMS_AT_NIGHT = 240, 600
 BATCH = 12
 RETAINED = 60
 
 
 @formats
+@pytest.mark.parametrize("count", [ITEMS, by_night(ITEMS_AT_NIGHT)])
 def test_every_item_ends_once_while_java_moves_them(
     redis7: EmbeddedServer,
     look: redis.Redis,
@@ -845,12 +846,13 @@ def test_every_item_ends_once_while_java_moves_them(
     queue: str,
     version: str,
     envelope: str,
+    count: int,
 ) -> None:
     """What each call answered, and what Java took, are all items, each of them once."""
     peer = java(redis7.url, version=version)
     peer.call("open_delayed")
     ends: dict[str, list[str]] = {"polled": [], "cancelled": [], "removed": [], "retained": [], "polled by Java": []}
-    names = {kind: [f"{kind} {number}" for number in range(ITEMS)] for kind in ("left", "cancel", "move", "remove")}
+    names = {kind: [f"{kind} {number}" for number in range(count)] for kind in ("left", "cancel", "move", "remove")}
     others = [name for named in names.values() for name in named]
     moved: list[Outcome] = []
     worked = threading.Event()
@@ -860,7 +862,7 @@ def test_every_item_ends_once_while_java_moves_them(
 
         def batches(kind: str) -> Iterable[list[tuple[str, float]]]:
             delays = random.Random(kind)
-            for start in range(0, ITEMS, BATCH):
+            for start in range(0, count, BATCH):
                 yield [(name, delays.randrange(50) / 1000) for name in names[kind][start : start + BATCH]]
 
         def leave() -> None:

@@ -371,9 +371,9 @@ def test_an_offer_that_waits_gets_the_room(scene: Scene) -> None:
 @pytest.mark.parametrize(
     ("kind", "examples"),
     [
-        ("blocking_deque", 15),
+        ("blocking_deque", 10),
         pytest.param("blocking_deque", 30, marks=pytest.mark.nightly),
-        ("bounded", 8),
+        ("bounded", 6),
         pytest.param("bounded", 15, marks=pytest.mark.nightly),
     ],
 )

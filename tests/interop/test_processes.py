@@ -20,12 +20,12 @@ import redis
 from redisson_dq.codecs import Kryo5Codec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.wire.envelope import unwrap
-from tests.conftest import PATIENCE, environment, eventually
+from tests.conftest import PATIENCE, by_night, environment, eventually
 from tests.interop.conftest import OpenJava
 from tests.interop.sides import Java, entries, server_ms, waiting
 from tests.peer import JavaPeer
 
-EACH = 2500
+EACH, EACH_AT_NIGHT = 600, 2500
 
 
 @final
@@ -73,11 +73,12 @@ def python(work: str, flavour: str, **arguments: Any) -> Iterator[PythonProcess]
         process.kill()
 
 
+@pytest.mark.parametrize("each", [EACH, by_night(EACH_AT_NIGHT)])
 def test_four_processes_offer_and_take_on_one_queue(
-    redis7: EmbeddedServer, look: redis.Redis, java: OpenJava, queue: str
+    redis7: EmbeddedServer, look: redis.Redis, java: OpenJava, queue: str, each: int
 ) -> None:
     chance = random.Random(4)
-    shares = [[(EACH * who + number, chance.randrange(3000)) for number in range(EACH)] for who in range(4)]
+    shares = [[(each * who + number, chance.randrange(each)) for number in range(each)] for who in range(4)]
     in_seconds = [[(value, delay / 1000) for value, delay in share] for share in shares]
     both: dict[str, Any] = {"url": redis7.url, "queue": queue}
     with (
@@ -109,7 +110,7 @@ def test_four_processes_offer_and_take_on_one_queue(
         taken += [take.result(2 * PATIENCE) for take in takes]
 
     counts = Counter(value for values in taken for value in values)
-    assert sorted(counts.keys() ^ set(range(4 * EACH))) == []
+    assert sorted(counts.keys() ^ set(range(4 * each))) == []
     assert [value for value, times in counts.items() if times > 1] == []
     assert all(taken), "every one of the four took some"
     assert waiting(look, queue) == 0

@@ -24,7 +24,7 @@ from tests.unit.codecs.protobuf_rows import READ, VALUES, codec_of, shipment_pb2
 
 #: Redisson has the codec since 3.23.4.
 HAVING, WITHOUT = VERSIONS[:2], VERSIONS[2]
-GENERATED = 250
+GENERATED = 100
 GENERATED_AT_NIGHT = 1_000
 
 

@@ -20,7 +20,7 @@ from tests.unit.codecs.samples import SAMPLES
 from tests.unit.codecs.test_codec_serialization_golden import READ, UNWRITTEN
 from tests.unit.codecs.test_codec_serialization_properties import values
 
-GENERATED = 500
+GENERATED = 150
 GENERATED_AT_NIGHT = 5_000
 codec = SerializationCodec()
 
