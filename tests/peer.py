@@ -206,6 +206,13 @@ class JavaPeer:
         """The raw JSON result of one request, or its PeerError."""
         return self.submit(op, **arguments).result(timeout)
 
+    def call_many(self, op: str, items: Sequence[dict[str, Any]], **arguments: Any) -> list[Any]:
+        """What one request for each of the items would give, one after the other; a failed one its PeerError."""
+        answers: list[Any] = []
+        for start in range(0, len(items), 200):
+            answers += self.call("many", each=op, items=items[start : start + 200], **arguments)
+        return [answer["result"] if answer["ok"] else PeerError(answer["error"]) for answer in answers]
+
     def close(self) -> None:
         """Lets the peer shut down its clients and waits for its exit."""
         self._hang_up()

@@ -219,15 +219,19 @@ def state(
     read = content or content_of
     note = b"redisson_dq_returned"
     found = sorted(key for key in admin.scan_iter(count=1000) if name.encode() in key and not key.startswith(note))
+    with admin.pipeline(transaction=False) as pipeline:
+        for key in found:
+            pipeline.type(key)
+            pipeline.pexpiretime(key.decode())
+        told = pipeline.execute()
     return {
-        key.decode().replace(name, QUEUE): (admin.type(key).decode(), read(admin, key), _month(admin, key))  # type: ignore[union-attr]
-        for key in found
+        key.decode().replace(name, QUEUE): (kind.decode(), read(admin, key), _month(moment))
+        for key, kind, moment in zip(found, told[::2], told[1::2], strict=True)
     }
 
 
-def _month(admin: redis.Redis, key: bytes) -> int | None:
+def _month(moment: int) -> int | None:
     """In months, as what expires in an hour here and there does so some milliseconds apart."""
-    moment = int(admin.pexpiretime(key.decode()))
     return None if moment < 0 else moment // (30 * 86_400_000)
 
 

@@ -22,7 +22,7 @@ from redisson_dq.java import time_numbers
 from tests.conftest import by_night
 from tests.interop.conftest import EACH_VERSION, each_version
 from tests.interop.sides import recoded
-from tests.peer import VERSIONS, JavaPeer
+from tests.peer import VERSIONS, JavaPeer, PeerError
 from tests.unit.codecs import acme
 from tests.unit.codecs.samples import SAMPLES
 from tests.unit.codecs.test_codec_properties import decimals, keys, scalars, texts
@@ -42,13 +42,14 @@ def test_java_reads_every_sample_as_its_own_value(peers: Callable[[str], JavaPee
         if (row.codec, row.redisson) == (codec, version) and not is_unread(row) and not is_written_otherwise(row)
     ]
     assert len(samples) > 150
-    unequal = {}
-    for name in samples:
-        encoded = codec_of(codec, version).encode(SAMPLES[name]).hex()
-        answer = peer.call("check_sample", codec=codec, name=name, hex=encoded)
-        if not answer["equal"]:
-            unequal[name] = answer
-    assert unequal == {}
+    items = [{"name": name, "hex": codec_of(codec, version).encode(SAMPLES[name]).hex()} for name in samples]
+    answers = peer.call_many("check_sample", items, codec=codec)
+    unequal = [
+        (name, answer)
+        for name, answer in zip(samples, answers, strict=True)
+        if isinstance(answer, PeerError) or not answer["equal"]
+    ]
+    assert unequal == []
 
 
 #: What JavaTimeModule tells Java whole: an offset or a zone is read as UTC. The least Duration is refused.

@@ -13,7 +13,7 @@ from redisson_dq.codecs.serialization import SerializationCodec
 from tests.conftest import by_night
 from tests.interop.conftest import EACH_VERSION
 from tests.interop.sides import recoded
-from tests.peer import VERSIONS, JavaPeer
+from tests.peer import VERSIONS, JavaPeer, PeerError
 from tests.unit.codecs import acme
 from tests.unit.codecs.golden_rows import same
 from tests.unit.codecs.samples import SAMPLES
@@ -31,13 +31,14 @@ def test_java_reads_every_sample_as_its_own_value(peers: Callable[[str], JavaPee
     names = [row.name for row in READ if row.redisson == version and row.name in SAMPLES and row.same_back]
     names = [name for name in names if name not in UNWRITTEN]
     assert len(names) > 430
-    unequal = {}
-    for name in names:
-        encoded = codec.encode(SAMPLES[name]).hex()
-        answer = peer.call("check_sample", codec=codec.name, name=name, hex=encoded)
-        if not answer["equal"]:
-            unequal[name] = answer
-    assert unequal == {}
+    items = [{"name": name, "hex": codec.encode(SAMPLES[name]).hex()} for name in names]
+    answers = peer.call_many("check_sample", items, codec=codec.name)
+    unequal = [
+        (name, answer)
+        for name, answer in zip(names, answers, strict=True)
+        if isinstance(answer, PeerError) or not answer["equal"]
+    ]
+    assert unequal == []
 
 
 @pytest.mark.filterwarnings("ignore:Generating overly large repr")

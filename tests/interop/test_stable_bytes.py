@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
+from typing import Any
 
 import pytest
 
@@ -41,20 +42,32 @@ assert changed.CHANGED
 assert test_codec_serialization_golden.ROWS
 
 
+def _written_and_read(peer: JavaPeer, codec: str, samples: list[str]) -> list[tuple[str, bytes, Any]]:
+    """Of the samples that Java writes and reads back, the bytes and what it said of these."""
+    encoded = peer.call_many("encode_sample", [{"name": sample} for sample in samples], codec=codec)
+    items = [
+        {"name": sample, "hex": data}
+        for sample, data in zip(samples, encoded, strict=True)
+        if not isinstance(data, PeerError)
+    ]
+    answers = peer.call_many("check_sample", items, codec=codec)
+    return [
+        (item["name"], bytes.fromhex(item["hex"]), answer)
+        for item, answer in zip(items, answers, strict=True)
+        if not isinstance(answer, PeerError)
+    ]
+
+
 @pytest.mark.parametrize("name", CODECS)
 def test_what_java_wrote_is_written_to_the_same_bytes(peers: Callable[[str], JavaPeer], name: str) -> None:
     peer, codec = peers(VERSIONS[0]), CODECS[name]
     same: set[str] = set()
     other: set[str] = set()
-    for sample in [*peer.call("samples"), *peer.call("more_samples")]:
-        if sample.startswith(("changed/", "message/")):
+    samples = [*peer.call("samples"), *peer.call("more_samples")]
+    samples = [sample for sample in samples if not sample.startswith(("changed/", "message/"))]
+    for sample, data, answer in _written_and_read(peer, name, samples):
+        if not answer["equal"]:
             continue
-        try:
-            data = bytes.fromhex(peer.call("encode_sample", codec=name, name=sample))
-            if not peer.call("check_sample", codec=name, name=sample, hex=data.hex())["equal"]:
-                continue
-        except PeerError:
-            continue  # Java does not write it, or does not read it back
         try:
             value = codec.decode(data)
             written = codec.encode(value)
@@ -71,17 +84,14 @@ def test_what_java_wrote_is_written_to_the_same_bytes(peers: Callable[[str], Jav
 @pytest.mark.parametrize("name", READERS)
 def test_python_reads_wrappers_and_tables_of_what_has_no_hash(peers: Callable[[str], JavaPeer], name: str) -> None:
     peer, codec = peers(VERSIONS[0]), READERS[name]
-    written: dict[str, bytes] = {}
-    for sample in peer.call("more_samples"):
-        if not sample.startswith(("views/", "equal/", "hashes/", "fields/")):
-            continue
-        try:
-            data = bytes.fromhex(peer.call("encode_sample", codec=name, name=sample))
-            if not peer.call("check_sample", codec=name, name=sample, hex=data.hex())["class"]:
-                continue
-        except PeerError:
-            continue  # Java does not write it, or does not read it back
-        written[sample] = codec.encode(codec.decode(data))
+    samples = [
+        sample for sample in peer.call("more_samples") if sample.startswith(("views/", "equal/", "hashes/", "fields/"))
+    ]
+    written = {
+        sample: codec.encode(codec.decode(data))
+        for sample, data, answer in _written_and_read(peer, name, samples)
+        if answer["class"]
+    }
     assert len(written) > 150
     answers = recoded(peer, name, [*written.values()])
     assert [(sample, answer) for sample, answer in zip(written, answers, strict=True) if "hex" not in answer] == []

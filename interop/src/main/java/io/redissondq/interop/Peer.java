@@ -1,6 +1,7 @@
 package io.redissondq.interop;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -69,13 +70,29 @@ public final class Peer {
     }
 
     private ObjectNode answer(Request request) {
-        ObjectNode answer = Json.object().set("id", request.field("id"));
+        return answer(Json.object().set("id", request.field("id")), request);
+    }
+
+    private ObjectNode answer(ObjectNode answer, Request request) {
         try {
-            JsonNode result = operations.run(request);
+            JsonNode result = request.text("op").equals("many") ? many(request) : operations.run(request);
             return answer.put("ok", true).set("result", result);
         } catch (Throwable failure) {
             return answer.put("ok", false).put("error", text(unwrapped(failure)));
         }
+    }
+
+    /** The answers to requests that differ in their items alone, one after the other. */
+    private ArrayNode many(Request request) {
+        ArrayNode answers = Json.array();
+        for (JsonNode item : request.field("items")) {
+            ObjectNode one = Json.object();
+            one.setAll((ObjectNode) request.json());
+            one.setAll((ObjectNode) item);
+            one.set("op", request.field("each"));
+            answers.add(answer(Json.object(), new Request(one)));
+        }
+        return answers;
     }
 
     private static String text(Throwable failure) {
