@@ -157,6 +157,8 @@ def pytest_collection_finish() -> None:
     # The collected tests stay for the whole run. A test that collects garbage need not look through them.
     gc.collect()
     gc.freeze()
+    # So much is made by tests that decode, parse or walk that looking for cycles takes a third of their time.
+    gc.set_threshold(20_000)
 
 
 @pytest.fixture(scope="session")
@@ -260,6 +262,11 @@ def thinned(*lists: Iterable[Any], of: int) -> list[Any]:
         )
         for each in counted
     ]
+
+
+def as_many(by_day: int, by_night: int) -> int:
+    """How many a search tries, or how large what it tries is: the second in the longer searches of tests/nightly.sh."""
+    return by_night if hypothesis.settings.get_current_profile_name() == "nightly" else by_day
 
 
 #: For tests that take long in both flavours: one flavour by day.

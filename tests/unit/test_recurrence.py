@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from redisson_dq.errors import ArgumentError
 from redisson_dq.scheduling.recurrence import Recurrence
+from tests.conftest import as_many
 
 UTC = timezone.utc
 BERLIN = "Europe/Berlin"
@@ -302,7 +303,7 @@ CHANGES = [
     minutes=st.sets(st.integers(0, 59), min_size=1, max_size=3),
     hours=st.one_of(st.none(), st.sets(st.sampled_from([0, 1, 2, 3, 12, 23]), min_size=1, max_size=4)),
 )
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=as_many(20, 60))
 def test_clock_changes_against_a_walk_minute_by_minute(
     change: tuple[str, str], minutes: set[int], hours: set[int] | None
 ) -> None:

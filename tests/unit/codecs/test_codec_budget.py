@@ -23,10 +23,10 @@ from redisson_dq.codecs import (
 from redisson_dq.codecs.jackson.avro_scalars import long_bytes_of
 from redisson_dq.codecs.kryo5.wire import ascii_name
 from redisson_dq.errors import DecodeError
-from tests.conftest import by_night
+from tests.conftest import as_many, by_night
 from tests.unit.codecs.memory import peak_of
 
-SIZE = 500_000
+SIZE = as_many(100_000, 500_000)
 #: So many bytes of memory are taken for a byte of a text, by itself and by what is told of it in an error.
 MOST = 16
 

@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from redisson_dq.codecs import ByteArrayCodec, Codec, JsonJacksonCodec, Kryo5Codec, StringCodec
 from redisson_dq.codecs.compression import MAX_SIZE, LZ4Codec, LZ4CodecV2, SnappyCodec, SnappyCodecV2, ZStdCodec
 from redisson_dq.errors import ArgumentError, DecodeError, EncodeError
+from tests.conftest import as_many
 from tests.unit.codecs.golden_rows import VECTORS, caught_from, same
 from tests.unit.codecs.rows import check_rows
 from tests.unit.codecs.vectors import Vector, vectors
@@ -445,6 +446,7 @@ def test_bytes_come_back(raw: bytes, times: int) -> None:
         assert codec.decode(data) == codec.decode(memoryview(data)) == raw  # type: ignore[arg-type]
 
 
+@settings(max_examples=as_many(30, 3000))
 @given(VALUES)
 def test_values_come_back(value: Any) -> None:
     for kind in KINDS:

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from redisson_dq.codecs.floats import double_text, float_text
+from tests.conftest import as_many
 
 # Printed by JDK 25; JDK 17 prints the same but for the rows marked with what it prints.
 DOUBLES = [
@@ -79,14 +80,14 @@ def test_floats(bits: int, text: str) -> None:
     assert float_text(struct.unpack(">f", bits.to_bytes(4, "big"))[0]) == text
 
 
-@settings(max_examples=1000, deadline=None, derandomize=True, database=None)
+@settings(max_examples=as_many(300, 1000), deadline=None, derandomize=True, database=None)
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_a_doubles_text_reads_back(value: float) -> None:
     assert float(double_text(value)).hex() == value.hex()
     assert FORM.fullmatch(double_text(value))
 
 
-@settings(max_examples=1000, deadline=None, derandomize=True, database=None)
+@settings(max_examples=as_many(300, 1000), deadline=None, derandomize=True, database=None)
 @given(st.floats(width=32, allow_nan=False, allow_infinity=False))
 def test_a_floats_text_reads_back(value: float) -> None:
     text = float_text(value)

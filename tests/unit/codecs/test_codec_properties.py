@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from redisson_dq import java
 from redisson_dq.codecs import ByteArrayCodec, Codec, DoubleCodec, IntegerCodec, JsonJacksonCodec, Kryo5Codec, LongCodec
 from redisson_dq.errors import DecodeError, EncodeError
+from tests.conftest import as_many
 from tests.unit.codecs.golden_rows import CODECS, caught_from, distinct_bytes, same
 
-bounded = settings(max_examples=300, deadline=None, derandomize=True, database=None)
+bounded = settings(max_examples=as_many(100, 300), deadline=None, derandomize=True, database=None)
 
 # Surrogates too, but never two that Java would take for one character.
 texts = st.text(st.characters(), max_size=80).filter(

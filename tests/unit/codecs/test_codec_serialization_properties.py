@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from redisson_dq import java
 from redisson_dq.codecs.serialization import ReadState, WriteState, read_object, write_object
 from redisson_dq.java import time_numbers
+from tests.conftest import as_many
 from tests.unit.codecs import acme
 from tests.unit.codecs.golden_rows import same
 from tests.unit.codecs.test_codec_properties import keys, scalars, texts
@@ -21,7 +22,7 @@ __all__ = ["values"]
 
 pytestmark = pytest.mark.filterwarnings("ignore:Generating overly large repr")
 
-bounded = settings(max_examples=500, deadline=None, derandomize=True, database=None)
+bounded = settings(max_examples=as_many(120, 500), deadline=None, derandomize=True, database=None)
 
 ints = st.integers(-(2**31), 2**31 - 1)
 nanos = st.integers(0, 999_999_999)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Malformed, Unencodable
 from redisson_dq.codecs.jackson import ion, json
 from redisson_dq.codecs.jackson.node import MAX_NODE_DEPTH, Object, Typed
+from tests.conftest import as_many
 from tests.unit.codecs.format_nodes import (
     FORMATS,
     MODULES,
@@ -27,7 +28,7 @@ from tests.unit.codecs.format_nodes import (
 from tests.unit.codecs.golden_rows import with_little_stack
 from tests.unit.codecs.vectors import Vector, vectors
 
-bounded = settings(max_examples=250, deadline=None, derandomize=True, database=None)
+bounded = settings(max_examples=as_many(80, 250), deadline=None, derandomize=True, database=None)
 every_format = pytest.mark.parametrize("format_name", sorted(MODULES))
 
 

@@ -7,11 +7,10 @@ each event :meth:`World.check` looks whether the promises of the table hold.
 
 from __future__ import annotations
 
-import copy
 import enum
 import math
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import attrs
 
@@ -22,11 +21,19 @@ from redisson_dq.waiting.line import SOON
 from redisson_dq.waiting.pop_engine import Look, PopEngine
 from redisson_dq.waiting.pop_table import BY_CALLERS, IN_REDIS, Contact, Do, Pumper, State, Trigger
 
-__all__ = ["AWAY", "Broken", "Event", "Kind", "World"]
+__all__ = ["AWAY", "Broken", "Event", "Kind", "World", "copied"]
 
 Event = tuple[str, Any]
 
 _SPAN = 10.0
+_T = TypeVar("_T")
+
+
+def copied(each: _T) -> _T:
+    """A shallow copy. The standard library's takes three times as long."""
+    made = object.__new__(type(each))
+    made.__dict__.update(each.__dict__)
+    return made
 
 
 # What the pumper does in a state, where that is one thing.
@@ -172,13 +179,15 @@ class World:
         self.callers, self.given, self.pushed = {}, (), 0
 
     def clone(self) -> World:
-        made = copy.copy(self)
-        made.line = copy.copy(self.line)
-        made.line.callers = {number: copy.copy(each) for number, each in self.line.callers.items()}
-        made.engine = copy.copy(self.engine)
+        made = copied(self)
+        made.line = copied(self.line)
+        made.line.callers = {
+            number: Caller(each.number, each.deadline, each.is_expired) for number, each in self.line.callers.items()
+        }
+        made.engine = copied(self.engine)
         made.engine.line = cast("Any", made.line)
         made.engine.source = cast("Any", FakeSource(made))
-        made.engine.debts = copy.copy(self.engine.debts)
+        made.engine.debts = copied(self.engine.debts)
         made.engine.debts.all = list(self.engine.debts.all)
         made.callers, made.leases, made.budget = dict(self.callers), dict(self.leases), dict(self.budget)
         return made

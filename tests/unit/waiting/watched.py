@@ -7,7 +7,6 @@ steps. After each event :meth:`World.check` looks whether the promises of the ta
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator
 from typing import Any, cast
 
@@ -16,7 +15,7 @@ import attrs
 from redisson_dq.waiting.debts import Debts, repeat
 from redisson_dq.waiting.watch_engine import WatchEngine
 from redisson_dq.waiting.watch_table import Do, State, Trigger
-from tests.unit.waiting.pumped import Broken, Event
+from tests.unit.waiting.pumped import Broken, Event, copied
 
 __all__ = ["World"]
 
@@ -83,11 +82,11 @@ class World:
         self.budget["replace"] = 0
 
     def clone(self) -> World:
-        made = copy.copy(self)
-        made.line, made.engine = copy.copy(self.line), copy.copy(self.engine)
+        made = copied(self)
+        made.line, made.engine = copied(self.line), copied(self.engine)
         made.line.callers = dict(self.line.callers)
         made.engine.line = cast("Any", made.line)
-        made.engine.debts = copy.copy(self.engine.debts)
+        made.engine.debts = copied(self.engine.debts)
         made.engine.debts.all = list(self.engine.debts.all)
         made.callers, made.over = dict(self.callers), dict(self.over)
         made.leased, made.budget = dict(self.leased), dict(self.budget)

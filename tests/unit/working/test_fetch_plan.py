@@ -14,6 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from redisson_dq.working import fetch_plan
 from redisson_dq.working.fetch_plan import PAUSE, Action, Do, FetchPlan, State, Trigger
+from tests.conftest import as_many
 from tests.unit.working.walking import Move, closure, unnoticed
 
 #: What takes time. The driver does one of them at a time.
@@ -296,4 +297,4 @@ class AnyReceiver(RuleBasedStateMachine):
 
 
 TestAnyReceiver = AnyReceiver.TestCase
-TestAnyReceiver.settings = settings(max_examples=100, stateful_step_count=80, deadline=None)
+TestAnyReceiver.settings = settings(max_examples=as_many(40, 100), stateful_step_count=80, deadline=None)

@@ -13,6 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from redisson_dq.working import handling_table
 from redisson_dq.working.handling_table import Action, Do, HandlingTable, Trigger
+from tests.conftest import as_many
 from tests.unit.working.walking import Move, closure, unnoticed
 
 
@@ -220,7 +221,7 @@ class AnyBatch(RuleBasedStateMachine):
 
 
 TestAnyBatch = AnyBatch.TestCase
-TestAnyBatch.settings = settings(max_examples=100, stateful_step_count=40, deadline=None)
+TestAnyBatch.settings = settings(max_examples=as_many(40, 100), stateful_step_count=40, deadline=None)
 
 
 # -- one by one ------------------------------------------------------------------------------------------------------

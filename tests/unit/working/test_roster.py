@@ -19,6 +19,7 @@ from redisson_dq.working.handlers import Handler, declared
 from redisson_dq.working.post import Action, Post
 from redisson_dq.working.post_table import Do, State, Trigger
 from redisson_dq.working.roster import Roster
+from tests.conftest import as_many
 from tests.unit.working.walking import Move, closure, unnoticed
 
 WITHIN = 2.0
@@ -287,7 +288,7 @@ class AnyWorker(RuleBasedStateMachine):
 
 
 TestAnyWorker = AnyWorker.TestCase
-TestAnyWorker.settings = settings(max_examples=100, stateful_step_count=60, deadline=None)
+TestAnyWorker.settings = settings(max_examples=as_many(40, 100), stateful_step_count=60, deadline=None)
 
 
 # -- slots and batches -----------------------------------------------------------------------------------------------
