@@ -21,7 +21,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from math import hypot, log
 from pathlib import Path
@@ -146,12 +146,11 @@ def _imports(path: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def _beside(test: str) -> Iterator[str]:
+@cache
+def _beside(test: str) -> tuple[str, ...]:
     """The supporting modules that a test imports."""
-    for module in _imports(test):
-        path = f"{module.replace('.', '/')}.py"
-        if module.startswith("tests.") and not Path(path).name.startswith("test_") and (ROOT / path).is_file():
-            yield path
+    paths = [f"{module.replace('.', '/')}.py" for module in _imports(test) if module.startswith("tests.")]
+    return tuple(path for path in paths if not Path(path).name.startswith("test_") and (ROOT / path).is_file())
 
 
 @cache
@@ -191,6 +190,8 @@ def _by_text(path: str) -> dict[str, float]:
 
 def _speaks_of(test: str, scripts: set[str]) -> int:
     """How many of these scripts a test calls or loads."""
+    if not scripts:
+        return 0
     text = (ROOT / test).read_text("utf-8")
     return sum(bool(re.search(rf'calls\.{name}\(|load\("{name}"\)|\b{name}\.lua', text)) for name in scripts)
 

@@ -15,6 +15,7 @@ from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.web.paths import Links
 from tests.browser.conftest import OpenTab, Tab, serving
 from tests.browser.judging import LARGEST, accessible, fits, settled, shifts, sizes
+from tests.conftest import by_night
 
 MARKUP = "<img src=x onerror=\"document.title='run'\"><script>document.title='run'</script>"
 INT64 = 9223372036854775807
@@ -174,10 +175,15 @@ def test_of_a_value_of_20_mb_the_beginning_is_shown(open_tab: OpenTab) -> None:
     assert sum(size for name, size in sizes(page).items() if "static" not in name) < 100_000
 
 
-def test_every_view_is_for_everybody(open_tab: OpenTab) -> None:
+#: Views that have no part of their own: other views show each of theirs.
+ALIKE = ("filtered", "no items", "none matches", "empty")
+
+
+@pytest.mark.parametrize("views", [tuple(name for name in PATHS if name not in ALIKE), by_night(ALIKE)], ids=len)
+def test_every_view_is_for_everybody(open_tab: OpenTab, views: tuple[str, ...]) -> None:
     """Light and dark, on a phone, at twice the size, in colours that the system forces; small, and still."""
     tab = open_tab()
-    for path in PATHS.values():
+    for path in map(PATHS.__getitem__, views):
         page = tab.open(path)
         settled(page)
         assert shifts(page) == 0, path

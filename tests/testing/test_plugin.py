@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import redis
 
-from tests.conftest import PATIENCE, eventually
+from tests.conftest import PATIENCE, by_night, eventually
 
 PROJECT = """
 import asyncio, os, signal, sys, time
@@ -177,11 +177,12 @@ def test_a_project_imports_nothing(tmp_path: Path) -> None:
     assert "3 passed" in done.stdout, done.stdout
 
 
+@pytest.mark.parametrize("processes", ["3", by_night("8")])
 @pytest.mark.parametrize("server", ["redis"], indirect=True)
-def test_eight_processes_on_one_server(tmp_path: Path, url: str, admin: redis.Redis) -> None:
+def test_many_processes_on_one_server(tmp_path: Path, url: str, admin: redis.Redis, processes: str) -> None:
     tests = PROJECT[PROJECT.index("def test_threads") :]
     copies = PROJECT + "".join(re.sub(r"def (test_\w+)", rf"def \1_{number}", tests) for number in range(3))
-    done = run(tmp_path, copies, "-n", "8", "--redisson-url", url)
+    done = run(tmp_path, copies, "-n", processes, "--redisson-url", url)
     assert "12 passed" in done.stdout, done.stdout
     # Nothing is left, in any database.
     assert admin.info("keyspace") == {}
@@ -240,7 +241,7 @@ def test_no_process_outlives_a_run_that_is_killed_in_the_middle(tmp_path: Path, 
     # A test that sleeps ends when it is interrupted alone, and its process after that.
     eventually(lambda: not any(Path(f"/proc/{worker}").exists() for worker in workers))
     eventually(lambda: len(admin.client_list()) == 1)
-    done = run(tmp_path, PROJECT, "-n", "2", "--redisson-url", url)
+    done = run(tmp_path, PROJECT, "--redisson-url", url)
     assert "3 passed" in done.stdout, done.stdout
     assert admin.keys() == []
 

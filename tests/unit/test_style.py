@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import gc
 import re
 import subprocess
 from pathlib import Path
@@ -19,7 +20,18 @@ ALL_SOURCES = SOURCES | {
     for path in (ROOT / folder).rglob("*.py")
     if "proto" not in path.parts
 }
-parsed = functools.cache(ast.parse)
+
+
+@functools.cache
+def parsed(text: str) -> ast.Module:
+    """The tree of a source. All trees stay, and looking for garbage among them takes most of the time."""
+    gc.disable()
+    try:
+        return ast.parse(text)
+    finally:
+        gc.enable()
+
+
 # Where a section ends, whatever its depth.
 WIDTH = 118
 
