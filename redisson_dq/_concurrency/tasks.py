@@ -132,15 +132,27 @@ class _Thread(threading.Thread):
 
     def __init__(self, work: Work, name: str) -> None:
         super().__init__(target=work, name=name, daemon=True)
-        # The process in which it has yet to begin. After a fork it never begins in the other one.
+        # The process in which it has yet to begin, or begins as another thread. After a fork it never begins in the
+        # other one.
         self._begins_in: int | None = os.getpid()
+        # The thread that was to start it, where that does the work itself.
+        self._begins_as: int | None = None
         _thread.start_new_thread(self._begin, ())
 
     def _begin(self) -> None:
         try:
             self.start()
+        except RuntimeError:
+            # The system gives no second thread. This one is there.
+            self._begins_as = threading.get_ident()
+            self.run()
         finally:
             self._begins_in = None
+
+    @property
+    def is_current(self) -> bool:
+        """Whether it is the thread that asks."""
+        return self is threading.current_thread() or self._begins_as == threading.get_ident()
 
     def is_alive(self) -> bool:
         return self._begins_in == os.getpid() or super().is_alive()
@@ -149,7 +161,6 @@ class _Thread(threading.Thread):
         ends = math.inf if timeout is None else time.monotonic() + timeout
         while self._begins_in == os.getpid() and time.monotonic() < ends:
             time.sleep(_START_PAUSE)
-        # Where the system gave no thread, it never began.
         if self._begins_in is None and self.ident is not None:
             super().join(None if timeout is None else max(0.0, ends - time.monotonic()))
 
@@ -170,7 +181,7 @@ class BackgroundTask:
     @property
     def is_current(self) -> bool:
         """Whether it is the caller itself."""
-        return self._thread is threading.current_thread()
+        return self._thread.is_current
 
     def join(self, timeout: float | None = None) -> bool:
         """Waits for the end; false when it has not come within ``timeout`` seconds."""

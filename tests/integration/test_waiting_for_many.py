@@ -19,6 +19,7 @@ import redis
 from redisson_dq import connect, partition_names
 from redisson_dq._concurrency import Inbox, Mutex, Promise
 from redisson_dq._sync.connecting.dedicated import Dedicated
+from redisson_dq._sync.receiving.beginning import Beginner
 from redisson_dq._sync.receiving.pump import Pump
 from redisson_dq._sync.receiving.receiver import Receiver
 from redisson_dq._sync.receiving.shared_pump import SharedPump
@@ -352,7 +353,7 @@ def test_a_request_that_is_owed_to_the_pump_of_before_is_sent_all_the_same(admin
     inbox: Inbox[Waiter | str] = Inbox(clock)
     line = Line("orders", inbox, Mutex())
     before = SharedPump(connections, source, debts, SharedSources(line), Nobody(), lambda: None)
-    pump = Pump(connections, source, line, debts, inbox)
+    pump = Pump(connections, source, line, debts, inbox, Beginner(clock, lambda notice: None))
     admin.rpush("orders", "a")
     request = source.look(1)
     assert [each.data for each in connections.run(request)] == [b"a"]

@@ -102,7 +102,7 @@ def test_where_the_system_gives_no_more_threads_each_handling_waits_for_one() ->
     assert "a handling waits for one of 2 threads" in ran.stderr
 
 
-_NEVER_BEGUN = """
+_ONE_THREAD = """
 import resource, threading
 from redisson_dq._concurrency import BackgroundTask
 
@@ -111,10 +111,19 @@ with open("/proc/self/statm") as file:
     used = int(file.read().split()[0]) * resource.getpagesize()
 # Room for the thread that starts it, and none for itself.
 resource.setrlimit(resource.RLIMIT_AS, (used + (3 << 29), resource.RLIM_INFINITY))
-print(BackgroundTask(lambda: print("it has run"), "test").join(5))
+gate = threading.Event()
+
+def run():
+    gate.wait(30)
+    print("it runs", task.is_current, task.join())
+
+task = BackgroundTask(run, "test")
+print(task.join(0.05), task.is_current)
+gate.set()
+print(task.join(30))
 """
 
 
-def test_nobody_waits_for_a_background_task_that_the_system_gave_no_thread() -> None:
-    ran = subprocess.run([sys.executable, "-c", _NEVER_BEGUN], capture_output=True, text=True, timeout=60, check=False)
-    assert ran.stdout == "True\n", ran.stderr
+def test_a_background_task_runs_in_the_thread_that_starts_it_where_the_system_gives_no_other() -> None:
+    ran = subprocess.run([sys.executable, "-c", _ONE_THREAD], capture_output=True, text=True, timeout=60, check=False)
+    assert ran.stdout.splitlines() == ["False False", "it runs True True", "True"], ran.stderr

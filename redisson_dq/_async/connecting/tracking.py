@@ -60,7 +60,7 @@ class Tracking:
         self._is_unanswered = False
 
     async def connect(self) -> None:
-        """Connects both. Raises redis-py's errors, and TrackingRefusedError."""
+        """Connects both. Raises redis-py's errors, OSError and TrackingRefusedError."""
         await self._hearing.connect()
         await self._hearing.learn_id()
         try:
@@ -77,7 +77,11 @@ class Tracking:
                 raise
             await self._check_hearing()
             raise TrackingRefusedError(str(error)) from error
-        self._task = AsyncBackgroundTask(self._hear, "redisson_dq-lookout-hears", shielded=True)
+        try:
+            self._task = AsyncBackgroundTask(self._hear, "redisson_dq-lookout-hears", shielded=True)
+        except RuntimeError as error:
+            # It passes, as a connection that cannot be made.
+            raise OSError(f"the system gives no thread: {error}") from error
 
     async def _check_hearing(self) -> None:
         """Raises redis-py's error where the connection that hears was cut.

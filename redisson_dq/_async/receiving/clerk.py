@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import itertools
 
+from redisson_dq._async.receiving.beginning import Beginner
 from redisson_dq._clock import Clock
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncCancelled, AsyncInbox, AsyncMutex, AsyncWork
 from redisson_dq._log import Log
@@ -17,9 +18,10 @@ logger = Log()
 class Clerk:
     """A background task that lives as long as there is something to do."""
 
-    def __init__(self, clock: Clock, name: str) -> None:
+    def __init__(self, clock: Clock, name: str, beginner: Beginner) -> None:
         self._clock = clock
         self._name = name
+        self._beginner = beginner
         self._mutex = AsyncMutex()
         self._inbox: AsyncInbox[tuple[float, int, AsyncWork]] = AsyncInbox(clock)
         self._numbers = itertools.count()
@@ -33,7 +35,7 @@ class Clerk:
         with self._mutex:
             if not self._is_running:
                 self._is_running = True
-                self._task = AsyncBackgroundTask(self._run, f"redisson_dq-{self._name}", shielded=True)
+                self._beginner.begin(self._begin)
 
     async def aclose(self) -> None:
         """Waits for nothing any more. It ends when all is done."""
@@ -41,6 +43,9 @@ class Clerk:
         with self._mutex:
             if self._is_running:
                 self._inbox.put((self._clock.monotonic(), next(self._numbers), _nothing))
+
+    def _begin(self) -> None:
+        self._task = AsyncBackgroundTask(self._run, f"redisson_dq-{self._name}", shielded=True)
 
     async def _run(self) -> None:
         works: list[tuple[float, int, AsyncWork]] = []

@@ -15,6 +15,7 @@ from redis.exceptions import RedisError, ResponseError
 
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.connecting.tracking import Tracking, TrackingRefusedError
+from redisson_dq._async.receiving.beginning import Beginner
 from redisson_dq._async.receiving.called_sources import CalledSources
 from redisson_dq._async.receiving.node_link import NodeLink
 from redisson_dq._async.receiving.shared_pump import SharedPump, SourcesOfLine
@@ -61,10 +62,17 @@ class _Changed:
 class Lookout:
     """The wait for many sources of one node. It alone sends and reads on its connection for commands."""
 
-    def __init__(self, connections: Connections, pool: ConnectionPool, refused: Callable[[Exception], object]) -> None:
+    def __init__(
+        self,
+        connections: Connections,
+        pool: ConnectionPool,
+        beginner: Beginner,
+        refused: Callable[[Exception], object],
+    ) -> None:
         """``refused`` is called when Redis does not tell of changes."""
         self._connections = connections
         self._clock = connections.clock
+        self._beginner = beginner
         self._refused = refused
         # The name under which it reports an outage.
         self._part = f"lookout {id(self)}"
@@ -89,7 +97,7 @@ class Lookout:
         with self._mutex:
             if not self._is_running:
                 self._is_running = True
-                self._task = AsyncBackgroundTask(self._run, "redisson_dq-lookout", shielded=True)
+                self._beginner.begin(self._begin)
 
     async def hang_up(self) -> None:
         """Cuts the connections. Values in the replies on them are lost."""
@@ -109,6 +117,9 @@ class Lookout:
             await task.join(_LAST_STEPS)
 
     # -- the background task -----------------------------------------------------------------------------------------
+
+    def _begin(self) -> None:
+        self._task = AsyncBackgroundTask(self._run, "redisson_dq-lookout", shielded=True)
 
     async def _run(self) -> None:
         self._waited_at = self._clock.monotonic()

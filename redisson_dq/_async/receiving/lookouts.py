@@ -7,6 +7,7 @@ from functools import partial
 from redis.asyncio import ConnectionPool
 
 from redisson_dq._async.connecting.connections import Connections
+from redisson_dq._async.receiving.beginning import Beginner
 from redisson_dq._async.receiving.clerk import Clerk
 from redisson_dq._async.receiving.lookout import Lookout
 from redisson_dq._async.receiving.shared_pump import SharedPump
@@ -27,9 +28,10 @@ _PAUSE = 0.2
 class Lookouts:
     """Finds the lookout of a source, and keeps work that takes time away from the lookouts."""
 
-    def __init__(self, connections: Connections) -> None:
+    def __init__(self, connections: Connections, beginner: Beginner) -> None:
         self._connections = connections
-        self._clerk = Clerk(connections.clock, "lookout-clerk")
+        self._beginner = beginner
+        self._clerk = Clerk(connections.clock, "lookout-clerk", beginner)
         self._mutex = AsyncMutex()
         self._seats = _SEATS
         self._by_pool: dict[int, tuple[ConnectionPool, Lookout]] = {}
@@ -82,7 +84,7 @@ class Lookouts:
             return
         _, lookout = self._by_pool.get(id(pool), (pool, None))
         if lookout is None:
-            lookout = Lookout(self._connections, pool, self._refused)
+            lookout = Lookout(self._connections, pool, self._beginner, self._refused)
             self._by_pool[id(pool)] = (pool, lookout)
         with pump.line.mutex:
             pump.lookout = lookout

@@ -9,6 +9,7 @@ from __future__ import annotations
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.connecting.dedicated import Dedicated
 from redisson_dq._async.receiving.actions import Actions
+from redisson_dq._async.receiving.beginning import Beginner
 from redisson_dq._async.receiving.idle import IdleConnections
 from redisson_dq._async.receiving.popping import ActionResult
 from redisson_dq._async.receiving.put_backs import PutBacks
@@ -40,6 +41,7 @@ class Pump:
         line: Line,
         debts: Debts,
         bell: AsyncInbox[Waiter | str],
+        beginner: Beginner,
         *,
         stay: float = 0.0,
         idle: IdleConnections | None = None,
@@ -48,11 +50,12 @@ class Pump:
         self._clock = connections.clock
         self._line = line
         self._bell = bell
+        self._beginner = beginner
         self._engine = PopEngine(line, source, debts, stay=stay)
         self._backs = PutBacks(connections, source, line, self.put_away)
         self._pumping = Actions(connections, self._engine, self._backs, bell, idle)
         self._popping = self._pumping.popping
-        self._unblocker = Unblocker(source.key, line.mutex, self._clock, self._unblockable)
+        self._unblocker = Unblocker(source.key, line.mutex, self._clock, beginner, self._unblockable)
         self._task: AsyncBackgroundTask | None = None
 
     # -- triggers, under the mutex -----------------------------------------------------------------------------------
@@ -99,13 +102,16 @@ class Pump:
         """Carries out the actions that belong under the mutex."""
         for do in to_do:
             if do is Do.START:
-                self._task = AsyncBackgroundTask(self._pump, f"redisson_dq-receiver-{self.source.key}", shielded=True)
+                self._beginner.begin(self._begin)
             elif do is Do.RING:
                 self._bell.put(WAKE)
             elif do is Do.UNBLOCK:
                 self._unblocker.start()
             elif do is Do.DISCONNECT:
                 self._popping.retire()
+
+    def _begin(self) -> None:
+        self._task = AsyncBackgroundTask(self._pump, f"redisson_dq-receiver-{self.source.key}", shielded=True)
 
     # -- triggers, not under the mutex -------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Union
 
 from redisson_dq._async.connecting.connections import Connections
+from redisson_dq._async.receiving.beginning import Beginner
 from redisson_dq._async.receiving.idle import IdleConnections
 from redisson_dq._async.receiving.lookouts import Lookouts
 from redisson_dq._async.receiving.looks import PATIENCE, Looks
@@ -65,7 +66,9 @@ class Receiver:
         self._notices = notices
         self._inbox: AsyncInbox[Waiter | str] = AsyncInbox(self._clock)
         self.line = Line(sources[0].key, self._inbox, AsyncMutex())
-        self._asides: dict[object, AsyncBackgroundTask] = {}
+        self._beginner = Beginner(self._clock, notices.put)
+        # Each with its background task, once that has begun.
+        self._asides: dict[object, list[AsyncBackgroundTask]] = {}
         #: How many seats its pumps have taken (:class:`Lookouts`).
         self.seats = 0
         # By the key of the source, as the pumps are. Pumps may be replaced, the debts stay.
@@ -200,7 +203,9 @@ class Receiver:
     def _make_pumps(self, sources: Sequence[Source]) -> Mapping[str, Taker]:
         debts = self._debts
         return {
-            each.key: Pump(self._connections, each, self.line, debts[each.key], self._inbox, idle=self._idle)
+            each.key: Pump(
+                self._connections, each, self.line, debts[each.key], self._inbox, self._beginner, idle=self._idle
+            )
             for each in sources
         }
 
@@ -323,7 +328,9 @@ class Receiver:
         with self.line.mutex:
             waiter.forget(undecodable)
             keeping = partial(self._put_aside, [taken.data for taken in undecodable], key, answer)
-            self._asides[answer] = AsyncBackgroundTask(keeping, f"redisson_dq-aside-{self.line.name}", shielded=True)
+            self._asides[answer] = tasks = []
+            name = f"redisson_dq-aside-{self.line.name}"
+            self._beginner.begin(lambda: tasks.append(AsyncBackgroundTask(keeping, name, shielded=True)))
 
     async def _put_aside(self, values: list[bytes], key: str, answer: AsyncPromise[RedissonDQError | None]) -> None:
         try:

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TypeVar
 
 from redisson_dq._async.connecting.connections import Connections
+from redisson_dq._async.receiving.beginning import Beginner
 from redisson_dq._async.receiving.idle import IdleConnections
 from redisson_dq._async.receiving.lookouts import Lookouts
 from redisson_dq._async.receiving.receiver import Notice, Receiver
@@ -44,7 +45,8 @@ class Receivers:
         self._clock = connections.clock
         self._receivers: dict[Waitable, Receiver] = {}
         self._notices: AsyncInbox[Notice] = AsyncInbox(self._clock)
-        self._lookouts = Lookouts(connections)
+        self._beginner = Beginner(self._clock, self._notices.put)
+        self._lookouts = Lookouts(connections, self._beginner)
         self._idle = IdleConnections(_IDLE_SETS)
         self._task: AsyncBackgroundTask | None = None
         self._closed = False
@@ -72,7 +74,7 @@ class Receivers:
         """
         self.connections.check()
         self._start()
-        self._notices.put(partial(_begin, work, name))
+        self._notices.put(partial(self._begin, work, name))
 
     async def answered(self, request: Request[T], within: float | None, name: str) -> T:
         """The result of a request that has to come in so many seconds.
@@ -206,11 +208,14 @@ class Receivers:
             # A defect must not end the waits of all others.
             logger.exception("unexpected error while seeing to a caller: %r", notice)
 
+    async def _begin(self, work: AsyncWork, name: str) -> None:
+        self._beginner.begin(lambda: _run_beside(work, name))
+
     async def _stop(self) -> None:
         """The notice that ends the background task."""
 
 
-async def _begin(work: AsyncWork, name: str) -> None:
+def _run_beside(work: AsyncWork, name: str) -> None:
     AsyncBackgroundTask(work, name)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from redis.exceptions import RedisError, ResponseError
 
 from redisson_dq._async.connecting.dedicated import Dedicated
+from redisson_dq._async.receiving.beginning import Beginner
 from redisson_dq._clock import Clock
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncCancelled
 from redisson_dq._log import Log
@@ -35,12 +36,18 @@ class Unblocker:
     """Repeats CLIENT UNBLOCK until the blocking command has ended, in a background task of its own."""
 
     def __init__(
-        self, key: str, mutex: AbstractContextManager[Any], clock: Clock, target: Callable[[], _Command | None]
+        self,
+        key: str,
+        mutex: AbstractContextManager[Any],
+        clock: Clock,
+        beginner: Beginner,
+        target: Callable[[], _Command | None],
     ) -> None:
         """``target`` gives the command that still has to end, if any. Called under the mutex."""
         self._key = key
         self._mutex = mutex
         self._clock = clock
+        self._beginner = beginner
         self._target = target
         self._task: AsyncBackgroundTask | None = None
         #: Whether the background task runs.
@@ -50,7 +57,10 @@ class Unblocker:
         """Begins, where it has not begun yet. Under the mutex."""
         if not self.is_running:
             self.is_running = True
-            self._task = AsyncBackgroundTask(self._run, f"redisson_dq-unblock-{self._key}", shielded=True)
+            self._beginner.begin(self._begin)
+
+    def _begin(self) -> None:
+        self._task = AsyncBackgroundTask(self._run, f"redisson_dq-unblock-{self._key}", shielded=True)
 
     async def _run(self) -> None:
         pause, pauses = _PAUSE, Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)

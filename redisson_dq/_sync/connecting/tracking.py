@@ -63,7 +63,7 @@ class Tracking:
         self._is_unanswered = False
 
     def connect(self) -> None:
-        """Connects both. Raises redis-py's errors, and TrackingRefusedError."""
+        """Connects both. Raises redis-py's errors, OSError and TrackingRefusedError."""
         self._hearing.connect()
         self._hearing.learn_id()
         try:
@@ -80,7 +80,11 @@ class Tracking:
                 raise
             self._check_hearing()
             raise TrackingRefusedError(str(error)) from error
-        self._task = BackgroundTask(self._hear, "redisson_dq-lookout-hears", shielded=True)
+        try:
+            self._task = BackgroundTask(self._hear, "redisson_dq-lookout-hears", shielded=True)
+        except RuntimeError as error:
+            # It passes, as a connection that cannot be made.
+            raise OSError(f"the system gives no thread: {error}") from error
 
     def _check_hearing(self) -> None:
         """Raises redis-py's error where the connection that hears was cut.

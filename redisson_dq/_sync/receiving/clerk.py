@@ -11,6 +11,7 @@ import itertools
 from redisson_dq._clock import Clock
 from redisson_dq._concurrency import BackgroundTask, Cancelled, Inbox, Mutex, Work
 from redisson_dq._log import Log
+from redisson_dq._sync.receiving.beginning import Beginner
 
 __all__ = ["Clerk"]
 
@@ -20,9 +21,10 @@ logger = Log()
 class Clerk:
     """A background task that lives as long as there is something to do."""
 
-    def __init__(self, clock: Clock, name: str) -> None:
+    def __init__(self, clock: Clock, name: str, beginner: Beginner) -> None:
         self._clock = clock
         self._name = name
+        self._beginner = beginner
         self._mutex = Mutex()
         self._inbox: Inbox[tuple[float, int, Work]] = Inbox(clock)
         self._numbers = itertools.count()
@@ -36,7 +38,7 @@ class Clerk:
         with self._mutex:
             if not self._is_running:
                 self._is_running = True
-                self._task = BackgroundTask(self._run, f"redisson_dq-{self._name}", shielded=True)
+                self._beginner.begin(self._begin)
 
     def close(self) -> None:
         """Waits for nothing any more. It ends when all is done."""
@@ -44,6 +46,9 @@ class Clerk:
         with self._mutex:
             if self._is_running:
                 self._inbox.put((self._clock.monotonic(), next(self._numbers), _nothing))
+
+    def _begin(self) -> None:
+        self._task = BackgroundTask(self._run, f"redisson_dq-{self._name}", shielded=True)
 
     def _run(self) -> None:
         works: list[tuple[float, int, Work]] = []

@@ -29,6 +29,7 @@ from redisson_dq._pauses import Pauses
 from redisson_dq._redis import is_passing, translate
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.connecting.tracking import Tracking, TrackingRefusedError
+from redisson_dq._sync.receiving.beginning import Beginner
 from redisson_dq._sync.receiving.called_sources import CalledSources
 from redisson_dq._sync.receiving.node_link import NodeLink
 from redisson_dq._sync.receiving.shared_pump import SharedPump, SourcesOfLine
@@ -64,10 +65,17 @@ class _Changed:
 class Lookout:
     """The wait for many sources of one node. It alone sends and reads on its connection for commands."""
 
-    def __init__(self, connections: Connections, pool: ConnectionPool, refused: Callable[[Exception], object]) -> None:
+    def __init__(
+        self,
+        connections: Connections,
+        pool: ConnectionPool,
+        beginner: Beginner,
+        refused: Callable[[Exception], object],
+    ) -> None:
         """``refused`` is called when Redis does not tell of changes."""
         self._connections = connections
         self._clock = connections.clock
+        self._beginner = beginner
         self._refused = refused
         # The name under which it reports an outage.
         self._part = f"lookout {id(self)}"
@@ -92,7 +100,7 @@ class Lookout:
         with self._mutex:
             if not self._is_running:
                 self._is_running = True
-                self._task = BackgroundTask(self._run, "redisson_dq-lookout", shielded=True)
+                self._beginner.begin(self._begin)
 
     def hang_up(self) -> None:
         """Cuts the connections. Values in the replies on them are lost."""
@@ -112,6 +120,9 @@ class Lookout:
             task.join(_LAST_STEPS)
 
     # -- the background task -----------------------------------------------------------------------------------------
+
+    def _begin(self) -> None:
+        self._task = BackgroundTask(self._run, "redisson_dq-lookout", shielded=True)
 
     def _run(self) -> None:
         self._waited_at = self._clock.monotonic()

@@ -12,6 +12,7 @@ from redis import ConnectionPool
 from redisson_dq._concurrency import Mutex, Work
 from redisson_dq._log import Log
 from redisson_dq._sync.connecting.connections import Connections
+from redisson_dq._sync.receiving.beginning import Beginner
 from redisson_dq._sync.receiving.clerk import Clerk
 from redisson_dq._sync.receiving.lookout import Lookout
 from redisson_dq._sync.receiving.shared_pump import SharedPump
@@ -30,9 +31,10 @@ _PAUSE = 0.2
 class Lookouts:
     """Finds the lookout of a source, and keeps work that takes time away from the lookouts."""
 
-    def __init__(self, connections: Connections) -> None:
+    def __init__(self, connections: Connections, beginner: Beginner) -> None:
         self._connections = connections
-        self._clerk = Clerk(connections.clock, "lookout-clerk")
+        self._beginner = beginner
+        self._clerk = Clerk(connections.clock, "lookout-clerk", beginner)
         self._mutex = Mutex()
         self._seats = _SEATS
         self._by_pool: dict[int, tuple[ConnectionPool, Lookout]] = {}
@@ -85,7 +87,7 @@ class Lookouts:
             return
         _, lookout = self._by_pool.get(id(pool), (pool, None))
         if lookout is None:
-            lookout = Lookout(self._connections, pool, self._refused)
+            lookout = Lookout(self._connections, pool, self._beginner, self._refused)
             self._by_pool[id(pool)] = (pool, lookout)
         with pump.line.mutex:
             pump.lookout = lookout

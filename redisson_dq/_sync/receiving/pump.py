@@ -14,6 +14,7 @@ from redisson_dq._redis import pack
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.connecting.dedicated import Dedicated
 from redisson_dq._sync.receiving.actions import Actions
+from redisson_dq._sync.receiving.beginning import Beginner
 from redisson_dq._sync.receiving.idle import IdleConnections
 from redisson_dq._sync.receiving.popping import ActionResult
 from redisson_dq._sync.receiving.put_backs import PutBacks
@@ -43,6 +44,7 @@ class Pump:
         line: Line,
         debts: Debts,
         bell: Inbox[Waiter | str],
+        beginner: Beginner,
         *,
         stay: float = 0.0,
         idle: IdleConnections | None = None,
@@ -51,11 +53,12 @@ class Pump:
         self._clock = connections.clock
         self._line = line
         self._bell = bell
+        self._beginner = beginner
         self._engine = PopEngine(line, source, debts, stay=stay)
         self._backs = PutBacks(connections, source, line, self.put_away)
         self._pumping = Actions(connections, self._engine, self._backs, bell, idle)
         self._popping = self._pumping.popping
-        self._unblocker = Unblocker(source.key, line.mutex, self._clock, self._unblockable)
+        self._unblocker = Unblocker(source.key, line.mutex, self._clock, beginner, self._unblockable)
         self._task: BackgroundTask | None = None
 
     # -- triggers, under the mutex -----------------------------------------------------------------------------------
@@ -102,13 +105,16 @@ class Pump:
         """Carries out the actions that belong under the mutex."""
         for do in to_do:
             if do is Do.START:
-                self._task = BackgroundTask(self._pump, f"redisson_dq-receiver-{self.source.key}", shielded=True)
+                self._beginner.begin(self._begin)
             elif do is Do.RING:
                 self._bell.put(WAKE)
             elif do is Do.UNBLOCK:
                 self._unblocker.start()
             elif do is Do.DISCONNECT:
                 self._popping.retire()
+
+    def _begin(self) -> None:
+        self._task = BackgroundTask(self._pump, f"redisson_dq-receiver-{self.source.key}", shielded=True)
 
     # -- triggers, not under the mutex -------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from typing import Union
 from redisson_dq._clock import Clock
 from redisson_dq._concurrency import BackgroundTask, Inbox, Mutex, Promise, Work
 from redisson_dq._sync.connecting.connections import Connections
+from redisson_dq._sync.receiving.beginning import Beginner
 from redisson_dq._sync.receiving.idle import IdleConnections
 from redisson_dq._sync.receiving.lookouts import Lookouts
 from redisson_dq._sync.receiving.looks import PATIENCE, Looks
@@ -68,7 +69,9 @@ class Receiver:
         self._notices = notices
         self._inbox: Inbox[Waiter | str] = Inbox(self._clock)
         self.line = Line(sources[0].key, self._inbox, Mutex())
-        self._asides: dict[object, BackgroundTask] = {}
+        self._beginner = Beginner(self._clock, notices.put)
+        # Each with its background task, once that has begun.
+        self._asides: dict[object, list[BackgroundTask]] = {}
         #: How many seats its pumps have taken (:class:`Lookouts`).
         self.seats = 0
         # By the key of the source, as the pumps are. Pumps may be replaced, the debts stay.
@@ -203,7 +206,9 @@ class Receiver:
     def _make_pumps(self, sources: Sequence[Source]) -> Mapping[str, Taker]:
         debts = self._debts
         return {
-            each.key: Pump(self._connections, each, self.line, debts[each.key], self._inbox, idle=self._idle)
+            each.key: Pump(
+                self._connections, each, self.line, debts[each.key], self._inbox, self._beginner, idle=self._idle
+            )
             for each in sources
         }
 
@@ -326,7 +331,9 @@ class Receiver:
         with self.line.mutex:
             waiter.forget(undecodable)
             keeping = partial(self._put_aside, [taken.data for taken in undecodable], key, answer)
-            self._asides[answer] = BackgroundTask(keeping, f"redisson_dq-aside-{self.line.name}", shielded=True)
+            self._asides[answer] = tasks = []
+            name = f"redisson_dq-aside-{self.line.name}"
+            self._beginner.begin(lambda: tasks.append(BackgroundTask(keeping, name, shielded=True)))
 
     def _put_aside(self, values: list[bytes], key: str, answer: Promise[RedissonDQError | None]) -> None:
         try:

@@ -13,6 +13,7 @@ from redisson_dq._clock import Clock
 from redisson_dq._concurrency import BackgroundTask, Inbox, Promise, Work
 from redisson_dq._log import Log
 from redisson_dq._sync.connecting.connections import Connections
+from redisson_dq._sync.receiving.beginning import Beginner
 from redisson_dq._sync.receiving.idle import IdleConnections
 from redisson_dq._sync.receiving.lookouts import Lookouts
 from redisson_dq._sync.receiving.receiver import Notice, Receiver
@@ -47,7 +48,8 @@ class Receivers:
         self._clock = connections.clock
         self._receivers: dict[Waitable, Receiver] = {}
         self._notices: Inbox[Notice] = Inbox(self._clock)
-        self._lookouts = Lookouts(connections)
+        self._beginner = Beginner(self._clock, self._notices.put)
+        self._lookouts = Lookouts(connections, self._beginner)
         self._idle = IdleConnections(_IDLE_SETS)
         self._task: BackgroundTask | None = None
         self._closed = False
@@ -75,7 +77,7 @@ class Receivers:
         """
         self.connections.check()
         self._start()
-        self._notices.put(partial(_begin, work, name))
+        self._notices.put(partial(self._begin, work, name))
 
     def answered(self, request: Request[T], within: float | None, name: str) -> T:
         """The result of a request that has to come in so many seconds.
@@ -205,11 +207,14 @@ class Receivers:
             # A defect must not end the waits of all others.
             logger.exception("unexpected error while seeing to a caller: %r", notice)
 
+    def _begin(self, work: Work, name: str) -> None:
+        self._beginner.begin(lambda: _run_beside(work, name))
+
     def _stop(self) -> None:
         """The notice that ends the background task."""
 
 
-def _begin(work: Work, name: str) -> None:
+def _run_beside(work: Work, name: str) -> None:
     BackgroundTask(work, name)
 
 

@@ -67,7 +67,7 @@ class RoundRobinReceiver(Receiver):
     def _make_pumps(self, sources: Sequence[Source]) -> Mapping[str, Taker]:
         # The receiver's background task reads the inbox of the line, so each pump has a bell of its own.
         return {
-            key: Pump(self._connections, source, self.line, debts, Inbox(self._clock), stay=STAY)
+            key: Pump(self._connections, source, self.line, debts, Inbox(self._clock), self._beginner, stay=STAY)
             for key, source, debts in ((each.key, each, self._debts[each.key]) for each in sources)
         }
 
@@ -82,8 +82,11 @@ class RoundRobinReceiver(Receiver):
             return
         if not self._is_running:
             self._is_running = True
-            self._task = BackgroundTask(self._run, f"redisson_dq-round-robin-{self.line.name}", shielded=True)
+            self._beginner.begin(self._begin)
         self._inbox.put(WAKE)
+
+    def _begin(self) -> None:
+        self._task = BackgroundTask(self._run, f"redisson_dq-round-robin-{self.line.name}", shielded=True)
 
     def _answer_expired(self) -> Taker | None:
         if (trouble := self.trouble) is not None:
