@@ -12,6 +12,7 @@ import redis
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.scripts.script import load
+from redisson_dq.wire.blocking import Pop, PutBack
 from redisson_dq.wire.keys import QueueKeys
 from tests.conftest import eventually
 from tests.faults.gate import Gate, Where
@@ -102,6 +103,48 @@ def test_it_is_back_when_the_client_is_closed_meanwhile(
             gate.thaw()
         eventually(lambda: admin.lrange("orders", 0, -1) == [b"v1"])
     assert not caplog.records
+
+
+def test_it_is_back_after_a_defect(
+    flavour: Flavour,
+    admin: redis.Redis,
+    gate: Gate,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    usual, defects = Pop.put_back, [RuntimeError("a defect")]
+
+    def put_back(source: Pop, *arguments: Any) -> list[PutBack]:
+        if arguments[0] and defects:
+            raise defects.pop()
+        return usual(source, *arguments)
+
+    monkeypatch.setattr(Pop, "put_back", put_back)
+    with flavour.connect(gate.url, codec=StringCodec()) as client:
+        popped_for_nobody(gate, admin, client, "plain")
+        gate.thaw()
+        eventually(lambda: admin.lrange("orders", 0, -1) == [b"v1"])
+    assert not defects
+    assert "unexpected error while 1 popped values go back" in caplog.text
+
+
+def test_a_value_that_a_defect_keeps_from_going_back_is_in_the_log(
+    flavour: Flavour,
+    admin: redis.Redis,
+    gate: Gate,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def put_back(source: Pop, surplus: Any, *arguments: Any) -> list[PutBack]:
+        if surplus:
+            raise RuntimeError("a defect")
+        return []
+
+    monkeypatch.setattr(Pop, "put_back", put_back)
+    with flavour.connect(gate.url, codec=StringCodec()) as client:
+        popped_for_nobody(gate, admin, client, "plain")
+        gate.thaw()
+    eventually(lambda: "may not be back in Redis: a defect; they are [b'v1']" in caplog.text)
 
 
 @pytest.mark.parametrize(("where", "times"), [("command", 1), ("sent", 1), ("reply", 1), ("reply", 3)])

@@ -75,13 +75,29 @@ class PutBacks:
         """Puts back the values that nobody waits for. False when it has to be tried again."""
         with self._line.mutex:
             unsure, surplus, self.unsure, self.surplus = self.unsure, self.surplus, [], []
-        for back in [*unsure, *self._source.put_back(surplus, self.answered)]:
+        for back in [*unsure, *self._made(surplus)]:
             try:
                 await self._connections.run(back.request, when_closed=True)
                 self.answered[back.key] = back.nonce
-            except (RedissonDQError, AsyncCancelled) as error:
-                self._failed(back, error, is_unsure=back in unsure or getattr(error, "maybe_done", False))
+            except (Exception, AsyncCancelled) as error:
+                # Where a defect shows, it may have been sent.
+                is_defect = not isinstance(error, (RedissonDQError, AsyncCancelled))
+                maybe_done = getattr(error, "maybe_done", is_defect)
+                self._failed(back, error, is_unsure=back in unsure or maybe_done)
         return not self.are_left
+
+    def _made(self, values: list[Taken]) -> list[PutBack]:
+        """The put-backs of values; none where a defect shows, and the values are left."""
+        try:
+            return self._source.put_back(values, self.answered)
+        except Exception as error:
+            if self.gives_up:
+                self._lost(values, error)
+                return []
+            logger.exception("queue %r: unexpected error while %d popped values go back", self._source.key, len(values))
+            with self._line.mutex:
+                self.again(values)
+            return []
 
     async def repeat(self, debts: Debts) -> list[Taken] | None:
         """Once it is closed: sends a request with a lost reply again. So the values that it took go back.
@@ -131,11 +147,8 @@ class PutBacks:
         if not back.values and isinstance(error, RedissonDQError) and (self.gives_up or not passes(error)):
             logger.warning("queue %r: what follows a take was not done: %s", self._source.key, error)
             return
-        if (self.gives_up and isinstance(error, RedissonDQError)) or (is_unsure and not back.request.repeatable):
-            data = [taken.data for taken in back.values]
-            logger.error(
-                "queue %r: popped values may not be back in Redis: %s; they are %r", self._source.key, error, data
-            )
+        if (self.gives_up and isinstance(error, Exception)) or (is_unsure and not back.request.repeatable):
+            self._lost(back.values, error)
             return
         if back.values:
             logger.warning("queue %r: cannot put %d popped values back: %s", self._source.key, len(back.values), error)
@@ -144,3 +157,7 @@ class PutBacks:
                 self.unsure.append(back)
             else:
                 self.again(back.values)
+
+    def _lost(self, values: list[Taken], error: BaseException) -> None:
+        data = [taken.data for taken in values]
+        logger.error("queue %r: popped values may not be back in Redis: %s; they are %r", self._source.key, error, data)
