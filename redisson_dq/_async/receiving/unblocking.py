@@ -63,7 +63,7 @@ class Unblocker:
         self._task = AsyncBackgroundTask(self._run, f"redisson_dq-unblock-{self._key}", shielded=True)
 
     async def _run(self) -> None:
-        pause, pauses = _PAUSE, Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
+        pauses = Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
         tries = ended = 0
         while True:
             with self._mutex:
@@ -75,10 +75,12 @@ class Unblocker:
             dedicated, number = target
             reason: BaseException | str = "Redis does not know of it any more"
             try:
-                if await dedicated.unblock():
+                has_ended = await dedicated.unblock()
+                pauses.reset()
+                if has_ended:
                     tries, ended = 0, number
                     continue
-                tries += 1
+                tries, pause = tries + 1, _PAUSE
             except ResponseError as error:
                 reason, tries = error, _TRIES
             except (RedisError, OSError, RedissonDQError, AsyncCancelled) as error:
