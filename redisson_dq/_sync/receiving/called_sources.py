@@ -47,7 +47,11 @@ class CalledSources:
 
     def forget(self, pump: SharedPump) -> None:
         """A source calls no more."""
-        del self._of_key[pump.source.key.encode()][pump]
+        key = pump.source.key.encode()
+        pumps = self._of_key[key]
+        del pumps[pump]
+        if not pumps:
+            del self._of_key[key]
 
     def forget_all(self) -> list[SharedPump]:
         """Forgets them and their calls. Gives all of them."""
