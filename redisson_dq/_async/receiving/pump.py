@@ -213,9 +213,7 @@ class Pump:
                 # Not under the mutex: observers hear of it.
                 actions.is_back()
         await self._popping.disconnect(held)
-        if caller is None:
-            actions.gave_up()
-        elif cancelled is not None:
+        if cancelled is not None:
             raise cancelled
 
     def _next(self, came: Trigger | None, held: InHand, caller: Waiter | None) -> tuple[tuple[Do, ...], InHand, bool]:
@@ -234,6 +232,9 @@ class Pump:
         if Do.LEAVE in to_do and self._bell.count and not engine.is_running:
             # Somebody came who still found a pumper here.
             to_do = engine.step(Trigger.STAYS if caller is None else Trigger.HANDS_OVER)
+        if Do.LEAVE in to_do and caller is None:
+            # The next pumper, which may begin from here on, reports its troubles under the same name.
+            self._pumping.gave_up()
         self._at_once(to_do)
         if Do.BLOCK in to_do or Do.PROBE in to_do:
             held = engine.begin(self._clock.monotonic(), blocks=Do.BLOCK in to_do)

@@ -149,7 +149,8 @@ class Receivers:
     def end(self, *keys: str) -> None:
         """Ends every wait that needs an open handle of one of these keys with ClosedError. No item is lost."""
         ends = [source for source in list(self._receivers) if any(source.ends_with(key) for key in keys)]
-        ending = [self._receivers.pop(source) for source in ends]
+        # Others may end some of them just now.
+        ending = [each for each in (self._receivers.pop(source, None) for source in ends) if each is not None]
         self._end(ending)
         self._lookouts.leave_seats(sum(receiver.seats for receiver in ending))
 
@@ -186,9 +187,10 @@ class Receivers:
             self._handle(notice)
         # Callers who were given values may still leave without them.
         deadline = self._clock.monotonic() + _LAST_REPLY
-        receivers = self._receivers.values()
         while self._clock.monotonic() < deadline and any(
-            each.looks.are_open or not each.is_at_rest for each in receivers
+            # A caller may still add one, and is told then that the client is closed.
+            each.looks.are_open or not each.is_at_rest
+            for each in list(self._receivers.values())
         ):
             last = self._notices.next(_PAUSE)
             if last is not None and last != self._stop:

@@ -1,0 +1,117 @@
+"""Receivers end while others make or end some, and a pump ends while the next pumper begins."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+import pytest
+
+from redisson_dq._sync.connecting.dedicated import Dedicated
+from redisson_dq.errors import ClosedError
+from redisson_dq.observing.outage import Outage
+from tests.conftest import eventually
+
+pytestmark = [
+    pytest.mark.parametrize("server", ["redis"], indirect=True),
+    # Tasks do not come between.
+    pytest.mark.parametrize("flavour", ["sync"], indirect=True),
+]
+
+
+class Idle:
+    """A receiver that nobody waits on. Something happens when it is asked whether it has looks."""
+
+    def __init__(self, happens: Callable[[], object]) -> None:
+        self._happens = happens
+        self.line = self
+        self.looks = self
+        self.closed = False
+        self.is_at_rest = True
+        self.seats = 1
+
+    def shut(self) -> None:
+        self.closed = True
+
+    @property
+    def are_open(self) -> bool:
+        return bool(self._happens())
+
+
+@attrs.frozen(eq=False)
+class Own:
+    """A source with such a receiver. Something happens when it is asked whether it ends."""
+
+    receives: Idle
+    happens: Callable[[], object] = int
+
+    def receiver(self, kinds: object) -> Any:
+        return self.receives
+
+    def ends_with(self, key: str) -> bool:
+        self.happens()
+        return True
+
+
+@pytest.fixture
+def failed(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The errors that have ended threads."""
+    errors: list[Any] = []
+    monkeypatch.setattr(threading, "excepthook", errors.append)
+    return errors
+
+
+def test_a_caller_comes_while_all_are_looked_at_for_the_last_time(client: Any, failed: list[Any]) -> None:
+    receivers, looked = client.runtime.receivers, threading.Event()
+
+    def come() -> None:
+        if not looked.is_set():
+            with contextlib.suppress(ClosedError):
+                receivers.of(Own(Idle(looked.set)))
+
+    receivers.of(Own(Idle(come)))
+    once = iter([True])
+    receivers.of(Own(Idle(lambda: next(once, False))))
+    receivers.close()
+    assert looked.wait(10)
+    assert not failed
+
+
+def test_two_end_one_receiver(client: Any) -> None:
+    receivers, inner = client.runtime.receivers, threading.Lock()
+
+    def end() -> None:
+        if inner.acquire(blocking=False):
+            receivers.end("orders")
+
+    receives = Idle(int)
+    receivers.of(Own(receives, end))
+    receivers.end("orders")
+    assert receives.closed
+
+
+def test_a_pumper_reports_nothing_any_more_when_the_next_one_may_begin(
+    client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    gave_up, close = Outage.gave_up, Dedicated.close
+
+    def gives_up(outage: Outage, part: str) -> None:
+        if part.startswith("wait"):
+            told.append("gives up")
+        gave_up(outage, part)
+
+    def closes(dedicated: Dedicated) -> None:
+        told.append("closes its connection")
+        close(dedicated)
+
+    assert client.blocking_queue("orders", transfer=False).poll(timeout=0.01) is None
+    monkeypatch.setattr(Outage, "gave_up", gives_up)
+    monkeypatch.setattr(Dedicated, "close", closes)
+    client.runtime.receivers.end("orders")
+    # Others begin as soon as the mutex is free.
+    eventually(lambda: len(told) == 2)
+    assert told == ["gives up", "closes its connection"]
