@@ -32,6 +32,8 @@ class Lookouts:
         self._connections = connections
         self._beginner = beginner
         self._clerk = Clerk(connections.clock, "lookout-clerk", beginner)
+        # The clerk may wait for a node that stands still. The end of a pause may free callers from that node.
+        self._pauses = Clerk(connections.clock, "lookout-pauses", beginner)
         self._mutex = AsyncMutex()
         self._seats = _SEATS
         self._by_pool: dict[int, tuple[ConnectionPool, Lookout]] = {}
@@ -60,13 +62,14 @@ class Lookouts:
             self._clerk.add(partial(self._find, pump))
 
     def later(self, work: AsyncWork, after: float = 0.0) -> None:
-        """Does something beside the lookouts, in so many seconds at the earliest."""
-        self._clerk.add(work, after)
+        """Does something beside the lookouts: at once, or in so many seconds where it asks no node for anything."""
+        (self._pauses if after else self._clerk).add(work, after)
 
     async def aclose(self) -> None:
         """Ends them all. Their sources are closed already."""
         for _, lookout in list(self._by_pool.values()):
             await lookout.aclose()
+        await self._pauses.aclose()
         await self._clerk.aclose()
 
     async def _find(self, pump: SharedPump) -> None:

@@ -65,7 +65,7 @@ class Calling(Protocol):
         """Lets the lookout come to it in its next round."""
 
     def later(self, work: AsyncWork, after: float = 0.0) -> None:
-        """Does something beside the lookouts, in so many seconds at the earliest."""
+        """Does something beside the lookouts: at once, or in so many seconds where it asks no node for anything."""
 
 
 class SharedPump:

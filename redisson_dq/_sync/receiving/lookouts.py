@@ -35,6 +35,8 @@ class Lookouts:
         self._connections = connections
         self._beginner = beginner
         self._clerk = Clerk(connections.clock, "lookout-clerk", beginner)
+        # The clerk may wait for a node that stands still. The end of a pause may free callers from that node.
+        self._pauses = Clerk(connections.clock, "lookout-pauses", beginner)
         self._mutex = Mutex()
         self._seats = _SEATS
         self._by_pool: dict[int, tuple[ConnectionPool, Lookout]] = {}
@@ -63,13 +65,14 @@ class Lookouts:
             self._clerk.add(partial(self._find, pump))
 
     def later(self, work: Work, after: float = 0.0) -> None:
-        """Does something beside the lookouts, in so many seconds at the earliest."""
-        self._clerk.add(work, after)
+        """Does something beside the lookouts: at once, or in so many seconds where it asks no node for anything."""
+        (self._pauses if after else self._clerk).add(work, after)
 
     def close(self) -> None:
         """Ends them all. Their sources are closed already."""
         for _, lookout in list(self._by_pool.values()):
             lookout.close()
+        self._pauses.close()
         self._clerk.close()
 
     def _find(self, pump: SharedPump) -> None:
