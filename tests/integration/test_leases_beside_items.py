@@ -193,7 +193,7 @@ def test_a_lease_that_has_ended_waits_until_it_is_moved(client: Any, flavour: Fl
 
 def test_a_pause_keeps_leases_that_end(admin: Any, queue: Any, delayed: Any) -> None:
     queue.add_all(["a", "b"])
-    first = queue.receive(visibility_timeout=0.02)
+    first = queue.receive(visibility_timeout=0.5)
     delayed.pause()
     eventually(lambda: first.lost)
     time.sleep(0.05)
