@@ -72,6 +72,11 @@ class Roster:
         return actions
 
     @property
+    def queues(self) -> set[str]:
+        """The queues of all handlers that were declared, or have not ended."""
+        return {*self._queues, *(handler.queue for handler in self._posts)}
+
+    @property
     def is_limited(self) -> bool:
         """Whether slots are limited over all queues."""
         return self._total is not None

@@ -143,6 +143,27 @@ def test_a_slot_that_one_queue_frees_is_for_any_other(admin: Any, flavour: Flavo
         assert busy.inside == 2
 
 
+def test_a_slot_that_is_freed_after_the_end_of_its_queue_is_for_the_one_that_is_left(
+    admin: Any, flavour: Flavour, url: str
+) -> None:
+    """That one has another fetcher by then."""
+    worker, gate, ledger = flavour.worker_of(url, codec=StringCodec(), concurrency=1), Gate(), Ledger()
+
+    def hold(value: str) -> None:
+        gate.wait()
+
+    worker.handler("left")(ledger.handle)
+    worker.handler("taken off")(hold)
+    with running(worker, gate):
+        admin.rpush("taken off", "a")
+        eventually(lambda: gate.inside == 1)
+        assert worker.remove_handler(hold)
+        until_settled(admin)
+        admin.rpush("left", "b")
+        gate.open()
+        assert ledger.next() == "b"
+
+
 @ONE_FLAVOUR_BY_DAY
 def test_a_stop_of_many_queues_ends_while_the_server_stands_still(
     flavour: Flavour, own_server: Any, threads: ThreadPoolExecutor

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import queue
 import threading
+import weakref
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -27,7 +29,7 @@ from redisson_dq.wire.leases import Leased
 from redisson_dq.working.handlers import Handler, declared
 from redisson_dq.working.hooks import Hooks
 from redisson_dq.working.settings import WorkerOptions
-from tests.conftest import PATIENCE
+from tests.conftest import PATIENCE, eventually
 
 
 class Endings:
@@ -68,10 +70,14 @@ class Place:
             clock=SYSTEM,
         )
         self.assigner = Assigner(total, setting)
-        settings = WorkerOptions(transfer=False).of_queues()
-        self.intake = Intake(self.client.runtime, "orders", settings, self.assigner.is_passed, b"")
-        self.intake.fetcher = self
+        self.intake = self.intake_of("orders")
         self._count = 0
+
+    def intake_of(self, name: str) -> Intake:
+        settings = WorkerOptions(transfer=False).of_queues()
+        made = Intake(self.client.runtime, name, settings, self.assigner.is_passed, b"")
+        made.fetcher = self
+        return made
 
     # -- the fetcher -------------------------------------------------------------------------------------------------
 
@@ -216,6 +222,23 @@ def test_a_queue_that_is_left_gives_its_batch_back(place: Place) -> None:
     place.accept("a", "b")
     place.assigner.leave(place.intake)
     assert [place.endings.next() for _ in "ab"] == [("b", Nack(0, counted=False)), ("a", Nack(0, counted=False))]
+
+
+def test_a_queue_that_is_left_is_forgotten_when_its_handlings_have_ended(place: Place) -> None:
+    """A slot of it that is freed later is told of all the same."""
+    other = place.intake_of("others")
+    place.employ(handler(place))
+    place.assigner.employ(other, [])
+    place.accept("a")
+    assert place.called() == "a"
+    left = weakref.ref(place.intake)
+    place.assigner.leave(place.intake)
+    place.goes_on.put(None)
+    assert place.endings.next() == ("a", Ack())
+    assert place.asked.get(timeout=PATIENCE) == ("orders", False)
+    place.intake = other
+    place.assigner.leave(other)
+    eventually(lambda: gc.collect() >= 0 and left() is None)
 
 
 def test_a_value_without_a_handler_is_buried(place: Place) -> None:

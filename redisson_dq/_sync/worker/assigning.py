@@ -45,7 +45,10 @@ class Assigner:
         self._clock = self._setting.clock
         # Guards the roster and the fields here.
         self._mutex = Mutex()
+        # The queues that have handlers, or handlings that go on.
         self._intakes: dict[str, Intake] = {}
+        # The one that got its handlers last. Where slots are limited over all queues, its fetcher is the only one.
+        self._latest: Intake | None = None
         #: All that something is left to do for, in the order in which they began.
         self._handlings: dict[Handling, None] = {}
         self._of_delivery: dict[int, Handling] = {}
@@ -57,13 +60,21 @@ class Assigner:
 
     def employ(self, intake: Intake, handlers: Sequence[Handler]) -> None:
         """These handlers take the values of a queue from now on."""
-        with self._mutex:
-            self._intakes[intake.name] = intake
-        self._decide(lambda: self._roster.employ(intake.name, handlers, self._clock.monotonic()))
+        self._decide(lambda: self._employed(intake, handlers))
+
+    def _employed(self, intake: Intake, handlers: Sequence[Handler]) -> Sequence[Action]:
+        self._intakes[intake.name] = self._latest = intake
+        return self._roster.employ(intake.name, handlers, self._clock.monotonic())
 
     def leave(self, intake: Intake) -> None:
         """Returns the values of a queue that wait for their batches. Nothing more comes from it."""
-        self._decide(lambda: self._roster.close(intake.name, intake.handlers, self._clock.monotonic()))
+        self._decide(lambda: self._left(intake))
+
+    def _left(self, intake: Intake) -> Sequence[Action]:
+        actions = self._roster.close(intake.name, intake.handlers, self._clock.monotonic())
+        known = self._roster.queues
+        self._intakes = {name: each for name, each in self._intakes.items() if name in known}
+        return actions
 
     def is_passed(self, handler: Handler) -> bool:
         """Whether a handler has been full for a while, so that the others of its queue go on."""
@@ -198,8 +209,9 @@ class Assigner:
                 self._tell_received(intake, delivery, handler)
             error = _fault_of(handler, delivery, error)
         with self._mutex:
-            # A hook may have taken the handler off, and its post with it.
+            # A hook may have taken the handler off, and its post and its queue with it.
             post = self._roster.post(handler)
+            self._intakes.setdefault(intake.name, intake)
             actions = post.came(delivery, self._clock.monotonic(), fails=error is not None, is_admitted=is_admitted)
             begun = self._made(actions, error)
         self._carry_out(actions, begun, starter, error)
@@ -252,17 +264,19 @@ class Assigner:
             elif action.do is Do.ARM:
                 self._deadlines.added(action.moment)
             elif action.do in (Do.FETCH, Do.RECOUNT):
-                self._fetch(self._intakes[action.post.handler.queue], action.do)
+                self._fetch(action.post.handler.queue, action.do)
             elif action.do is Do.RETURN:
                 self._return(action.values, 0)
             elif action.do is Do.EXPIRE:
                 action.handling.expire()
 
-    def _fetch(self, intake: Intake, do: Do) -> None:
+    def _fetch(self, queue: str, do: Do) -> None:
         """Values of a queue are wanted again, or fewer are."""
+        # A slot that is free may be for any queue, also where its own has been taken off.
+        intake = self._latest if self.is_limited else self._intakes.get(queue)
         # A fetcher that has not begun asks by itself.
-        if intake.fetcher is not None:
-            intake.fetcher.freed(intake.name) if do is Do.FETCH else intake.fetcher.recount()
+        if intake is not None and intake.fetcher is not None:
+            intake.fetcher.freed(queue) if do is Do.FETCH else intake.fetcher.recount()
 
     def _made(self, actions: Iterable[Action], error: BaseException | None = None) -> list[Handling]:
         """The handlings that begin. They are made under the mutex, so that a stop finds them."""
