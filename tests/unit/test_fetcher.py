@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import queue
+import threading
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from redisson_dq._clock import SYSTEM
+from redisson_dq._clock import SYSTEM, Clock
 from redisson_dq._concurrency.handler_pools import HandlerPool
 from redisson_dq._sync.worker.fetching import Fetcher
+from redisson_dq._sync.worker.fetching_many import ManyFetcher
 from redisson_dq.errors import ClosedError, RedisConnectionError
+from redisson_dq.wire.leases import Leased
+from redisson_dq.working.order import Order
 from tests.conftest import PATIENCE
+from tests.hand_clock import HandClock
 
 
 class Peers:
@@ -30,6 +35,10 @@ class Peers:
 
     def wanted(self, intake: Any) -> int:
         return self.slots
+
+    def accept(self, intake: Any, deliveries: Any, starter: Any) -> None:
+        starter.start(lambda: self.sent.put("handled"))
+        raise RuntimeError("a defect")
 
     # -- the receivers, and the only one -----------------------------------------------------------------------------
 
@@ -76,20 +85,41 @@ def peers() -> Peers:
 
 
 @pytest.fixture
-def fetcher(peers: Peers) -> Iterator[Fetcher]:
-    pool = HandlerPool("test")
+def clock() -> Clock:
+    return SYSTEM
+
+
+@pytest.fixture
+def pool() -> Iterator[HandlerPool]:
+    made = HandlerPool("test")
+    yield made
+    made.close(0)
+
+
+@pytest.fixture
+def fetcher(peers: Peers, clock: Clock, pool: HandlerPool) -> Iterator[Fetcher]:
     connections = SimpleNamespace(refusals=peers)
-    runtime: Any = SimpleNamespace(clock=SYSTEM, connections=connections, receivers=peers, renewal=None)
+    runtime: Any = SimpleNamespace(clock=clock, connections=connections, receivers=peers, renewal=peers)
     made = Fetcher(runtime, peers, pool, peers)  # type: ignore[arg-type]
     yield made
     made.end()
     made.has_ended()
-    pool.close(0)
+
+
+def opened(name: str) -> Any:
+    return Opened(
+        name=name,
+        sources={name: (None, None)},
+        waitable=None,
+        sees_first=False,
+        acks_along=True,
+        leaser=SimpleNamespace(deliveries=lambda *_: ([], None)),
+    )
 
 
 def intake(fetcher: Fetcher) -> Any:
-    made = Opened(name="orders", sources={"orders": (None, None)}, waitable=None, sees_first=False, acks_along=True)
-    fetcher.set_intakes([made])  # type: ignore[list-item]
+    made = opened("orders")
+    fetcher.set_intakes([made])
     return made
 
 
@@ -143,3 +173,39 @@ def test_the_end_comes_while_it_waits_and_acks_are_sent_after_it(peers: Peers, f
     assert not fetcher.is_well
     orders.acked("an ack")
     assert peers.sent.get(timeout=PATIENCE) == "an ack"
+
+
+@pytest.mark.parametrize("clock", [HandClock()])
+def test_a_handling_in_hand_does_not_wait_until_a_pause_is_over(peers: Peers, fetcher: Fetcher) -> None:
+    """What follows it has failed. In a task, a pause might be cancelled together with the handling."""
+    peers.slots = 1
+    intake(fetcher)
+    fetcher.start()
+    peers.waits.get(timeout=PATIENCE)
+    leased = Leased(data=b"a", key="orders", id=bytes(10), deadline_ms=0, now_us=0, read_us=0, text=b"")
+    peers.answers.put([leased])
+    assert peers.sent.get(timeout=PATIENCE) == "handled"
+    assert peers.refusals == ["orders"]
+
+
+def test_the_end_comes_while_waiters_find_the_client_closed(peers: Peers, pool: HandlerPool) -> None:
+    """One is answered before the end, one behind it."""
+    fetcher: ManyFetcher
+    asked: list[Any] = []
+
+    def of(waitable: Any) -> Any:
+        asked.append(waitable)
+        if len(asked) == 2:
+            fetcher.end()
+        raise ClosedError("closed")
+
+    receivers = SimpleNamespace(of=of, quiet=lambda receivers: True)
+    connections = SimpleNamespace(refusals=peers)
+    runtime: Any = SimpleNamespace(clock=SYSTEM, connections=connections, receivers=receivers, renewal=None)
+    assigner: Any = SimpleNamespace(is_limited=False, free=None, wanted=lambda intake: 1)
+    fetcher = ManyFetcher(runtime, assigner, Order(), pool)
+    fetcher.set_intakes([opened("orders"), opened("invoices")])
+    fetcher.start()
+    ended: queue.SimpleQueue[bool] = queue.SimpleQueue()
+    threading.Thread(target=lambda: ended.put(fetcher.has_ended()), daemon=True).start()
+    assert ended.get(timeout=PATIENCE)

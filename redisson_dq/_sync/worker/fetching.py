@@ -190,7 +190,8 @@ class Fetcher:
             return self._ack_and_receive(wanted, starter)
         if step is Do.WAIT:
             return self._wait_for(wanted, starter)
-        self._changed.wait(PAUSE if step is Do.PAUSE else None)
+        if starter.first is None:
+            self._changed.wait(PAUSE if step is Do.PAUSE else None)
         return self._decide(lambda: self._plan.happened(Trigger.OVER))
 
     def _refused(self, error: BaseException) -> Do | None:

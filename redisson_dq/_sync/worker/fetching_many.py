@@ -242,8 +242,9 @@ class ManyFetcher:
                 if outpost.receiver is not None:
                     self._receivers.add(outpost.receiver)
             elif do is Do.WITHDRAW:
-                assert outpost.receiver is not None
-                outpost.receiver.withdraw(outpost.lifeline)
+                # Without a receiver, as the client is closed, the answer has come already.
+                if outpost.receiver is not None:
+                    outpost.receiver.withdraw(outpost.lifeline)
             elif do is Do.PAUSE:
                 self._pauses[outpost] = self._clock.monotonic() + PAUSE
             elif do is Do.FORGET:
