@@ -71,6 +71,10 @@ class Roster:
         self._clear()
         return actions
 
+    def drop(self, now: float) -> list[Action]:
+        """The batches of all handlers that have not begun go back."""
+        return [action for post in self._posts.values() for action in post.happened(Trigger.DROPPED, now)]
+
     @property
     def queues(self) -> set[str]:
         """The queues of all handlers that were declared, or have not ended."""

@@ -15,7 +15,7 @@ import pytest
 import redis
 
 from redisson_dq.codecs import StringCodec
-from redisson_dq.worker import Limit, Rate, Succeeded
+from redisson_dq.worker import Limit, Rate, Received, Succeeded
 from tests.conftest import ONE_FLAVOUR_BY_DAY, PATIENCE, eventually
 from tests.flavours import Flavour
 from tests.integration.whereabouts import whereabouts
@@ -162,6 +162,40 @@ def test_a_slot_that_is_freed_after_the_end_of_its_queue_is_for_the_one_that_is_
         admin.rpush("left", "b")
         gate.open()
         assert ledger.next() == "b"
+
+
+@pytest.mark.parametrize("flavour", ["sync"], indirect=True)
+def test_a_stop_gives_back_a_batch_whose_queue_was_taken_off_while_its_values_came(
+    admin: Any, flavour: Flavour, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker, closed = flavour.worker_of(url, codec=StringCodec(), concurrency=2), threading.Event()
+    assigner = import_module("redisson_dq._sync.worker.assigning").Assigner
+    hand_over = import_module("redisson_dq._sync.worker.handing_over").HandOver
+    opened, leave = hand_over.opened, assigner.leave
+
+    def handle(values: list[str]) -> None:
+        raise AssertionError("the batch is never full")
+
+    def opened_late(self: Any, intake: Any, leased: Any) -> Any:
+        if leased:
+            worker.remove_handler(handle)
+            assert closed.wait(PATIENCE)
+        return opened(self, intake, leased)
+
+    def leave_and_tell(self: Any, intake: Any) -> None:
+        leave(self, intake)
+        closed.set()
+
+    monkeypatch.setattr(hand_over, "opened", opened_late)
+    monkeypatch.setattr(assigner, "leave", leave_and_tell)
+    log = Log(worker)
+    worker.batch_handler("batches", 8, within=600)(handle)
+    for name in QUEUES[:2]:
+        worker.handler(name)(Ledger().handle)
+    with running(worker):
+        admin.rpush("batches", "a")
+        log.until(Received)
+    assert whereabouts(admin, "batches").ready == {b"a": 1}
 
 
 @ONE_FLAVOUR_BY_DAY

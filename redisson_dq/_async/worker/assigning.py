@@ -73,6 +73,10 @@ class Assigner:
         self._intakes = {name: each for name, each in self._intakes.items() if name in known}
         return actions
 
+    def leave_all(self) -> None:
+        """Returns all values that wait for their batches, also those of queues that were left before they came."""
+        self._decide(lambda: self._roster.drop(self._clock.monotonic()))
+
     def is_passed(self, handler: Handler) -> bool:
         """Whether a handler has been full for a while, so that the others of its queue go on."""
         with self._mutex:

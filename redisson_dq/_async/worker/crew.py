@@ -197,8 +197,7 @@ class Crew:
         answers = True
         for fetcher in fetchers:
             answers = await fetcher.has_ended() and answers
-        for intake in intakes:
-            self._assigner.leave(intake)
+        self._assigner.leave_all()
         await self._assigner.ended(deadline, hurries)
         left = 0.0 if hurries() else max(0.0, deadline - self._clock.monotonic())
         await self._settler.aclose(LAST_STEPS if answers else left, left)
