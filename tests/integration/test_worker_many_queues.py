@@ -341,6 +341,32 @@ def test_a_handling_that_cannot_begin_keeps_no_queue_from_its_next_values(
             at_rest(admin, name)
 
 
+def test_values_that_cannot_be_opened_hold_up_no_other_queue(
+    admin: Any, flavour: Flavour, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their queue is the first one that is looked at."""
+    fails = {"on": True}
+    for module in ("_sync", "_async"):
+        hand_over = import_module(f"redisson_dq.{module}.worker.handing_over").HandOver
+
+        def opened(self: Any, intake: Any, *rest: Any, opened: Any = hand_over.opened) -> Any:
+            if fails["on"] and intake.name == "first":
+                raise RuntimeError("a defect")
+            return opened(self, intake, *rest)
+
+        monkeypatch.setattr(hand_over, "opened", opened)
+    worker, ledger = flavour.worker_of(url, codec=StringCodec(), concurrency=1, order=["first", "second"]), Ledger()
+    for name in ("first", "second"):
+        admin.rpush(name, "a")
+        worker.handler(name)(lambda value, event: ledger.note(event.queue))
+    with running(worker):
+        assert ledger.next() == "second"
+        eventually(lambda: [each.queue for each in worker.problems] == ["first"])
+        fails["on"] = False
+        assert ledger.next() == "first"
+        at_rest(admin, "first")
+
+
 def test_a_fetcher_that_another_replaces_is_waited_for(
     admin: Any, flavour: Flavour, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -371,10 +371,14 @@ class ManyFetcher:
                     lifelines.append(Lifeline())
                     found += intake.leaser.lease(source, left, 0.0, lifelines[-1])
             came = self._hand_over.opened(intake, found)
-        except RedissonDQError as error:
+        except Failure as error:
+            # A defect, as where waiters are answered.
+            is_told = isinstance(error, RedissonDQError)
+            if not is_told:
+                logger.exception("worker: receiving from %s failed", [intake.name])
             for lifeline in lifelines:
                 lifeline.let_go()
-            self._refused(outpost, error)
+            self._refused(outpost, error, is_told=is_told)
             return False
         outpost.is_well_now()
         if not found:
