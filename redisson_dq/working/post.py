@@ -126,7 +126,7 @@ class Post:
             self._slots.taken += (self.state is State.GATHERING) - gathered
             if self.state is State.FREE:
                 self.full_since = self.moment = None
-            elif self.state is State.PASSED:
+            elif self.state is State.PASSED or (self.state is State.FULL and self.is_alone):
                 self.moment = None
             for do in to_do:
                 actions += (self._fetch if do is Do.FETCH else self._action(do, following, now, value),)

@@ -49,6 +49,7 @@ class Trigger(TableEnum):
     TAKEN = "last slot taken: others share the queue"
     TAKEN_ALONE = "last slot taken: nobody shares the queue"
     SHARED = "another handler shares the queue"
+    ALONE = "nobody shares the queue any more"
     FREED = "slot freed"
     EASED = "slot beyond the limit freed"
     DUE = "the moment has come"
@@ -86,6 +87,7 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     (State.FREE, Trigger.TAKEN_ALONE): (State.FULL, ()),
     (State.FREE, Trigger.FREED): _stay(State.FREE, Do.FETCH),
     (State.FREE, Trigger.SHARED): _stay(State.FREE),
+    (State.FREE, Trigger.ALONE): _stay(State.FREE),
     (State.FREE, Trigger.DROPPED): _stay(State.FREE),
     # A value of a batch handler that has failed already is handled by itself.
     (State.GATHERING, Trigger.CAME): _stay(State.GATHERING, Do.BEGIN),
@@ -97,6 +99,7 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     (State.GATHERING, Trigger.FREED): _stay(State.GATHERING, Do.FETCH),
     (State.GATHERING, Trigger.EASED): _stay(State.GATHERING, Do.FETCH),
     (State.GATHERING, Trigger.SHARED): _stay(State.GATHERING),
+    (State.GATHERING, Trigger.ALONE): _stay(State.GATHERING),
     (State.GATHERING, Trigger.DROPPED): (State.FREE, (Do.RETURN,)),
     # The next value in the queue may be another handler's, and waits all the same.
     (State.FULL, Trigger.CAME): _stay(State.FULL, Do.TURN_AWAY),
@@ -107,6 +110,7 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     (State.FULL, Trigger.FREED): (State.FREE, (Do.FETCH,)),
     (State.FULL, Trigger.EASED): _stay(State.FULL, Do.FETCH),
     (State.FULL, Trigger.SHARED): _stay(State.FULL, Do.ARM),
+    (State.FULL, Trigger.ALONE): _stay(State.FULL),
     (State.FULL, Trigger.DROPPED): _stay(State.FULL),
     # Values of this handler come only because others are wanted.
     (State.PASSED, Trigger.CAME): _stay(State.PASSED, Do.TURN_AWAY),
@@ -117,5 +121,7 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     (State.PASSED, Trigger.FREED): (State.FREE, (Do.FETCH,)),
     (State.PASSED, Trigger.EASED): _stay(State.PASSED, Do.FETCH),
     (State.PASSED, Trigger.SHARED): _stay(State.PASSED),
+    # Nobody is to pass. Values that still come go back to the head, and keep their order.
+    (State.PASSED, Trigger.ALONE): _stay(State.FULL),
     (State.PASSED, Trigger.DROPPED): _stay(State.PASSED),
 }

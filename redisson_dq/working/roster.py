@@ -56,7 +56,8 @@ class Roster:
         self._clear()
         for post in posts:
             post.is_alone = len(posts) == 1
-        return [action for post in posts if not post.is_alone for action in post.happened(Trigger.SHARED, now)]
+        trigger = Trigger.ALONE if len(posts) == 1 else Trigger.SHARED
+        return [action for post in posts for action in post.happened(trigger, now)]
 
     def close(self, queue: str, handlers: Sequence[Handler], now: float) -> list[Action]:
         """These handlers, the last ones of a queue, get no values any more. Their batches that have not begun go back.

@@ -124,7 +124,8 @@ class Surroundings:
         for busy, (state, since) in full.items():
             if busy.state in (State.FULL, State.PASSED):
                 assert since in (None, busy.full_since), "the time for which it has been full goes on"
-                assert busy.state is state or kind in ("until", "flood", "value", "failed", "unadmitted")
+                is_alone = kind.startswith("employ") and busy.is_alone
+                assert busy.state is state or is_alone or kind in ("until", "flood", "value", "failed", "unadmitted")
         self.check()
 
     def made(self, kind: str, post: Post, place: int) -> tuple[Action, ...]:
@@ -225,11 +226,12 @@ class Surroundings:
             elif post.state is State.FULL and not post.is_alone:
                 assert post.moment is not None, "a full handler is passed at a time"
                 assert post.moment >= self.now or post.moment >= post.last_parked - FARTHEST
-            elif post.state is not State.FULL:
-                assert post.moment is None
+            else:
+                assert post.moment is None, "nobody passes a handler that is alone"
         if self.total is not None:
             assert self.roster.free == self.total - self.slots(), "each handling and each batch is counted once"
         employed = self.roster.handlers("orders")
+        assert len(employed) != 1 or not self.roster.post(employed[0]).is_passed, "nobody passes one that is alone"
         if any(post.state is State.FULL and post.handler in employed for post in self.posts):
             assert self.wanted() == 0, "a full handler holds up the others"
         if self.total is not None and self.slots() >= self.total:
@@ -338,6 +340,20 @@ def test_a_queue_that_was_opened_anew_outlasts_the_end_of_its_first_life() -> No
     (returned,) = roster.close("orders", [first], 100.0)
     assert (returned.do, returned.values) == (Do.RETURN, ["a"])
     assert roster.wanted("orders") == 1
+
+
+@pytest.mark.parametrize("seconds", [0.0, 1.0], ids=["before it is passed", "while it is passed"])
+def test_nobody_passes_a_handler_that_has_its_queue_alone_again(seconds: float) -> None:
+    roster, busy, now = Roster(), handler(1), 100.0 + seconds
+    roster.employ("orders", [busy, handler(1)], 100.0)
+    post = roster.post(busy)
+    post.came("a", 100.0)
+    roster.due(now)
+    assert roster.employ("orders", [busy], now) == []
+    assert roster.due(now + PATIENCE) == []
+    # What comes for it goes back to the head.
+    assert done(post.came("b", now)) == [Do.TURN_AWAY]
+    assert post.parked(1, now) == (0.0, ())
 
 
 # -- parking ---------------------------------------------------------------------------------------------------------
