@@ -124,7 +124,7 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     (State.CARRYING, Trigger.ACKED): _to(State.CARRYING, Do.KEEP),
     # The round begins when a handler has returned, and acks do not wait for that.
     (State.CARRYING, Trigger.SHORT): _to(State.BETWEEN, Do.PASS_ON),
-    **{(state, Trigger.SHORT): _to(state) for state in State if state not in (State.CARRYING, State.ENDED)},
+    **{(state, Trigger.SHORT): _to(state) for state in State if state is not State.CARRYING},
     (State.CARRYING, Trigger.END): _to(State.LEAVING, Do.PASS_ON, Do.WAKE),
     **_changes(State.CARRYING, Do.WAKE),
     (State.IDLE, Trigger.OVER): _to(State.BETWEEN),

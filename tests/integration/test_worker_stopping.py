@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -173,6 +174,40 @@ def test_a_second_request_ends_the_grace(
     runs.result(PATIENCE)
     assert whereabouts(admin).ready == {b"a": 1}
     gate.open()
+    eventually(lambda: gate.inside == 0)
+
+
+@pytest.mark.parametrize("flavour", ["sync"], indirect=True)
+@pytest.mark.parametrize("names", [["orders"], ["orders", "invoices"]], ids=["of one queue", "of many queues"])
+def test_a_stop_does_not_wait_for_a_thread_to_receive_in(
+    flavour: Flavour,
+    client: Any,
+    queue: Any,
+    admin: Any,
+    threads: ThreadPoolExecutor,
+    monkeypatch: pytest.MonkeyPatch,
+    names: list[str],
+) -> None:
+    """The thread that received runs a handler that does not return, and the system gives no other one."""
+    worker, gate, is_short, start = flavour.worker(client, concurrency=2), Gate(), threading.Event(), Thread.start
+
+    def start_or_fail(thread: Thread) -> None:
+        if is_short.is_set() and thread.name == "redisson_dq-handler":
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(Thread, "start", start_or_fail)
+    for name in names:
+        worker.handler(name)(lambda value: gate.wait())
+    worker.start()
+    try:
+        is_short.set()
+        queue.add("a")
+        eventually(lambda: gate.inside == 1)
+        threads.submit(worker.stop, grace=0).result(PATIENCE)
+        assert whereabouts(admin).ready == {b"a": 1}
+    finally:
+        gate.open()
     eventually(lambda: gate.inside == 0)
 
 

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import queue
 import subprocess
 import sys
 import threading
 from collections.abc import Awaitable, Callable
 from functools import partial
 
+import pytest
+
 from redisson_dq._async.worker import starting as async_starting
-from redisson_dq._concurrency.handler_pools import AsyncHandlerPool, HandlerPool
+from redisson_dq._clock import SYSTEM
+from redisson_dq._concurrency.handler_pools import AsyncHandlerPool, HandlerPool, Running
 from redisson_dq._sync.worker import starting
+from tests.conftest import PATIENCE
 
 
 def test_the_first_handling_of_a_task_begins_before_all_that_waits_for_its_turn() -> None:
@@ -57,6 +62,49 @@ def test_the_first_handling_of_a_thread_begins_in_that_thread() -> None:
     pool.close(0)
     assert begun["a"] == threading.get_ident()
     assert len(set(begun.values())) == 3
+
+
+class Full:
+    """A pool whose works wait for a thread; it raises where it is to have its first one."""
+
+    def __init__(self, *, raises: bool) -> None:
+        self._raises = raises
+        self.works: list[Callable[[], object]] = []
+
+    def start(self, work: Callable[[], object]) -> Running:
+        self.works.append(work)
+        if self._raises:
+            raise RuntimeError("can't start new thread")
+        return Running(waits=True)
+
+
+@pytest.mark.parametrize("raises", [False, True])
+@pytest.mark.parametrize("is_asked_first", [False, True])
+def test_the_end_does_not_wait_for_a_thread(*, raises: bool, is_asked_first: bool) -> None:
+    pool, taken = Full(raises=raises), []
+    ended: queue.SimpleQueue[bool] = queue.SimpleQueue()
+
+    def turn() -> None:
+        taken.append(threading.current_thread())
+        turns.end()
+
+    turns = starting.Turns(pool, turn, SYSTEM)  # type: ignore[arg-type]
+    ending = threading.Thread(target=lambda: ended.put(turns.ended(PATIENCE)))
+    assert not turns.ended(0.01)
+    if is_asked_first:
+        ending.start()
+    if raises:
+        with pytest.raises(RuntimeError):
+            turns.begin()
+    else:
+        assert turns.begin()
+    if not is_asked_first:
+        ending.start()
+    assert ended.get(timeout=PATIENCE)
+    ending.join()
+    # The pool has a thread at last, and nothing is left to do.
+    pool.works[0]()
+    assert taken == [ending]
 
 
 _SHORT = """

@@ -21,8 +21,8 @@ from redisson_dq._async.worker.assigning import Assigner
 from redisson_dq._async.worker.handing_over import Came, HandOver, page
 from redisson_dq._async.worker.intake import Intake
 from redisson_dq._async.worker.outpost import Outpost, OutpostAnswer
-from redisson_dq._async.worker.starting import Starter
-from redisson_dq._concurrency import AsyncFailure, AsyncInbox, AsyncSwitch, async_give_way
+from redisson_dq._async.worker.starting import Starter, Turns
+from redisson_dq._concurrency import AsyncFailure, AsyncInbox, async_give_way
 from redisson_dq._concurrency.handler_pools import AsyncHandlerPool
 from redisson_dq._log import Log
 from redisson_dq.errors import ClosedError, RedissonDQError
@@ -76,7 +76,7 @@ class ManyFetcher:
         self._stocked: dict[str, Outpost] = {}
         self._pauses: dict[Outpost, float] = {}
         self._ends = False
-        self._ended = AsyncSwitch(self._clock)
+        self._turns = Turns(pool, self._run, self._clock)
         self._receivers: set[Receiver] = set()
 
     # -- for the crew ------------------------------------------------------------------------------------------------
@@ -88,7 +88,7 @@ class ManyFetcher:
 
     def start(self) -> None:
         """Begins to receive."""
-        if self._pool.start(self._run).waits:
+        if self._turns.begin():
             # It waits for a thread until a handler has returned. Leases do not.
             self._hand_over.renew()
 
@@ -114,7 +114,7 @@ class ManyFetcher:
     async def has_ended(self) -> bool:
         """Waits until nothing more comes, after :meth:`end`. False while Redis has not answered."""
         # A waiter leaves its line without Redis.
-        await self._ended.wait(None)
+        await self._turns.ended(None)
         # Values that came for waiters in leaving go back before the process may exit.
         return await self._runtime.receivers.quiet(list(self._receivers))
 
@@ -143,7 +143,7 @@ class ManyFetcher:
                 self._hand_over.renew()
                 for outpost in (*self._outposts.values(), *self._leaving):
                     outpost.forget()
-                self._ended.on()
+                self._turns.end()
             else:
                 # This thread becomes a handler, and another one receives.
                 self.start()

@@ -20,7 +20,7 @@ from redisson_dq._sync.worker.assigning import Assigner
 from redisson_dq._sync.worker.handing_over import HandOver, page
 from redisson_dq._sync.worker.intake import Intake
 from redisson_dq._sync.worker.settling import Settlement, Settler
-from redisson_dq._sync.worker.starting import Starter
+from redisson_dq._sync.worker.starting import Starter, Turns
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.requests.inner.endings import Ack
 from redisson_dq.requests.inner.settling import Settling
@@ -53,7 +53,7 @@ class Fetcher:
         self._mutex = Mutex()
         # On when the fetcher is not to sleep.
         self._changed = Switch(self._clock)
-        self._ended = Switch(self._clock)
+        self._turns = Turns(pool, self._run, self._clock)
         self._wait: tuple[Receiver, Lifeline] | None = None
         #: All that it has waited at.
         self._receivers: dict[Receiver, Receivers] = {}
@@ -65,7 +65,7 @@ class Fetcher:
 
     def start(self) -> None:
         """Begins to receive."""
-        if self._pool.start(self._run).waits:
+        if self._turns.begin():
             # It waits for a thread until a handler has returned. Leases and acks do not.
             self._hand_over.renew()
             self._decide(lambda: self._plan.happened(Trigger.SHORT))
@@ -92,10 +92,10 @@ class Fetcher:
 
     def has_ended(self) -> bool:
         """Waits until nothing more comes, after :meth:`end`. False while Redis has not answered."""
-        if not self._ended.wait(_PATIENCE) and (wait := self._wait) is not None:
+        if not self._turns.ended(_PATIENCE) and (wait := self._wait) is not None:
             # Redis stands still, and so does the thread or task that reads from it.
             wait[0].hang_up()
-        self._ended.wait(None)
+        self._turns.ended(None)
         # A wait that was ended may have received values. They go back before the process may exit.
         is_quiet = True
         for receiver, receivers in self._receivers.items():
@@ -129,7 +129,7 @@ class Fetcher:
                 self._settler.take_over(action.acks)
             elif action.do is Do.FINISH:
                 self._runtime.connections.refusals.ended(self)
-                self._ended.on()
+                self._turns.end()
             elif action.do is not Do.KEEP:
                 step = action.do
         return step

@@ -18,7 +18,7 @@ import itertools
 from collections.abc import Iterable, Sequence
 from typing import Union
 
-from redisson_dq._concurrency import Failure, Inbox, Switch, give_way
+from redisson_dq._concurrency import Failure, Inbox, give_way
 from redisson_dq._concurrency.handler_pools import HandlerPool
 from redisson_dq._log import Log
 from redisson_dq._sync.receiving.receiver import Receiver
@@ -27,7 +27,7 @@ from redisson_dq._sync.worker.assigning import Assigner
 from redisson_dq._sync.worker.handing_over import Came, HandOver, page
 from redisson_dq._sync.worker.intake import Intake
 from redisson_dq._sync.worker.outpost import Outpost, OutpostAnswer
-from redisson_dq._sync.worker.starting import Starter
+from redisson_dq._sync.worker.starting import Starter, Turns
 from redisson_dq.errors import ClosedError, RedissonDQError
 from redisson_dq.waiting.line import Lifeline
 from redisson_dq.wire.lease_source import MOST_AT_ONCE
@@ -79,7 +79,7 @@ class ManyFetcher:
         self._stocked: dict[str, Outpost] = {}
         self._pauses: dict[Outpost, float] = {}
         self._ends = False
-        self._ended = Switch(self._clock)
+        self._turns = Turns(pool, self._run, self._clock)
         self._receivers: set[Receiver] = set()
 
     # -- for the crew ------------------------------------------------------------------------------------------------
@@ -91,7 +91,7 @@ class ManyFetcher:
 
     def start(self) -> None:
         """Begins to receive."""
-        if self._pool.start(self._run).waits:
+        if self._turns.begin():
             # It waits for a thread until a handler has returned. Leases do not.
             self._hand_over.renew()
 
@@ -117,7 +117,7 @@ class ManyFetcher:
     def has_ended(self) -> bool:
         """Waits until nothing more comes, after :meth:`end`. False while Redis has not answered."""
         # A waiter leaves its line without Redis.
-        self._ended.wait(None)
+        self._turns.ended(None)
         # Values that came for waiters in leaving go back before the process may exit.
         return self._runtime.receivers.quiet(list(self._receivers))
 
@@ -146,7 +146,7 @@ class ManyFetcher:
                 self._hand_over.renew()
                 for outpost in (*self._outposts.values(), *self._leaving):
                     outpost.forget()
-                self._ended.on()
+                self._turns.end()
             else:
                 # This thread becomes a handler, and another one receives.
                 self.start()

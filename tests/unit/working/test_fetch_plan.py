@@ -80,8 +80,9 @@ class Surroundings:
     def moves(self) -> Iterable[Move]:
         if not self.gone:
             yield from self.rounds()
-            yield ("short",)
             yield ("gone",)
+        # Another one may begin the round, and end it, before that is told.
+        yield ("short",)
         if self.acks < self.most:
             yield ("ack",)
         yield ("freed",)
