@@ -65,7 +65,7 @@ class Entrance(Protocol):
 
 
 class Waiter:
-    """One caller's place. Belongs to the background tasks; the caller reads its answer.
+    """One caller's place. The caller reads its answer, and says when it leaves. All else belongs to background tasks.
 
     ``notify`` puts a notice into the inbox of the background task that sees to the callers of ``owner``, the receiver.
     """
@@ -102,6 +102,11 @@ class Waiter:
         """Whether its caller has kept the answer, or has gone."""
         return self.farewell is None or self.is_gone
 
+    def leave(self) -> None:
+        """The caller leaves. A background task handles that, and puts back the values that it was given."""
+        self.is_leaving = True
+        self.notify(self)
+
     def forget(self, values: list[Taken]) -> None:
         """These of its values have gone elsewhere."""
         self._forgotten.update(taken.number for taken in values)
@@ -124,7 +129,7 @@ class Lifeline:
     def let_go(self) -> None:
         """The caller leaves. The values that it was given go back, kept or not."""
         if self.waiter is not None:
-            self.waiter.notify(self.waiter)
+            self.waiter.leave()
 
 
 class Farewell(weakref.ref[Lifeline]):
@@ -323,6 +328,11 @@ class Line:
     def is_at_rest(self) -> bool:
         """Whether every caller has kept its values. May be read without the mutex."""
         return all(waiter.is_settled for waiter in list(self._served))
+
+    @property
+    def are_leaving(self) -> bool:
+        """Whether values of callers that leave are about to go back. May be read without the mutex."""
+        return any(waiter.is_leaving and not waiter.is_gone for waiter in list(self._served))
 
     def is_waiting(self, waiter: Waiter) -> bool:
         """Whether it stands in the line."""

@@ -18,7 +18,7 @@ from redisson_dq._async.worker.starting import Starter, Turns
 from redisson_dq._concurrency import AsyncFailure, AsyncMutex, AsyncSwitch, async_give_way
 from redisson_dq._concurrency.handler_pools import AsyncHandlerPool
 from redisson_dq._log import Log
-from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
+from redisson_dq.errors import ClosedError, RedissonDQError
 from redisson_dq.requests.inner.endings import Ack
 from redisson_dq.requests.inner.settling import Settling
 from redisson_dq.waiting.line import Lifeline
@@ -221,7 +221,7 @@ class Fetcher:
             # A stop waits no longer than that for a server that stands still.
             done = await self._runtime.connections.run(both, within=PAUSE, at_hand=True)
         except BaseException as error:
-            if not isinstance(error, RedissonDQError) or (isinstance(error, RedisConnectionError) and error.maybe_done):
+            if not isinstance(error, RedissonDQError) or getattr(error, "maybe_done", False):
                 # Otherwise nothing was sent, and the acks go another way.
                 if settles is not None:
                     settles.end(error)

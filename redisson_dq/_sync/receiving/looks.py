@@ -109,8 +109,7 @@ class Looks:
         lifeline.waiter = None
         self.has_backlog = False
         if not isinstance(error, RedissonDQError):
-            waiter.is_leaving = True
-            self._notify(waiter)
+            waiter.leave()
         elif not getattr(error, "maybe_done", False):
             # It has taken nothing. Waking the background task for that would let the next look find others first.
             waiter.farewell = None
@@ -119,8 +118,7 @@ class Looks:
             self._debts.leave(waiter)
             self._notify(self._attend)
         else:
-            waiter.is_leaving = True
-            self._notify(waiter)
+            waiter.leave()
 
     def _forget_settled(self) -> None:
         # Another thread may remove the same caller.

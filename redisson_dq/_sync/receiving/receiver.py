@@ -124,7 +124,7 @@ class Receiver:
                 if (trouble := self.trouble) is not None:
                     raise trouble
                 # Redis has not answered. Values that come later go back, also those that come before the caller keeps.
-                self._notices.put(waiter)
+                waiter.leave()
                 return []
             given = answer.value
             if isinstance(given, RedissonDQError):
@@ -133,7 +133,7 @@ class Receiver:
                 mine.keep()
             return given
         except BaseException:
-            self._notices.put(waiter)
+            waiter.leave()
             # It has let go. A second notice would be news, and the next call would wait for it.
             mine.waiter = None
             raise
@@ -359,7 +359,8 @@ class Receiver:
     @property
     def is_quiet(self) -> bool:
         """Whether every value on its way has a caller that waits for it. May be read without the mutex."""
-        return not self.looks.are_leaving and not self._inbox.count and all(pump.is_quiet for pump in self._takers)
+        is_leaving = self.looks.are_leaving or self.line.are_leaving
+        return not is_leaving and not self._inbox.count and all(pump.is_quiet for pump in self._takers)
 
     @property
     def is_at_rest(self) -> bool:

@@ -67,6 +67,8 @@ class Crew:
         #: By the queue's name; one fetcher for many queues stands under an empty name.
         self._fetchers: dict[str, Fetcher | ManyFetcher] = {}
         self._ending: list[BackgroundTask] = []
+        # Fetchers in whose place others are, until nothing more comes from them.
+        self._replaced: set[Fetcher | ManyFetcher] = set()
         self._stops = False
         self._pool = HandlerPool("handler", self._clock)
         self._settler = Settler(client.runtime.connections)
@@ -129,6 +131,7 @@ class Crew:
         if self._arrivals and self._prober is None:
             runtime = self._client.runtime
             self._prober = Prober(runtime.connections, self._clock.every(runtime.options.probe_interval), self._probed)
+        self._replaced.update(gone)
         for fetcher in gone:
             fetcher.end()
         if gone or closed:
@@ -147,6 +150,7 @@ class Crew:
     def _close(self, fetchers: Sequence[Fetcher | ManyFetcher], intakes: Sequence[Intake]) -> None:
         for fetcher in fetchers:
             fetcher.has_ended()
+            self._replaced.discard(fetcher)
         for intake in intakes:
             self._assigner.leave(intake)
         self._leave(intakes)
@@ -192,13 +196,13 @@ class Crew:
         with self._mutex:
             self._stops = True
             self._assigner.stop()
-            fetchers = list(self._fetchers.values())
+            fetchers, replaced = list(self._fetchers.values()), list(self._replaced)
             intakes = list(self._intakes.values())
         for fetcher in fetchers:
             fetcher.end()
         # Where Redis stands still, nobody may have noticed that yet.
         answers = True
-        for fetcher in fetchers:
+        for fetcher in (*replaced, *fetchers):
             answers = fetcher.has_ended() and answers
         self._assigner.leave_all()
         self._assigner.ended(deadline, hurries)

@@ -21,7 +21,7 @@ from redisson_dq._sync.worker.handing_over import HandOver, page
 from redisson_dq._sync.worker.intake import Intake
 from redisson_dq._sync.worker.settling import Settlement, Settler
 from redisson_dq._sync.worker.starting import Starter, Turns
-from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
+from redisson_dq.errors import ClosedError, RedissonDQError
 from redisson_dq.requests.inner.endings import Ack
 from redisson_dq.requests.inner.settling import Settling
 from redisson_dq.waiting.line import Lifeline
@@ -224,7 +224,7 @@ class Fetcher:
             # A stop waits no longer than that for a server that stands still.
             done = self._runtime.connections.run(both, within=PAUSE, at_hand=True)
         except BaseException as error:
-            if not isinstance(error, RedissonDQError) or (isinstance(error, RedisConnectionError) and error.maybe_done):
+            if not isinstance(error, RedissonDQError) or getattr(error, "maybe_done", False):
                 # Otherwise nothing was sent, and the acks go another way.
                 if settles is not None:
                     settles.end(error)

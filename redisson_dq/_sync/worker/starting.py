@@ -78,7 +78,8 @@ class Turns:
             self._changed.off()
             if self._waits:
                 self._take()
-            if not self._has_ended and not self._changed.wait(timeout):
+            # Another one that waits for the end may turn the switch off meanwhile.
+            if not (self._has_ended or self._changed.wait(timeout) or self._has_ended):
                 return False
         return True
 
