@@ -1,4 +1,4 @@
-"""docs/deploy.md and docs/migrating.md: their programs run, and the command accepts their files."""
+"""docs/deploy.md, docs/migrating.md and docs/how-to/kubernetes.md: their programs run, and their files are accepted."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ from tests.conftest import PATIENCE, environment
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 DEPLOY = (ROOT / "docs" / "deploy.md").read_text("utf-8")
+SIDECAR = (ROOT / "docs" / "sidecar.md").read_text("utf-8")
+KUBERNETES = (ROOT / "docs" / "how-to" / "kubernetes.md").read_text("utf-8")
 MIGRATING = (ROOT / "docs" / "migrating.md").read_text("utf-8")
 DOCUMENTED_URL = "redis://localhost:6379/0"
 
@@ -124,6 +126,26 @@ def test_the_manifest() -> None:
     # The variable of the page's program.
     assert [each["name"] for each in container["env"]] == ["REDIS_URL"]
     assert "REDIS_URL" in program(DEPLOY, "# shop/work.py")
+
+
+def test_the_secret_and_the_patch_for_both_manifests() -> None:
+    secret, patch = (yaml.safe_load(block) for block in blocks(KUBERNETES, "yaml"))
+    (worker_pod, mover_pod) = (yaml.safe_load(*blocks(page, "yaml"))["spec"]["template"] for page in (DEPLOY, SIDECAR))
+    (container,) = patch["spec"]["template"]["spec"]["containers"]
+    (volume,) = patch["spec"]["template"]["spec"]["volumes"]
+    (mount,) = container["volumeMounts"]
+    (item,) = volume["secret"]["items"]
+    assert (container["name"], mount["name"]) == (worker_pod["spec"]["containers"][0]["name"], volume["name"])
+    assert f"`{mover_pod['spec']['containers'][0]['name']}`" in KUBERNETES
+    assert volume["secret"]["secretName"] == secret["metadata"]["name"]
+    for pod in (worker_pod, mover_pod):
+        (variable,) = pod["spec"]["containers"][0]["env"]
+        assert variable["valueFrom"]["secretKeyRef"] == {"name": secret["metadata"]["name"], "key": "url"}
+    data = secret["stringData"]
+    assert item["key"] in data
+    for url in (data["url"], data["move-url"]):
+        assert url.startswith("rediss://")
+        assert url.endswith(f"?ssl_ca_certs={mount['mountPath']}/{item['path']}")
 
 
 def test_every_option_has_a_row() -> None:
