@@ -10,7 +10,8 @@ for _, command in ipairs(ARGV) do
   for word in string.gmatch(command, '%S+') do
     words[#words + 1] = word
   end
-  for _ = #words, 2 do
+  -- Redis wants all arguments of a command. A second name of SUBSCRIBE would be a second channel.
+  for _ = #words, words[1] == 'SUBSCRIBE' and 1 or 2 do
     words[#words + 1] = KEYS[1]
   end
   if not redis.acl_check_cmd or not redis.acl_check_cmd(unpack(words)) then

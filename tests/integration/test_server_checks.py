@@ -15,8 +15,10 @@ import redis
 import redisson_dq
 from redisson_dq._clock import SystemClock
 from redisson_dq.codecs import StringCodec
+from redisson_dq.doctor import diagnose
 from redisson_dq.observing import Answered, Noticed
 from redisson_dq.scheduling.timer import Timer
+from redisson_dq.wire.rights import acl_words
 from tests.conftest import ONE_FLAVOUR_BY_DAY, eventually
 from tests.flavours import Flavour
 
@@ -132,6 +134,20 @@ def test_a_missing_right_is_named(
         client.blocking_queue("orders").poll(timeout=0.01)
         assert looks.until_looked(client) == ["rights"]
     assert looks.noticed[0].found == f"queue 'orders': the user may not run {missing}"
+    well.execute_command("ACL", "DELUSER", "some")
+
+
+@pytest.mark.parametrize("role", ["mover", "worker", "consumer"])
+def test_the_rights_of_a_role_are_enough(
+    flavour: Flavour, url: str, looks: Looks, well: redis.Redis, role: str
+) -> None:
+    version = tuple(map(int, well.info()["redis_version"].split(".")))
+    well.execute_command("ACL", "SETUSER", "some", "reset", "on", ">pw", *acl_words(role, ["orders"], version=version))
+    with flavour.connect(url.replace("//", "//some:pw@"), codec=StringCodec(), observer=looks) as client:
+        client.delayed_queue("orders").start_moving()
+        assert looks.until_looked(client) == []
+        with redisson_dq.connect(url.replace("//", "//some:pw@"), codec=StringCodec()) as another:
+            assert diagnose(another, ["orders"], only=["rights"]).findings == ()
     well.execute_command("ACL", "DELUSER", "some")
 
 
