@@ -21,6 +21,7 @@ from redisson_dq.codecs import ByteArrayCodec, JsonJacksonCodec, StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.wire.envelope import Envelope, wrap
 from redisson_dq.wire.keys import QueueKeys
+from redisson_dq.wire.partitions import partition_names
 from tests.conftest import emptied, environment
 
 #: Rights to look at every queue, and no other.
@@ -299,6 +300,22 @@ class TestOfferAndTake:
         run("offer", "orders", '{"id": 1}', "[1, 2]", "null")
         assert [run("take", "orders")[1] for _ in range(3)] == ['{"id": 1}\n', "[1, 2]\n", "null\n"]
         assert run("take", "orders")[:2] == (1, "")
+
+    @pytest.mark.parametrize("partitions", [(), ("--partitions", "2")], ids=["", "partitions"])
+    def test_a_value_that_cannot_be_read_is_set_aside(
+        self, run: Run, admin: redis.Redis, partitions: tuple[str, ...]
+    ) -> None:
+        """Its bytes are kept, and consumers get the others."""
+        name = partition_names("orders", 2)[0] if partitions else "orders"
+        admin.rpush(name, b"\x80junk", b'"a"')
+        code, out, told = run("take", "orders", "--codec", "json", "--count", "2", *partitions)
+        assert code == 65
+        unread, read = out.splitlines()
+        assert json.loads(unread)["hex"] == b"\x80junk".hex()
+        assert read == '"a"'
+        assert admin.lrange(QueueKeys.of(name).undecodable, 0, -1) == [b"\x80junk"]
+        (shows,) = re.findall(r"set aside: redisson-dq (.*?)(?: --url \S+)?\n", told)
+        assert b"\x80junk".hex() in run(*shlex.split(shows), "--json")[1]
 
     def test_it_waits_for_what_is_due(self, run: Run) -> None:
         run("offer", "orders", '"late"', "--delay", "50ms", "--codec", "string")

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from redisson_dq._shell import command_line
 from redisson_dq.cli.frame import (
+    DATA,
     FINE,
     PROBLEM,
     BoundedNumber,
@@ -34,7 +36,8 @@ __all__ = ["command"]
     help="""Take values from QUEUE, and print each as a line of JSON.
 
     A value that was taken is printed before the next one is taken. Where it cannot be printed, it goes back to the
-    front of QUEUE. Without --wait only what is ready is taken.
+    front of QUEUE. One that the codec cannot read is printed in hex, and set aside: undecodable list QUEUE shows it.
+    Without --wait only what is ready is taken.
     """
 )
 @queue_argument
@@ -57,12 +60,15 @@ def command(
     server: Server,
     output: Output,
 ) -> int:
-    """Carry out ``take``: 0, or 1 where nothing came. With ``--json`` a line has the codec and the class, too."""
+    """Carry out ``take``: 0, 1 where nothing came, 65 where a value could not be read.
+
+    With ``--json`` a line has the codec and the class, too.
+    """
     from redisson_dq.codecs import ByteArrayCodec
 
     reader = values.reader()
     most = count if count is not None else None if follow else 1
-    taken = 0
+    taken = unreadable = 0
     with server.client(codec=ByteArrayCodec()) as client:
         parts = found_partitions(client, queue, partitions)
         handle: Any = client.blocking_queue(queue, partitions=parts)
@@ -71,11 +77,17 @@ def command(
             if data is None:
                 break
             try:
-                _show(output, queue, reader.read(data))
+                decoded = reader.read(data)
+                _show(output, queue, decoded)
+                if decoded.error:
+                    _set_aside(client, queue, parts, data, decoded.error)
+                    unreadable += 1
             except BaseException:
                 _give_back(client, queue, parts, data)
                 raise
             taken += 1
+    if unreadable:
+        return DATA
     return FINE if taken or follow else PROBLEM
 
 
@@ -93,6 +105,19 @@ def _show(output: Output, queue: str, decoded: DecodedValue) -> None:
     value = {"hex": decoded.value, "error": decoded.error} if decoded.error else decoded.value
     show_json(value)
     sys.stdout.flush()
+
+
+def _set_aside(client: Any, queue: str, partitions: int | None, data: bytes, error: str) -> None:
+    """Puts a value that cannot be read where consumers put such values. Of partitions the first one gets it."""
+    from redisson_dq.wire.keys import QueueKeys
+    from redisson_dq.wire.partitions import partition_names
+
+    name = queue if partitions is None else partition_names(queue, partitions)[0]
+    failure = client.runtime.connections.put_aside([data], QueueKeys.of(name).undecodable)
+    if failure is not None:
+        raise failure
+    shows = command_line("undecodable list", [name])
+    say(f"redisson-dq take: {error}; the value was set aside: {shows}", error=True)
 
 
 def _give_back(client: Any, queue: str, partitions: int | None, data: bytes) -> None:
