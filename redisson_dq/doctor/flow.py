@@ -35,8 +35,8 @@ __all__ = [
 
 # An item may be so late, in seconds. Redisson tries again 5 s after an error.
 _GRACE_S = 5.0
-# A value that is held as long is told of. In seconds.
-_HELD_S = 3600.0
+# A value that is held as long is told of; the second one where no client of ours is connected. In seconds.
+_HELD_S, _HELD_BY_NOBODY_S = 3600.0, 60.0
 # So many ready values are a backlog.
 _BACKLOG = 1000
 _TAKES = {
@@ -151,7 +151,8 @@ def _owner_of_untaken(sight: Sight, queue: Looked) -> str:
         for row in sight.clients
         if (row.role == "receiver" and row.queue in (queue.raw, queue.name)) or row.role == "lookout"
     ]
-    if queue.figures.in_flight:
+    if queue.figures.in_flight and any(row.is_ours for row in sight.clients):
+        # Redisson has no leases. So some client of ours has received values.
         return "ready-backlog"
     if any(row.role == "receiver" for row in ours):
         return "worker"
@@ -239,7 +240,20 @@ def leases_stuck(sight: Sight) -> Iterator[Finding]:
             )
         elif sampled.held_since_ms is not None and sampled.held_id is not None:
             held = timedelta(milliseconds=queue.now_ms - sampled.held_since_ms).total_seconds()
-            if held > _HELD_S:
+            if held > _HELD_BY_NOBODY_S and _nobody_holds(sight):
+                yield queue.finding(
+                    check="leases-stuck",
+                    severity=Severity.WARNING,
+                    text=counted(figures.in_flight, "value is", "values are")
+                    + " held, and no client is connected that could ack them",
+                    evidence={"held_s": round(held), "in_flight": figures.in_flight, "clients": 0},
+                    shown_by=redis_cli("CLIENT", "LIST"),
+                    commands=(
+                        queue.command("list", "--state", "in-flight"),
+                        queue.command("release", "--all", "--yes"),
+                    ),
+                )
+            elif held > _HELD_S:
                 sampled_of = {} if sampled.leases <= 100 else {"sampled": f"100 of {sampled.leases}"}
                 yield queue.finding(
                     check="leases-stuck",
@@ -252,6 +266,14 @@ def leases_stuck(sight: Sight) -> Iterator[Finding]:
                         command_line("release", [queue.whole, sampled.held_id.hex()], ["--yes"]),
                     ),
                 )
+
+
+def _nobody_holds(sight: Sight) -> bool:
+    """Whether no client of ours is connected. False where Redis does not tell."""
+    try:
+        return not any(row.is_ours for row in sight.clients)
+    except CannotRun:
+        return False
 
 
 def recurring(sight: Sight) -> Iterator[Finding]:

@@ -66,6 +66,31 @@ def test_a_healthy_fleet(fleet: Fleet) -> None:
     assert (report.notes, report.exit_code(), report.exit_code(strict=True)) == ((), 0, 0)
 
 
+def test_values_whose_receiver_is_gone_are_named_long_before_their_deadline(safe_server: EmbeddedServer) -> None:
+    """Nobody is connected that could ack them, and what is ready beside them has no consumer either."""
+    keys = QueueKeys.of("payments")
+    with redis.Redis.from_url(safe_server.url) as admin:
+        admin.flushall()
+        with redisson_dq.connect(safe_server.url) as client:
+            queue = client.blocking_queue("payments", transfer=False)
+            queue.add_all(["held", "ready"])
+            assert queue.receive(timeout=0, visibility_timeout=7 * 86_400)
+        assert named(examined(safe_server.url, "payments")) == ["nobody-consumes"], "it may just have been received"
+        records: Any = admin.hgetall(keys.deliveries)
+        ((lease, record),) = records.items()
+        fields = record.split(b" ")
+        # It was received two minutes ago.
+        fields[4] = b"%d" % (int(fields[4]) - 120_000)
+        admin.hset(keys.deliveries, lease, b" ".join(fields))
+        report = examined(safe_server.url, "payments")
+        assert named(report) == ["leases-stuck", "nobody-consumes"], told(report)
+        assert "no client is connected that could ack them" in told(report)
+        with redisson_dq.connect(safe_server.url) as client:
+            # A client that is connected may hold it.
+            assert client.ping()
+            assert named(examined(safe_server.url, "payments")) == []
+
+
 @pytest.mark.parametrize("illness", ILLNESSES)
 def test_a_planted_problem_is_named_and_nothing_else(fleet: Fleet, illness: str) -> None:
     ILLNESSES[illness](fleet, "orders")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from redisson_dq._shell import command_line
 from redisson_dq.cli.frame import (
     FINE,
     Consent,
@@ -60,6 +61,8 @@ def pausing_command(verb: Literal["pause", "resume"], *, short_help: str, help: 
             output.text(f"{row['queue']}: {_PAST[verb]}{'' if row['changed'] else ' before'}")
         if rows and verb == "pause":
             output.text("Redisson's own processes know nothing of a pause, and deliver.")
+        elif rows:
+            output.text(f"To see whether they are moved and taken: {command_line('doctor', queues)}")
         return FINE
 
     return command
