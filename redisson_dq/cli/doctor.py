@@ -20,7 +20,8 @@ _STYLES = {"ok": "green", "problem": "bold red", "warning": "yellow", "unknown":
 @click.command(
     help="""Find out why nothing arrives: check servers, queues, values and clients.
 
-    Without QUEUE all queues are looked at. Nothing is changed, and no right to write is needed.
+    Without QUEUE all queues are looked at, but not one that has ready values alone and that no client has open: name
+    it. Nothing is changed, and no right to write is needed.
 
     \b
     exit codes:

@@ -302,16 +302,19 @@ def _unfit(queue: Looked, values: list[bytes], expected: Codec) -> Iterator[Find
 
 
 def _of_codec(queue: Looked, text: str, evidence: dict[str, object], sample: bytes) -> Finding:
+    ready = queue.sampled.ready
+    # Values of both ends were read.
+    first, last = (0, 9) if sample in ready[:10] else (-10, -1)
     return queue.finding(
         check="codec",
         severity=Severity.PROBLEM,
         text=text,
         evidence={**evidence, "bytes": sample[:32].hex(), "sampled": len(_values(queue))},
-        shown_by=redis_cli("LRANGE", queue.keys.ready, 0, 9)
-        if sample in queue.sampled.ready
+        shown_by=redis_cli("LRANGE", queue.keys.ready, first, last)
+        if sample in ready
         else redis_cli("ZRANGE", queue.keys.timeout, 0, 9),
         commands=(
-            queue.command("list"),
+            queue.command("list", "--state", "ready") if sample in ready else queue.command("list"),
             "# let all services that offer to the queue use one codec",
         ),
     )

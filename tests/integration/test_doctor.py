@@ -91,6 +91,17 @@ def test_values_whose_receiver_is_gone_are_named_long_before_their_deadline(safe
             assert named(examined(safe_server.url, "payments")) == []
 
 
+def test_a_ready_value_in_another_codec_is_shown_where_it_stands(safe_server: EmbeddedServer) -> None:
+    with redis.Redis.from_url(safe_server.url) as admin, redisson_dq.connect(safe_server.url) as client:
+        admin.flushall()
+        client.blocking_queue("invoices", transfer=False).add_all(range(12))
+        admin.rpush("invoices", b"\x80\x04\x95binary junk")
+        (finding,) = diagnose(client, ["invoices"], only=["codec"]).findings
+        shown = subprocess.run(["bash", "-c", finding.shown_by], capture_output=True, check=True).stdout
+        assert b"binary junk" in shown
+        assert " --state ready" in finding.commands[0]
+
+
 @pytest.mark.parametrize("illness", ILLNESSES)
 def test_a_planted_problem_is_named_and_nothing_else(fleet: Fleet, illness: str) -> None:
     ILLNESSES[illness](fleet, "orders")
