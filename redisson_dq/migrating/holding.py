@@ -172,6 +172,10 @@ def as_line(source: QueueSite, item: SourceItem) -> dict[str, Any]:
         "bytes": _text(item.mark if item.value is None else item.value),
     }
     for part, content in item.contents:
+        if part == "records" and content[0][:1] == b"e":
+            _, _, latest, *_ = (*content[1].split(b" ", 3), b"", b"", b"")
+            if latest.isdigit() and int(latest):
+                told["expires_ms"] = int(latest)
         if part == "recurring" and content[0][:1] == b"d":
             told["recurring"] = {"id": content[0][1:].decode(errors="replace")} | json.loads(content[1])
         letter = LetterText.parse(content[1]) if part == "dead_info" else None

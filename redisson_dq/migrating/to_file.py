@@ -19,10 +19,11 @@ __all__ = ["ToFile"]
 class ToFile:
     """A file of JSON lines, one for each item.
 
-    A line has ``queue``, ``kind``, ``id`` (the caller's, or null) and ``due_ms`` of an item that waits. ``bytes`` are
-    base64. ``value`` is decoded, or null beside an ``error``. ``batch`` is the migration and the number of the batch.
-    Where they are known, ``attempts``, ``first_received_ms``, ``reason`` and ``context`` of deliveries, and the rule of
-    a ``recurring`` offer.
+    A line has ``queue``, ``kind``, ``id`` (the caller's, or null) and ``due_ms`` of an item that waits. One that
+    expires has ``expires_ms``, after which it was not to be delivered any more. ``bytes`` are base64. ``value`` is
+    decoded, or null beside an ``error``. ``batch`` is the migration and the number of the batch. Where they are known,
+    a line has ``attempts``, ``first_received_ms``, ``reason`` and ``context`` of deliveries, and the rule of a
+    ``recurring`` offer.
     """
 
     def __init__(self, path: Path, decode: Callable[[bytes], Any]) -> None:

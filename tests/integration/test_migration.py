@@ -233,6 +233,19 @@ def test_items_leave_redis_as_json_lines(client: Any, admin: redis.Redis, url: s
     assert not admin.exists("redisson_dq_migrating:{orders}")
 
 
+def test_the_line_of_an_item_tells_when_it_expires(client: Any, tmp_path: Path) -> None:
+    delayed = client.delayed_queue("orders", transfer=False)
+    item = delayed.offer("named", 3600, id="7", expires=60)
+    delayed.offer("unnamed", 3600, expires=90)
+    delayed.offer("for ever", 3600, id="8")
+    path, site = tmp_path / "orders.jsonl", QueueSite.of(client, "orders")
+    moved_to([site], [site], to_file=ToFile(path, StringCodec().decode))
+    lines = {line["value"]: line for line in map(json.loads, path.read_text().splitlines())}
+    assert lines["named"]["expires_ms"] == round(item.due.timestamp() * 1000) + 60_000
+    assert lines["unnamed"]["expires_ms"] == lines["unnamed"]["due_ms"] + 90_000
+    assert "expires_ms" not in lines["for ever"]
+
+
 # -- interrupted -----------------------------------------------------------------------------------------------------
 
 
