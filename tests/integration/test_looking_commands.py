@@ -317,6 +317,19 @@ class TestOfferAndTake:
         (shows,) = re.findall(r"set aside: redisson-dq (.*?)(?: --url \S+)?\n", told)
         assert b"\x80junk".hex() in run(*shlex.split(shows), "--json")[1]
 
+    def test_a_value_that_was_set_aside_does_not_go_back_where_that_cannot_be_told(
+        self, run: Run, admin: redis.Redis, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def broken(text: str, *, error: bool = False) -> None:
+            raise OSError("standard error is closed")
+
+        monkeypatch.setattr("redisson_dq.cli.values.take.say", broken)
+        admin.rpush("orders", b"\x80junk")
+        with pytest.raises(OSError, match="standard error is closed"):
+            run("take", "orders", "--codec", "json")
+        assert admin.lrange("orders", 0, -1) == []
+        assert admin.lrange(QueueKeys.of("orders").undecodable, 0, -1) == [b"\x80junk"]
+
     def test_it_waits_for_what_is_due(self, run: Run) -> None:
         run("offer", "orders", '"late"', "--delay", "50ms", "--codec", "string")
         assert run("take", "orders", "--wait", "20s") == (0, '"late"\n', "")

@@ -79,13 +79,15 @@ def command(
             try:
                 decoded = reader.read(data)
                 _show(output, queue, decoded)
-                if decoded.error:
-                    _set_aside(client, queue, parts, data, decoded.error)
-                    unreadable += 1
+                kept = _set_aside(client, queue, parts, data) if decoded.error else None
             except BaseException:
                 _give_back(client, queue, parts, data)
                 raise
             taken += 1
+            if kept is not None:
+                unreadable += 1
+                shows = command_line("undecodable list", [kept])
+                say(f"redisson-dq take: {decoded.error}; the value was set aside: {shows}", error=True)
     if unreadable:
         return DATA
     return FINE if taken or follow else PROBLEM
@@ -107,8 +109,8 @@ def _show(output: Output, queue: str, decoded: DecodedValue) -> None:
     sys.stdout.flush()
 
 
-def _set_aside(client: Any, queue: str, partitions: int | None, data: bytes, error: str) -> None:
-    """Puts a value that cannot be read where consumers put such values. Of partitions the first one gets it."""
+def _set_aside(client: Any, queue: str, partitions: int | None, data: bytes) -> str:
+    """Puts a value aside where consumers put such values. Gives the queue that has it: of partitions the first one."""
     from redisson_dq.wire.keys import QueueKeys
     from redisson_dq.wire.partitions import partition_names
 
@@ -116,8 +118,7 @@ def _set_aside(client: Any, queue: str, partitions: int | None, data: bytes, err
     failure = client.runtime.connections.put_aside([data], QueueKeys.of(name).undecodable)
     if failure is not None:
         raise failure
-    shows = command_line("undecodable list", [name])
-    say(f"redisson-dq take: {error}; the value was set aside: {shows}", error=True)
+    return name
 
 
 def _give_back(client: Any, queue: str, partitions: int | None, data: bytes) -> None:
