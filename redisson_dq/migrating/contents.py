@@ -25,6 +25,7 @@ __all__ = [
     "digest_of",
     "item_of",
     "key_of",
+    "latest_of",
     "renamed",
     "standing_as",
 ]
@@ -111,6 +112,12 @@ def key_of(record: bytes | None) -> bytes:
     """The key of an item in its record: ``i`` and an id, ``h`` and a hash, or nothing."""
     found = _RECORD.fullmatch(record or b"")
     return found[2] if found else b""
+
+
+def latest_of(record: bytes) -> int:
+    """When an item expires by its record, in epoch ms; 0 for never."""
+    found = _RECORD.fullmatch(record)
+    return int(found[1].split(b" ")[2]) if found else 0
 
 
 def standing_as(entry_id: bytes, value: bytes) -> list[bytes]:

@@ -13,7 +13,7 @@ import attrs
 
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError
-from redisson_dq.migrating.contents import DeliveryText, LetterText
+from redisson_dq.migrating.contents import DeliveryText, LetterText, latest_of
 from redisson_dq.migrating.reading import SourceItem
 from redisson_dq.migrating.sites import PARTS, QueueSite
 from redisson_dq.wire.calls import ExchangeStep
@@ -172,10 +172,8 @@ def as_line(source: QueueSite, item: SourceItem) -> dict[str, Any]:
         "bytes": _text(item.mark if item.value is None else item.value),
     }
     for part, content in item.contents:
-        if part == "records" and content[0][:1] == b"e":
-            _, _, latest, *_ = (*content[1].split(b" ", 3), b"", b"", b"")
-            if latest.isdigit() and int(latest):
-                told["expires_ms"] = int(latest)
+        if part == "records" and content[0][:1] == b"e" and (latest_ms := latest_of(content[1])):
+            told["expires_ms"] = latest_ms
         if part == "recurring" and content[0][:1] == b"d":
             told["recurring"] = {"id": content[0][1:].decode(errors="replace")} | json.loads(content[1])
         letter = LetterText.parse(content[1]) if part == "dead_info" else None
