@@ -63,7 +63,7 @@ class Do(TableEnum):
     GATHER = "keep the value"
     BEGIN = "begin a handling"
     TURN_AWAY = "turn the value away"
-    ARM = "arm the watch"
+    ARM = "arm the deadline"
     FETCH = "have values fetched again"
     RECOUNT = "have fewer values fetched"
     RETURN = "return the batch"

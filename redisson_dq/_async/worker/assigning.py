@@ -116,7 +116,7 @@ class Assigner:
             handling.hand_back()
 
     async def aclose(self) -> None:
-        """Ends the watch."""
+        """Ends the deadlines."""
         await self._deadlines.aclose()
 
     # -- for the fetchers --------------------------------------------------------------------------------------------

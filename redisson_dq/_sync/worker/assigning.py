@@ -119,7 +119,7 @@ class Assigner:
             handling.hand_back()
 
     def close(self) -> None:
-        """Ends the watch."""
+        """Ends the deadlines."""
         self._deadlines.close()
 
     # -- for the fetchers --------------------------------------------------------------------------------------------
