@@ -1,0 +1,62 @@
+"""The page on versions tells of a run, of all versions that the project declares."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+
+from tests.compatibility.combinations import Result
+from tests.compatibility.environments import CLIENTS, DECLARED_PYTHONS, ROOT
+from tests.compatibility.page import BEGIN, END, PAGE, section
+from tests.interop.conftest import EACH_VERSION
+from tests.peer import VERSIONS
+
+
+def _run() -> str:
+    return PAGE.read_text("utf-8").partition(BEGIN)[2].partition(END)[0]
+
+
+def _named(word: str) -> list[str]:
+    return re.findall(rf"\b{word} ([\d.]+) \|", _run())
+
+
+def test_every_version_that_is_declared_was_run_or_is_named_as_missing() -> None:
+    missing = re.findall(r"3\.\d+", _run().partition("the machine had none:")[2])
+    run = [version.rpartition(".")[0] for version in _named("Python")]
+    assert sorted([*run, *missing]) == sorted(DECLARED_PYTHONS)
+    # Most of them were run.
+    assert len(run) > len(missing)
+    assert sorted(_named("Redisson")) == sorted(VERSIONS)
+    assert len(EACH_VERSION) == len(VERSIONS)
+
+
+def test_the_oldest_versions_that_are_allowed_were_run() -> None:
+    project = (ROOT / "pyproject.toml").read_text("utf-8")
+    bound = re.search(r'"redis\[hiredis\]>=([\d.]+)"', project)
+    assert bound
+    assert CLIENTS[0].startswith(f"=={bound[1]}")
+    clients = sorted(_named("redis-py"), key=lambda text: [int(part) for part in text.split(".")])
+    assert [clients[0], len(clients)] == [CLIENTS[0].removeprefix("=="), len(CLIENTS)]
+    assert f'requires-python = ">={DECLARED_PYTHONS[0]}"' in project
+    assert any(version.startswith("6.2.") for version in _named("Redis"))
+    assert "Redis 6.2 or newer" in (ROOT / "README.md").read_text("utf-8")
+
+
+def test_all_that_was_run_has_passed() -> None:
+    run = _run()
+    day = re.search(r"(\d{4}-\d\d-\d\d): (\d+) of (\d+) combinations passed", run)
+    assert day
+    assert date.fromisoformat(day[1]) > date(2026, 1, 1)
+    cells = re.findall(r"(\d+) of (\d+)", run)
+    assert all(passed == of for passed, of in cells)
+    sums = [sum(int(of) for _, of in re.findall(r"(\d+) of (\d+)", table)) for table in run.split("\n\n| |")[1:]]
+    assert sums == [int(day[3])] * 2
+
+
+def test_a_combination_that_failed_is_named() -> None:
+    good = Result("3.11.7", "8.1.0", "Redis 7.0.15", "4.3.1", "2026-11-27")
+    bad = Result("3.11.7", "6.4.0", "Redis 10.0.1", "4.3.1", "2026-11-26", "Python: it broke")
+    text = section([good, bad])
+    assert text.startswith("2026-11-26 to 2026-11-27: 1 of 2 combinations passed.\n")
+    assert "| | Redis 7.0.15 | Redis 10.0.1 |\n|---|---|---|\n| Redisson 4.3.1 | 1 of 1 | 0 of 1 |" in text
+    assert "- Python 3.11.7, redis-py 6.4.0, Redis 10.0.1, Redisson 4.3.1: Python: it broke" in text
