@@ -145,7 +145,7 @@ class TestClock(ClockOfAlarms):
         self._advance(self._alarms.now_us + span // _US)
 
     def advance_to(self, moment: datetime) -> None:
-        """Lets time pass until then. As :meth:`advance`."""
+        """Lets time pass until ``moment``, an aware datetime. Otherwise like :meth:`advance`."""
         self._advance(_epoch_us(moment, "advance_to():"))
 
     def settle(self) -> None:
@@ -268,22 +268,27 @@ class TestClock(ClockOfAlarms):
     drifts = False
 
     def over(self, connection_class: type[Any], /) -> type[Any]:
+        """For clients: a class of connections whose waits end by this clock."""
         return over(connection_class, self._lines)
 
     def every(self, seconds: float, /) -> float:
-        """Looks that nothing depends on come once a day."""
+        """For clients: looks that nothing depends on come once a day."""
         return max(seconds, _DAY)
 
     def calendar_us(self) -> int:
+        """For clients: the time since 1970, in microseconds."""
         return self._alarms.now_us
 
     def monotonic(self) -> float:
+        """For clients: the time in seconds, from an arbitrary moment on."""
         return self.now_us() / 1_000_000
 
     def now_us(self) -> int:
+        """For clients: the time in microseconds, from an arbitrary moment on."""
         return self._alarms.now_us - self._start_us + _BEGINNING_US
 
     def timer(self, usual: object, /) -> Any:
+        """For clients: a timer whose alarms ring by this clock."""
         return TimedTimer(self._alarms)
 
 
@@ -299,19 +304,19 @@ class AioClock:
         return self._clock.now
 
     async def advance(self, span: timedelta | float | None = None, /, **parts: float) -> None:
-        """As :meth:`TestClock.advance`."""
+        """Like :meth:`TestClock.advance`."""
         await asyncio.to_thread(self._clock.advance, span, **parts)
 
     async def advance_to(self, moment: datetime) -> None:
-        """As :meth:`TestClock.advance_to`."""
+        """Like :meth:`TestClock.advance_to`."""
         await asyncio.to_thread(self._clock.advance_to, moment)
 
     async def settle(self) -> None:
-        """As :meth:`TestClock.settle`."""
+        """Like :meth:`TestClock.settle`."""
         await asyncio.to_thread(self._clock.settle)
 
     async def step(self) -> bool:
-        """As :meth:`TestClock.step`."""
+        """Like :meth:`TestClock.step`."""
         return await asyncio.to_thread(self._clock.step)
 
     async def sleep(self, seconds: float) -> None:

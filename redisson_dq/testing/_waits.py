@@ -307,6 +307,7 @@ class ClockOfAlarms:
         self._is_over = False
 
     def now_us(self) -> int:
+        """The time in microseconds, from an arbitrary moment on."""
         raise NotImplementedError
 
     def end_sleeps(self) -> None:
@@ -316,9 +317,11 @@ class ClockOfAlarms:
             lock.release()
 
     def lock(self) -> TimedLock:
+        """For clients: a lock whose waits end by this clock."""
         return TimedLock(self._alarms)
 
     def events(self) -> TimedEvents:
+        """For clients: a queue whose waits end by this clock."""
         return TimedEvents(self._alarms)
 
     def sleep(self, seconds: float, /) -> None:
@@ -333,12 +336,14 @@ class ClockOfAlarms:
             self._sleeping.discard(lock)
 
     def sleep_until(self, moment_us: int, *, busy: bool) -> None:
+        """For clients: returns at this moment of the clock."""
         while (left_us := moment_us - self.now_us()) > 0:
             self.sleep(left_us / 1_000_000)
 
     def call_later(
         self, loop: asyncio.AbstractEventLoop, seconds: float, call: Callable[..., object], *args: Any
     ) -> TimedAlarm:
+        """For clients: calls ``call`` in the loop when so much time has passed."""
         self._alarms.loops.add(loop)
 
         def ring() -> None:
@@ -370,5 +375,6 @@ class ClockOfAlarms:
             alarm.cancel()
 
     async def async_sleep_until(self, moment_us: int, *, busy: bool) -> None:
+        """For clients: returns at this moment of the clock. The loop goes on meanwhile."""
         while (left_us := moment_us - self.now_us()) > 0:
             await self.async_sleep(left_us / 1_000_000)

@@ -110,14 +110,15 @@ class DelayedQueue(DueTaking[T], RecurringOffers[T]):
         context: Mapping[str, str] | None = None,
         durable: Durability | None = None,
     ) -> int:
-        """Adds many values, each with its own delay; gives their number.
+        """Adds many values, each with its own delay; returns their number.
 
-        ``context`` is that of all these values, as in :meth:`offer`. For values with contexts of their own send their
-        offers in a :class:`Pipeline`.
+        - ``values_and_delays``: pairs of a value and its delay, in seconds or as a timedelta
+        - ``context``: that of all these values. Send values with contexts of their own in a :class:`Pipeline`
+        - ``durable``: as in :meth:`offer`
 
-        Everything is checked and encoded before anything is sent. Raises like :meth:`offer`. When Redis refuses a batch
-        or cannot be reached, the batches before it are in. The message says how many values that is, and ``maybe_done``
-        is true, as another call with all values would add these twice.
+        All values are checked and encoded before the first is sent. Raises like :meth:`offer`. When Redis refuses a
+        batch or cannot be reached, the batches before it are in. The message says how many values that is, and
+        ``maybe_done`` is true, as another call with all values would add these twice.
 
         >>> await delayed.offer_all([("a", 10), ("b", 20)], context={"trace": "00-4bf92f"})
         2
@@ -259,10 +260,10 @@ class DelayedQueue(DueTaking[T], RecurringOffers[T]):
         return await self._run(self.requests.is_paused())
 
     async def set_max_size(self, size: int | None) -> None:
-        """Says how many items may wait, from 1 on; None for any number. Offers of this library beyond it raise
-        QueueFullError.
+        """Limits the items that may wait to ``size``, from 1 on; None for any number.
 
-        Redisson's own offers know nothing of it, and are counted. Recurring offers are never refused.
+        Offers of this library beyond it raise QueueFullError. Redisson's own offers ignore it, and are counted.
+        Recurring offers are never refused.
 
         :Cost: O(1); one round trip
         :Guarantee: atomic; seen by the next offer of every process

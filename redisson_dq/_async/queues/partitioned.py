@@ -99,8 +99,9 @@ class Partitioned(Generic[AnyHandle]):
         return without_subscribers(figures_together(self._name, found), self._runtime.connections)
 
     async def inspect(self) -> QueueInspection:
-        """All about the partitions together, and about each in ``partitions``. Otherwise like the partitions' own
-        ``inspect()``.
+        """All about the partitions together, and about each of them in ``partitions``.
+
+        Otherwise like the partitions' own ``inspect()``.
 
         :Cost: O(p log n), p partitions; one round trip for each node
         :Guarantee: reads only, each partition at a moment of its own

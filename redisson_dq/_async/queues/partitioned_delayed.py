@@ -113,8 +113,9 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
     # -- looking -----------------------------------------------------------------------------------------------------
 
     async def items(self, start: int = 0, stop: int = 99) -> list[DelayedItem[T]]:
-        """One page of the items that wait in all partitions, in the order of due times: from index ``start`` to
-        ``stop``, both included, of the first 10,000.
+        """One page of the items that wait in all partitions, in the order of due times.
+
+        From index ``start`` to ``stop``, both included, of the first 10,000.
 
         :Cost: O(p (log n + s)), p partitions, s the index ``stop``: each partition may have the whole page. One round
             trip for each node, and for each 1 MB of a partition

@@ -49,8 +49,9 @@ class PartitionedLeasingQueue(LeaseCalls[T], Partitioned[BlockingQueue[T]], Gene
     # -- looking -----------------------------------------------------------------------------------------------------
 
     async def in_flight(self, start: int = 0, stop: int = 99) -> list[InFlight[T]]:
-        """The values that receivers hold, of all partitions, those whose deadline is next first: from index ``start``
-        to ``stop`` of the first 1,000.
+        """The values that receivers hold in all partitions, the nearest deadlines first.
+
+        From index ``start`` to ``stop``, both included, of the first 1,000.
 
         :Cost: O(p (log n + s)), p partitions, s the index ``stop``; one round trip for each node, and for
             each 1 MB of a partition

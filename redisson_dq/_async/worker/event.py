@@ -102,10 +102,10 @@ class Event:
 
     @property
     def cancelled(self) -> bool:
-        """Whether the handler need not go on: the time is over, the lease is lost, or the worker stops. Or the item was
-        cancelled (``delayed.cancel(id)``), which a renewal of the lease tells.
+        """Whether the handler need not go on: its time is over, its lease is lost, or the worker stops.
 
-        A handler that runs long looks at it, and returns.
+        Or the item was cancelled (``delayed.cancel(id)``), which a renewal of the lease tells. A handler that runs long
+        looks at it, and returns.
         """
         return self._cancelled or self._delivery.cancelled
 

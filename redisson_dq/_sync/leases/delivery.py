@@ -39,6 +39,7 @@ class DeliveryRequests(Generic[T]):
         self._settling, self._ids = lease.settling, [lease.id]
 
     def ack(self, *, durable: Durability | None = None) -> Request[SettleOutcome]:
+        """:meth:`Delivery.ack` as a request."""
         return self._settled(self._settling.ack(self._ids), durable)
 
     def nack(
@@ -49,12 +50,16 @@ class DeliveryRequests(Generic[T]):
         *,
         durable: Durability | None = None,
     ) -> Request[SettleOutcome]:
+        """:meth:`Delivery.nack` as a request."""
         return self._settled(self._settling.nack(self._ids, delay, count, reason), durable)
 
     def reject(self, reason: str | None = None, *, durable: Durability | None = None) -> Request[SettleOutcome]:
+        """:meth:`Delivery.reject` as a request."""
         return self._settled(self._settling.reject(self._ids, reason), durable)
 
     def extend(self, visibility_timeout: Delay, *, durable: Durability | None = None) -> Request[SettleOutcome]:
+        """:meth:`Delivery.extend` as a request."""
+
         def extended(reply: tuple[int, int, list[SettleOutcome]]) -> SettleOutcome:
             now_us, deadline_ms, outcomes = reply
             return self._lease.extended(outcomes[0], deadline_ms, now_us)
@@ -230,9 +235,12 @@ class Delivery(Generic[T]):
     ) -> SettleOutcome:
         """Gives the value back: to the end of the ready list, or after ``delay`` (seconds or a timedelta).
 
-        With ``count=False`` the delivery does not count, and the value goes back to the head. ``reason`` is kept for
-        the next delivery. After the queue's ``delivery_limit`` deliveries it goes to the dead-letter list instead. LOST
-        when the lease had ended before; nothing changes then.
+        - ``count``: False for a delivery that does not count; the value goes back to the head
+        - ``reason``: kept for the next delivery
+        - ``durable``: as in :meth:`ack`
+
+        After the queue's ``delivery_limit`` deliveries it goes to the dead-letter list instead. LOST when the lease had
+        ended before; nothing changes then.
 
         :Cost: O(log n); one round trip
         :Guarantee: atomic; never sent twice

@@ -183,7 +183,7 @@ class BlockingQueue(TakingQueue[T]):
         return self._wait_for_one("first", keys)
 
     def poll_last_and_offer_first_to(self, queue_name: str, *, timeout: Delay | None = None) -> T | None:
-        """Moves the last value to the front of another queue and gives it; None when nothing came in time.
+        """Moves the last value to the front of another queue and returns it; None when nothing came in time.
 
         On a cluster both need one hash tag. The name goes through the name mapper. Raises CrossSlotError.
 
@@ -208,7 +208,7 @@ class BlockingQueue(TakingQueue[T]):
     def move(
         self, queue_name: str, *, from_end: End = "first", to_end: End = "last", timeout: Delay | None = None
     ) -> T | None:
-        """Moves one value from an end of this queue to an end of another (or of this) and gives it.
+        """Moves one value from an end of this queue to an end of another (or of this) and returns it.
 
         None when nothing came, at once or within ``timeout`` (seconds or a timedelta). Otherwise like
         :meth:`poll_last_and_offer_first_to`. A value that cannot be read stays in the other list; a client with

@@ -28,9 +28,9 @@ class Handle(OpenHandle[T]):
     # -- its keys ----------------------------------------------------------------------------------------------------
 
     def delete(self) -> bool:
-        """Deletes every key of the queue's side; True if there was any. Of a delayed queue that includes the
-        records of its items, a pause, the largest size and recurring offers.
+        """Deletes every key of the queue's side; True if there was any.
 
+        Of a delayed queue that includes the records of its items, a pause, the largest size and recurring offers.
         Values that were set aside (quarantine, undecodable, expired) stay, and so does the other side of the queue.
         Raises RedisConnectionError.
 

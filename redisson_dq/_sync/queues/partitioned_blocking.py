@@ -107,10 +107,10 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
     def poll(self, limit: int, /, *, timeout: Delay) -> list[T]: ...
 
     def poll(self, *number: int, limit: int | None = None, timeout: Delay | None = None) -> T | list[T] | None:
-        """Takes a value, or up to ``limit`` values, of any partitions. It does so at once, or as soon as there are any
-        within ``timeout`` (seconds or a timedelta).
+        """Takes a value, or up to ``limit`` values, of any partitions: at once, or within ``timeout``.
 
-        Gives None, or an empty list, when there is nothing. The values of several partitions are taken in even shares.
+        ``timeout`` is seconds or a timedelta. Returns None, or an empty list, when there is nothing. The values of
+        several partitions are taken in even shares.
         When Redis fails for one of them, the values of the others are returned, and the failure is logged. It is raised
         when they have none. A timeout of a few milliseconds may be over before all have been asked.
 

@@ -69,11 +69,10 @@ class WaitingQueue(Handle[T]):
         return self._side.there(self._run_taking(self.requests.poll()))
 
     def poll_last_and_offer_first_to(self, queue_name: str) -> T | None:
-        """Takes the lean value that is due last, or else the value that was offered last. Puts it at the front of a
-        ready queue and returns it, or None.
+        """Moves the value that was offered last to the front of a ready queue and returns it; None if nothing waits.
 
-        On a cluster both need one hash tag; raises CrossSlotError. The name goes through the name mapper, which
-        Redisson leaves out here.
+        If lean values wait, it moves the one of them that is due last. On a cluster both queues need one hash tag;
+        raises CrossSlotError. The name goes through the name mapper, which Redisson leaves out here.
 
         :Redisson: ``RDelayedQueue.pollLastAndOfferFirstTo(String)``
         :Cost: O(log n); one round trip

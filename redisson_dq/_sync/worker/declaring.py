@@ -81,7 +81,7 @@ class Declarations:
         transfer: bool | None = None,
         bounded: bool | None = None,
     ) -> None:
-        """Says how a queue is opened, as for :meth:`Client.blocking_queue`. Before its first handler, if at all.
+        """Sets the options of a queue, as for :meth:`Client.blocking_queue`. Before its first handler, if at all.
 
         ``bounded=True`` is for a queue with a capacity: a handled value makes room in it.
         """
@@ -166,7 +166,12 @@ class Declarations:
         ``size`` is 1 to 1,000, ``within`` seconds or a timedelta. The function is called with a list of values and a
         list of events. It returns None when all are done, or a list with one outcome for each. An outcome is None for
         done, or an exception, which counts as if a handler of that value had raised it. When it raises, that is the
-        outcome of all. Otherwise like :meth:`handler`.
+        outcome of all. The other arguments are those of :meth:`handler`.
+
+        >>> worker = Worker(client)
+        >>> @worker.batch_handler("orders", 100, within=1)
+        ... def store(orders, events):
+        ...     print(len(orders))
         """
         return self._declare(queue, type, size, within, options)
 
@@ -182,13 +187,16 @@ class Declarations:
         within: Delay = 0,
         **options: Unpack[HandlerOptions[Any]],
     ) -> None:
-        """Like :meth:`handler` and :meth:`batch_handler`, as a call. Also while the worker runs."""
+        """Like :meth:`handler`, or with ``batch=`` like :meth:`batch_handler`, as a call. Also while the worker runs.
+
+        ``batch`` is the largest number of values of a call. The other arguments are those of the decorators.
+        """
         self._add(declared(function, queue, type, batch, within, **options))
 
     def remove_handler(self, function: Callable[..., Any], queue: str | None = None) -> bool:
-        """Takes a handler off, of all its queues or of one; True if there was one. Also while the worker runs.
+        """Removes a handler from one queue, or from all; True if there was one. Also while the worker runs.
 
-        Values that it handles go on. With its last handler a queue is closed.
+        Handlings that have begun go on. Without its last handler a queue is closed.
         """
         with self._mutex:
             kept = [each for each in self._handlers if each.function is not function or queue not in (None, each.queue)]

@@ -87,8 +87,9 @@ class Worker(Declarations):
     ) -> Self:
         """A worker with a client of its own, which it makes when it starts and closes when it stops.
 
-        ``url`` and ``client_options`` are those of :func:`connect`. Nothing is sent before the start, so a worker may
-        be made when its module is imported. Where nothing names a server yet, ``redisson-dq worker --url`` may do so.
+        ``url`` and ``client_options`` are those of :func:`connect`, and the others those of :class:`Worker`. Nothing is
+        sent before the start, so a worker may be made when its module is imported. Where nothing names a server yet,
+        ``redisson-dq worker --url`` may do so.
         """
         made = cls.__new__(cls)
         options = WorkerOptions(
