@@ -102,6 +102,8 @@ def _serve(uvicorn: Any, made: Any, host: str, port: int, root_path: str) -> Non
         host=host,
         port=port,
         root_path=root_path.rstrip("/"),
+        # It bounds the size of headers. Another one that is installed may not.
+        http="h11",
         log_level="warning",
         access_log=False,
         server_header=False,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Iterable
 from urllib.parse import urlsplit
 
@@ -26,6 +27,8 @@ HEADERS = {
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
 }
 _LOCAL_NAMES = ("localhost",)
+# An address of IPv6 in brackets, or a name, and a port.
+_HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([^\[\]:/@\s]+))(?::\d{0,5})?")
 
 
 class WebGuard:
@@ -66,7 +69,9 @@ class WebGuard:
             await PlainTextResponse(wrong, 403)(scope, receive, with_headers)
 
     def _wrong(self, scope: Scope, headers: Headers) -> str | None:
-        host = headers.get("host", "")
+        named = headers.getlist("host")
+        # Of two of them a proxy may have looked at the other one.
+        host = named[0] if len(named) == 1 else ""
         name = _name_in(host)
         if not self._is_known(name):
             return (
@@ -90,20 +95,24 @@ class WebGuard:
 
 def _foreign(headers: Headers, host: str) -> str | None:
     """Why a POST does not come from a page of ours. Programs other than browsers send none of these headers."""
-    site = headers.get("sec-fetch-site")
-    if site is not None:
-        return None if site == "same-origin" else "the form comes from another site"
-    origin = headers.get("origin")
-    if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
-        return "the form comes from another site"
+    foreign = "the form comes from another site"
+    sites = headers.getlist("sec-fetch-site")
+    if sites:
+        return None if sites == ["same-origin"] else foreign
+    for origin in headers.getlist("origin"):
+        try:
+            place = urlsplit(origin).netloc.lower()
+        except ValueError:
+            return foreign
+        if place != host.lower():
+            return foreign
     return None
 
 
 def _name_in(host: str) -> str:
-    """The host without its port."""
-    if host.startswith("["):
-        return host[1:].partition("]")[0].lower()
-    return host.rpartition(":")[0].lower() if ":" in host else host.lower()
+    """The host without its port; empty where it is none."""
+    found = _HOST.fullmatch(host)
+    return "" if found is None else (found[1] or found[2]).lower()
 
 
 def is_loopback(host: str) -> bool:

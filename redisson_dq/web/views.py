@@ -151,6 +151,8 @@ async def _live(dashboard: Dashboard, asked: WebRequest) -> Any:
     queue = asked.query.get("queue") or None
     if queue is not None:
         await dashboard.access.check(asked.request, asked.user, "view", queue)
+    if asked.request.method == "HEAD":
+        return Response(media_type="text/event-stream")
 
     async def seeing(names: list[str]) -> Collection[str]:
         return await dashboard.allowed(asked, names)

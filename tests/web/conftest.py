@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import base64
+import socket
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any
 
 import pytest
+import uvicorn
 
 import redisson_dq
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.web import app
 from redisson_dq.web.access import Access, User
-from tests.conftest import emptied
+from tests.conftest import PATIENCE, emptied
 
 with warnings.catch_warnings():
     warnings.filterwarnings("ignore", "Using `httpx` with")  # of later versions of starlette
     from starlette.testclient import TestClient
 
-__all__ = ["Open", "TestClient", "logged_in", "token_of"]
+__all__ = ["Open", "Served", "TestClient", "logged_in", "token_of"]
 
 #: Opens a dashboard with these options of ``app()``.
 Open = Callable[..., TestClient]
@@ -35,6 +38,26 @@ def token_of(pages: TestClient, user: str = "ada") -> str:
     """The hidden field of the forms of a user."""
     access: Access = pages.app.state.dashboard.access  # type: ignore[attr-defined]
     return access.form_token(User(user))
+
+
+class Served:
+    """A dashboard at a port, in a thread."""
+
+    def __init__(self, url: str) -> None:
+        self.app = app(url)
+        self.dashboard = self.app.state.dashboard
+        listening = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        # As the command serves it.
+        config = uvicorn.Config(self.app, http="h11", log_level="warning", timeout_graceful_shutdown=1)
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(target=self._server.run, args=([listening],))
+        self._thread.start()
+
+    def close(self) -> None:
+        self._server.should_exit = True
+        self._thread.join(PATIENCE)
+        assert not self._thread.is_alive()
 
 
 @pytest.fixture
@@ -68,3 +91,12 @@ def browse(redis_url: str) -> Iterator[Open]:
             return made
 
         yield opened
+
+
+@pytest.fixture
+def served(redis_url: str) -> Iterator[Served]:
+    made = Served(redis_url)
+    try:
+        yield made
+    finally:
+        made.close()

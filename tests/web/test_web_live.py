@@ -6,8 +6,6 @@ import asyncio
 import contextlib
 import json
 import re
-import socket
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -16,7 +14,6 @@ from typing import Any
 import httpx
 import pytest
 import redis
-import uvicorn
 
 import redisson_dq
 from redisson_dq.embedded import EmbeddedServer
@@ -25,25 +22,7 @@ from redisson_dq.web.dashboard import Dashboard
 from redisson_dq.web.live import Live, LiveStream
 from redisson_dq.web.snapshots import Snapshots
 from tests.conftest import PATIENCE
-
-
-class Served:
-    """A dashboard at a port, in a thread."""
-
-    def __init__(self, url: str) -> None:
-        self.app = app(url)
-        self.dashboard = self.app.state.dashboard
-        listening = socket.create_server(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{listening.getsockname()[1]}"
-        config = uvicorn.Config(self.app, log_level="warning", timeout_graceful_shutdown=1)
-        self._server = uvicorn.Server(config)
-        self._thread = threading.Thread(target=self._server.run, args=([listening],))
-        self._thread.start()
-
-    def close(self) -> None:
-        self._server.should_exit = True
-        self._thread.join(PATIENCE)
-        assert not self._thread.is_alive()
+from tests.web.conftest import Served
 
 
 @pytest.fixture(autouse=True)
@@ -51,15 +30,6 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Snapshots follow each other sooner."""
     monkeypatch.setattr(Live, "every", 0.1)
     monkeypatch.setattr(Snapshots, "fresh", 0.1)
-
-
-@pytest.fixture
-def served(redis_url: str) -> Iterator[Served]:
-    made = Served(redis_url)
-    try:
-        yield made
-    finally:
-        made.close()
 
 
 def events(answer: httpx.Response) -> Iterator[tuple[str, Any]]:
@@ -84,6 +54,8 @@ def test_news_come_and_only_rows_that_changed(served: Served, client: redisson_d
     orders = client.delayed_queue("orders", transfer=False)
     orders.offer("a", 3600)
     client.delayed_queue("bills", transfer=False).offer("a", 3600)
+    # A row also comes where the doctor has a new verdict.
+    assert httpx.get(f"{served.url}/doctor", timeout=PATIENCE).status_code == 200
     with httpx.stream("GET", f"{served.url}/live", timeout=PATIENCE) as answer:
         assert answer.headers["content-type"].startswith("text/event-stream")
         told = ((name, data) for name, data in events(answer) if name == "snapshot")
