@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
@@ -13,7 +13,18 @@ from redisson_dq.errors import RedissonDQError
 from redisson_dq.web.snapshots import MINUTES, SeenQueue, Snapshots
 from redisson_dq.wire.names import named
 
-__all__ = ["COLUMNS", "FleetRow", "FleetView", "Series", "DoctorVerdict", "Judged", "fleet", "fleet_row", "verdicts"]
+__all__ = [
+    "COLUMNS",
+    "FleetRow",
+    "FleetView",
+    "Series",
+    "DoctorVerdict",
+    "Judged",
+    "fleet",
+    "fleet_row",
+    "verdicts",
+    "worst_of",
+]
 
 #: ``problem``, ``warning`` and ``ok`` are the doctor's; ``unknown`` where it has not looked yet.
 DoctorVerdict = Literal["problem", "warning", "ok", "unknown"]
@@ -153,8 +164,6 @@ def fleet(
     shown = wanted[(page - 1) * _ROWS : page * _ROWS]
     names = {row.name for row in shown}
     series_of = {each.name: _series(each, now) for each in found if each.name in names}
-    met: list[DoctorVerdict] = [row.verdict for row in rows]
-    worst: DoctorVerdict = max(met, key=lambda each: _WORST[each]) if met else "unknown"
     of_server = judged.get(None, ("ok" if report else "unknown", 0, ""))[0]
     return FleetView(
         rows=tuple(attrs.evolve(row, series=series_of[row.name]) for row in shown),
@@ -167,11 +176,16 @@ def fleet(
         totals={name: sum(getattr(row, name) for row in rows) for name in _SUMS},
         server_time=now,
         is_whole=snapshots.is_whole,
-        verdict=max(worst, of_server, key=lambda each: _WORST[each]),
+        verdict=worst_of([*(row.verdict for row in rows), of_server]),
         findings=tuple(each for each in report.findings if each.queue is None) if report else (),
         trouble="" if snapshots.trouble is None else str(snapshots.trouble),
         columns=COLUMNS,
     )
+
+
+def worst_of(met: Iterable[DoctorVerdict]) -> DoctorVerdict:
+    """The worst of some verdicts; ``unknown`` without any."""
+    return max(met, key=lambda each: _WORST[each], default="unknown")
 
 
 def verdicts(report: Report | None) -> dict[str | None, Judged]:

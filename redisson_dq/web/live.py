@@ -5,7 +5,8 @@ Each event is ``event: NAME`` with JSON in ``data:``.
 ==============  ======================================================================================================
 ``snapshot``    ``{"now": ISO time, "rows": [FleetRow, ...], "gone": [names]}``: queues whose figures have changed
 ``trouble``     ``{"text": ...}``: Redis is away; the next snapshot ends it
-``doctor``      ``{"at": ISO time}``: the doctor has looked again
+``doctor``      ``{"at": ISO time, "verdict": ..., "findings": [...]}``: the doctor has looked again. Findings are those
+                about the queue of the tab, or about the server, each with ``severity``, ``check``, ``queue``, ``text``
 ==============  ======================================================================================================
 
 A tab that does not read is left behind: it gets the newest state when it reads again, and is dropped after ten seconds.
@@ -23,9 +24,10 @@ import anyio
 import anyio.to_thread
 from starlette.types import Receive, Scope, Send
 
+from redisson_dq.doctor import Report
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.web.doctor import FleetDoctor
-from redisson_dq.web.fleet import fleet_row, verdicts
+from redisson_dq.web.fleet import Judged, fleet_row, verdicts, worst_of
 from redisson_dq.web.plain import json_bytes
 from redisson_dq.web.snapshots import Snapshots
 
@@ -51,6 +53,15 @@ class Live:
         self._news = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._looking: asyncio.Task[None] | None = None
+        self._judged: tuple[Report | None, dict[str | None, Judged]] = (None, {})
+
+    @property
+    def judged(self) -> dict[str | None, Judged]:
+        """The doctor's verdicts, made once for all tabs."""
+        report = self.doctor.report
+        if self._judged[0] is not report:
+            self._judged = report, verdicts(report)
+        return self._judged[1]
 
     @property
     def tabs(self) -> int:
@@ -108,6 +119,12 @@ class Live:
         if self.doctor.is_due() and (self._looking is None or self._looking.done()):
             self._looking = asyncio.get_running_loop().create_task(self._diagnose())
 
+    async def first_look(self, patience: float) -> None:
+        """Waits for the first look of the doctor, for so many seconds at most."""
+        self.look()
+        if self.doctor.report is None and self._looking is not None:
+            await asyncio.wait({self._looking}, timeout=patience)
+
     async def _diagnose(self) -> None:
         await anyio.to_thread.run_sync(self.doctor.look)
 
@@ -122,6 +139,7 @@ class LiveStream:
     def __init__(self, live: Live, queue: str | None, seeing: _Seeing) -> None:
         self._live, self._queue, self._seeing = live, queue, seeing
         self._allowed: dict[str, bool] = {}
+        self._judged: dict[str | None, Judged] = {}
         self._asked_at = float("-inf")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -174,24 +192,43 @@ class LiveStream:
                     text, was_away = _event("snapshot", told), False
             if self._live.doctor.made != diagnosed:
                 diagnosed = self._live.doctor.made
-                text += _event("doctor", {"at": diagnosed})
+                text += _event("doctor", {"at": diagnosed, **self._told_by_doctor()})
             if not text and loop.time() - told_at >= _IDLE:
                 text = b": nothing new\n\n"
 
     async def changed_rows(self, seen: int) -> tuple[list[Any], frozenset[str], int]:
-        """The rows that have changed since a snapshot, all names, and the number of the last one."""
+        """The rows that have changed since a snapshot, all names, and the number of the last one.
+
+        A row has also changed where the doctor has another verdict on it.
+        """
         snapshots = self._live.snapshots
         number, queues = snapshots.number, snapshots.queues()
         if self._queue is not None:
             queues = [each for each in queues if each.name == self._queue]
         await self._ask([each.name for each in queues])
         queues = [each for each in queues if self._allowed.get(each.name)]
-        judged = verdicts(self._live.doctor.report)
+        judged, before = self._live.judged, self._judged
+        self._judged = judged
         rows = []
         for each in queues:
-            if each.changed > seen and each.found is not None:
+            is_news = each.changed > seen or judged.get(each.name) != before.get(each.name)
+            if is_news and each.found is not None:
                 rows.append(fleet_row(each, judged, None if each.found.stats is None else each.found.stats.server_time))
         return rows, frozenset(each.name for each in queues), number
+
+    def _told_by_doctor(self) -> dict[str, Any]:
+        """The findings that the page of the tab shows above its figures, and the worst verdict of all it may see."""
+        report, judged = self._live.doctor.report, self._live.judged
+        seen = [name for name in judged if name is None or self._allowed.get(name)]
+        found = () if report is None else report.findings
+        return {
+            "verdict": worst_of(judged[name][0] for name in seen),
+            "findings": [
+                {"severity": each.severity.value, "check": each.check, "queue": each.queue, "text": each.text}
+                for each in found
+                if each.queue == self._queue and (each.queue is None or self._allowed.get(each.queue))
+            ],
+        }
 
     async def _ask(self, names: list[str]) -> None:
         now = asyncio.get_running_loop().time()

@@ -26,6 +26,9 @@ from redisson_dq.web.timeline import timeline
 
 __all__ = ["PAGES"]
 
+# The first page waits so many seconds for the doctor, so that a small server has its problems on top at once.
+_FIRST_LOOK = 0.3
+
 
 async def _fleet(dashboard: Dashboard, asked: WebRequest) -> Any:
     try:
@@ -34,7 +37,7 @@ async def _fleet(dashboard: Dashboard, asked: WebRequest) -> Any:
         # The page shows the last figures, and says that they are old.
         if not dashboard.snapshots.queues():
             raise
-    dashboard.live.look()
+    await dashboard.live.first_look(_FIRST_LOOK)
     page = asked.number("page") or 1
     return fleet(
         dashboard.snapshots,

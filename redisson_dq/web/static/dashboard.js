@@ -17,11 +17,23 @@ function theme() {
   });
 }
 
+// Over plain HTTP from another machine a browser copies only what is selected.
+async function copy(text) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  const area = document.createElement("textarea");
+  area.className = "unseen";
+  area.value = text;
+  document.body.append(area);
+  area.select();
+  document.execCommand("copy");
+  area.remove();
+}
+
 function copying() {
   document.addEventListener("click", async (event) => {
     const button = event.target.closest("[data-copy]");
     if (!button) return;
-    await navigator.clipboard.writeText(button.previousElementSibling.textContent);
+    await copy(button.previousElementSibling.textContent);
     button.textContent = "Copied";
     setTimeout(() => { button.textContent = "Copy"; }, 1500);
   });
@@ -56,6 +68,15 @@ function choosing() {
     const text = $("picked");
     if (text) text.textContent = count ? `${count} chosen` : "None chosen";
   };
+  // Shift takes all rows from the one that was chosen before.
+  let last = -1;
+  document.addEventListener("click", (event) => {
+    const at = boxes().indexOf(event.target);
+    if (at < 0) return;
+    if (event.shiftKey && last >= 0) for (const each of boxes().slice(Math.min(at, last), Math.max(at, last) + 1)) each.checked = event.target.checked;
+    last = at;
+    told();
+  });
   all.addEventListener("change", () => { for (const each of boxes()) each.checked = all.checked; told(); });
   document.addEventListener("change", (event) => event.target.matches("td.pick input") && told());
   told();
@@ -106,7 +127,5 @@ if (page?.dataset.now) setServerTime(page.dataset.now);
 startClock($("clock"));
 const line = $("timeline") && timeline($("timeline"));
 if ($("live")) {
-  live($("live"), $("away"), {
-    onSnapshot: $("fleet") ? fleet($("fleet")) : queue($("queue"), line),
-  });
+  live($("live"), $("away"), $("fleet") ? fleet($("fleet")) : queue($("queue"), line));
 }

@@ -1,6 +1,7 @@
-// Puts the rows of a snapshot into the page. Rows keep their places, so that nobody clicks on another one.
+// Puts the rows of a snapshot, and what the doctor says of them, into the page. Rows keep their places, so that nobody clicks on another one.
 
 import { aheadOf, put, span } from "./times.js";
+import { findings, marks, summary } from "./verdicts.js";
 
 const FIGURES = { waiting: "waiting", overdue: "overdue", ready: "ready", in_flight: "in-flight", dead: "dead", quarantined: "quarantined", undecodable: "undecodable", recurring: "recurring" };
 const number = new Intl.NumberFormat("en-US");
@@ -34,7 +35,8 @@ function bars(cell, points) {
   cell.querySelector(".bars").setAttribute("d", path);
 }
 
-function show(tr, row) {
+function show(tr, row, doctor) {
+  marks(tr.querySelector(".marks"), row, doctor);
   const cell = (name) => tr.querySelector(`[data-cell="${name}"]`);
   for (const name of ["waiting", "overdue", "ready", "in_flight", "dead"]) {
     news(cell(name).querySelector(".n"), counted(row[name]));
@@ -83,10 +85,18 @@ export function fleet(root) {
     setTimeout(() => { isAsking = false; }, 3000);
   }
 
-  return (told) => {
+  const onDoctor = (told) => {
+    const chip = document.getElementById("verdict");
+    // The first verdict puts the problems on top. Later ones leave all rows in their places.
+    if (chip.hidden && !isPart) again();
+    findings(root.querySelector("#findings"), told.findings, root.dataset.doctor);
+    summary(chip, told.verdict);
+  };
+
+  return { onDoctor, onSnapshot(told) {
     for (const row of told.rows) {
       known.set(row.name, row);
-      if (rows.has(row.name)) show(rows.get(row.name), row);
+      if (rows.has(row.name)) show(rows.get(row.name), row, root.dataset.doctor);
     }
     for (const name of told.gone) known.delete(name);
     for (const name of ["waiting", "overdue", "ready", "in_flight", "dead"]) {
@@ -94,20 +104,23 @@ export function fleet(root) {
     }
     const hasNews = told.gone.some((name) => rows.has(name)) || (!isPart && known.size <= 100 && told.rows.some((row) => !rows.has(row.name)));
     if (hasNews) again();
-  };
+  } };
 }
 
 // The page of one queue: its figures, and the timeline when they have changed.
 export function queue(root, line) {
   let drawn = Date.now();
-  return (told) => {
+  const onDoctor = (told) => findings(root.querySelector("#findings"), told.findings, root.dataset.doctor);
+  return { onDoctor, onSnapshot(told) {
     for (const row of told.rows) {
       if (row.name !== root.dataset.queue) continue;
+      document.getElementById("paused").hidden = !row.is_paused;
+      for (const form of document.querySelectorAll("form[data-when-paused]")) form.hidden = (form.dataset.whenPaused === "yes") !== row.is_paused;
       for (const name of Object.keys(FIGURES)) figure(root, name, row[name]);
       figure(root, "overdue", row.overdue, row.overdue ? `oldest ${span(row.late_by * 1000) || "less than 1s"}` : "");
       const beside = root.querySelector('[data-figure="waiting"] .beside');
       if (beside) nextDue({ querySelector: () => beside }, row);
       if (Date.now() - drawn > 2000) { drawn = Date.now(); line?.refresh(); }
     }
-  };
+  } };
 }

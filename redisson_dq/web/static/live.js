@@ -4,7 +4,7 @@ import { put, serverNow, setServerTime, span } from "./times.js";
 
 const PAUSED = "redisson-dq.paused";
 
-export function live(button, banner, { onSnapshot }) {
+export function live(button, banner, { onSnapshot, onDoctor }) {
   let source = null;
   let awaySince = 0;
   let isPaused = sessionStorage.getItem(PAUSED) === "yes";
@@ -44,6 +44,7 @@ export function live(button, banner, { onSnapshot }) {
       onSnapshot(told);
       tell();
     });
+    source.addEventListener("doctor", (event) => onDoctor(JSON.parse(event.data)));
     source.addEventListener("trouble", (event) => away(`Redis is away, and the figures are the last that were seen. ${JSON.parse(event.data).text}`));
     source.addEventListener("error", () => {
       if (document.hidden) return;
