@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Set
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -22,6 +23,9 @@ __all__ = ["CLASS", "DecodedValue", "ValueReader", "make_codec", "plain_value"]
 
 #: The key of a plain mapping under which the Java class of an object stands.
 CLASS = "@class"
+_CLASS_NAME = re.compile(rb"[A-Za-z_$][A-Za-z0-9_$]*(?:\.[A-Za-z_$][A-Za-z0-9_$]*)+")
+_JSON_CLASS = re.compile(rb'\s*\{\s*"@class"\s*:\s*"([^"\\]{1,300})"')
+_SERIALIZED = b"\xac\xed\x00\x05sr"
 # Deeper values, and more of them, are left out.
 _DEEPEST, _MOST_PARTS = 50, 20_000
 _CUT = "..."
@@ -242,12 +246,14 @@ def _class_of(value: Any) -> str:
 
 
 def _class_in(data: bytes) -> str:
-    """The Java class that the first bytes of a Kryo value name."""
-    if data[:2] != b"\x01\x00":
-        return ""
-    name = bytearray()
-    for byte in data[2:300]:
-        name.append(byte & 0x7F)
-        if byte & 0x80:
-            return name.decode("ascii") if b"." in name else ""
-    return ""
+    """The Java class that the first bytes of a value of Kryo, JSON or Java's serialization name."""
+    named = b""
+    if found := _JSON_CLASS.match(data):
+        named = found[1]
+    elif data.startswith(_SERIALIZED):
+        named = data[8 : 8 + int.from_bytes(data[6:8], "big")]
+    elif data[:2] == b"\x01\x00":
+        # The last letter has the highest bit.
+        end = next((i for i, byte in enumerate(data[2:300], 2) if byte & 0x80), None)
+        named = b"" if end is None else data[2:end] + bytes([data[end] & 0x7F])
+    return named.decode("ascii") if _CLASS_NAME.fullmatch(named) else ""

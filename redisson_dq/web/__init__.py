@@ -15,6 +15,7 @@ view-model. ``templates/<view>.html`` shows it, and so does its JSON.
 - ``guard.py`` checks hosts and origins, and sends the headers of every answer. ``access.py`` knows users and rights.
 - ``fleet.py``, ``queue.py``, ``timeline.py``, ``items.py``, ``item.py``, ``doctor.py``, ``actions.py`` are the views.
 - ``snapshots.py`` looks at all queues once a second at most, and ``live.py`` tells all tabs of it.
+- ``classes.py`` finds the classes of a sample of values, for the timeline.
 - ``deeds/`` carries out actions. ``masks.py`` hides fields. ``paths.py`` writes names into URLs.
 """
 

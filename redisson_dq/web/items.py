@@ -10,6 +10,7 @@ import attrs
 
 from redisson_dq._sync.client import Client
 from redisson_dq.browsing import STATES, DecodedValue, Filter, SeenIn, SeenItem, browse, cursor_at
+from redisson_dq.browsing.values import CLASS
 from redisson_dq.errors import ArgumentError
 from redisson_dq.web.actions import ActionChoice
 from redisson_dq.web.masks import HIDDEN, Masks
@@ -268,7 +269,11 @@ def _preview(row: SeenItem, decoded: DecodedValue) -> tuple[str, bool]:
         if decoded.value == HIDDEN:
             return HIDDEN, False
         return _readable(row.data[:PREVIEW]), row.size > PREVIEW
-    text = decoded.value if isinstance(decoded.value, str) else json_text(decoded.value)
+    value = decoded.value
+    if isinstance(value, Mapping) and decoded.java_class and value.get(CLASS) == decoded.java_class:
+        # The row names the class beside it.
+        value = {name: part for name, part in value.items() if name != CLASS}
+    text = value if isinstance(value, str) else json_text(value)
     data = text.encode(errors="replace")
     return data[:PREVIEW].decode(errors="ignore"), len(data) > PREVIEW or not row.is_whole
 

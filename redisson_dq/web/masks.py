@@ -9,6 +9,7 @@ from typing import Any
 import attrs
 
 from redisson_dq.browsing import DecodedValue, SeenItem, ValueReader
+from redisson_dq.browsing.values import CLASS
 from redisson_dq.errors import ArgumentError
 
 __all__ = ["HIDDEN", "Masks", "MaskedReader"]
@@ -22,7 +23,8 @@ _SHORTEST = 3
 class Masks:
     """The names of fields whose values nobody may see, at any depth of a value; letters count in either case.
 
-    A filter is applied to the masked value. So it finds nothing out about a hidden field.
+    A filter is applied to the masked value. So it finds nothing out about a hidden field. The field ``@class`` hides
+    the classes of values.
     """
 
     def __init__(self, fields: Iterable[str] = ()) -> None:
@@ -51,6 +53,8 @@ class Masks:
         """The value without hidden fields. Of a value that could not be read nothing is left but its class."""
         if not self:
             return decoded
+        if CLASS in self.fields:
+            decoded = attrs.evolve(decoded, java_class="")
         if decoded.error:
             return attrs.evolve(
                 decoded, value=HIDDEN, error="not shown, as fields are masked and it was not read whole"

@@ -166,7 +166,7 @@ def queue(
         partitions=partitions,
         figures=figures,
         row=None if seen is None or seen.found is None else fleet_row(seen, verdicts(report), figures.server_time),
-        timeline=timeline(client, name, partitions, from_, to),
+        timeline=timeline(client, name, partitions, masks, from_, to),
         listeners=listeners,
         subscribers=figures.subscribers,
         others=others,

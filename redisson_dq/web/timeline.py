@@ -13,6 +13,8 @@ from redisson_dq._sync.connecting.asking import answers
 from redisson_dq._times import from_ms
 from redisson_dq.browsing import names_of_parts
 from redisson_dq.errors import ArgumentError
+from redisson_dq.web.classes import ClassMark, ClassPart, ClassSample, sample_classes
+from redisson_dq.web.masks import Masks
 from redisson_dq.web.times import moment_ms
 from redisson_dq.wire import calls
 from redisson_dq.wire.calls import DueSpans
@@ -22,6 +24,8 @@ __all__ = ["MOST_SPANS", "DueSpan", "TimelineView", "Zoom", "timeline"]
 
 #: A script counts so many spans at most, each by two ZCOUNTs. Six more count the rest.
 MOST_SPANS = 56
+#: So many values are looked at for their classes, and so many bytes of each.
+MOST_SHOWN, HEAD = 224, 256
 _S, _M, _H, _D = 1000, 60_000, 3_600_000, 86_400_000
 #: Widths of spans in ms.
 _WIDTHS = (
@@ -49,7 +53,8 @@ class DueSpan:
     """The items that are due from ``start`` on and before ``end``. ``height`` is a share of the largest, 0 to 100.
 
     ``is_overdue``: their time has passed. ``is_now``: it is passing now, and ``overdue`` of them are due already.
-    ``from_ms`` and ``to_ms`` are the ends as the items page takes them.
+    ``from_ms`` and ``to_ms`` are the ends as the items page takes them. ``parts`` are the classes of a sample of its
+    values, empty where none is known.
     """
 
     start: datetime
@@ -61,6 +66,7 @@ class DueSpan:
     height: float
     is_overdue: bool
     is_now: bool
+    parts: tuple[ClassPart, ...] = ()
 
 
 @attrs.frozen(kw_only=True)
@@ -82,6 +88,8 @@ class TimelineView:
     ``last`` are the first and the last due time, None without items. ``from_ms``, ``to_ms`` and ``now_ms`` are the
     range and Redis's clock in epoch ms. ``earlier`` and ``next`` are the ranges beside this one, as pairs of ``from``
     and ``to``; ``wider`` and ``closer`` those around it and in its middle. ``from_`` and ``to`` are the query's texts.
+    ``classes`` are the marks of the classes in the spans, by ``sampled`` values of them. ``has_unknown``: some values
+    have no class that is known.
     """
 
     queue: str
@@ -109,12 +117,19 @@ class TimelineView:
     next: tuple[int, int]
     wider: tuple[int, int]
     closer: tuple[int, int]
+    classes: tuple[ClassMark, ...]
+    sampled: int
+    has_unknown: bool
 
 
-def timeline(client: Client, queue: str, partitions: int | None, from_: str = "", to: str = "") -> TimelineView:
+def timeline(
+    client: Client, queue: str, partitions: int | None, masks: Masks, from_: str = "", to: str = ""
+) -> TimelineView:
     """The view. ``from_`` and ``to`` are epoch ms, ISO 8601, or spans from now on such as ``-1h``, ``now``, ``+30d``.
 
     Without them all that waits is in the range. One read-only script for each partition, and one more without ``to``.
+    It also shows the first bytes of some values, whose classes colour the spans.
+
     Raises ArgumentError, RedisConnectionError, RedisReplyError.
     """
     mapper = client.runtime.options.name_mapper
@@ -136,7 +151,8 @@ def timeline(client: Client, queue: str, partitions: int | None, from_: str = ""
         width = -(-(end - start) // (MOST_SPANS - 1))
     begin = start // width * width
     edges = [begin + i * width for i in range(_count(start, end, width) + 1)]
-    return _view(queue, edges, width, _counted(client, keys, edges), from_, to)
+    found = _counted(client, keys, edges)
+    return _view(queue, edges, width, found, sample_classes(masks.reader(), found.shown, found.counts), from_, to)
 
 
 def _count(start: int, end: int, width: int) -> int:
@@ -149,7 +165,9 @@ def _is_relative(from_: str, to: str) -> bool:
 
 def _counted(client: Client, keys: Sequence[QueueKeys], edges: Sequence[int]) -> DueSpans:
     """The sums of all partitions."""
-    parts = answers(client.runtime.connections, [calls.due_spans(each, edges) for each in keys])
+    shown = -(-MOST_SHOWN // len(keys))
+    asked = [calls.due_spans(each, edges, shown=shown, head=HEAD, turn=i) for i, each in enumerate(keys)]
+    parts = answers(client.runtime.connections, asked)
     firsts = [each.first_ms for each in parts if each.first_ms is not None]
     lasts = [each.last_ms for each in parts if each.last_ms is not None]
     return DueSpans(
@@ -161,16 +179,19 @@ def _counted(client: Client, keys: Sequence[QueueKeys], edges: Sequence[int]) ->
         later=sum(each.later for each in parts),
         first_ms=min(firsts, default=None),
         last_ms=max(lasts, default=None),
+        shown=tuple(each for part in parts for each in part.shown),
     )
 
 
-def _view(queue: str, edges: list[int], width: int, found: DueSpans, from_: str, to: str) -> TimelineView:
+def _view(
+    queue: str, edges: list[int], width: int, found: DueSpans, classes: ClassSample, from_: str, to: str
+) -> TimelineView:
     now_ms = found.now_us // 1000
     largest = max(found.counts, default=0)
     spans = []
     # The overdue ones that are not in the spans before the one that is now.
     left = found.overdue - found.before
-    for begin, end, count in zip(edges[:-1], edges[1:], found.counts, strict=True):
+    for i, (begin, end, count) in enumerate(zip(edges[:-1], edges[1:], found.counts, strict=True)):
         is_now = begin <= now_ms < end
         overdue = count if end <= now_ms else max(0, min(count, left)) if is_now else 0
         left -= count
@@ -185,6 +206,7 @@ def _view(queue: str, edges: list[int], width: int, found: DueSpans, from_: str,
                 height=round(100 * count / largest, 2) if largest else 0.0,
                 is_overdue=end <= now_ms,
                 is_now=is_now,
+                parts=classes.parts.get(i, ()),
             )
         )
     start, end = edges[0], edges[-1]
@@ -222,6 +244,9 @@ def _view(queue: str, edges: list[int], width: int, found: DueSpans, from_: str,
         next=_range(start + size, end + size),
         wider=_range(start - size // 2, end + size // 2),
         closer=_range(start + size // 4, max(end - size // 4, start + size // 4 + 1000)),
+        classes=classes.marks,
+        sampled=classes.count,
+        has_unknown=any(each.count and not (each.parts and all(part.number for part in each.parts)) for each in spans),
     )
 
 

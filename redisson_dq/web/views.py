@@ -77,7 +77,7 @@ async def _timeline(dashboard: Dashboard, asked: WebRequest) -> Any:
     name, from_, to = _name(asked), asked.query.get("from", ""), asked.query.get("to", "")
 
     def made() -> Any:
-        return timeline(dashboard.client, name, _partitions(dashboard, name), from_, to)
+        return timeline(dashboard.client, name, _partitions(dashboard, name), dashboard.masks, from_, to)
 
     # A tab that draws its span anew waits for its turn. So any number of tabs costs one script a second, as one does.
     found = await dashboard.shared((name, from_, to), made, when_free=bool(asked.query.get("again")))

@@ -18,22 +18,26 @@ from playwright.sync_api import Page, sync_playwright
 import redisson_dq
 from redisson_dq.codecs import JsonJacksonCodec
 from redisson_dq.embedded import EmbeddedServer, find_server
+from redisson_dq.java.values import JavaObject
 from redisson_dq.web.paths import Links
 from tests.browser.conftest import chromium, serving
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 #: The pictures, each ``dashboard-NAME.png``.
-PICTURES = ("fleet", "queue", "items", "overdue", "item", "doctor", "action", "dark", "narrow")
+PICTURES = ("fleet", "queue", "items", "overdue", "item", "doctor", "action", "moving", "dark", "narrow")
 _TOKEN = "a-token-of-the-screenshots"
 _DAY = 86_400.0
 _NAMES = ("Ada Müller", "Liam O'Neil", "Søren Berg", "Zoë Nowak", "Inès Marin")
 
 
-def _order(i: int) -> dict[str, Any]:
+def _order(i: int) -> JavaObject:
+    """An object of a Java class: most are orders, and some are gifts or returns."""
+    kind = random.choices(["Order", "Gift", "Return"], [6, 3, 1])[0]
     total = str(round(random.uniform(8, 400), 2))
     customer = {"name": random.choice(_NAMES), "country": random.choice(["DE", "FR", "PL", "DK"])}
     lines = [{"sku": f"A-{random.randrange(1000, 9999)}", "count": random.randrange(1, 5)}]
-    return {"id": 9223372036854770000 + i, "customer": customer, "total": total, "lines": lines, "paid": i % 3 > 0}
+    fields = {"id": 9223372036854770000 + i, "customer": customer, "total": total, "lines": lines, "paid": i % 3 > 0}
+    return JavaObject(f"com.shop.{kind}", fields)
 
 
 class _Shop:
@@ -127,9 +131,13 @@ payments.provider.Declined: card_expired
 """
 
 
-def _taken(page: Page, name: str) -> None:
+def _path(name: str) -> Path:
     assert name in PICTURES
-    page.screenshot(path=IMAGES / f"dashboard-{name}.png")
+    return IMAGES / f"dashboard-{name}.png"
+
+
+def _taken(page: Page, name: str) -> None:
+    page.screenshot(path=_path(name))
 
 
 def _shoot(page: Page, root: str) -> None:
@@ -157,6 +165,15 @@ def _shoot(page: Page, root: str) -> None:
     page.get_by_role("button", name="Do nothing").wait_for()
     shot("action", page.url, height=450)
     page.get_by_role("button", name="Do nothing").click()
+    # All of the timeline stands below the header.
+    page.set_viewport_size({"width": 1280, "height": 1100})
+    page.goto(links.queue("orders"))
+    page.get_by_role("button", name="Move items").click()
+    bars = page.locator("#timeline svg a")
+    bars.nth(8).press("Space")
+    for key in ("Shift+ArrowRight", "Shift+ArrowRight", "PageDown"):
+        page.keyboard.press(key)
+    page.locator("#timeline").screenshot(path=_path("moving"))
 
 
 def main() -> None:
@@ -166,7 +183,7 @@ def main() -> None:
     random.seed(36)
     with (
         EmbeddedServer(program=find_server("redis-server"), appendonly=True) as server,
-        redisson_dq.connect(server.url, codec=JsonJacksonCodec()) as client,
+        redisson_dq.connect(server.url, codec=JsonJacksonCodec(unknown="generic")) as client,
         _Shop(client),
         serving(
             server.url, *("--name", "staging", "--color", "teal", "--allow-writes", "--auth", "token"), token=_TOKEN

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import redisson_dq
-from redisson_dq.codecs import JsonJacksonCodec, StringCodec
+from redisson_dq.codecs import ByteArrayCodec, JsonJacksonCodec, StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.web.paths import Links
 from tests.browser.conftest import OpenTab, Tab, serving
@@ -22,7 +22,7 @@ INT64 = 9223372036854775807
 LARGE = 20_000_000
 LINKS = Links("")
 
-ORDERS, MANY, HUGE, DEAD = "orders", "<b>shop</b> & co", "huge", "payments"
+ORDERS, MANY, HUGE, DEAD, CLASSES = "orders", "<b>shop</b> & co", "huge", "payments", "classes"
 PATHS = {
     "fleet": LINKS.fleet(),
     "queue": LINKS.queue(ORDERS),
@@ -37,6 +37,7 @@ PATHS = {
     "missing": LINKS.item(ORDERS, "waiting", "none"),
     "doctor": LINKS.doctor(),
     "recurring": LINKS.queue("reminders"),
+    "classes": LINKS.queue(CLASSES, from_="now", to="+1h"),
 }
 
 
@@ -58,6 +59,9 @@ def _fill(client: redisson_dq.Client) -> None:
     client.delayed_queue(HUGE, codec=StringCodec(), transfer=False).offer("x" * LARGE, 7200, id="large")
     reminders = client.delayed_queue("reminders", codec=StringCodec(), transfer=False)
     reminders.offer_recurring("report", "daily", cron="30 7 * * mon-fri", timezone="Europe/Berlin")
+    classes = client.delayed_queue(CLASSES, codec=ByteArrayCodec(), transfer=False)
+    names = ["com.acme.Bill"] * 4 + ["com.acme.Order"] * 4 + [""] * 4
+    classes.offer_all([(f'{{"@class":"{name}","id":1}}'.encode() if name else b"text", 1800) for name in names])
     payments = client.blocking_queue(DEAD, codec=StringCodec())
     payments.put("card")
     delivery = payments.receive(timeout=10)
@@ -113,6 +117,24 @@ def test_the_timeline_zooms_and_its_bars_list_their_items(open_tab: OpenTab) -> 
     expect(page.locator("table.items")).to_contain_text("first")
 
 
+def test_a_bar_shows_the_classes_of_its_values_by_colour_and_pattern(open_tab: OpenTab) -> None:
+    tab = open_tab()
+    page = tab.open(PATHS["classes"])
+    legend = page.locator(".plot-note")
+    for name in ("Order", "Bill", "No known class", "Classes as in a sample of 12"):
+        expect(legend).to_contain_text(name)
+    bar = page.locator("#timeline svg a").first
+    expect(bar).to_have_attribute("aria-label", re.compile(r"^12 items, .*UTC, of a sample 4 of no known class, "))
+    fills = bar.locator("rect:not(.hit)").evaluate_all("all => all.map(each => each.getAttribute('fill'))")
+    assert fills == [None, "url(#of-1)", "url(#of-2)"]
+    # Each of these is drawn: its pattern is there, and has the colour of its class.
+    for number in (1, 2):
+        ground = page.locator(f"#of-{number} .ground").evaluate("each => getComputedStyle(each).fill")
+        assert ground not in ("none", "rgb(0, 0, 0)")
+    # Whoever only looks moves nothing.
+    expect(page.locator("#move-items, #move, #timeline [data-count]")).to_have_count(0)
+
+
 def test_a_recurring_offer_is_told_in_words(open_tab: OpenTab) -> None:
     page = open_tab().open(PATHS["recurring"])
     offers = page.get_by_role("region", name="Recurring offers")
@@ -149,6 +171,7 @@ def test_an_item_shows_its_value_and_no_digit_is_rounded(open_tab: OpenTab) -> N
     tree = page.get_by_role("region", name="The value as a tree")
     expect(tree).to_contain_text(f"id: {INT64}")
     expect(tree).to_contain_text(MARKUP)
+    expect(page.locator(".way [aria-current=step]")).to_contain_text(re.compile(r"Waits\s*due in 5\dm"))
     expect(page.locator(".facts")).to_contain_text("UTC")
     expect(page.locator(".facts")).to_contain_text(re.compile(r"in 5\dm"))
     expect(page.locator(".hex")).to_contain_text("00000000  7b 22")
@@ -156,6 +179,19 @@ def test_an_item_shows_its_value_and_no_digit_is_rounded(open_tab: OpenTab) -> N
     page.get_by_role("button", name="Read").click()
     expect(tree).to_contain_text('"{"@class":"java.util')
     assert not page.title().startswith("run")
+
+
+def test_an_id_is_copied_over_plain_http_too(open_tab: OpenTab) -> None:
+    """A browser has a clipboard for pages of this machine, or over TLS. Else it copies what is selected."""
+    tab = open_tab(permissions=["clipboard-read", "clipboard-write"])
+    page = tab.open(PATHS["item"])
+    page.evaluate("Object.defineProperty(navigator, 'kept', {value: navigator.clipboard})")
+    for has_clipboard in (True, False):
+        page.evaluate("navigator.kept.writeText('before')")
+        if not has_clipboard:
+            page.evaluate("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
+        page.get_by_role("button", name="Copy the id").click()
+        page.wait_for_function("() => navigator.kept.readText().then(text => text === 'first')")
 
 
 def test_a_dead_value_says_why(open_tab: OpenTab) -> None:

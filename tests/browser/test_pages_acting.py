@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -126,6 +128,87 @@ def test_a_span_of_the_timeline_is_acted_on_and_nothing_else(mender: Tab, client
     page.get_by_role("button", name="Cancel all that match").click()
     _confirmed(page, "Cancel this item?", "Cancel 1 item", "1 of 1 cancelled")
     assert waiting() == {"order-0", "order-1", "order-2"}
+
+
+def _dues(client: Client) -> dict[str, datetime]:
+    """The due times of what waits."""
+    found = client.delayed_queue("orders", transfer=False).items()
+    return {item.id: item.due for item in found if item.due is not None}
+
+
+def test_bars_of_the_timeline_are_dragged_to_another_time(mender: Tab, client: Client) -> None:
+    _offered(client, 3)
+    client.delayed_queue("orders", transfer=False).offer("later", 7000, id="later")
+    before = _dues(client)
+    page = mender.open(LINKS.queue("orders", from_="now", to="+4h"))
+    bars = page.locator("#timeline svg a")
+    expect(bars).to_have_count(2)
+    page.get_by_role("button", name="Move items").click()
+    expect(page.locator("#moved")).to_contain_text("Pick a bar")
+    accessible(page)
+    box, plot = bars.first.locator(".hit").bounding_box(), page.locator("#timeline svg").bounding_box()
+    assert box is not None
+    assert plot is not None
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 20)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] / 2 + plot["width"] / 8, box["y"] + 20, steps=5)
+    page.mouse.up()
+    expect(page.locator("#moved")).to_contain_text("3 items due")
+    expect(bars.first).to_have_attribute("aria-pressed", "true")
+    expect(page.locator("#timeline .ghost")).to_have_count(1)
+    accessible(page)
+    by = page.get_by_label("Move the chosen items by").input_value()
+    assert re.fullmatch(r"\+\d+m", by), by
+    assert _dues(client) == before
+    page.get_by_role("button", name="Reschedule…").click()
+    _confirmed(page, "Reschedule these items?", "Reschedule 3 items", "3 of 3 rescheduled")
+    moved = _dues(client)
+    assert {id: moved[id] - before[id] for id in before} == {
+        **{f"id-{i}": timedelta(minutes=int(by[1:-1])) for i in range(3)},
+        "later": timedelta(0),
+    }
+    _undone(page, "3 of 3 are as before")
+    assert _dues(client) == before
+
+
+def test_bars_of_the_timeline_are_moved_from_the_keyboard(mender: Tab, client: Client) -> None:
+    _offered(client, 2)
+    client.delayed_queue("orders", transfer=False).offer("later", 7000, id="later")
+    before = _dues(client)
+    page = mender.open(LINKS.queue("orders", from_="now", to="+4h"))
+    _tab_to(page, "Move items", "Enter")
+    _tab_to(page, page.locator("#timeline svg a").first.get_attribute("aria-label") or "", "Space")
+    expect(page.locator("#moved")).to_contain_text("2 items due")
+    # Shift takes the neighbour along, and Escape leaves all where they are.
+    page.keyboard.press("Shift+ArrowRight")
+    expect(page.locator("#moved")).to_contain_text("3 items due")
+    page.keyboard.press("Escape")
+    expect(page.locator("#moved")).to_contain_text("Pick a bar")
+    page.keyboard.press("Space")
+    expect(page.locator("#moved")).to_contain_text("1 item due")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("PageUp")
+    page.keyboard.press("ArrowRight")
+    step = int(page.locator("#timeline").get_attribute("data-step-ms") or 0)
+    expect(page.get_by_label("Move the chosen items by")).to_have_value(f"-{8 * step // 60_000}m")
+    # Another zoom keeps what was picked.
+    page.keyboard.press("-")
+    expect(page.locator("#timeline")).not_to_have_attribute("data-step-ms", str(step))
+    expect(page.locator("#moved")).to_contain_text("1 item due")
+    page.get_by_label("Move the chosen items by").fill("-3h")
+    expect(page.locator("#moved")).to_contain_text("That is past")
+    _tab_to(page, "Reschedule…", "Enter")
+    _confirmed(page, "Reschedule this item?", "Reschedule 1 item", "1 of 1 rescheduled", judged=True)
+    assert _dues(client)["later"] == before["later"] - timedelta(hours=3)
+    _undone(page, "1 of 1 is as before")
+    assert _dues(client) == before
+    # Left again, a bar is a link to its items.
+    page = mender.open(LINKS.queue("orders"))
+    page.get_by_role("button", name="Move items").press("Enter")
+    page.get_by_role("button", name="Leave them").click()
+    expect(page.locator("#move")).to_be_hidden()
+    page.locator("#timeline svg a").first.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Items")
 
 
 def test_one_item_runs_now(mender: Tab, client: Client) -> None:
@@ -310,3 +393,14 @@ def test_every_action_from_the_keyboard_alone(mender: Tab, client: Client) -> No
     page.keyboard.type("2h")
     _tab_to(page, "Offer…", "Enter")
     _from_the_keyboard(page, "Offer to orders", "Done", undo=False)
+
+
+def test_shift_chooses_all_rows_between(mender: Tab, client: Client) -> None:
+    _offered(client, 6)
+    page = mender.open(LINKS.items("orders"))
+    page.get_by_label("Choose id-1").check()
+    page.get_by_label("Choose id-4").click(modifiers=["Shift"])
+    expect(page.locator("#picked")).to_have_text("4 chosen")
+    page.get_by_label("Choose id-3").click()
+    page.get_by_label("Choose id-1").click(modifiers=["Shift"])
+    expect(page.locator("#picked")).to_have_text("1 chosen")

@@ -64,7 +64,7 @@ REQUESTS: dict[str, Request[Any]] = {
     "browse_list": calls.browse_list(KEYS.ready, 0, 9, 256),
     "browse_waiting": calls.browse_waiting(KEYS, (b"5", b"member"), 9, 256),
     "timeline": calls.timeline(KEYS, [1000, 60_000]),
-    "due_spans": calls.due_spans(KEYS, [1_700_000_000_000, 1_700_000_060_000]),
+    "due_spans": calls.due_spans(KEYS, [1_700_000_000_000, 1_700_000_060_000], shown=100, head=256),
     "dead_letters": calls.dead_letters(LEASES, 0, 9),
     "dump": calls.dump(ONE),
     "exchange": calls.exchange(ONE, [[("-l", "orders", b"value", b"")]]),

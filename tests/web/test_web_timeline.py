@@ -9,10 +9,14 @@ import pytest
 import redis
 
 import redisson_dq
+from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import ArgumentError
+from redisson_dq.web.masks import Masks
 from redisson_dq.web.paths import Links
-from redisson_dq.web.timeline import MOST_SPANS, TimelineView, timeline
+from redisson_dq.web.timeline import HEAD, MOST_SHOWN, MOST_SPANS, TimelineView
+from redisson_dq.web.timeline import timeline as timeline_of
 from redisson_dq.web.times import moment_ms, span_in_words, span_ms
+from redisson_dq.wire.envelope import Envelope, wrap
 from tests.web.conftest import Open
 
 LINKS = Links("")
@@ -31,6 +35,10 @@ def now_of(url: str) -> int:
     with redis.Redis.from_url(url) as admin:
         seconds, us = admin.time()
         return int(seconds) * 1000 + int(us) // 1000
+
+
+def timeline(client: redisson_dq.Client, queue: str, partitions: int | None, *span: str) -> TimelineView:
+    return timeline_of(client, queue, partitions, Masks(), *span)
 
 
 def counted(view: TimelineView) -> int:
@@ -82,21 +90,69 @@ def test_values_that_receivers_hold_are_not_counted(redis_url: str, client: redi
         assert (view.total, counted(view)) == (1, 1)
 
 
-def test_one_script_counts_by_few_commands(redis_url: str, client: redisson_dq.Client) -> None:
+def test_one_script_counts_and_looks_by_few_commands(redis_url: str, client: redisson_dq.Client) -> None:
     now = now_of(redis_url)
     with redis.Redis.from_url(redis_url) as admin:
         # Leases in every span are the worst case.
-        scores = {f"{i:010}": now + i * 1000 for i in range(3600)}
+        scores = {wrap(Envelope.CURRENT, i.to_bytes(10, "big"), b"value"): now + i * 1000 for i in range(3600)}
         admin.zadd(ZSET, scores)
-        admin.zadd("redisson_dq_leases:{orders}", {member: score + 0.5 for member, score in scores.items()})
+        leases = {i.to_bytes(10, "big"): now + i * 1000 + 0.5 for i in range(3600)}
+        admin.zadd("redisson_dq_leases:{orders}", leases)
         timeline(client, "orders", None, "now", "+55m")
         admin.config_resetstat()
         timeline(client, "orders", None, str(now), str(now + 55 * 60_000))
         stats: Any = admin.info("commandstats")
-        assert stats["cmdstat_evalsha"]["calls"] == 1
-        assert 100 < stats["cmdstat_zcount"]["calls"] <= 120
-        sent = {"evalsha", "zcount", "zcard", "zrange", "time", "config|resetstat", "info"}
-        assert {name.removeprefix("cmdstat_") for name in stats} <= sent
+        calls = {name.removeprefix("cmdstat_"): told["calls"] for name, told in stats.items()}
+        assert calls["evalsha"] == 1
+        assert 100 < calls["zcount"] <= 120
+        # The ends of both zsets, and the entries that are shown.
+        assert 3 <= calls["zrange"] <= 3 + MOST_SHOWN
+        assert calls.get("zscore", 0) <= MOST_SHOWN
+        sent = {"evalsha", "zcount", "zcard", "zrange", "zscore", "time", "config|resetstat", "info"}
+        assert set(calls) <= sent
+
+
+@pytest.mark.parametrize(("sizes", "most"), [([20_000_000], 1), ([100_000] * 60, 3), ([HEAD] * 200, MOST_SHOWN)])
+def test_large_values_end_the_look_at_classes(
+    redis_url: str, client: redisson_dq.Client, sizes: list[int], most: int
+) -> None:
+    """No more than 250,000 bytes and one entry are read, and of each value some 256 bytes leave Redis."""
+    with redisson_dq.connect(redis_url, codec=StringCodec()) as producer:
+        producer.delayed_queue("orders", transfer=False).offer_all([("x" * size, 60) for size in sizes])
+    timeline(client, "orders", None)
+    with redis.Redis.from_url(redis_url) as admin:
+        admin.config_resetstat()
+        timeline(client, "orders", None)
+        stats: Any = admin.info("commandstats")
+        # Two scripts look at three ends each.
+        assert stats["cmdstat_zrange"]["calls"] - 6 <= most
+        assert admin.info("stats")["total_net_output_bytes"] < 60_000
+
+
+@pytest.mark.nightly
+def test_ten_million_entries_are_counted_within_5_ms(redis_url: str, client: redisson_dq.Client) -> None:
+    fill = """
+      local base, first, last = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+      for i = first, last do
+        local value = '{"@class":"com.acme.Order","id":' .. i .. '}'
+        redis.call('ZADD', KEYS[1], base + i, struct.pack('>I8', i) .. struct.pack('<I8', #value) .. value)
+      end"""
+    now = now_of(redis_url)
+    took = []
+    with redis.Redis.from_url(redis_url) as admin:
+        for first in range(0, 10_000_000, 50_000):
+            admin.eval(fill, 1, ZSET, now, first, first + 49_999)
+        # Redis learns the script.
+        timeline(client, "orders", None, str(now), str(now + 10_000_000))
+        for _ in range(5):
+            admin.config_resetstat()
+            view = timeline(client, "orders", None, str(now), str(now + 10_000_000))
+            stats: Any = admin.info("commandstats")
+            took.append(stats["cmdstat_evalsha"]["usec"] / 1000)
+    print("ms of the script:", took)
+    assert counted(view) == view.total == 10_000_000
+    assert 100 < view.sampled <= MOST_SHOWN
+    assert sorted(took)[2] <= 5
 
 
 def test_partitions_are_one_line(client: redisson_dq.Client) -> None:

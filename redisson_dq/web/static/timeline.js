@@ -1,6 +1,7 @@
 // The timeline of due times: dragging and arrow keys move it, Ctrl and the wheel or + and - zoom, "now" moves along.
 // The server draws each span. So a view without a script has the same picture, and this file has no scale of its own.
 
+import { moving } from "./moving.js";
 import { serverNow } from "./times.js";
 
 const SHORTEST = 10_000;
@@ -30,13 +31,14 @@ export function timeline(section) {
     query = { from: String(from), to: String(to) };
     const focused = [...section.querySelectorAll("a")].indexOf(document.activeElement);
     const label = document.activeElement?.getAttribute("aria-label");
-    for (const name of ["fromMs", "toMs"]) section.dataset[name] = drawn.dataset[name];
+    for (const name of ["fromMs", "toMs", "stepMs"]) section.dataset[name] = drawn.dataset[name];
     section.replaceChildren(...drawn.childNodes);
     if (focused >= 0) {
       const links = [...section.querySelectorAll("a")];
       const alike = links.find((each) => label && each.getAttribute("aria-label") === label);
       (alike ?? links[Math.min(focused, links.length - 1)])?.focus({ preventScroll: true });
     }
+    mover.draw();
     follow();
   }
 
@@ -110,7 +112,7 @@ export function timeline(section) {
   }, { passive: false });
 
   section.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input")) return;
     const bars = [...section.querySelectorAll(".plot svg a")];
     const at = bars.indexOf(document.activeElement);
     if (event.key === "+" || event.key === "=") zoom(0.5);
@@ -131,7 +133,8 @@ export function timeline(section) {
     show(params.get("from") ?? "", params.get("to") ?? "");
   });
 
+  const mover = moving(section, { span, now: serverNow });
   setInterval(() => document.hidden || drag || follow(), 1000);
   follow();
-  return { refresh: () => drag || section.matches(":hover, :focus-within") || show(query.from, query.to, "1") };
+  return { refresh: () => drag || mover.isOn() || section.matches(":hover, :focus-within") || show(query.from, query.to, "1") };
 }

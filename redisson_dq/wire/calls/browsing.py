@@ -55,6 +55,7 @@ class DueSpans:
     """How many entries wait: in all, overdue, before the first edge, in each span, from the last edge on.
 
     ``first_ms`` and ``last_ms`` are the scores of the first and the last entry, a lease's deadline among them.
+    ``shown`` are some entries: the index of the span, the size of the value, its first bytes.
     """
 
     now_us: int
@@ -65,6 +66,7 @@ class DueSpans:
     later: int
     first_ms: float | None
     last_ms: float | None
+    shown: tuple[tuple[int, int, bytes], ...] = ()
 
 
 def _by_score(reply: list[Any]) -> FoundPage:
@@ -109,13 +111,19 @@ def _timeline(reply: list[Any]) -> Timeline:
     return Timeline(now_us=now_us, counts=tuple(counts), late_ms=tuple(late))
 
 
-def due_spans(keys: QueueKeys, edges_ms: Iterable[int]) -> Request[DueSpans]:
-    """How many entries are due from each edge on and before the next one. Edges are epoch ms, ascending."""
-    return call("due_spans", keys, tuple(edges_ms), _due_spans)
+def due_spans(
+    keys: QueueKeys, edges_ms: Iterable[int], *, shown: int = 0, head: int = 0, turn: int = 0
+) -> Request[DueSpans]:
+    """How many entries are due from each edge on and before the next one. Edges are epoch ms, ascending.
+
+    At most ``shown`` entries are shown, with ``head`` bytes of each value. Where more spans than that have entries,
+    every n-th of them is shown, and ``turn`` says the first one.
+    """
+    return call("due_spans", keys, (shown, head, turn, *edges_ms), _due_spans)
 
 
 def _due_spans(reply: list[Any]) -> DueSpans:
-    now_us, total, overdue, counts, first, last = reply
+    now_us, total, overdue, counts, first, last, shown = reply
     before, *spans, later = counts or (0, 0)
     return DueSpans(
         now_us=now_us,
@@ -126,4 +134,5 @@ def _due_spans(reply: list[Any]) -> DueSpans:
         later=later,
         first_ms=None if first is None else float(first),
         last_ms=None if last is None else float(last),
+        shown=tuple((span - 1, size, data) for span, size, data in zip(*[iter(shown)] * 3, strict=True)),
     )
