@@ -21,7 +21,7 @@ from redisson_dq.health import ClientHealth
 from redisson_dq.observing import Happening, Moved
 from redisson_dq.stats import QueueStats
 from redisson_dq.wire.names import exact_name, named
-from redisson_dq.wire.partitions import whole_of
+from redisson_dq.wire.partitions import partition_names, whole_of
 
 __all__ = ["MovedQueue", "Sidecar", "move_due", "names_for"]
 
@@ -42,19 +42,21 @@ class MovedQueue:
     reason: str | None = None
 
 
-def names_for(client: Client, queues: Iterable[str]) -> list[str]:
+def names_for(client: Client, queues: Iterable[str], partitions: int | None = None) -> list[str]:
     """The names that these names and patterns stand for now. A queue in partitions gives the name of each.
 
-    Redis is scanned for patterns and partitions. A name without a pattern is there even when the queue is not.
+    Redis is scanned for patterns and partitions. A name without a pattern is there even when the queue is not. With
+    ``partitions`` it stands for so many partitions, which are there as well.
     """
     wanted = list(dict.fromkeys(queues))
     exact = [exact_name(each) for each in wanted]
     patterns = [named(each) for each, name in zip(wanted, exact, strict=True) if name is None]
-    names = dict.fromkeys(name for name in exact if name is not None)
+    wholes = {name for name in exact if name is not None}
+    names = dict.fromkeys(_there(client, wholes, partitions))
     try:
         for name in client.queue_names():
             whole = whole_of(name, client.runtime.options.name_mapper)
-            if (whole is not None and whole[0] in names) or any(is_wanted(name) for is_wanted in patterns):
+            if (whole is not None and whole[0] in wholes) or any(is_wanted(name) for is_wanted in patterns):
                 names[name] = None
     except RedisReplyError as error:
         # Not every user may scan. Whole queues do not need it.
@@ -64,11 +66,20 @@ def names_for(client: Client, queues: Iterable[str]) -> list[str]:
     return sorted(names)
 
 
-def move_due(client: Client, queues: Sequence[str]) -> list[MovedQueue]:
+def _there(client: Client, wholes: Iterable[str], partitions: int | None) -> list[str]:
+    """The names that need no look at Redis."""
+    if partitions is None:
+        return list(wholes)
+    mapper = client.runtime.options.name_mapper
+    return [name for whole in wholes for name in partition_names(whole, partitions, mapper)]
+
+
+def move_due(client: Client, queues: Sequence[str], partitions: int | None = None) -> list[MovedQueue]:
     """Moves all items of these queues that are due now to their ready lists, and takes none. Gives a row for each.
 
-    ``queues`` are names and patterns. Items that fall due meanwhile may be moved too. A queue that is paused, that the
-    user has no rights on, or whose items do not move for 10 s, has a reason. Example::
+    ``queues`` are names and patterns. With ``partitions`` each name stands for so many. Items that fall due meanwhile
+    may be moved too. A queue that is paused, that the user has no rights on, or whose items do not move for 10 s, has a
+    reason. Example::
 
         for row in move_due(client, ["orders", "bills*"]):
             print(row.name, row.moved, row.left, row.reason or "")
@@ -83,7 +94,7 @@ def move_due(client: Client, queues: Sequence[str]) -> list[MovedQueue]:
 
     client.observe(count)
     try:
-        names = names_for(client, queues)
+        names = names_for(client, queues, partitions)
         if not names:
             return []
         left, times = _refused(client, names)
@@ -183,11 +194,12 @@ def _obstacle(figures: QueueStats) -> str | None:
 class Sidecar:
     """Keeps queues moving, those that match patterns and come later too. Made around a client that it does not close.
 
-    ``queues`` are names and patterns. :meth:`look` opens the queues that are new; call it once a minute.
+    ``queues`` are names and patterns. :meth:`look` opens the queues that are new; call it once a minute. Partitions
+    are found by their keys. With ``partitions`` each name has so many, which are opened before they have any.
     """
 
-    def __init__(self, client: Client, queues: Sequence[str]) -> None:
-        self._client, self._queues = client, tuple(queues)
+    def __init__(self, client: Client, queues: Sequence[str], partitions: int | None = None) -> None:
+        self._client, self._queues, self._partitions = client, tuple(queues), partitions
         self._open: dict[str, DelayedQueue[object]] = {}
 
     @property
@@ -198,10 +210,11 @@ class Sidecar:
     def look(self) -> list[str]:
         """Opens the queues that are new, and gives their names. While Redis is away there are none."""
         try:
-            names = names_for(self._client, self._queues)
+            names = names_for(self._client, self._queues, self._partitions)
         except RedissonDQError as error:
             logger.warning("cannot look for queues: %s", error)
-            names = [name for name in map(exact_name, self._queues) if name is not None]
+            wholes = [name for name in map(exact_name, self._queues) if name is not None]
+            names = _there(self._client, wholes, self._partitions)
         new = [name for name in names if name not in self._open]
         for name in new:
             self._open[name] = _opened(self._client, name)

@@ -14,6 +14,7 @@ from redisson_dq.cli.frame import (
     Server,
     interruptible_sleep,
     json_option,
+    partitions_option,
     queues_argument,
     say,
     server_options,
@@ -37,23 +38,30 @@ _LOOK_EVERY = 60.0
     """
 )
 @queues_argument()
+@partitions_option
 @server_options
 @click.option("--follow", is_flag=True, help="Stay, and move what falls due.")
 @click.option("--health-port", metavar="P", type=PORT, help="With --follow: answer /live, /ready and /health here.")
 @click.option("--health-host", metavar="HOST", default="0.0.0.0", help="At this address (0.0.0.0).")
 @json_option
 def command(
-    queues: tuple[str, ...], server: Server, follow: bool, health_port: int | None, health_host: str, output: Output
+    queues: tuple[str, ...],
+    partitions: int | None,
+    server: Server,
+    follow: bool,
+    health_port: int | None,
+    health_host: str,
+    output: Output,
 ) -> int:
     """Moves; 1 when due items are left, or a queue cannot be moved."""
     if health_port is not None and not follow:
         raise click.UsageError("--health-port goes with --follow")
     if follow:
-        return _follow(queues, server, health_host, health_port)
+        return _follow(queues, partitions, server, health_host, health_port)
     from redisson_dq.sidecar import move_due
 
     with server.client() as client:
-        rows = move_due(client, queues)
+        rows = move_due(client, queues, partitions)
     if output.as_json:
         output.document(
             queues=[{"queue": row.name, "moved": row.moved, "left": row.left, "reason": row.reason} for row in rows]
@@ -63,14 +71,14 @@ def command(
     return PROBLEM if any(row.left or row.reason for row in rows) else FINE
 
 
-def _follow(queues: tuple[str, ...], server: Server, host: str, port: int | None) -> int:
+def _follow(queues: tuple[str, ...], partitions: int | None, server: Server, host: str, port: int | None) -> int:
     from redisson_dq.cli.worker.logs import set_up
     from redisson_dq.sidecar import Sidecar
 
     set_up("INFO")
     # A Redis that is away now may come later.
     with interruptible_sleep() as sleep, server.client() as client:
-        sidecar, health = Sidecar(client, queues), None
+        sidecar, health = Sidecar(client, queues, partitions), None
         try:
             if port is not None:
                 health = _health_port(sidecar, host, port)

@@ -16,6 +16,7 @@ import pytest
 import redis
 
 import redisson_dq
+from redisson_dq import partition_names
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.sidecar import Sidecar, move_due
 from redisson_dq.wire.keys import QueueKeys
@@ -133,6 +134,18 @@ def test_queues_that_come_later_are_moved(redis7: EmbeddedServer, look: redis.Re
         assert sidecar.look() == [f"{queue}-late"]
         assert sidecar.look() == []
         eventually(lambda: look.llen(f"{queue}-late") == 1)
+
+
+def test_partitions_are_moved_before_they_have_keys(redis7: EmbeddedServer, look: redis.Redis, queue: str) -> None:
+    names = partition_names(queue, 3)
+    with redisson_dq.connect(redis7.url) as ours, redisson_dq.connect(redis7.url) as others:
+        sidecar = Sidecar(ours, [queue], partitions=3)
+        assert sorted(sidecar.look()) == names
+        others.delayed_queue(queue, partitions=3, transfer=False).offer_all(
+            [(str(number), 0.001) for number in range(9)]
+        )
+        eventually(lambda: [look.llen(name) for name in names] == [3, 3, 3])
+        assert sidecar.look() == []
 
 
 @versions
