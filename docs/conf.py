@@ -17,7 +17,14 @@ version = release = redisson_dq.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinxcontrib.mermaid"]
 root_doc = "docs/index"
-include_patterns = ["CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "docs/**.md"]
+include_patterns = [
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "SECURITY.md",
+    "docs/**.md",
+    "examples/README.md",
+    "examples/*/README.md",
+]
 exclude_patterns = [".*", "build", "dist", "interop", "redisson_dq", "tests"]
 
 myst_heading_anchors = 4  # GitHub gives every heading one

@@ -27,6 +27,8 @@ PAGES = {
     for path in [
         *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
         *sorted((ROOT / "docs").rglob("*.md")),
+        *sorted((ROOT / "examples").glob("*.md")),
+        *sorted((ROOT / "examples").glob("*/*.md")),
     ]
 }
 EVERYTHING = "\n".join(PAGES.values())

@@ -16,7 +16,7 @@ SOURCES = {path.relative_to(PACKAGE).as_posix(): path.read_text("utf-8") for pat
 ROOT = PACKAGE.parent
 ALL_SOURCES = SOURCES | {
     path.relative_to(ROOT).as_posix(): path.read_text("utf-8")
-    for folder in ("tests", "docs", ".ci")
+    for folder in ("tests", "docs", "examples", ".ci")
     for path in (ROOT / folder).rglob("*.py")
     if "proto" not in path.parts
 }
