@@ -163,10 +163,12 @@ class PopEngine:
         Nothing tells that a command has begun to block. So one that does not block comes first, where Redis was not
         well. Nothing blocks while values have to go back, or a debt is left: they may have come meanwhile.
         """
-        if has_returns or self.debts or not self.line.is_unserved(now):
-            return Trigger.MISSED
         # Once such a command was answered, Redis is known to allow it.
         is_unsure = self.contact is not Contact.WELL and self.state is State.LOOKING
+        # A replica that refuses to pop answers a look that finds nothing. So the look proves nothing.
+        must_ask = is_unsure and self.contact is Contact.REFUSING
+        if has_returns or self.debts or not (must_ask or self.line.is_unserved(now)):
+            return Trigger.MISSED
         return Trigger.HURRIED if is_unsure or self.span(now) <= SOON else Trigger.PATIENT
 
     def span(self, now: float) -> float:
@@ -225,8 +227,6 @@ class PopEngine:
 
     def looked(self, look: Look) -> None:
         """A look has succeeded, and pays for each look that was owed."""
-        if look.request is not None:
-            self._see(Sign.LOOKED)
         if look.debt.owed is not Owed.REPEAT:
             self.debts.paid(LOOK)
 

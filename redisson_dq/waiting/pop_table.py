@@ -150,7 +150,6 @@ class Sign(TableEnum):
 
     ANSWERED = "it has carried out a command"
     CONNECTED = "a connection was made"
-    LOOKED = "it has answered a look"
     RESTS = "the connection rests, and nobody needs a command"
     DROPPED = "the connection goes"
     AWAY = "it could not be reached"
@@ -349,8 +348,7 @@ CONTACTS: Final[dict[tuple[Contact, Sign], Contact]] = {
     **{(contact, Sign.AWAY): Contact.AWAY for contact in Contact if contact is not Contact.BACK},
     **{(contact, Sign.PUT_OFF): Contact.REFUSING for contact in Contact if contact is not Contact.BACK},
     (Contact.AWAY, Sign.CONNECTED): Contact.BACK,
-    # To one that has refused, a new connection shows nothing.
-    (Contact.REFUSING, Sign.LOOKED): Contact.BACK,
+    # To one that has refused, a new connection shows nothing. Nor does a look, which a replica answers too.
     (Contact.BACK, Sign.RESTS): Contact.WELL,
     (Contact.BACK, Sign.DROPPED): Contact.AWAY,
 }

@@ -158,9 +158,9 @@ _REFUSED = RedisConnectionError("a replica takes no writes")
 
 
 def test_a_connection_proves_nothing_to_a_client_that_was_refused() -> None:
-    """It is made, callers give up, and nothing has been answered. So Redis is not back again."""
+    """It is made, and callers give up. A look proves nothing either. So Redis is not back before it has let one pop."""
     begins = (Trigger.WORK, Trigger.CONNECTS)
-    for is_refusal, looks, is_back in ((True, False, False), (True, True, True), (False, False, True)):
+    for is_refusal, pops, is_back in ((True, False, False), (True, True, True), (False, False, True)):
         engine = World(Kind.POP).engine
         for trigger in (*begins, Trigger.FAILED, engine.diagnosed(_REFUSED, is_refusal=is_refusal), Trigger.DONE):
             engine.step(trigger)
@@ -168,10 +168,13 @@ def test_a_connection_proves_nothing_to_a_client_that_was_refused() -> None:
         assert not engine.shows(Trigger.IDLES)
         for trigger in (Trigger.CONNECTS, Trigger.DONE, Trigger.LOOKS):
             engine.step(trigger)
-        if looks:
-            engine.looked(Look(cast("Any", "look"), 0, NOTHING))
+        engine.looked(Look(cast("Any", "look"), 0, NOTHING))
+        assert engine.next_command(0.0, has_returns=False) is (Trigger.HURRIED if is_refusal else Trigger.MISSED)
+        if pops:
+            engine.step(Trigger.HURRIED)
+            engine.step(Trigger.ANSWERED)
         engine.step(Trigger.MISSED)
-        assert engine.shows(Trigger.IDLES) is is_back
+        assert engine.shows(Trigger.IDLES) is (is_back and not pops)
         engine.step(Trigger.IDLES)
         assert engine.trouble is (None if is_back else _REFUSED)
 
