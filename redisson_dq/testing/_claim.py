@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 import redis
 
 from redisson_dq._redis import without_password
-from redisson_dq.errors import ArgumentError, RedissonDQError
+from redisson_dq.errors import ArgumentError, RedisConnectionError, RedissonDQError
 from redisson_dq.testing._scripts import MARK_KEY, OWN_KEYS
 
-__all__ = ["NotForTestsError", "check_url", "claim", "empty", "name_in"]
+__all__ = ["NotForTestsError", "check_url", "claim", "empty", "name_in", "reaching"]
 
 _SCHEMES = ("redis://", "rediss://", "unix://")
 _NAME = "redisson-dq-test-clock"
@@ -38,11 +40,23 @@ _IS_THEIRS = f"return redis.call('DBSIZE') > 0 and redis.call('EXISTS', '{MARK_K
 
 def check_url(url: str) -> None:
     """Raises ArgumentError for a URL that does not name one server."""
-    if not url.startswith(_SCHEMES):
+    if not isinstance(url, str) or not url.startswith(_SCHEMES):
         raise ArgumentError(
             f"{without_password(url)}: a test needs the URL of one Redis ({', '.join(_SCHEMES)}); "
             "under a Sentinel that is the master's, and its clients may ask the Sentinel"
         )
+
+
+@contextlib.contextmanager
+def reaching(url: str) -> Iterator[None]:
+    """Raises RedisConnectionError where no Redis answers."""
+    try:
+        yield
+    except (redis.ConnectionError, redis.TimeoutError) as error:
+        raise RedisConnectionError(
+            f"{without_password(url)}: the Redis for the tests cannot be reached: {error}; start it, or let the tests "
+            "start one (no --redisson-url, server_of_tests())"
+        ) from error
 
 
 def name_in(url: str) -> str:

@@ -8,6 +8,8 @@ from collections.abc import Callable
 
 import redis
 
+from redisson_dq._clock import SYSTEM
+
 __all__ = ["clients_in", "is_soon"]
 
 # The name of a connection: its client, and its purpose.
@@ -25,7 +27,7 @@ def clients_in(admin: redis.Redis) -> dict[int, str]:
 
 def is_soon(is_so: Callable[[], bool]) -> bool:
     """Whether something about connections is so, as soon as Redis has noticed all that was done."""
-    deadline = time.monotonic() + _NOTICED
-    while not (found := is_so()) and time.monotonic() < deadline:
+    deadline = SYSTEM.monotonic() + _NOTICED
+    while not (found := is_so()) and SYSTEM.monotonic() < deadline:
         time.sleep(0.01)
     return found

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import secrets
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
@@ -18,24 +18,27 @@ from redisson_dq import _clock
 from redisson_dq._redis import without_password
 from redisson_dq._times import from_us
 from redisson_dq.errors import ArgumentError
-from redisson_dq.testing._claim import NotForTestsError, check_url, claim, empty, name_in
+from redisson_dq.testing._claim import NotForTestsError, check_url, claim, empty, name_in, reaching
 from redisson_dq.testing._clients import clients_in, is_soon
 from redisson_dq.testing._connections import over
 from redisson_dq.testing._held import is_behind
 from redisson_dq.testing._jumps import Auto
 from redisson_dq.testing._leaks import look
 from redisson_dq.testing._lines import TimedLines
-from redisson_dq.testing._rest import Rest
+from redisson_dq.testing._moments import after, epoch_us
+from redisson_dq.testing._rest import Rest, is_ours
 from redisson_dq.testing._scripts import CLOCK_KEY, MARK_KEY, OWNER_KEY, STEP
 from redisson_dq.testing._waits import Alarms, ClockOfAlarms, TimedAlarm, TimedTimer
 
 __all__ = ["AioClock", "TestClock"]
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
-_US = timedelta(microseconds=1)
 # The monotonic time of a client at the beginning: arbitrary, far from zero as that of a machine.
 _BEGINNING_US = 1_000_000_000_000
 _DAY = 86_400.0
+_IN_A_HANDLER = (
+    "time passes only when this handler has returned; the test lets it pass, and clock.sleep(...) is for handlers that "
+    "take long"
+)
 
 
 class TestClock(ClockOfAlarms):
@@ -65,10 +68,11 @@ class TestClock(ClockOfAlarms):
 
     def __init__(self, url: str, *, start: datetime | None = None, patience: float = 10.0) -> None:
         check_url(url)
-        start_us = _epoch_us(datetime.now(timezone.utc) if start is None else start, "start=") // 1000 * 1000
+        start_us = epoch_us(datetime.now(timezone.utc) if start is None else start, "start=") // 1000 * 1000
         self._url = url
         super().__init__(Alarms(start_us, patience))
         self._start_us = start_us
+        self._is_running = False
         self._mutex = threading.Lock()
         self._owner = secrets.token_hex(8)
         self._lines = TimedLines(self._alarms, self._owner, self._unblock)
@@ -83,18 +87,19 @@ class TestClock(ClockOfAlarms):
     def __enter__(self) -> TestClock:
         with contextlib.ExitStack() as stack:
             name = name_in(self._url)
-            # Once more, as the server may have been restarted. Each command may be repeated.
-            self._admin = redis.Redis.from_url(
-                self._url,
-                protocol=2,
-                decode_responses=True,
-                client_name=name,
-                single_connection_client=True,
-                retry=Retry(NoBackoff(), 1),
-            )
-            stack.callback(self._admin.close)
-            self._check_faults()
-            keeps = (MARK_KEY,) if claim(self._admin, self._url) else ()
+            with reaching(self._url):
+                # Once more, as the server may have been restarted. Each command may be repeated.
+                self._admin = redis.Redis.from_url(
+                    self._url,
+                    protocol=2,
+                    decode_responses=True,
+                    client_name=name,
+                    single_connection_client=True,
+                    retry=Retry(NoBackoff(), 1),
+                )
+                stack.callback(self._admin.close)
+                self._check_faults()
+                keeps = (MARK_KEY,) if claim(self._admin, self._url) else ()
             empty(self._admin)
             stack.callback(empty, self._admin, keeps=keeps)
             stack.callback(look)
@@ -102,6 +107,7 @@ class TestClock(ClockOfAlarms):
             self._admin.set(OWNER_KEY, self._owner)
             stack.enter_context(_clock.using(self))
             self._ends = stack.pop_all()
+        self._is_running = True
         return self
 
     def _check_faults(self) -> None:
@@ -116,6 +122,7 @@ class TestClock(ClockOfAlarms):
             )
 
     def __exit__(self, *error: object) -> None:
+        self._is_running = False
         self._ends.close()
         self.end_sleeps()
 
@@ -138,25 +145,21 @@ class TestClock(ClockOfAlarms):
         is done: items are moved, handlers have returned, their outcomes stand in Redis. Raises NoRestError when
         something goes on for longer than the patience; ArgumentError for a negative span.
         """
-        if span is None:
-            span = timedelta(**parts)
-        elif not isinstance(span, timedelta):
-            span = timedelta(seconds=span)
-        self._advance(self._alarms.now_us + span // _US)
+        self._advance(after(self._alarms.now_us, span, parts))
 
     def advance_to(self, moment: datetime) -> None:
         """Lets time pass until ``moment``, an aware datetime. Otherwise like :meth:`advance`."""
-        self._advance(_epoch_us(moment, "advance_to():"))
+        self._advance(epoch_us(moment, "advance_to():"))
 
     def settle(self) -> None:
         """Returns when nothing goes on any more that needs no time to pass. Raises NoRestError."""
-        self._check_thread()
+        self._check_caller()
         with self._alarms.moving:
             self._rest.wait()
 
     def step(self) -> bool:
         """Lets time pass until the next moment at which anything is due. False where there is none."""
-        self._check_thread()
+        self._check_caller()
         self._check_others()
         with self._alarms.moving:
             self._rest.wait()
@@ -179,14 +182,23 @@ class TestClock(ClockOfAlarms):
         """A context manager: time jumps whenever everything rests, and somebody waits in a call of the library.
 
         So ``queue.take()`` in a test returns as soon as an item falls due, without a word about the time. After
-        ``limit`` the waits raise NothingDueError, as nothing will come any more.
+        ``limit`` the waits raise NoRestError, as nothing will come any more.
         """
+        self._check_running()
         self._check_others()
         return Auto(self._jump, self._alarms, self._rest, limit)
 
     # -- moving ------------------------------------------------------------------------------------------------------
 
-    def _check_thread(self) -> None:
+    def _check_running(self) -> None:
+        if not self._is_running:
+            raise ArgumentError("the test's clock runs inside of `with TestClock(url) as clock:` alone")
+
+    def _check_caller(self) -> None:
+        """Raises ArgumentError where the caller itself would never come to rest."""
+        self._check_running()
+        if is_ours(threading.current_thread().name):
+            raise ArgumentError(_IN_A_HANDLER)
         with contextlib.suppress(RuntimeError):
             if asyncio.get_running_loop() in self._alarms.loops:
                 raise ArgumentError(
@@ -199,8 +211,8 @@ class TestClock(ClockOfAlarms):
             return
         raise NotForTestsError(
             f"{without_password(self._url)}: the clients {', '.join(sorted(self._others()))} do not follow the test's "
-            "clock; they were made before it, or belong to another process; make them inside, or give them another "
-            "database"
+            "clock; they were made before it, as in a fixture of the session, or belong to another process; make them "
+            "inside, as with the fixture redisson_url, or give them another database"
         )
 
     def _others(self) -> set[str]:
@@ -210,7 +222,7 @@ class TestClock(ClockOfAlarms):
         return set(clients.values()) - {client for number, client in clients.items() if number in own}
 
     def _advance(self, target_us: int) -> None:
-        self._check_thread()
+        self._check_caller()
         if target_us < self._alarms.now_us:
             raise ArgumentError(f"it is {self.now} by the test's clock, and {from_us(target_us)} has passed")
         self._check_others()
@@ -305,29 +317,30 @@ class AioClock:
 
     async def advance(self, span: timedelta | float | None = None, /, **parts: float) -> None:
         """Like :meth:`TestClock.advance`."""
-        await asyncio.to_thread(self._clock.advance, span, **parts)
+        await self._run(self._clock.advance, span, **parts)
 
     async def advance_to(self, moment: datetime) -> None:
         """Like :meth:`TestClock.advance_to`."""
-        await asyncio.to_thread(self._clock.advance_to, moment)
+        await self._run(self._clock.advance_to, moment)
 
     async def settle(self) -> None:
         """Like :meth:`TestClock.settle`."""
-        await asyncio.to_thread(self._clock.settle)
+        await self._run(self._clock.settle)
 
     async def step(self) -> bool:
         """Like :meth:`TestClock.step`."""
-        return await asyncio.to_thread(self._clock.step)
+        return bool(await self._run(self._clock.step))
 
     async def sleep(self, seconds: float) -> None:
         """Returns when so much time has passed by this clock. For handlers that take long."""
         await self._clock.async_sleep(seconds)
 
-
-def _epoch_us(moment: datetime, what: str) -> int:
-    if not isinstance(moment, datetime) or moment.tzinfo is None:
-        raise ArgumentError(f"{what} a datetime with a time zone, not {moment!r}")
-    return (moment - _EPOCH) // _US
+    @staticmethod
+    async def _run(call: Callable[..., object], *args: Any, **parts: float) -> object:
+        task = asyncio.current_task()
+        if task is not None and is_ours(task.get_name()):
+            raise ArgumentError(_IN_A_HANDLER)
+        return await asyncio.to_thread(call, *args, **parts)
 
 
 def _rows(text: str) -> Iterator[dict[str, str]]:

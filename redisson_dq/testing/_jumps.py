@@ -66,7 +66,7 @@ class Auto:
                 loop.call_soon_threadsafe(task.cancel)
 
     def _is_waited_for(self) -> bool:
-        ours = {thread.ident for thread in threading.enumerate() if is_ours(thread)}
+        ours = {thread.ident for thread in threading.enumerate() if is_ours(thread.name)}
         return any(ident not in ours for ident in self._alarms.waiting) or any(
             waiting_users(loop) for loop in list(self._alarms.loops)
         )

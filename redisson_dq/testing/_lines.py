@@ -209,9 +209,11 @@ class TimedLine:
             self._patience.cancel()
             self._patience = None
         if self.is_subscribed:
-            if isinstance(reply, list) and reply[0] == b"pong" and reply[1].startswith(_BARRIER):
+            # Once the last channel is left, the answer is no message any more.
+            word = reply[1] if isinstance(reply, list) and reply[0] == b"pong" else reply
+            if isinstance(word, bytes) and word.startswith(_BARRIER):
                 with self._alarms.changed:
-                    self.answered = int(reply[1][len(_BARRIER) :])
+                    self.answered = int(word[len(_BARRIER) :])
                     self._alarms.changed.notify_all()
                 return False
         elif self._sent:

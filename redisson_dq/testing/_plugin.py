@@ -29,6 +29,7 @@ __all__ = [
     "redisson_faults",
     "redisson_queue",
     "redisson_server",
+    "redisson_url",
 ]
 
 _VARIABLE = "REDISSON_DQ_TEST_URL"
@@ -124,8 +125,8 @@ def redisson_clock(_redisson_place: ServerOfTests, _redisson_database: None) -> 
 
 
 @pytest.fixture
-def _redisson_url(_redisson_place: ServerOfTests, _redisson_database: None, request: pytest.FixtureRequest) -> str:
-    """The URL for the clients of the test."""
+def redisson_url(_redisson_place: ServerOfTests, _redisson_database: None, request: pytest.FixtureRequest) -> str:
+    """The URL for clients that the test makes itself. They follow its clock, and meet its faults."""
     # A client follows the clock that runs when the client is made.
     if "redisson_clock" in request.fixturenames:
         request.getfixturevalue("redisson_clock")
@@ -136,20 +137,20 @@ def _redisson_url(_redisson_place: ServerOfTests, _redisson_database: None, requ
 
 
 @pytest.fixture
-def redisson_client(_redisson_url: str) -> Iterator[Any]:
+def redisson_client(redisson_url: str) -> Iterator[Any]:
     """A client for threads, with the codec of Redisson."""
     import redisson_dq
 
-    with redisson_dq.connect(_redisson_url) as client:
+    with redisson_dq.connect(redisson_url) as client:
         yield client
 
 
 @pytest.fixture
-def redisson_aio_client(_redisson_url: str) -> Any:
+def redisson_aio_client(redisson_url: str) -> Any:
     """A client for asyncio. The test enters it in its own loop: ``async with redisson_aio_client as client:``."""
     import redisson_dq.aio
 
-    return redisson_dq.aio.connect(_redisson_url)
+    return redisson_dq.aio.connect(redisson_url)
 
 
 @pytest.fixture

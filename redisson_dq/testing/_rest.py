@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import sys
 import threading
-import time
 import weakref
 from collections.abc import Callable, Iterator
 from functools import partial
 
+from redisson_dq._clock import SYSTEM
 from redisson_dq.testing._lines import TimedLines
 from redisson_dq.testing._loops import handlers_elsewhere, idle
 from redisson_dq.testing._waits import Alarms, NoRestError
@@ -33,9 +33,9 @@ class Abandoned(Exception):
     """Nobody wants to know any more."""
 
 
-def is_ours(thread: threading.Thread) -> bool:
-    """Whether the library has started a thread."""
-    return thread.name.startswith(_PREFIX)
+def is_ours(name: str) -> bool:
+    """Whether the library has started the thread or the task of this name."""
+    return name.startswith(_PREFIX)
 
 
 class Rest:
@@ -58,7 +58,7 @@ class Rest:
 
     def wait(self) -> None:
         """Raises NoRestError when that takes longer than the patience."""
-        deadline = time.monotonic() + self._patience
+        deadline = SYSTEM.monotonic() + self._patience
         while True:
             self._until(self._rests, deadline)
             moves = self._alarms.moves
@@ -97,7 +97,7 @@ class Rest:
             if (
                 thread is not None
                 and thread.ident not in resting
-                and is_ours(thread)
+                and is_ours(thread.name)
                 and thread not in self._strangers
                 and thread is not threading.current_thread()
                 and thread.is_alive()
@@ -123,7 +123,7 @@ class Rest:
     def _check(self, deadline: float) -> None:
         if self._is_abandoned:
             raise Abandoned
-        if time.monotonic() > deadline:
+        if SYSTEM.monotonic() > deadline:
             elsewhere = [each for loop in list(self._alarms.loops) for each in handlers_elsewhere(loop)]
             found = [*self.busy(), *elsewhere] or ["Redis has not answered"]
             raise NoRestError(f"no rest within {self._patience:g} s: {'; '.join(found)}")
@@ -132,7 +132,7 @@ class Rest:
         for loop in list(self._alarms.loops):
             look = self._look = threading.Event()
             idle(loop, look)
-            if not look.wait(max(0.0, deadline - time.monotonic())):
+            if not look.wait(max(0.0, deadline - SYSTEM.monotonic())):
                 self._check(-1.0)
             self._check(deadline)
 

@@ -11,7 +11,7 @@ import redis
 
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import RedisConnectionError
-from redisson_dq.testing._claim import check_url, claim, empty
+from redisson_dq.testing._claim import check_url, claim, empty, reaching
 from redisson_dq.testing._scripts import MARK_KEY
 
 __all__ = ["ServerOfTests", "server_of_tests"]
@@ -45,7 +45,8 @@ def server_of_tests(url: str | None = None, number: int = 0) -> Iterator[ServerO
         url = _in_database(url or "", number) if embedded is None else embedded.url
         admin = stack.enter_context(redis.Redis.from_url(url, protocol=2, decode_responses=True))
         try:
-            claim(admin, url)
+            with reaching(url):
+                claim(admin, url)
         except redis.ResponseError as error:
             raise RedisConnectionError(
                 f"each process of pytest-xdist uses a database of its own: {error}; start the server with "

@@ -331,7 +331,7 @@ class ClockOfAlarms:
         self._sleeping.add(lock)
         try:
             if not self._is_over:
-                lock.acquire(timeout=seconds)
+                lock.acquire(timeout=max(0.0, seconds))
         finally:
             self._sleeping.discard(lock)
 

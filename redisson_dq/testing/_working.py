@@ -10,6 +10,7 @@ from typing import Any
 
 import attrs
 
+from redisson_dq._clock import SYSTEM
 from redisson_dq._concurrency.handler_pools import AsyncHandlerPool
 from redisson_dq._concurrency.layers import async_perform, perform
 from redisson_dq.errors import ArgumentError
@@ -136,7 +137,7 @@ class _Idle:
         self._worker = worker
         self._timeout = timeout
         self._clock = clock
-        self._deadline = time.monotonic() + timeout
+        self._deadline = SYSTEM.monotonic() + timeout
         self._errors: list[BaseException] = []
         worker.on(GivenUp)(lambda happening: self._errors.append(happening.error))
 
@@ -191,6 +192,6 @@ class _Idle:
             for each in figures.values()
             if each.ready + each.in_flight + each.waiting - each.recurring > 0
         ]
-        if left and time.monotonic() > self._deadline:
+        if left and SYSTEM.monotonic() > self._deadline:
             raise NoRestError(f"the worker is not idle after {self._timeout:g} s: {'; '.join(left)}")
         return not left

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -20,13 +21,13 @@ import redisson_dq
 import redisson_dq.aio
 import redisson_dq.aio.worker
 from redisson_dq.codecs import StringCodec
-from redisson_dq.errors import ArgumentError, DuplicateItemError
+from redisson_dq.errors import ArgumentError, DuplicateItemError, RedisConnectionError
 from redisson_dq.migrating import QueueSite, export, import_file
-from redisson_dq.testing import NoRestError, NotForTestsError, TestClock, server_of_tests
+from redisson_dq.testing import NoRestError, NotForTestsError, TestClock, run_until_idle, server_of_tests
 from redisson_dq.testing.faults import Faults
 from redisson_dq.worker import Retry, exponential
 from tests.cluster import Cluster
-from tests.conftest import environment
+from tests.conftest import PATIENCE, environment
 from tests.flavours import Flavour
 from tests.integration.test_topologies import Watched
 from tests.testing.conftest import START
@@ -99,6 +100,29 @@ def test_a_frozen_wall_clock(flavour: Flavour, url: str, frozen: Any) -> None:
         if flavour.name == "sync":
             with pytest.raises(NoRestError, match="nobody has let time pass"):
                 client.blocking_queue("orders").poll(timeout=60)
+        gate = threading.Event()
+        worker = flavour.worker(client)
+        worker.handler("orders")(lambda value: gate.wait(PATIENCE))
+        client.blocking_queue("orders").add("a")
+        with worker:
+            with pytest.raises(NoRestError, match="no rest within"):
+                clock.settle()
+            gate.set()
+
+
+@pytest.mark.parametrize("frozen", [frozen_by_freezegun, frozen_by_time_machine])
+def test_a_client_without_a_clock_goes_on_in_a_frozen_world(flavour: Flavour, url: str, frozen: Any) -> None:
+    with frozen(), flavour.connect(url, codec=StringCodec()) as client:
+        queue = client.blocking_queue("orders")
+        client.delayed_queue(queue).offer("a", 0.05)
+        assert queue.take() == "a"
+        assert queue.poll(timeout=0.01) is None
+        client.delayed_queue(queue).offer("b", DAY)
+        worker = flavour.worker(client)
+        worker.handler("orders")(print)
+        if flavour.name == "sync":
+            with pytest.raises(NoRestError, match="is not idle after"):
+                run_until_idle(worker, timeout=0.05)
 
 
 def test_several_clients_of_both_flavours(url: str, clock: TestClock) -> None:
@@ -154,12 +178,21 @@ def test_a_cluster_is_refused(flavour: Flavour, url: str) -> None:
             client.delayed_queue("orders", transfer=False).offer("a", 60)
 
 
-@pytest.mark.parametrize("url", ["redis+sentinel://:secret@127.0.0.1:26379/main", "127.0.0.1:6379"])
+@pytest.mark.parametrize("url", ["redis+sentinel://:secret@127.0.0.1:26379/main", "127.0.0.1:6379", ""])
 @pytest.mark.parametrize("make", [TestClock, lambda url: server_of_tests(url).__enter__()], ids=["clock", "server"])
 def test_a_url_that_names_no_single_server_is_refused(url: str, make: Callable[[str], object]) -> None:
     with pytest.raises(ArgumentError, match=r"a test needs the URL of one Redis .* that is the master's") as refused:
         make(url)
     assert "secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize("make", [TestClock, server_of_tests])
+def test_a_redis_that_cannot_be_reached_is_named(make: Callable[[str], Any]) -> None:
+    with pytest.raises(
+        RedisConnectionError, match=r"redis://\*\*\*@127\.0\.0\.1:1: the Redis for the tests cannot"
+    ) as failed:
+        make("redis://:secret@127.0.0.1:1").__enter__()
+    assert "secret" not in str(failed.value)
 
 
 def test_a_clock_that_would_meet_the_faults_is_refused(url: str) -> None:

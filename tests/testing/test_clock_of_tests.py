@@ -19,8 +19,8 @@ from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import ArgumentError, DuplicateItemError
 from redisson_dq.scripts.script import load
 from redisson_dq.testing import NoRestError, NotForTestsError, TestClock
-from redisson_dq.worker import Retry, TimedOut, exponential
-from tests.conftest import PATIENCE
+from redisson_dq.worker import GivenUp, Retry, TimedOut, exponential
+from tests.conftest import PATIENCE, eventually
 from tests.flavours import Flavour
 from tests.testing.conftest import START
 from tests.workers.handlers import Log
@@ -263,3 +263,71 @@ def test_production_sends_no_other_script(url: str, admin: redis.Redis) -> None:
         client.delayed_queue("orders", transfer=False).offer("a", 60)
         assert not isinstance(client.runtime.clock, TestClock)
     assert admin.script_exists(load("offer").sha) == [True]
+
+
+def test_a_span_that_is_none_is_named(clock: TestClock) -> None:
+    with pytest.raises(ArgumentError, match="either a span or its parts"):
+        clock.advance()
+    with pytest.raises(ArgumentError, match="either a span or its parts"):
+        clock.advance(1, days=1)
+    wrong: Any
+    for wrong in ({"months": 1}, {"days": "1"}, {"days": 1e300}, {"seconds": float("nan")}):
+        with pytest.raises(ArgumentError, match="its parts such as days=30"):
+            clock.advance(**wrong)
+    with pytest.raises(ArgumentError, match="after the year 9999"):
+        clock.advance(days=9_000_000)
+    assert clock.now == START
+
+
+def test_a_clock_that_does_not_run_is_named(url: str) -> None:
+    clock = TestClock(url, start=START)
+
+    def check() -> None:
+        for call in (lambda: clock.advance(1), clock.step, clock.settle, clock.auto):
+            with pytest.raises(ArgumentError, match="runs inside of `with TestClock"):
+                call()
+
+    check()
+    with clock:
+        clock.advance(1)
+    check()
+    assert clock.now == START + timedelta(seconds=1)
+
+
+def test_a_handler_does_not_let_time_pass(flavour: Flavour, clock: TestClock, client: Any, queue: Any) -> None:
+    worker = flavour.worker(client)
+    log = Log(worker)
+
+    def handle(value: str) -> None:
+        clock.advance(1)
+
+    async def handle_on_the_loop(value: str) -> None:
+        await clock.aio.advance(1)
+
+    worker.handler("orders", retry=None)(handle)
+    if flavour.name == "asyncio":
+        worker.handler("others", retry=None)(handle_on_the_loop)
+        client.blocking_queue("others").add("a")
+    queue.add("a")
+    with worker:
+        clock.settle()
+    errors = [given_up.error for given_up in log.of(GivenUp)]
+    assert len(errors) == (1 if flavour.name == "sync" else 2)
+    for error in errors:
+        assert isinstance(error, ArgumentError)
+        assert "clock.sleep(...) is for handlers that take long" in str(error)
+
+
+def test_time_goes_on_when_the_last_handle_is_gone(clock: TestClock, delayed: Any, admin: redis.Redis) -> None:
+    delayed.offer("a", DAYS_30)
+    delayed.destroy()
+    # Nobody hears the queue's channel any more, and the connection stays.
+    eventually(lambda: admin.pubsub_numsub(delayed.keys.channel)[0][1] == 0)
+    clock.advance(DAYS_30)
+    assert admin.zcard(delayed.keys.timeout) == 1
+
+
+def test_a_sleep_of_no_time_is_over_at_once(clock: TestClock) -> None:
+    for seconds in (0, -1):
+        clock.sleep(seconds)
+    assert clock.now == START

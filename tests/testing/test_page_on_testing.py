@@ -16,13 +16,10 @@ def files() -> dict[str, str]:
     return found
 
 
-def test_the_project_of_the_page(tmp_path: Path) -> None:
+def test_the_project_of_the_page_and_its_faults(tmp_path: Path) -> None:
+    """One run for both, so that Python and the server start once."""
     assert files()["test_shop.py"].count("\n") < 60
-    (tmp_path / "shop.py").write_text(files()["shop.py"])
-    done = run(tmp_path, files()["test_shop.py"], "--durations=5")
-    assert "3 passed" in done.stdout, done.stdout
-
-
-def test_the_faults_of_the_page(tmp_path: Path) -> None:
-    done = run(tmp_path, files()["test_faults.py"])
-    assert "3 passed" in done.stdout, done.stdout
+    for name, text in files().items():
+        (tmp_path / name).write_text(text)
+    done = run(tmp_path, "", "--durations=5")
+    assert "6 passed" in done.stdout, done.stdout

@@ -19,17 +19,20 @@ PROJECT = """
 import asyncio, os, signal, sys, time
 from datetime import timedelta
 
+import redisson_dq
+from redisson_dq.codecs import StringCodec
 from redisson_dq.testing import assert_offered, assert_settled
 
 
-def test_threads(redisson_client, redisson_clock, redisson_queue):
-    delayed = redisson_client.delayed_queue(redisson_queue)
-    delayed.offer("a", delay=timedelta(days=30))
-    assert_offered(delayed, "a", delay=timedelta(days=30))
-    redisson_clock.advance(days=30)
-    queue = redisson_client.blocking_queue(redisson_queue)
-    assert queue.poll() == "a"
-    assert_settled(queue)
+def test_threads(redisson_url, redisson_clock, redisson_queue):
+    with redisson_dq.connect(redisson_url, codec=StringCodec()) as client:
+        delayed = client.delayed_queue(redisson_queue)
+        delayed.offer("a", delay=timedelta(days=30))
+        assert_offered(delayed, "a", delay=timedelta(days=30))
+        redisson_clock.advance(days=30)
+        queue = client.blocking_queue(redisson_queue)
+        assert queue.poll() == "a"
+        assert_settled(queue)
 
 
 def test_tasks(redisson_clock, redisson_aio_client, redisson_queue):
@@ -47,6 +50,29 @@ def test_real_time(redisson_client, redisson_queue):
     queue = redisson_client.blocking_queue(redisson_queue)
     redisson_client.delayed_queue(queue).offer("a", delay=0.05)
     assert queue.poll(timeout=10) == "a"
+"""
+
+# A plugin that runs tests and fixtures in a loop of its own.
+ANYIO = """
+import pytest
+
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+
+
+@pytest.fixture
+async def client(redisson_aio_client):
+    async with redisson_aio_client as made:
+        yield made
+
+
+@pytest.mark.anyio
+async def test_coroutine(client, redisson_clock, redisson_queue):
+    await client.delayed_queue(redisson_queue).offer("a", delay=timedelta(days=30))
+    with redisson_clock.auto():
+        assert await client.blocking_queue(redisson_queue).take() == "a"
 """
 
 LEAKING = """
@@ -172,12 +198,13 @@ def run(folder: Path, text: str, *options: str) -> subprocess.CompletedProcess[s
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=4 * PATIENCE)
 
 
-def test_a_project_imports_nothing(tmp_path: Path) -> None:
-    done = run(tmp_path, PROJECT)
-    assert "3 passed" in done.stdout, done.stdout
+def test_a_project_imports_nothing_and_needs_no_network(tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_text(NO_NETWORK)
+    done = run(tmp_path, PROJECT + ANYIO)
+    assert "4 passed" in done.stdout, done.stdout
 
 
-@pytest.mark.parametrize("processes", ["3", by_night("8")])
+@pytest.mark.parametrize("processes", ["2", by_night("8")])
 @pytest.mark.parametrize("server", ["redis"], indirect=True)
 def test_many_processes_on_one_server(tmp_path: Path, url: str, admin: redis.Redis, processes: str) -> None:
     tests = PROJECT[PROJECT.index("def test_threads") :]
@@ -249,12 +276,6 @@ def test_no_process_outlives_a_run_that_is_killed_in_the_middle(tmp_path: Path, 
 def children_of(process: int) -> list[int]:
     found = Path(f"/proc/{process}/task/{process}/children").read_text()
     return [int(child) for child in found.split()]
-
-
-def test_nothing_needs_a_network(tmp_path: Path) -> None:
-    (tmp_path / "conftest.py").write_text(NO_NETWORK)
-    done = run(tmp_path, PROJECT)
-    assert "3 passed" in done.stdout, done.stdout
 
 
 @pytest.mark.nightly

@@ -16,6 +16,7 @@ import redis
 
 import redisson_dq
 import redisson_dq.codecs
+import redisson_dq.testing
 from tests.conftest import environment
 
 PACKAGE = Path(redisson_dq.__file__).parent
@@ -64,6 +65,9 @@ def test_what_is_not_asked_for_is_not_there() -> None:
     assert below(loaded_by("import redisson_dq"), "attrs", "asyncio", "redis", "redisson_dq._sync") == []
     assert below(loaded_by("import redisson_dq.java"), "asyncio", "redis", "redisson_dq._sync") == []
     assert below(loaded_by("import redisson_dq.aio"), "redisson_dq._sync") == []
+    # pytest imports it in the runs of every project, whether that uses this library or not.
+    plugin = loaded_by("import pytest, redisson_dq.testing._plugin")
+    assert below(plugin, "asyncio", "redis", "redisson_dq.errors", "redisson_dq.wire") == []
 
 
 def test_a_codec_brings_no_other_one() -> None:
@@ -79,7 +83,7 @@ def test_a_part_is_there_without_an_import_of_its_own(name: str) -> None:
     assert name in dir(redisson_dq)
 
 
-@pytest.mark.parametrize("package", [redisson_dq, redisson_dq.codecs])
+@pytest.mark.parametrize("package", [redisson_dq, redisson_dq.codecs, redisson_dq.testing])
 def test_every_public_name_can_be_had(package: types.ModuleType) -> None:
     assert set(package.__all__) <= set(dir(package))
     assert [name for name in package.__all__ if getattr(package, name, None) is None] == []
@@ -99,7 +103,7 @@ def test_a_name_is_looked_up_once() -> None:
     assert vars(redisson_dq.codecs)["LongCodec"] is first
 
 
-@pytest.mark.parametrize("package", [redisson_dq, redisson_dq.codecs])
+@pytest.mark.parametrize("package", [redisson_dq, redisson_dq.codecs, redisson_dq.testing])
 def test_what_checkers_see_is_what_there_is(package: types.ModuleType) -> None:
     """The names stand twice in a package: as imports for checkers, and by the modules that they come from."""
     tree = ast.parse(Path(str(package.__file__)).read_text("utf-8"))

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import TypeVar
 
+from redisson_dq._clock import SYSTEM
 from redisson_dq.testing._held import announce
 from redisson_dq.testing.faults._commands import REFUSED, Command, Trap, What, Where, command_of
 from redisson_dq.testing.faults._frames import Frames
@@ -115,8 +116,8 @@ class Proxy:
 
     def settle(self) -> None:
         """Waits until it is known which replies were lost with each broken connection."""
-        deadline = time.monotonic() + 10
-        while any(link.is_broken for link in self.links()) and time.monotonic() < deadline:
+        deadline = SYSTEM.monotonic() + 10
+        while any(link.is_broken for link in self.links()) and SYSTEM.monotonic() < deadline:
             time.sleep(0.005)
 
     def reply_lost(self, command: Command, reply: bytes | None, ended_by: str) -> None:
