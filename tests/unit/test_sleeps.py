@@ -65,7 +65,6 @@ SLEEPS: dict[str, tuple[int, str]] = {
     "integration/version_process.py": (3, PACE),
     "interop/test_leases_peer.py": (1, PACE),
     "interop/test_processes.py": (1, SERVER),
-    "testing/test_histories.py": (1, REAL),
     "testing/times.py": (1, REAL),
     "unit/cli/test_serving.py": (1, LOOK),
     "unit/test_docs_internals.py": (1, LOOK),
