@@ -20,6 +20,7 @@ import redisson_dq
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import ClosedError, RedisConnectionError
+from redisson_dq.testing import TestClock
 from redisson_dq.wire.blocking import Pop
 from tests.conftest import ONE_FLAVOUR_BY_DAY, PATIENCE, eventually
 from tests.faults.gate import Gate
@@ -385,14 +386,18 @@ def test_a_healthy_wait_forgets_an_old_trouble(threads: ThreadPoolExecutor, admi
 
 @ONE_FLAVOUR_BY_DAY
 def test_a_wait_that_breaks_now_and_then_goes_on_as_soon_as_one_that_breaks_once(
-    threads: ThreadPoolExecutor, admin: Any, queue: Any, caplog: pytest.LogCaptureFixture
+    threads: ThreadPoolExecutor, flavour: Flavour, admin: Any, url: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    waiting = threads.submit(queue.take)
-    with caplog.at_level(logging.DEBUG, "redisson_dq"):
+    with (
+        TestClock(url) as clock,
+        caplog.at_level(logging.DEBUG, "redisson_dq"),
+        flavour.connect(url, codec=StringCodec()) as client,
+    ):
+        waiting = threads.submit(client.blocking_queue("orders").take)
         for _ in range(2):
             eventually(lambda: blocked(admin) == 1)
             # Longer than the longest pause. Breaks in quick succession are a server that is away.
-            time.sleep(2.1)
+            clock.advance(2.1)
             for entry in admin.client_list():
                 if "b" in entry["flags"]:
                     admin.client_kill_filter(_id=entry["id"])

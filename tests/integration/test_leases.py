@@ -19,6 +19,7 @@ import pytest
 from redisson_dq import Durability, SettleOutcome
 from redisson_dq.codecs import Codec, StringCodec
 from redisson_dq.errors import ArgumentError, ClosedError, DecodeError
+from redisson_dq.testing import TestClock
 from redisson_dq.wire.envelope import unwrap
 from redisson_dq.wire.keys import DeadKeys
 from tests.conftest import PATIENCE, eventually
@@ -233,30 +234,33 @@ def test_a_lease_that_ends_makes_its_value_ready_again(admin: Any, queue: Any) -
 
 
 def test_a_late_call_changes_nothing_though_the_value_was_not_moved_yet(flavour: Flavour, url: str, admin: Any) -> None:
-    with flavour.connect(url, codec=StringCodec()) as client:
+    with TestClock(url) as clock, flavour.connect(url, codec=StringCodec()) as client:
         queue = client.blocking_queue("orders", transfer=False)
         queue.add("a")
         delivery = queue.receive(visibility_timeout=0.01)
-        eventually(lambda: delivery.lost)
-        time.sleep(0.01)
+        clock.advance(0.01)
+        assert delivery.lost
         for late in (delivery.ack, delivery.nack, delivery.reject, lambda: delivery.extend(5)):
             assert late() is SettleOutcome.LOST
         assert admin.zcard(KEYS.timeout) == 1
         assert (queue.in_flight_size(), queue.in_flight()) == (0, [])
 
 
-def test_extend_moves_the_deadline(admin: Any, queue: Any) -> None:
-    queue.add("a")
-    delivery = queue.receive(visibility_timeout=0.3)
-    before = delivery.deadline
-    assert delivery.extend(60) is SettleOutcome.EXTENDED
-    assert delivery.deadline > before + timedelta(seconds=55)
-    time.sleep(0.4)
-    assert not delivery.lost
-    assert admin.zscore(KEYS.timeout, admin.zrange(KEYS.timeout, 0, 0)[0]) == delivery.deadline.timestamp() * 1000
-    assert queue.poll() is None
-    assert delivery.extend(0.05) is SettleOutcome.EXTENDED
-    assert queue.receive(timeout=PATIENCE).attempt == 2
+def test_extend_moves_the_deadline(flavour: Flavour, url: str, admin: Any) -> None:
+    with TestClock(url) as clock, flavour.connect(url, codec=StringCodec()) as client:
+        queue = client.blocking_queue("orders")
+        queue.add("a")
+        delivery = queue.receive(visibility_timeout=30)
+        assert delivery.extend(60) is SettleOutcome.EXTENDED
+        assert delivery.deadline == clock.now + timedelta(seconds=60)
+        clock.advance(59)
+        assert not delivery.lost
+        assert admin.zscore(KEYS.timeout, admin.zrange(KEYS.timeout, 0, 0)[0]) == delivery.deadline.timestamp() * 1000
+        assert queue.poll() is None
+        assert delivery.extend(0.05) is SettleOutcome.EXTENDED
+        clock.advance(0.05)
+        assert delivery.lost
+        assert queue.receive().attempt == 2
 
 
 def test_nack_gives_the_value_back_at_the_end_and_counts(queue: Any) -> None:

@@ -18,6 +18,7 @@ from redisson_dq.codecs import StringCodec
 from tests.conftest import PATIENCE, eventually
 from tests.flavours import AsyncioFlavour, Flavour
 from tests.integration.conftest import KEYS
+from tests.workers.handlers import forever
 
 COUNT = 300
 VALUES = [str(number) for number in range(COUNT)]
@@ -356,7 +357,7 @@ def test_a_consumer_that_awaits_what_was_cancelled_does_not_end_the_subscription
 
     async def consume(value: str) -> None:
         seen.append(value)
-        cancelled = asyncio.ensure_future(asyncio.sleep(PATIENCE))
+        cancelled = asyncio.ensure_future(forever())
         cancelled.cancel()
         await cancelled
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
 from typing import Any
@@ -11,6 +10,7 @@ import pytest
 
 from redisson_dq.codecs import JsonJacksonCodec, LongCodec, StringCodec
 from redisson_dq.errors import ArgumentError, EncodeError
+from redisson_dq.testing import TestClock
 from redisson_dq.wire.envelope import Envelope, unwrap, wrap
 from tests.conftest import eventually
 from tests.flavours import Flavour
@@ -297,13 +297,14 @@ def test_more_due_than_one_call_moves(flavour: Flavour, url: str) -> None:
 
 
 def test_items_of_a_fire_and_forget_producer_are_delivered(flavour: Flavour, url: str) -> None:
-    with flavour.connect(url, codec=StringCodec()) as producer:
-        delayed = producer.delayed_queue("orders")
-        delayed.offer("a", delay=0.05)
-        delayed.destroy()
-    time.sleep(0.1)
-    with flavour.connect(url, codec=StringCodec()) as consumer:
-        assert consumer.blocking_queue("orders").take() == "a"
+    with TestClock(url) as clock:
+        with flavour.connect(url, codec=StringCodec()) as producer:
+            delayed = producer.delayed_queue("orders")
+            delayed.offer("a", delay=60)
+            delayed.destroy()
+        clock.advance(120)
+        with flavour.connect(url, codec=StringCodec()) as consumer:
+            assert consumer.blocking_queue("orders").take() == "a"
 
 
 def test_many_queues_of_one_client(client: Any) -> None:

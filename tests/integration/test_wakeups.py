@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -13,6 +14,7 @@ import redis
 import redisson_dq
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
+from redisson_dq.testing import TestClock
 from redisson_dq.wire.envelope import Envelope, wrap
 from tests.conftest import ONE_FLAVOUR_BY_DAY, PATIENCE, PROGRAMS, eventually, moving
 from tests.faults.gate import Gate
@@ -48,7 +50,14 @@ def test_one_subscription_for_any_number_of_handles(admin: Any, client: Any) -> 
     assert sum(entry["sub"] != "0" for entry in admin.client_list()) == 1
 
 
-def test_handles_are_counted(admin: Any, client: Any) -> None:
+@pytest.fixture
+def clock(url: str) -> Iterator[TestClock]:
+    """A client that is made after it follows it."""
+    with TestClock(url) as made:
+        yield made
+
+
+def test_handles_are_counted(clock: TestClock, admin: Any, client: Any) -> None:
     handles = [
         moving(client.blocking_queue("orders")),
         moving(client.delayed_queue("orders")),
@@ -60,17 +69,18 @@ def test_handles_are_counted(admin: Any, client: Any) -> None:
         handle.destroy()
     handles[2].take_first  # noqa: B018 - the handle that is left
     client.delayed_queue("orders", transfer=False).offer("a", delay=0.05)
-    assert handles[2].take() == "a"
+    with clock.auto():
+        assert handles[2].take() == "a"
     handles[2].destroy()
     eventually(lambda: subscribers(admin) == 0)
     client.delayed_queue("orders", transfer=False).offer("b", delay=0)
-    time.sleep(0.2)
+    clock.advance(days=1)
     assert admin.llen("orders") == 0, "nothing moves after the last destroy"
     with moving(client.blocking_queue("orders")) as again:
         assert again.take() == "b"
 
 
-def test_destroy_leaves_no_timer_behind(admin: Any, client: Any) -> None:
+def test_destroy_leaves_no_timer_behind(clock: TestClock, admin: Any, client: Any) -> None:
     queue, delayed = moving(client.blocking_queue("orders")), moving(client.delayed_queue("orders"))
     delayed.offer("a", delay=0.2)
     eventually(lambda: subscribers(admin) == 1)
@@ -78,7 +88,7 @@ def test_destroy_leaves_no_timer_behind(admin: Any, client: Any) -> None:
     delayed.destroy()
     eventually(lambda: subscribers(admin) == 0)
     admin.config_resetstat()
-    time.sleep(0.4)
+    clock.advance(days=1)
     assert "cmdstat_evalsha" not in admin.info("commandstats")
     assert admin.zcard(KEYS.timeout) == 1
 

@@ -22,7 +22,7 @@ from redisson_dq.worker import DeadLettered, Failed, Reject, Retried, Retry, Suc
 from tests.conftest import PATIENCE, eventually
 from tests.flavours import Flavour
 from tests.integration.whereabouts import whereabouts
-from tests.workers.handlers import Ledger, Log, at_rest, running
+from tests.workers.handlers import Ledger, Log, at_rest, forever, running
 
 ONCE = Retry(limit=1)
 _marked: contextvars.ContextVar[str] = contextvars.ContextVar("marked", default="")
@@ -92,7 +92,7 @@ def test_a_plain_function_that_gives_a_coroutine(
     async def handle(value: str) -> None:
         steps.append((value, _marked.get()))
         try:
-            await asyncio.sleep(60 if value == "slow" else 0)
+            await (forever() if value == "slow" else asyncio.sleep(0))
         except asyncio.CancelledError:
             steps.append("cancelled")
             raise
@@ -221,7 +221,7 @@ def test_a_signal_handler_that_ends_the_program_does_so_while_a_loop_receives(ur
 
 
 async def cancels_another() -> None:
-    other = asyncio.ensure_future(asyncio.sleep(60))
+    other = asyncio.ensure_future(forever())
     other.cancel()
     await other
 
@@ -230,7 +230,7 @@ async def cancels_itself() -> None:
     task = asyncio.current_task()
     assert task is not None
     task.cancel()
-    await asyncio.sleep(60)
+    await forever()
 
 
 @pytest.mark.parametrize("cancels", [cancels_another, cancels_itself])
@@ -271,7 +271,7 @@ def test_a_handler_in_the_task_that_received_its_value(flavour: Flavour, client:
         seen.append((value, _marked.get()))
         _marked.set(value)
         try:
-            await asyncio.sleep(60 if value in "abc" else 0)
+            await (forever() if value in "abc" else asyncio.sleep(0))
         except asyncio.CancelledError:
             cancelled.append(value)
             raise

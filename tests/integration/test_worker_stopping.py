@@ -26,7 +26,7 @@ from redisson_dq.worker import HandedBack, Lost, Received, Succeeded
 from tests.conftest import PATIENCE, by_night, environment, eventually
 from tests.flavours import AsyncioFlavour, Flavour
 from tests.integration.whereabouts import whereabouts
-from tests.workers.handlers import Gate, Ledger, Log, at_rest, running, worked_off
+from tests.workers.handlers import Gate, Ledger, Log, at_rest, forever, running, worked_off
 
 # Most cases start processes: the second server has its turn at night.
 pytestmark = pytest.mark.parametrize("server", ["redis", by_night("valkey")], indirect=True)
@@ -90,7 +90,7 @@ def test_what_has_not_ended_goes_back_uncounted_and_ready_at_once(
 
     async def handle_in_loop(value: Any, event: Any) -> None:
         events.note(value, event)
-        await asyncio.sleep(PATIENCE)
+        await forever()
 
     worker.handler("orders", concurrency=2)(handle if flavour.name == "sync" else handle_in_loop)
     queue.add_all(["a", "b", "c"])
@@ -123,7 +123,7 @@ def test_values_of_several_handlers_go_back_in_the_order_in_which_they_came(
 
     async def handle_in_loop(value: Any) -> None:
         ledger.note(value)
-        await asyncio.sleep(PATIENCE)
+        await forever()
 
     one = handle if flavour.name == "sync" else handle_in_loop
     for rest in range(3):
@@ -225,7 +225,7 @@ def test_two_requests_at_once_end_the_grace(
     async def handle_in_loop(value: Any) -> None:
         worker.inner.request_stop()
         worker.inner.request_stop()
-        await asyncio.sleep(PATIENCE)
+        await forever()
 
     worker.handler("orders")(handle if flavour.name == "sync" else handle_in_loop)
     queue.add("a")

@@ -19,7 +19,7 @@ from tests.conftest import PATIENCE, eventually
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
 from tests.integration.whereabouts import whereabouts
-from tests.workers.handlers import Gate, Ledger, Log, at_rest, running
+from tests.workers.handlers import Gate, Ledger, Log, at_rest, forever, running
 
 
 def test_a_thread_that_does_not_return_is_told_and_its_slot_is_opened(worker: Any, queue: Any, admin: Any) -> None:
@@ -60,7 +60,7 @@ def test_a_coroutine_that_does_not_return_is_cancelled(flavour: Flavour, worker:
         ledger.note(value)
         if event.attempt == 1:
             try:
-                await asyncio.sleep(1000)
+                await forever()
             finally:
                 cancelled.set()
 

@@ -11,7 +11,6 @@ TESTS = Path(__file__).parents[1]
 PACE = "random or small pauses between the steps of a history, so that its calls meet in other orders"
 QUIET = "nothing may happen meanwhile, and no event tells of that: the real server, or a real socket, is at rest"
 SERVER = "time passes for a server, its ACLs, its pauses, or a process that no test's clock reaches"
-CANCELLED = "a handler or a coroutine that waits is cancelled, so the sleep never comes to its end"
 LOOK = "the pause between two looks at something that tells nobody of its changes"
 WORK = "a handler takes its time, in a process of its own"
 REAL = "real time itself is the subject"
@@ -31,22 +30,20 @@ SLEEPS: dict[str, tuple[int, str]] = {
     "faults/test_pause_while_waiting.py": (1, SERVER),
     "faults/test_refused_commands.py": (1, QUIET),
     "faults/test_waits_of_a_stopped_server.py": (2, SERVER),
-    "integration/test_blocking.py": (10, QUIET),
+    "integration/test_blocking.py": (9, QUIET),
     "integration/test_embedded.py": (1, SERVER),
     "integration/test_errors.py": (2, QUIET),
     "integration/test_event_loops.py": (1, PACE),
     "integration/test_growth.py": (4, QUIET),
-    "integration/test_leases.py": (4, REAL),
+    "integration/test_leases.py": (2, REAL),
     "integration/test_leases_beside_items.py": (2, PACE),
     "integration/test_leases_under_faults.py": (5, PACE),
-    "integration/test_listening.py": (1, CANCELLED),
     "integration/test_looking.py": (1, LOOK),
     "integration/test_mixed_versions.py": (1, SERVER),
     "integration/test_observing.py": (1, LOOK),
     "integration/test_one_mover.py": (1, QUIET),
     "integration/test_partitioned_ready.py": (3, PACE),
     "integration/test_partitions_in_a_cluster.py": (2, PACE),
-    "integration/test_queues.py": (1, QUIET),
     "integration/test_renewal.py": (2, LOOK),
     "integration/test_round_robin.py": (3, PACE),
     "integration/test_taking_many.py": (2, PACE),
@@ -54,14 +51,13 @@ SLEEPS: dict[str, tuple[int, str]] = {
     "integration/test_waiting_for_many.py": (5, QUIET),
     "integration/test_waiting_for_room.py": (1, QUIET),
     "integration/test_waits_go_on.py": (1, QUIET),
-    "integration/test_wakeups.py": (5, QUIET),
+    "integration/test_wakeups.py": (3, QUIET),
     "integration/test_worker.py": (1, PACE),
     "integration/test_worker_acks_along.py": (1, PACE),
     "integration/test_worker_many_queues.py": (1, QUIET),
-    "integration/test_worker_odd_handlers.py": (4, CANCELLED),
     "integration/test_worker_outages.py": (2, SERVER),
-    "integration/test_worker_stopping.py": (5, CANCELLED),
-    "integration/test_worker_times.py": (3, CANCELLED),
+    "integration/test_worker_stopping.py": (2, PACE),
+    "integration/test_worker_times.py": (2, LOOK),
     "integration/version_process.py": (3, PACE),
     "interop/test_leases_peer.py": (1, PACE),
     "interop/test_processes.py": (1, SERVER),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import queue
 import threading
 import time
@@ -14,7 +15,7 @@ from redisson_dq.worker import Happening
 from tests.conftest import PATIENCE, eventually
 from tests.integration.whereabouts import whereabouts
 
-__all__ = ["Ledger", "Log", "Gate", "at_rest", "running", "worked_off"]
+__all__ = ["Ledger", "Log", "Gate", "at_rest", "forever", "running", "worked_off"]
 
 
 class Ledger:
@@ -125,3 +126,8 @@ def _went_on(admin: Any, before: int) -> bool:
 
 
 AnyHandler = Callable[..., Any]
+
+
+async def forever() -> None:
+    """A wait that only a cancellation ends."""
+    await asyncio.get_running_loop().create_future()
