@@ -260,7 +260,8 @@ def test_a_wait_that_never_reached_redis_says_that_nothing_was_done(
 ) -> None:
     with flavour.connect(own_server.url, codec=StringCodec()) as client:
         queue = client.blocking_queue("orders", transfer=False)
-        assert queue.poll(timeout=0.01) is None
+        queue.add("a")
+        assert queue.poll(timeout=PATIENCE) == "a"
         own_server.stop()
         # The first wait finds that its connection is broken. Its pop may have taken something.
         with pytest.raises(RedisConnectionError) as broken:
