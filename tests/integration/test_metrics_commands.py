@@ -74,18 +74,6 @@ def test_one_page_for_all_processes(url: str, admin: Any, queue: Any) -> None:
         assert made.ends() == 0
 
 
-def test_the_asker_chooses_the_form(url: str, admin: Any, queue: Any) -> None:
-    port = free_port()
-    with command(url, THREADS, "--metrics-port", str(port), "--metrics-host", "127.0.0.1") as made:
-        eventually(lambda: sample(port, 'worker_processes{state="consuming"}') == 1)
-        text, kind = page(port, OPEN_METRICS)
-        assert kind.startswith("application/openmetrics-text")
-        assert text.endswith("# EOF\n")
-        assert page(port)[1].startswith("text/plain")
-        made.send(signal.SIGTERM)
-        assert made.ends() == 0
-
-
 @contextmanager
 def exporter(url: str, *words: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
     """The command, once its port is open, and the port."""
@@ -155,6 +143,11 @@ def test_metrics_of_the_program_itself(url: str, queue: Any) -> None:
         eventually(lambda: "shop_open 2.0" in page(port)[0])
         assert sample(port, 'handled_total{handler="sell",outcome="succeeded",queue="orders"}') == 30
         assert "shop_sold_created" not in page(port)[0]
+        # The asker chooses the form.
+        text, kind = page(port, OPEN_METRICS)
+        assert kind.startswith("application/openmetrics-text")
+        assert text.endswith("# EOF\n")
+        assert page(port)[1].startswith("text/plain")
         made.send(signal.SIGTERM)
         assert made.ends() == 0
 

@@ -474,30 +474,9 @@ def test_health() -> None:
 
 
 @in_threads
-def test_the_health_port_tells_the_figures_of_stats(url: str, client: Any, delayed: Any, admin: Any) -> None:
-    port = free_port()
-    delayed.pause()
-    delayed.offer_all([("a", 0), ("b", 60)])
-    admin.rpush(KEYS.undecodable, "x")
-    with command(url, THREADS, "--health-port", str(port), "--health-host", "127.0.0.1") as made:
-        eventually(lambda: asked(port, "/ready")[0] == 200)
-        eventually(lambda: asked(port, "/health")[1]["queues"].get("orders", {}).get("subscribers") == 2)
-        status, told = asked(port, "/health")
-        here, there = client.stats("orders")["orders"].to_dict(), told["queues"]["orders"]
-        assert there.pop("error") is None
-        assert there.keys() == here.keys() - {"keys"}
-        passing = {"server_time", "late_by", "mover", "keys"}
-        assert {name: there[name] for name in there.keys() - passing} == {
-            name: here[name] for name in here.keys() - passing
-        }
-        assert (there["waiting"], there["overdue"], there["undecodable"], there["is_paused"]) == (2, 1, 1, True)
-        assert (status, told["consuming"], told["warnings"]) == (200, 1, ["queue 'orders' is paused"])
-        made.send(signal.SIGTERM)
-        assert made.ends() == 0
-
-
-@in_threads
-def test_a_paused_queue_is_named_by_ready(url: str, delayed: Any) -> None:
+def test_the_health_port_tells_a_pause_and_the_figures_of_stats(
+    url: str, client: Any, delayed: Any, admin: Any
+) -> None:
     port = free_port()
     with command(url, THREADS, "--health-port", str(port), "--health-host", "127.0.0.1") as made:
         eventually(lambda: asked(port, "/ready")[0] == 200)
@@ -508,6 +487,22 @@ def test_a_paused_queue_is_named_by_ready(url: str, delayed: Any) -> None:
         # The process is well, and a restart would change nothing.
         assert asked(port, "/ready")[0] == 200
         assert "warnings" not in asked(port, "/live")[1]
+
+        delayed.offer_all([("a", 0), ("b", 60)])
+        admin.rpush(KEYS.undecodable, "x")
+        eventually(lambda: asked(port, "/health")[1]["queues"].get("orders", {}).get("undecodable") == 1)
+        eventually(lambda: asked(port, "/health")[1]["queues"]["orders"]["subscribers"] == 2)
+        status, told = asked(port, "/health")
+        here, there = client.stats("orders")["orders"].to_dict(), told["queues"]["orders"]
+        assert there.pop("error") is None
+        assert there.keys() == here.keys() - {"keys"}
+        passing = {"server_time", "late_by", "mover", "keys"}
+        assert {name: there[name] for name in there.keys() - passing} == {
+            name: here[name] for name in here.keys() - passing
+        }
+        assert (there["waiting"], there["overdue"], there["undecodable"], there["is_paused"]) == (2, 1, 1, True)
+        assert (status, told["consuming"], told["warnings"]) == (200, 1, ["queue 'orders' is paused"])
+
         delayed.resume()
         eventually(lambda: "warnings" not in asked(port, "/ready")[1])
         made.send(signal.SIGTERM)
