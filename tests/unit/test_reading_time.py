@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -58,6 +59,7 @@ def time_of(tree: ast.AST) -> Iterator[str]:
                 yield f"{owner}.{name}"
 
 
+@functools.cache
 def found() -> dict[str, list[str]]:
     """By module. Generated modules are left out."""
     modules = {path.relative_to(PACKAGE).as_posix(): path for path in sorted(PACKAGE.rglob("*.py"))}
