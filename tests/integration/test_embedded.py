@@ -444,6 +444,38 @@ class TestErrors:
         assert "stopped" in repr(server)
 
 
+class TestAsACommand:
+    COMMAND = (sys.executable, "-m", "redisson_dq.embedded")
+
+    def start(self) -> tuple[subprocess.Popen[str], int]:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port: int = free.getsockname()[1]
+        process = subprocess.Popen([*self.COMMAND, "--port", str(port)], stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        assert f" answers at redis://127.0.0.1:{port}/0 until Ctrl-C" in line
+        return process, port
+
+    @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+    def test_it_serves_until_it_is_told_to_end(self, how: signal.Signals) -> None:
+        process, port = self.start()
+        with process:
+            with redis.Redis(port=port) as client:
+                assert client.ping()
+            process.send_signal(how)
+            assert process.wait(10) == 0
+        assert nobody_listens(port)
+
+    def test_a_port_at_which_a_redis_answers_already(self) -> None:
+        process, port = self.start()
+        with process:
+            again = subprocess.run([*self.COMMAND, "--port", str(port)], capture_output=True, text=True, timeout=10)
+            assert again.returncode == 1
+            assert again.stderr.endswith(f" answers at port {port} already: use it, or choose another --port\n")
+            process.terminate()
+
+
 def machine() -> str:
     name = os.uname().machine.lower()
     return {"amd64": "x86_64"}.get(name, name)
