@@ -159,7 +159,7 @@ def test_killed_with_fifty_in_hand(url: str, target: str, admin: Any, queue: Any
         (pid,) = children(made)
         os.kill(pid, signal.SIGKILL)
         eventually(lambda: len(done(admin)) == 50)
-        made.until("50 values of a process that died are ready again")
+        made.until("a process died, and its values are ready again: 50")
         made.until("died of signal 9")
         made.send(signal.SIGTERM)
         assert made.ends() == 0
@@ -179,7 +179,7 @@ def test_the_leases_of_others_stay(url: str, admin: Any, queue: Any) -> None:
         marks = {name[:4] for name in admin.zrange(KEYS.leases, 0, -1)}
         assert len(marks) == 3
         os.kill(children(made)[0], signal.SIGKILL)
-        made.until("1 values of a process that died are ready again")
+        made.until("a process died, and its values are ready again: 1")
         eventually(lambda: len(done(admin)) == 1)
         # Of the process that lives, and of the receiver beside it.
         eventually(lambda: in_hand(admin) == 2)

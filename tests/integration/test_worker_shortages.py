@@ -86,7 +86,7 @@ def test_without_descriptors(url: str, flavour: Flavour, admin: Any, queue: Any)
             assert asked(port, "/live")[0] == 200
             assert children(made) == [lives]
         made.until("processes can be started again, after")
-        made.until("1 values of a process that died are ready again")
+        made.until("a process died, and its values are ready again: 1")
         eventually(lambda: len(done(admin)) == 1)
         told = eventually(lambda: (found := asked(port, "/ready"))[0] == 200 and found[1])
         assert (told["consuming"], told["problems"]) == (2, [])
@@ -139,7 +139,7 @@ def test_without_processes_and_threads(url: str, admin: Any, queue: Any) -> None
         assert children(made) == [lives]
         made.send(signal.SIGUSR2)
         made.until("processes can be started again, after")
-        made.until("1 values of a process that died are ready again")
+        made.until("a process died, and its values are ready again: 1")
         eventually(lambda: len(done(admin)) == 1)
         made.send(signal.SIGTERM)
         made.send(signal.SIGINT)

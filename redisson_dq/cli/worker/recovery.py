@@ -132,7 +132,7 @@ class Recovery:
             dead.pause = min(_LONGEST_PAUSE, dead.pause * 2)
             return False
         if found:
-            logger.warning("supervisor: %d values of a process that died are ready again", found)
+            logger.warning("supervisor: a process died, and its values are ready again: %d", found)
         dead.looks -= 1
         dead.next = time.monotonic() + _SECOND_LOOK
         return not dead.looks
