@@ -15,7 +15,7 @@ import redisson_dq  # from this tree, installed or not
 project = "redisson-dq"
 version = release = redisson_dq.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinxcontrib.mermaid"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_copybutton", "sphinxcontrib.mermaid"]
 root_doc = "docs/index"
 include_patterns = [
     "CONTRIBUTING.md",
@@ -29,6 +29,10 @@ exclude_patterns = [".*", "build", "dist", "interop", "redisson_dq", "tests"]
 
 myst_heading_anchors = 4  # GitHub gives every heading one
 myst_fence_as_directive = ["mermaid"]
+
+# Of a session the button copies the commands alone.
+copybutton_prompt_text = r"\$ |> |>>> |\.\.\. "
+copybutton_prompt_is_regexp = True
 
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"

@@ -1,4 +1,4 @@
-"""The Java program of docs/tutorial.md, run as the page says, beside Python on one queue."""
+"""The Java program of docs/sharing-with-redisson.md, run as the page says, beside Python on one queue."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import redisson_dq
 from redisson_dq.embedded import EmbeddedServer
 from tests.peer import build
 
-PAGE = Path(__file__).parents[2] / "docs" / "tutorial.md"
+PAGE = Path(__file__).parents[2] / "docs" / "sharing-with-redisson.md"
 _PATIENCE = 60
 
 
