@@ -12,10 +12,12 @@ from redisson_dq.codecs.faults import Malformed, Unencodable, type_name
 from redisson_dq.codecs.floats import double_text
 from redisson_dq.codecs.marks import compared, marked
 from redisson_dq.errors import ArgumentError
-from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN
 
 __all__ = ["ByteArrayCodec", "DoubleCodec", "IntegerCodec", "LongCodec", "StringCodec"]
 
+# java/numbers.py has these bounds too, but brings all types of Java along.
+_INT_MIN, _INT_MAX = -(2**31), 2**31 - 1
+_LONG_MIN, _LONG_MAX = -(2**63), 2**63 - 1
 #: Python text encodings that Java has no charset for.
 _PYTHON_ONLY = frozenset(
     (
@@ -132,13 +134,13 @@ class LongCodec(_WholeNumberCodec):
     It reads like ``Long.valueOf``: a sign, leading zeros and decimal digits of any script; no spaces.
     """
 
-    _least, _most = LONG_MIN, LONG_MAX
+    _least, _most = _LONG_MIN, _LONG_MAX
 
 
 class IntegerCodec(_WholeNumberCodec):
     """``int`` of 32 bits as decimal text: ``org.redisson.client.codec.IntegerCodec``. Reads as LongCodec."""
 
-    _least, _most = INT_MIN, INT_MAX
+    _least, _most = _INT_MIN, _INT_MAX
 
 
 class DoubleCodec(Codec[float]):

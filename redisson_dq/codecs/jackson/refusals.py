@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from redisson_dq.codecs.faults import Malformed, shorten, undeclared, unread
+from redisson_dq.codecs.faults import Malformed, shorten, undeclared
+from redisson_dq.codecs.java_limits import unread
 from redisson_dq.java.signatures import OBJECT, Signature
 
 __all__ = ["no_name", "unknown", "wrong"]

@@ -14,15 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from redisson_dq.codecs.faults import (
-    MAX_DEPTH,
-    TOO_DEEP,
-    Malformed,
-    Unencodable,
-    check_contents,
-    check_fields,
-    unwritable,
-)
+from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Malformed, Unencodable, unwritable
+from redisson_dq.codecs.java_limits import check_contents, check_fields
 from redisson_dq.codecs.kryo5.class_serializer import ClassSerializer
 from redisson_dq.codecs.kryo5.generics import Arguments
 from redisson_dq.codecs.kryo5.numbers import ordinary_ints, put_ordinary_ints

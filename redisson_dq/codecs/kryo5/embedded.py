@@ -11,7 +11,8 @@ import re
 from ipaddress import IPv4Address, IPv6Address
 from typing import Any
 
-from redisson_dq.codecs.faults import Malformed, shorten, undeclared, unread
+from redisson_dq.codecs.faults import Malformed, shorten, undeclared
+from redisson_dq.codecs.java_limits import unread
 from redisson_dq.codecs.kryo5.protocols import ReaderProtocol, WriterProtocol
 from redisson_dq.codecs.serialization import ReadState, WriteState, read_object, views, write_object
 from redisson_dq.codecs.serialization.stream import HEADER, OBJECT, REFERENCE

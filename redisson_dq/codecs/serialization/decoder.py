@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Malformed, command, shorten, undeclared, unread
+from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Malformed, command, shorten, undeclared
 from redisson_dq.codecs.hashes import FEW_KEYS, Hashes
+from redisson_dq.codecs.java_limits import unread
 from redisson_dq.codecs.serialization import class_descriptors, declared, described, registry, throwables
 from redisson_dq.codecs.serialization.protocols import DecoderProtocol
 from redisson_dq.codecs.serialization.registry import constant_key

@@ -9,7 +9,8 @@ from typing import Any, cast
 
 import attrs
 
-from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Unencodable, check_contents, no_java_type, unwritable
+from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Unencodable, no_java_type, unwritable
+from redisson_dq.codecs.java_limits import check_contents
 from redisson_dq.codecs.serialization import class_descriptors, declared, described, registry, throwables
 from redisson_dq.codecs.serialization.descriptors import array_descriptor, jdk_descriptor
 from redisson_dq.codecs.serialization.fitting import primitive

@@ -6,19 +6,12 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from redisson_dq import java
-from redisson_dq.codecs.faults import (
-    MAX_DEPTH,
-    TOO_DEEP,
-    Unencodable,
-    check_contents,
-    check_fields,
-    no_java_type,
-    unwritable,
-)
+from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Unencodable, no_java_type, unwritable
 from redisson_dq.codecs.jackson.node import Object
 from redisson_dq.codecs.jackson.types import declared_component, element_of, key_and_value_of, parts_of
 from redisson_dq.codecs.jackson.writing.keys import declared_enum, key_of
 from redisson_dq.codecs.jackson.writing.protocol import NodeWriterProtocol
+from redisson_dq.codecs.java_limits import check_contents, check_fields
 from redisson_dq.codecs.sorting import SORTED, refuse_comparator, sorted_contents
 from redisson_dq.java.arrays import component_of
 from redisson_dq.java.collections import COLLECTIONS
