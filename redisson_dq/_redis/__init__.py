@@ -43,7 +43,7 @@ from redisson_dq._redis.urls import (
     options_in,
     startup_nodes,
 )
-from redisson_dq._redis.where import where, where_nodes
+from redisson_dq._redis.where import cannot_connect, where, where_nodes
 
 __all__ = [
     "WHICH_CLIENT",
@@ -58,6 +58,7 @@ __all__ = [
     "async_read",
     "async_send",
     "async_send_aside",
+    "cannot_connect",
     "client_at",
     "close_client",
     "cluster_ready",

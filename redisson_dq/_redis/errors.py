@@ -10,7 +10,17 @@ import redis.sentinel
 
 from redisson_dq.errors import CrossSlotError, RedisConnectionError, RedisReplyError, RedissonDQError, ServerFullError
 
-__all__ = ["is_denied", "is_out_of_memory", "is_passing", "lacks_rights", "passes", "translate"]
+__all__ = [
+    "is_denied",
+    "is_moved",
+    "is_out_of_memory",
+    "is_passing",
+    "lacks_rights",
+    "passes",
+    "serves_nobody",
+    "translate",
+    "with_remedy",
+]
 
 # The errors of a Sentinel's pools when there is no node to connect to.
 _NOT_FOUND = (
@@ -34,6 +44,34 @@ _PASSING_ERRORS = (
 
 # Redis 6.2 puts a text of its own in front of these, where it refused a command of a script.
 _PASSING_IN_A_SCRIPT = re.compile(r"(?s)Error running script .*-(MASTERDOWN|MISCONF|NOREPLICAS|OOM|READONLY) ")
+
+
+#: The remedy for an error reply, by its class and its first word.
+_REMEDIES: tuple[tuple[type[Exception] | None, str, str], ...] = (
+    (redis.exceptions.ReadOnlyError, "READONLY", "this server is a replica: name its master"),
+    (redis.exceptions.BusyLoadingError, "LOADING", "Redis reads its data in: try again when it has started"),
+    (
+        redis.exceptions.MasterDownError,
+        "MASTERDOWN",
+        "this replica has lost its master: name another server",
+    ),
+    (redis.exceptions.ClusterDownError, "CLUSTERDOWN", "redis-cli CLUSTER INFO tells which slots have no node"),
+    (redis.exceptions.AskError, "MOVED", "the server is one node of a cluster: name it as redis+cluster://host:port"),
+    (None, "BUSY", "a script runs for long: wait for its end, or end it by redis-cli SCRIPT KILL"),
+    (None, "NOREPLICAS", "the server wants more replicas, by its setting min-replicas-to-write"),
+)
+
+
+def with_remedy(error: BaseException) -> str:
+    """The text of an error reply, and its remedy. redis-py takes the first word off some texts."""
+    text = str(error)
+    for kind, word, remedy in _REMEDIES:
+        # Redis 6.2 puts a text of its own before the reply to a script's command.
+        if text.startswith(f"{word} ") or f"-{word} " in text:
+            return f"{text}; {remedy}"
+        if kind is not None and isinstance(error, kind):
+            return f"{word} {text}; {remedy}"
+    return text
 
 
 def is_passing(error: redis.exceptions.ResponseError) -> bool:
@@ -71,6 +109,18 @@ def lacks_rights(error: RedissonDQError) -> bool:
     return isinstance(cause, denied) or (isinstance(cause, redis.exceptions.ResponseError) and is_denied(cause))
 
 
+def serves_nobody(error: RedissonDQError) -> bool:
+    """Whether one of our errors says that Redis answers, and serves nobody for now."""
+    cause = error.__cause__
+    is_down = isinstance(cause, (redis.exceptions.ClusterDownError, redis.exceptions.BusyLoadingError))
+    return is_down or (isinstance(cause, redis.exceptions.ResponseError) and str(cause).startswith("BUSY "))
+
+
+def is_moved(error: RedissonDQError) -> bool:
+    """Whether one of our errors says that another node of a cluster has the keys."""
+    return isinstance(error.__cause__, redis.exceptions.AskError)
+
+
 def _shorten(error: Exception) -> None:
     """Removes the settings of every connection from a Sentinel's error, where redis-py puts them."""
     failed = re.findall(r"\bhost=([^,]*),port=(\d+)", str(error))
@@ -101,7 +151,7 @@ def translate(error: Exception, where: str, *, sent: bool = False) -> RedissonDQ
     )
     if isinstance(error, lost):
         doubt = "; the command was sent and may have been carried out" if sent else ""
-        return RedisConnectionError(f"{where}: {error or type(error).__name__}{doubt}", maybe_done=sent)
+        return RedisConnectionError(f"{where}: {with_remedy(error) or type(error).__name__}{doubt}", maybe_done=sent)
     if isinstance(error, redis.exceptions.ClusterCrossSlotError) or "CROSSSLOT" in str(error):
         return CrossSlotError(
             f"{where}: the keys are on different nodes of the cluster; "
@@ -112,4 +162,4 @@ def translate(error: Exception, where: str, *, sent: bool = False) -> RedissonDQ
             f"{where}: Redis has reached its maxmemory and takes nothing more; nothing was done; raise maxmemory, or "
             f"try again when items have been taken ({error})"
         )
-    return RedisReplyError(f"{where}: {error}")
+    return RedisReplyError(f"{where}: {with_remedy(error)}")

@@ -10,7 +10,7 @@ import redis.asyncio
 from redis.asyncio.sentinel import SentinelConnectionPool as AsyncSentinelConnectionPool
 from redis.sentinel import SentinelConnectionPool
 
-__all__ = ["may_be_one", "where", "where_nodes"]
+__all__ = ["cannot_connect", "may_be_one", "where", "where_nodes"]
 
 # More nodes of a cluster are counted.
 _SHOWN = 3
@@ -28,6 +28,20 @@ def where(pool: Any) -> str:
         return f"unix://{settings['path']}?db={database}"
     host = _host(settings.get("host") or "localhost", settings.get("port") or 6379)
     return f"{_protocol(pool.connection_class)}://{host}/{database}"
+
+
+def cannot_connect(pool: Any, error: Exception) -> str:
+    """The beginning of the text for an error while a connection was made. It asks whether both sides speak TLS."""
+    is_tls, text = _protocol(pool.connection_class) == "rediss", str(error)
+    if "CERTIFICATE_VERIFY_FAILED" in text:
+        hint = " (the option ssl_ca_certs of the URL names the file of its authority)"
+    elif is_tls and (isinstance(error, redis.exceptions.TimeoutError) or "SSL" in text):
+        hint = " (is it without TLS? then its URL begins with redis://)"
+    elif not is_tls and ("closed by server" in text or "reset by peer" in text):
+        hint = " (does it want TLS? then its URL begins with rediss://)"
+    else:
+        hint = ""
+    return f"cannot connect to Redis{hint}"
 
 
 def where_nodes(nodes: Iterable[Any]) -> str:

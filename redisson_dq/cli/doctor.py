@@ -99,12 +99,11 @@ def _show(report: Report, output: Output) -> None:
         output.text(
             f"{finding.severity.value}: {finding.check}:{where} {finding.text}", style=_STYLES[finding.severity]
         )
-        beside = "  or" if finding.pick_one else "  then"
         output.fields(
             [
                 ("  evidence", ", ".join(f"{name}={value}" for name, value in finding.evidence.items())),
                 ("  shown by", finding.shown_by),
-                *((beside if number else "  do", each) for number, each in enumerate(finding.commands)),
+                *((f"  {word}", each) for word, each in finding.remedies),
                 ("  page", finding.page),
             ]
         )

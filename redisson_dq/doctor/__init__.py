@@ -1,8 +1,10 @@
 """Finds out why nothing arrives: checks of servers, queues, values and clients, each with a stable id.
 
 :func:`diagnose` runs the checks over a client and gives a :class:`Report`. It changes nothing in Redis. A check is one
-function of ``server.py``, ``flow.py``, ``values.py`` or ``fleet.py``, and stands in the table of ``checks.py``. The
-facts that several checks read are asked for once, in ``sight.py``. Nothing here prints or knows a command line.
+function, and stands in the table of ``checks.py``. Those of servers are in ``server.py``, ``rights.py``,
+``replication.py`` and ``timing.py``, those of queues in ``flow.py``, ``entries.py`` and ``values.py``, those of
+clients in ``fleet.py``. The facts that several checks read are asked for once, in ``sight.py``. Nothing here prints or
+knows a command line.
 """
 
 from redisson_dq.doctor.checks import CHECKS, Check, diagnose

@@ -13,7 +13,7 @@ from redisson_dq._redis.errors import lacks_rights
 from redisson_dq._sync.client import Client
 from redisson_dq._texts import described, nearest
 from redisson_dq.codecs.base import Codec
-from redisson_dq.doctor import fleet, flow, server, values
+from redisson_dq.doctor import entries, fleet, flow, replication, rights, server, timing, values
 from redisson_dq.doctor.addresses import has_password, redis_cli_options
 from redisson_dq.doctor.findings import CannotRun, Finding, Report, Result, Severity, Status, addressed
 from redisson_dq.doctor.sight import Sight
@@ -41,12 +41,12 @@ class Check:
 CHECKS = (
     Check("connection", server.connection),
     Check("server-version", server.server_version),
-    Check("rights", server.rights),
+    Check("rights", rights.rights),
     Check("eviction", server.eviction),
     Check("persistence", server.persistence),
     Check("memory", server.memory),
-    Check("replication", server.replication),
-    Check("key-types", values.key_types),
+    Check("replication", replication.replication),
+    Check("key-types", entries.key_types),
     Check("overdue", flow.overdue),
     Check("nobody-moves", flow.nobody_moves),
     Check("nobody-consumes", flow.nobody_consumes),
@@ -56,15 +56,15 @@ CHECKS = (
     Check("quarantine", values.quarantine),
     Check("undecodable", values.undecodable),
     Check("expired", values.expired),
-    Check("torn-entries", values.torn_entries),
-    Check("mixed-envelopes", values.mixed_envelopes),
+    Check("torn-entries", entries.torn_entries),
+    Check("mixed-envelopes", entries.mixed_envelopes),
     Check("codec", values.codec),
     Check("unknown-classes", values.unknown_classes),
     Check("name-mapper", fleet.name_mapper),
-    Check("clock", server.clock),
-    Check("keyspace-events", server.keyspace_events),
+    Check("clock", timing.clock),
+    Check("keyspace-events", timing.keyspace_events),
     Check("recurring", flow.recurring),
-    Check("slow-scripts", server.slow_scripts),
+    Check("slow-scripts", timing.slow_scripts),
     Check("client-versions", fleet.client_versions),
     Check("orphans", fleet.orphans),
     Check("ready-backlog", flow.ready_backlog),
@@ -192,11 +192,16 @@ def _addressed(finding: Finding, sight: Sight) -> Finding:
 
 def _together(found: list[Finding]) -> list[Finding]:
     """One finding for all partitions of a queue. It is that of the first one, and counts them."""
-    kept: dict[object, Finding] = {}
+    alike: dict[object, list[Finding]] = {}
     for number, each in enumerate(found):
         key = number if each.partition is None else (each.queue, each.severity, tuple(each.evidence))
-        first = kept.get(key)
-        count = 1 if first is None else int(first.evidence["partitions"]) + 1
-        told = {} if each.partition is None else {"partitions": count}
-        kept[key] = attrs.evolve(first or each, evidence={**(first or each).evidence, **told})
-    return list(kept.values())
+        alike.setdefault(key, []).append(each)
+    return [_of_partitions(each[0], len(each)) for each in alike.values()]
+
+
+def _of_partitions(first: Finding, count: int) -> Finding:
+    if first.partition is None:
+        return first
+    more = f", and {count - 1} more partitions are like it" if count > 1 else ""
+    text = f"{first.text} (in {first.partition}{more})"
+    return attrs.evolve(first, text=text, evidence={**first.evidence, "partitions": count})

@@ -4,13 +4,30 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import attrs
 
 from redisson_dq._shell import shell_word
 
-__all__ = ["CannotRun", "Finding", "Report", "Result", "Severity", "Status", "addressed", "counted", "redis_cli"]
+__all__ = [
+    "RECENTLY_S",
+    "CannotRun",
+    "Finding",
+    "Report",
+    "Result",
+    "Severity",
+    "Status",
+    "addressed",
+    "counted",
+    "redis_cli",
+    "server_problem",
+    "server_warning",
+]
+
+#: The logs of a server are read back for so many seconds.
+RECENTLY_S = 3600
 
 
 class Severity(str, enum.Enum):
@@ -37,10 +54,11 @@ class CannotRun(Exception):
 class Finding:
     """One thing that is wrong.
 
-    ``evidence`` has figures by their names. ``shown_by`` is the literal command that shows them. ``commands`` help: one
-    after the other, or one of them with ``pick_one``. One that begins with ``#`` is no command, but a deed in words.
-    ``page`` is the section of the documentation. ``queue`` is None for a server or a client. ``text`` says the finding
-    in one sentence. ``partition`` is the name of the one that it was found in.
+    ``evidence`` has figures by their names. ``shown_by`` is the literal command that shows them. ``commands`` help, one
+    after the other. The last ``alternatives`` of them are alternatives, of which one is chosen. A command that begins
+    with ``#`` is none, but a deed in words. ``page`` is the section of the documentation. ``queue`` is None for a
+    server or a client. ``text`` says the finding in one sentence. ``partition`` is the name of the one that it was
+    found in.
     """
 
     check: str
@@ -51,12 +69,19 @@ class Finding:
     shown_by: str
     commands: tuple[str, ...]
     partition: str | None = None
-    pick_one: bool = False
+    alternatives: int = 0
 
     @property
     def page(self) -> str:
         """The page about this check, with the anchor of its section."""
         return f"docs/doctor.md#{self.check}"
+
+    @property
+    def remedies(self) -> tuple[tuple[str, str], ...]:
+        """Each command behind its word: "do", then "then" for a further step and "or" for an alternative."""
+        first = len(self.commands) - self.alternatives
+        words = ("do" if not i else "or" if i > first else "then" for i in range(len(self.commands)))
+        return tuple(zip(words, self.commands, strict=True))
 
     def to_dict(self) -> dict[str, Any]:
         """The finding as the JSON of a report has it."""
@@ -67,9 +92,15 @@ class Finding:
             "evidence": dict(self.evidence),
             "shown_by": self.shown_by,
             "commands": list(self.commands),
-            "commands_are": "alternatives" if self.pick_one else "steps",
+            "commands_are": "alternatives" if 0 < self.alternatives == len(self.commands) else "steps",
+            "alternatives": self.alternatives,
             "page": self.page,
         }
+
+
+#: Findings about a server, not about one queue.
+server_problem = partial(Finding, severity=Severity.PROBLEM, queue=None)
+server_warning = partial(Finding, severity=Severity.WARNING, queue=None)
 
 
 @attrs.frozen(kw_only=True)

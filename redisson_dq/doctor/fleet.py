@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from redisson_dq._version import __version__
+from redisson_dq.doctor.facts import Looked
 from redisson_dq.doctor.findings import Finding, Severity, redis_cli
 from redisson_dq.doctor.flow import is_elsewhere
-from redisson_dq.doctor.sight import Looked, Sight
+from redisson_dq.doctor.sight import Sight
 
 __all__ = ["client_versions", "name_mapper", "orphans"]
 

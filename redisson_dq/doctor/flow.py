@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from redisson_dq._shell import command_line
+from redisson_dq.doctor.facts import Looked
 from redisson_dq.doctor.findings import CannotRun, Finding, Severity, counted, redis_cli
-from redisson_dq.doctor.sight import Looked, Sight
+from redisson_dq.doctor.sight import Sight
 from redisson_dq.errors import EnvelopeError
 from redisson_dq.wire.calls import Entry
 from redisson_dq.wire.commands import whole_ms
@@ -49,12 +50,13 @@ def overdue(sight: Sight) -> Iterator[Finding]:
     for queue in sight.queues:
         if queue.late_s() <= _GRACE_S or cause_of_standstill(queue) is not None:
             continue
-        figures = queue.figures
+        figures, elsewhere = queue.figures, _listen_elsewhere(sight)
+        where = f": clients listen in database {elsewhere}, and the items are in {sight.database}" if elsewhere else ""
         yield queue.finding(
             check="overdue",
             severity=Severity.PROBLEM,
             text=counted(figures.overdue, "item is due and is", "items are due and are")
-            + f" not moved, the first one for {queue.late_s():.0f} s",
+            + f" not moved, the first one for {queue.late_s():.0f} s{where}",
             evidence={
                 "overdue": figures.overdue,
                 "late_by_s": round(queue.late_s(), 3),
@@ -62,8 +64,20 @@ def overdue(sight: Sight) -> Iterator[Finding]:
                 "mover": None if figures.mover is None else figures.mover.client,
             },
             shown_by=redis_cli("ZCOUNT", queue.keys.timeout, "-inf", queue.now_ms),
-            commands=(queue.command("move"), "# restart the service that has the queue open"),
+            commands=(
+                queue.command("move"),
+                "# set one database in all services" if where else "# restart the service that has the queue open",
+            ),
         )
+
+
+def _listen_elsewhere(sight: Sight) -> str:
+    """The databases of all clients that listen, where none is that of the items. A channel is one for all databases."""
+    try:
+        databases = {row.fields.get("db", "") for row in sight.clients if row.listens}
+    except CannotRun:
+        return ""
+    return "" if str(sight.database) in databases else ", ".join(sorted(databases))
 
 
 def cause_of_standstill(queue: Looked) -> str | None:
@@ -109,7 +123,7 @@ def nobody_moves(sight: Sight) -> Iterator[Finding]:
                 evidence={"waiting": figures.waiting, "overdue": figures.overdue, "subscribers": 0},
                 shown_by=redis_cli("PUBSUB", "NUMSUB", queue.keys.channel),
                 commands=(queue.command("move", "--follow"), queue.command("move")),
-                pick_one=True,
+                alternatives=2,
             )
     if unknown:
         raise CannotRun("Redis does not tell who is subscribed: the user needs +pubsub, and replicas may have some")
@@ -140,6 +154,9 @@ def _untaken(sight: Sight) -> Iterator[Looked]:
         again = sight.looked_again.get(queue.raw)
         if not queue.figures.ready or again is None or again.figures.ready < queue.figures.ready:
             continue
+        if sight.sources_of_letters(queue):
+            # A list of dead letters has no consumer.
+            continue
         first = queue.sampled.ready[:1]
         if first == again.sampled.ready[:1] and queue.figures.in_flight >= again.figures.in_flight:
             yield again
@@ -151,7 +168,7 @@ def _owner_of_untaken(sight: Sight, queue: Looked) -> str:
         for row in sight.clients
         if (row.role == "receiver" and row.queue in (queue.raw, queue.name)) or row.role == "lookout"
     ]
-    if queue.figures.in_flight and any(row.is_ours for row in sight.clients):
+    if queue.figures.in_flight and sight.has_clients_of_ours:
         # Redisson has no leases. So some client of ours has received values.
         return "ready-backlog"
     if any(row.role == "receiver" for row in ours):
@@ -196,7 +213,8 @@ def ready_backlog(sight: Sight) -> Iterator[Finding]:
     """Ready values are few, as consumers keep up."""
     owned = {queue.raw for queue in _untaken(sight) if _owner_of_untaken(sight, queue) != "ready-backlog"}
     for queue in sight.queues:
-        if queue.figures.ready >= _BACKLOG and queue.raw not in owned and not is_elsewhere(sight, queue):
+        is_owned = queue.raw in owned or is_elsewhere(sight, queue) or sight.sources_of_letters(queue)
+        if queue.figures.ready >= _BACKLOG and not is_owned:
             yield queue.finding(
                 check="ready-backlog",
                 severity=Severity.WARNING,
@@ -271,7 +289,7 @@ def leases_stuck(sight: Sight) -> Iterator[Finding]:
 def _nobody_holds(sight: Sight) -> bool:
     """Whether no client of ours is connected. False where Redis does not tell."""
     try:
-        return not any(row.is_ours for row in sight.clients)
+        return not sight.has_clients_of_ours
     except CannotRun:
         return False
 

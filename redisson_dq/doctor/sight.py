@@ -5,32 +5,29 @@ A fact that Redis refuses raises :class:`CannotRun`, for every check that wants 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any, TypeVar
 
-import attrs
-from redis import ConnectionPool
-
 from redisson_dq._redis import where
-from redisson_dq._shell import command_line
+from redisson_dq._redis.errors import with_remedy
 from redisson_dq._sync.client import Client
 from redisson_dq._sync.connecting.asking import outcomes, timed
+from redisson_dq._texts import nearest
 from redisson_dq._times import machine_us
 from redisson_dq.codecs.base import Codec
-from redisson_dq.doctor.findings import CannotRun, Finding, Severity
+from redisson_dq.doctor.facts import ClientRow, Looked, Node, Scanned, fields_of, row_of
+from redisson_dq.doctor.findings import CannotRun
 from redisson_dq.errors import RedisConnectionError, RedisReplyError, RedissonDQError
-from redisson_dq.inspection import QueueInspection
 from redisson_dq.requests.inner.inspecting import inspection
 from redisson_dq.wire import calls, commands
-from redisson_dq.wire.calls import LeaseKeys, Sampled
+from redisson_dq.wire.calls import LeaseKeys
 from redisson_dq.wire.keys import DeadKeys, QueueKeys, map_name
 from redisson_dq.wire.names import CHANNELS, KEYS, names_of, unmapping
 from redisson_dq.wire.partitions import whole_of
 from redisson_dq.wire.request import Request
 
-__all__ = ["ClientRow", "Looked", "Node", "Scanned", "Sight"]
+__all__ = ["MOST_NAMED", "Sight"]
 
 T = TypeVar("T")
 
@@ -39,111 +36,12 @@ _SCANNED, _MOST_SCANS = 1000, 1000
 # So many queues are looked at, and so many entries of each key of a queue.
 _MOST_QUEUES, _MOST_ENTRIES = 1000, 400
 _SHOWN = 20
+# So many ready values are asked about whether they are dead letters.
+_LETTERS = 20
+#: So many queues are named in a command.
+MOST_NAMED = 5
 # Between the two looks at queues with ready values, in seconds.
 _BETWEEN_LOOKS = 0.25
-_NAMED = re.compile(r"(?:^|/)redisson-dq/([^/]+)/([^/]+)/([^/]+)(?:/(.*))?$")
-
-
-@attrs.frozen(kw_only=True)
-class Node:
-    """One server of the client: the only one, or a master of a cluster."""
-
-    name: str
-    pool: ConnectionPool
-
-
-@attrs.frozen(kw_only=True)
-class ClientRow:
-    """One row of CLIENT LIST. The last four are known of a connection of this library."""
-
-    fields: dict[str, str]
-    version: str | None
-    client: str | None
-    role: str | None
-    queue: str | None
-
-    @property
-    def is_ours(self) -> bool:
-        """Whether this library made the connection."""
-        return self.version is not None
-
-    @property
-    def is_blocked(self) -> bool:
-        """Whether the connection waits in a blocking command."""
-        return "b" in self.fields.get("flags", "")
-
-    @property
-    def listens(self) -> bool:
-        """Whether the connection has subscribed to a channel."""
-        return int(self.fields.get("sub", "0")) + int(self.fields.get("psub", "0")) > 0
-
-    @property
-    def command(self) -> str:
-        """Its last command."""
-        return self.fields.get("cmd", "")
-
-
-@attrs.frozen(kw_only=True)
-class Looked:
-    """One queue, or one partition, at one moment. ``name`` is that before the name mapper, ``whole`` the queue's."""
-
-    raw: str
-    name: str
-    whole: str
-    keys: QueueKeys
-    figures: QueueInspection
-    sampled: Sampled
-    subscribers: int | None
-
-    @property
-    def now_ms(self) -> int:
-        """The server's clock at the look, in epoch ms."""
-        return self.sampled.now_us // 1000
-
-    def command(self, words: str, *options: str) -> str:
-        """The command of ours about this queue, as a shell takes it."""
-        return command_line(words, [self.whole], options)
-
-    def finding(
-        self,
-        *,
-        check: str,
-        severity: Severity,
-        text: str,
-        evidence: Mapping[str, Any],
-        shown_by: str,
-        commands: tuple[str, ...],
-        pick_one: bool = False,
-    ) -> Finding:
-        """A finding about this queue."""
-        return Finding(
-            check=check,
-            severity=severity,
-            text=text,
-            queue=self.whole,
-            partition=None if self.name == self.whole else self.name,
-            evidence=evidence,
-            shown_by=shown_by,
-            commands=commands,
-            pick_one=pick_one,
-        )
-
-    def late_s(self) -> float:
-        """For how many seconds the first overdue entry has been due."""
-        return self.figures.late_by.total_seconds() if self.figures.overdue else 0.0
-
-    def size_of(self, role: str) -> int:
-        """The size of one of its keys."""
-        return next((key.size for key in self.figures.keys if key.role == role), 0)
-
-
-@attrs.frozen(kw_only=True)
-class Scanned:
-    """The raw names of all queues that keys and channels tell of, and the names of the keys."""
-
-    names: frozenset[str]
-    left_over: tuple[str, ...]
-    is_whole: bool
 
 
 class Sight:
@@ -173,7 +71,9 @@ class Sight:
         try:
             return self.connections.run(request, node=None if node is None else node.pool)
         except RedisReplyError as error:
-            raise CannotRun(f"Redis refuses {' '.join(map(str, words[:2]))}: {error.__cause__ or error}") from error
+            raise CannotRun(
+                f"Redis refuses {' '.join(map(str, words[:2]))}: {with_remedy(error.__cause__ or error)}"
+            ) from error
 
     def ask_key(self, command: str, key: str, *words: str | int) -> Any:
         """The reply to a command about a key, from the node that has it. Raises CannotRun as :meth:`ask` does."""
@@ -198,7 +98,12 @@ class Sight:
     @property
     def infos(self) -> list[tuple[Node, dict[str, str]]]:
         """Each node with the fields of INFO."""
-        return self._once("infos", lambda: [(node, _fields(self.ask("INFO", node=node))) for node in self.nodes])
+        return self._once("infos", lambda: [(node, fields_of(self.ask("INFO", node=node))) for node in self.nodes])
+
+    @property
+    def database(self) -> int:
+        """The number of the database that is looked at."""
+        return self.connections.database
 
     @property
     def clients(self) -> list[ClientRow]:
@@ -208,11 +113,16 @@ class Sight:
     def _clients(self) -> list[ClientRow]:
         own = self.connections.client
         rows = [
-            _row(dict(pair.partition("=")[::2] for pair in line.split(" ")))
+            row_of(dict(pair.partition("=")[::2] for pair in line.split(" ")))
             for node in self.nodes
             for line in self.ask("CLIENT", "LIST", node=node).decode(errors="replace").splitlines()
         ]
         return [row for row in rows if row.client != own]
+
+    @property
+    def has_clients_of_ours(self) -> bool:
+        """Whether a client of this library is connected."""
+        return any(row.is_ours for row in self.clients)
 
     @property
     def slow_log(self) -> list[tuple[Node, list[Any]]]:
@@ -241,11 +151,12 @@ class Sight:
 
     def _scan(self) -> Scanned:
         names: set[str] = set()
+        heard: set[str] = set()
         left_over: list[str] = []
         calls_left, is_whole = _MOST_SCANS, True
         for node in self.nodes:
             try:
-                names.update(names_of(self.ask("PUBSUB", "CHANNELS", CHANNELS, node=node)))
+                heard.update(names_of(self.ask("PUBSUB", "CHANNELS", CHANNELS, node=node)))
             except CannotRun as error:
                 self.note(f"queues without keys are not seen: {error}")
             cursor = 0
@@ -260,7 +171,20 @@ class Sight:
             is_whole = is_whole and not cursor
         if not is_whole:
             self.note(f"sampled: {_MOST_SCANS * _SCANNED:,} keys were scanned; name further queues to have them seen")
-        return Scanned(names=frozenset(names), left_over=tuple(left_over), is_whole=is_whole)
+        if heard - names or not names:
+            self._note_other_databases(sorted(heard - names))
+        return Scanned(names=frozenset(names | heard), left_over=tuple(left_over), is_whole=is_whole)
+
+    def _note_other_databases(self, empty: list[str]) -> None:
+        """A channel is one for all databases: the items of a queue that is open and empty may stand in another one."""
+        try:
+            filled = {name for _, info in self.infos for name in info if name.startswith("db") and name[2:].isdigit()}
+        except CannotRun:
+            return
+        others = ", ".join(sorted(filled - {f"db{self.database}"}))
+        if others:
+            which = ", ".join(empty[:MOST_NAMED]) or "queues"
+            self.note(f"{which}: nothing stands in database {self.database}, and the server has keys in {others}")
 
     def note(self, text: str) -> None:
         """Says once that only a part was looked at."""
@@ -286,7 +210,22 @@ class Sight:
         Those that Redis refuses are left out, and stand in ``refused``.
         """
         self.has_asked_for_queues = True
-        return self._once("queues", lambda: self.look(self._raw_names()))
+        return self._once("queues", self._look_first)
+
+    def _look_first(self) -> list[Looked]:
+        looked = self.look(self._raw_names())
+        there = {each.whole for each in looked if each.figures.keys or each.subscribers}
+        for name in self._wanted:
+            if name not in there and name not in self.refused:
+                self.note(f"{name}: there is nothing of it in Redis{self._meant(name)}")
+        return looked
+
+    def _meant(self, name: str) -> str:
+        try:
+            meant = nearest(name, [self.name_of(raw) for raw in self.scanned.names])
+        except CannotRun:
+            return ""
+        return f"; did you mean {meant}?" if meant else ""
 
     def _raw_names(self) -> list[str]:
         mapper = self._options.name_mapper
@@ -372,6 +311,19 @@ class Sight:
         self.refused = refused
         return looked
 
+    def sources_of_letters(self, queue: Looked) -> list[str]:
+        """The queues whose dead letters are the ready values of this one, as ``dead_letter=`` names it."""
+        return self._once(f"letters in {queue.raw}", lambda: self._sources(queue))
+
+    def _sources(self, queue: Looked) -> list[str]:
+        if not queue.figures.ready:
+            return []
+        keys = LeaseKeys(queue=queue.keys, dead=DeadKeys.of(queue.raw))
+        letters = self.connections.run(calls.dead_letters(keys, 0, _LETTERS - 1))
+        raws = sorted({each.source for each in letters} - {"", queue.raw})
+        wholes = [(self.name_of(raw), whole_of(self.name_of(raw), self._options.name_mapper)) for raw in raws]
+        return sorted({name if whole is None else whole[0] for name, whole in wholes})
+
     @property
     def looked_again(self) -> dict[str, Looked]:
         """The second look at queues with ready values, by their raw names, some time after the first."""
@@ -383,14 +335,3 @@ class Sight:
             return {}
         self.connections.clock.sleep(_BETWEEN_LOOKS)
         return {each.raw: each for each in self.look(raws)}
-
-
-def _fields(reply: bytes) -> dict[str, str]:
-    pairs = (line.partition(":") for line in reply.decode(errors="replace").splitlines())
-    return {name: value for name, colon, value in pairs if colon}
-
-
-def _row(fields: dict[str, str]) -> ClientRow:
-    met = _NAMED.search(fields.get("name", ""))
-    version, client, role, queue = met.groups() if met else (None, None, None, None)
-    return ClientRow(fields=fields, version=version, client=client, role=role, queue=queue)

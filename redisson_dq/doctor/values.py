@@ -1,4 +1,4 @@
-"""Checks of the keys of queues: types, entries, values, and those that were set aside."""
+"""Checks of values: those that were set aside, their codecs and their classes."""
 
 from __future__ import annotations
 
@@ -10,20 +10,19 @@ from datetime import datetime, timedelta, timezone
 from redisson_dq._shell import command_line
 from redisson_dq.browsing import ValueReader
 from redisson_dq.codecs.base import Codec
+from redisson_dq.doctor.entries import sampled_of
+from redisson_dq.doctor.facts import Looked
 from redisson_dq.doctor.findings import CannotRun, Finding, Severity, counted, redis_cli
 from redisson_dq.doctor.flow import value_of
 from redisson_dq.doctor.recognising import UNKNOWN, families_of, reader_of
-from redisson_dq.doctor.sight import Looked, Sight
+from redisson_dq.doctor.sight import Sight
 from redisson_dq.errors import DecodeError
 
 __all__ = [
     "codec",
     "dead_letters",
     "expired",
-    "key_types",
-    "mixed_envelopes",
     "quarantine",
-    "torn_entries",
     "undecodable",
     "unknown_classes",
 ]
@@ -33,31 +32,15 @@ _RECENTLY = timedelta(days=1)
 _UNDECLARED = re.compile(r"Java class (\S+) (?:is not declared|cannot be read)")
 
 
-def key_types(sight: Sight) -> Iterator[Finding]:
-    """Each key of a queue has the type that queues keep there."""
-    for queue in sight.queues:
-        for key in queue.figures.wrong_types[:1]:
-            yield queue.finding(
-                check="key-types",
-                severity=Severity.PROBLEM,
-                text=str(key),
-                evidence={"key": key.key, "type": key.type, "expected": key.expected},
-                shown_by=redis_cli("TYPE", key.key),
-                commands=(redis_cli("RENAMENX", key.key, _elsewhere(key.key)),),
-            )
-
-
-def _elsewhere(key: str) -> str:
-    """A name in the same slot of a cluster, which is none of a queue's keys."""
-    return f"moved:{key}" if "{" in key else f"moved:{{{key}}}"
-
-
 # -- set aside -------------------------------------------------------------------------------------------------------
 
 
-def _give_back_or_drop(queue: Looked, group: str) -> tuple[str, str]:
-    """The commands that give values back to the queue, and then drop the others. The last one asks before."""
-    return queue.command(f"{group} redrive", "--all", "--yes"), queue.command(f"{group} purge", "--all")
+def _give_back_or_drop(name: str, group: str, *options: str) -> tuple[str, str]:
+    """The command that gives values back to the queue, and the one that drops them, which asks before."""
+    return (
+        command_line(f"{group} redrive", [name], ["--all", *options, "--yes"]),
+        command_line(f"{group} purge", [name], ["--all", *options]),
+    )
 
 
 def _so_that_it_reads(value: bytes | None) -> str:
@@ -85,7 +68,19 @@ def dead_letters(sight: Sight) -> Iterator[Finding]:
                 text=f"{counted(queue.figures.dead, 'value was', 'values were')} given up",
                 evidence={"dead": queue.figures.dead},
                 shown_by=redis_cli("LLEN", key),
-                commands=(queue.command("dead list"), *_give_back_or_drop(queue, "dead")),
+                commands=(queue.command("dead list"), *_give_back_or_drop(queue.whole, "dead")),
+                alternatives=2,
+            )
+        for source in sight.sources_of_letters(queue):
+            options = ("--dead-letter", queue.whole)
+            yield queue.finding(
+                check="dead-letters",
+                severity=Severity.WARNING,
+                text=f"values of {source} were given up, and are kept here",
+                evidence={"dead": queue.figures.ready, "of": source},
+                shown_by=redis_cli("LLEN", queue.keys.ready),
+                commands=(command_line("dead list", [source], options), *_give_back_or_drop(source, "dead", *options)),
+                alternatives=2,
             )
 
 
@@ -99,13 +94,14 @@ def quarantine(sight: Sight) -> Iterator[Finding]:
                 check="quarantine",
                 severity=Severity.PROBLEM,
                 text=f"{counted(unknown, 'entry is', 'entries are')} in no known format, and Redisson stops at them",
-                evidence={"unknown_entries": unknown, "first": member[:64].hex(), **_sampled(queue)},
+                evidence={"unknown_entries": unknown, "first": member[:64].hex(), **sampled_of(queue)},
                 shown_by=redis_cli("ZSCORE", queue.keys.timeout, member),
                 commands=(
                     queue.command("move"),
                     queue.command("quarantine list"),
-                    *_give_back_or_drop(queue, "quarantine"),
+                    *_give_back_or_drop(queue.whole, "quarantine"),
                 ),
+                alternatives=2,
             )
         elif queue.figures.quarantined:
             yield queue.finding(
@@ -117,7 +113,8 @@ def quarantine(sight: Sight) -> Iterator[Finding]:
                 + " set aside",
                 evidence={"quarantined": queue.figures.quarantined},
                 shown_by=redis_cli("LRANGE", queue.keys.quarantine, 0, 9),
-                commands=(queue.command("quarantine list"), *_give_back_or_drop(queue, "quarantine")),
+                commands=(queue.command("quarantine list"), *_give_back_or_drop(queue.whole, "quarantine")),
+                alternatives=2,
             )
 
 
@@ -134,8 +131,9 @@ def undecodable(sight: Sight) -> Iterator[Finding]:
                 commands=(
                     queue.command("undecodable list"),
                     _so_that_it_reads(sight.ask_key("LINDEX", queue.keys.undecodable, 0)),
-                    *_give_back_or_drop(queue, "undecodable"),
+                    *_give_back_or_drop(queue.whole, "undecodable"),
                 ),
+                alternatives=2,
             )
 
 
@@ -161,95 +159,6 @@ def expired(sight: Sight) -> Iterator[Finding]:
 def _due_of(element: bytes | None) -> datetime | None:
     digits = (element or b"").partition(b" ")[0]
     return datetime.fromtimestamp(int(digits) / 1000, timezone.utc) if digits.isdigit() and len(digits) < 14 else None
-
-
-# -- entries ---------------------------------------------------------------------------------------------------------
-
-
-def _sampled(queue: Looked) -> dict[str, str]:
-    """How many entries were looked at, where that was not all of them."""
-    sampled = queue.sampled
-    if sampled.is_whole:
-        return {}
-    return {"sampled": f"{sum(sampled.kinds.values())} of {sampled.zset_size}"}
-
-
-def torn_entries(sight: Sight) -> Iterator[Finding]:
-    """Each entry stands in both keys of the waiting side."""
-    for queue in sight.queues:
-        if any(key.role in ("timeout", "envelopes") for key in queue.figures.wrong_types):
-            continue
-        sampled = queue.sampled
-        list_alone, zset_alone = sampled.list_alone, sampled.zset_alone
-        if not sampled.is_whole and not {"lean", "newer", "unknown"} & sampled.kinds.keys():
-            # Neither key was read to its end, and their sizes tell.
-            difference = sampled.zset_size - sampled.leases - sampled.list_size
-            zset_alone = max(zset_alone, difference + list_alone)
-            list_alone = max(list_alone, -difference)
-        if list_alone > 0:
-            member = sampled.alone_in_list or b""
-            shown = (
-                redis_cli("ZSCORE", queue.keys.timeout, member) if member else redis_cli("LLEN", queue.keys.envelopes)
-            )
-            yield queue.finding(
-                check="torn-entries",
-                severity=Severity.PROBLEM,
-                text=counted(list_alone, "entry stands", "entries stand")
-                + f" in the list of envelopes alone, and {'is' if list_alone == 1 else 'are'} never due",
-                evidence={"in_list_alone": list_alone, "in_zset_alone": max(0, zset_alone), **_sampled(queue)},
-                shown_by=shown,
-                # The first one delivers the entry now, the second one drops it.
-                commands=(
-                    redis_cli("ZADD", queue.keys.timeout, queue.now_ms, member),
-                    redis_cli("LREM", queue.keys.envelopes, 1, member),
-                )
-                if member
-                else (),
-                pick_one=True,
-            )
-        elif zset_alone > 0:
-            member = sampled.alone_in_zset or b""
-            shown = (
-                redis_cli("LPOS", queue.keys.envelopes, member) if member else redis_cli("ZCARD", queue.keys.timeout)
-            )
-            yield queue.finding(
-                check="torn-entries",
-                severity=Severity.WARNING,
-                text=counted(zset_alone, "entry stands", "entries stand")
-                + f" in the zset alone: {'it is' if zset_alone == 1 else 'they are'} delivered, but readAll() misses "
-                + ("it" if zset_alone == 1 else "them"),
-                evidence={"in_list_alone": 0, "in_zset_alone": zset_alone, **_sampled(queue)},
-                shown_by=shown,
-                commands=(redis_cli("RPUSH", queue.keys.envelopes, member),) if member else (),
-            )
-
-
-def mixed_envelopes(sight: Sight) -> Iterator[Finding]:
-    """All entries of a queue are in one envelope format, that of the Redisson that listens."""
-    for queue in sight.queues:
-        kinds = queue.sampled.kinds
-        if not ("legacy" in kinds and "current" in kinds):
-            continue
-        listening = sum(row.listens and not row.is_ours for row in sight.clients)
-        yield queue.finding(
-            check="mixed-envelopes",
-            severity=Severity.PROBLEM if listening else Severity.WARNING,
-            text=f"{kinds['legacy']} legacy and {kinds['current']} current entries wait: a Redisson reads one kind, "
-            f"up to 3.21.0 legacy, and stops at the other with 'data string too short' ({listening} listen)",
-            evidence={
-                "legacy": kinds["legacy"],
-                "current": kinds["current"],
-                "redissons_that_listen": listening,
-                **_sampled(queue),
-            },
-            shown_by=redis_cli("ZRANGE", queue.keys.timeout, 0, 9),
-            commands=(
-                queue.command("migrate", "--to-envelope", "current", "--yes"),
-                queue.command("migrate", "--to-envelope", "legacy", "--yes"),
-                queue.command("move", "--follow"),
-            ),
-            pick_one=True,
-        )
 
 
 # -- values ----------------------------------------------------------------------------------------------------------
@@ -302,22 +211,25 @@ def _unfit(queue: Looked, values: list[bytes], expected: Codec) -> Iterator[Find
 
 
 def _of_codec(queue: Looked, text: str, evidence: dict[str, object], sample: bytes) -> Finding:
-    ready = queue.sampled.ready
-    # Values of both ends were read.
-    first, last = (0, 9) if sample in ready[:10] else (-10, -1)
+    shown_by, listed = _place_of(queue, sample)
     return queue.finding(
         check="codec",
         severity=Severity.PROBLEM,
         text=text,
         evidence={**evidence, "bytes": sample[:32].hex(), "sampled": len(_values(queue))},
-        shown_by=redis_cli("LRANGE", queue.keys.ready, first, last)
-        if sample in ready
-        else redis_cli("ZRANGE", queue.keys.timeout, 0, 9),
-        commands=(
-            queue.command("list", "--state", "ready") if sample in ready else queue.command("list"),
-            "# let all services that offer to the queue use one codec",
-        ),
+        shown_by=shown_by,
+        commands=(listed, "# let all services that offer to the queue use one codec"),
     )
+
+
+def _place_of(queue: Looked, sample: bytes) -> tuple[str, str]:
+    """The command of redis-cli that shows a value which was read, and the one of ours that lists values beside it."""
+    ready = queue.sampled.ready
+    if sample not in ready:
+        return redis_cli("ZRANGE", queue.keys.timeout, 0, 9), queue.command("list")
+    # Values of both ends were read.
+    first, last = (0, 9) if sample in ready[:10] else (-10, -1)
+    return redis_cli("LRANGE", queue.keys.ready, first, last), queue.command("list", "--state", "ready")
 
 
 def _counts(named: Counter[str]) -> str:
@@ -328,25 +240,24 @@ def unknown_classes(sight: Sight) -> Iterator[Finding]:
     """Each class that values name is declared in Python."""
     for queue in sight.queues:
         missing: Counter[str] = Counter()
+        sample = b""
         for value in _values(queue):
             for name in families_of(value) if sight.codec is None else ("",):
                 undeclared = _undeclared(value, sight.codec or reader_of(name))
                 if undeclared is not None:
                     missing[undeclared] += 1
+                    sample = sample or value
         if missing:
             names = sorted(missing)
             declare = command_line("generate-classes", ["app.jar", *names], ["-o", "acme.py"], of_server=False)
-            key = queue.keys.ready if queue.figures.ready else queue.keys.timeout
+            shown_by, listed = _place_of(queue, sample)
             yield queue.finding(
                 check="unknown-classes",
                 severity=Severity.WARNING,
                 text=f"values name classes that Python does not know: {', '.join(names)}",
                 evidence={"classes": names, "values": sum(missing.values()), "sampled": len(_values(queue))},
-                shown_by=redis_cli("LRANGE" if queue.figures.ready else "ZRANGE", key, 0, 9),
-                commands=(
-                    queue.command("list"),
-                    f"# with the jar of the Java service: {declare}",
-                ),
+                shown_by=shown_by,
+                commands=(listed, f"# with the jar of the Java service: {declare}"),
             )
 
 

@@ -194,6 +194,69 @@ def test_an_entry_in_the_list_alone_is_delivered_by_the_command(fleet: Fleet) ->
     assert examined(fleet.url).findings == ()
 
 
+def test_a_key_that_was_evicted_leaves_entries_that_one_command_delivers(fleet: Fleet) -> None:
+    fleet.listen("orders")
+    for number in range(30):
+        fleet.writer.offer("orders", f"item {number}", 3600 + number)
+    fleet.admin.delete(QueueKeys.of("orders").timeout)
+    (finding,) = examined(fleet.url).findings
+    assert (finding.check, finding.evidence["in_list_alone"], len(finding.commands)) == ("torn-entries", 30, 1)
+    done = subprocess.run(["bash", "-c", finding.commands[0]], capture_output=True, check=True)
+    assert done.stdout.strip() == b"30"
+    assert "torn-entries" not in named(examined(fleet.url))
+
+
+def test_dead_letters_of_partitions_in_another_queue(
+    fleet: Fleet, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody consumes that other queue, and that is no problem. The commands name the queue whose letters they are."""
+    monkeypatch.setenv("REDISSON_DQ_URL", fleet.url)
+    whole = fleet.client.blocking_queue("orders", partitions=2, transfer=False)
+    for part in whole.partitions:
+        queue = fleet.client.blocking_queue(part.name, dead_letter="graveyard", transfer=False)
+        queue.add("bad")
+        queue.receive(timeout=PATIENCE).reject("no such order")
+    (finding,) = examined(fleet.url).findings
+    assert (finding.check, finding.queue) == ("dead-letters", "graveyard"), finding
+    assert finding.text == "values of orders were given up, and are kept here"
+    shown, again, _ = finding.commands
+    assert main(words_of(shown)[1:]) == 0
+    assert capsys.readouterr().out.count("no such order") == 2
+    assert main([*words_of(again)[1:], "--no-undo"]) == 0
+    assert whole.size() == 2
+
+
+def test_a_finding_of_partitions_tells_which_one_its_figures_are_of(fleet: Fleet) -> None:
+    parts = redisson_dq.partition_names("orders", 3)
+    for number, name in enumerate(parts):
+        fleet.writer.offer(name, "alone", 3600 + number)
+    (finding,) = examined(fleet.url).findings
+    assert (finding.queue, finding.evidence["partitions"]) == ("orders", 3)
+    assert finding.text.endswith(f" (in {parts[0]}, and 2 more partitions are like it)")
+
+
+def test_a_queue_that_is_not_there_is_told_with_the_nearest(fleet: Fleet) -> None:
+    assert examined(fleet.url, "bussy").notes == ("bussy: there is nothing of it in Redis; did you mean busy?",)
+    assert examined(fleet.url, "other").notes == ("other: there is nothing of it in Redis",)
+    assert examined(fleet.url, "busy", "idle").notes == ()
+
+
+def test_services_in_two_databases_do_not_meet(fleet: Fleet) -> None:
+    """A channel is one for all databases, so somebody seems to have the queue open."""
+    there = f"{fleet.url.rpartition('/')[0]}/5"
+    with redisson_dq.connect(there) as producer, redis.Redis.from_url(there) as admin:
+        fleet.listen("orders")
+        producer.delayed_queue("orders", transfer=False).offer("alone", delay=3600)
+        keys = QueueKeys.of("orders")
+        admin.zadd(keys.timeout, {admin.zrange(keys.timeout, 0, 0)[0]: 1})
+        (finding,) = [each for each in examined(there).findings if each.check == "overdue"]
+        assert finding.text.endswith("clients listen in database 0, and the items are in 5")
+        assert finding.commands[-1] == "# set one database in all services"
+        (note,) = examined(fleet.url).notes
+        assert note == "idle, orders: nothing stands in database 0, and the server has keys in db5"
+        admin.flushdb()
+
+
 def test_a_large_queue_is_looked_at_like_a_small_one(fleet: Fleet) -> None:
     counts: list[int] = []
     for size in (1000, 50_000):

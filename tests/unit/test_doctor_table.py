@@ -7,15 +7,16 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 import yaml
 
 import redisson_dq
 from redisson_dq.codecs import Kryo5Codec
 from redisson_dq.doctor import CHECKS, Finding, Report, Result, Severity, Status, server
+from redisson_dq.doctor.facts import Node
 from redisson_dq.doctor.findings import redis_cli
 from redisson_dq.doctor.recognising import UNKNOWN, families_of
-from redisson_dq.doctor.sight import Node
 
 ROOT = Path(redisson_dq.__file__).parents[1]
 
@@ -90,11 +91,26 @@ def test_the_report_as_json() -> None:
                 "shown_by": "redis-cli PING",
                 "commands": ["redisson-dq move orders"],
                 "commands_are": "steps",
+                "alternatives": 0,
                 "page": "docs/doctor.md#overdue",
             }
         ],
         "notes": [],
     }
+
+
+@pytest.mark.parametrize(
+    ("alternatives", "words", "are"),
+    [
+        (0, ("do", "then", "then"), "steps"),
+        (2, ("do", "then", "or"), "steps"),
+        (3, ("do", "or", "or"), "alternatives"),
+    ],
+)
+def test_remedies_read_as_steps_and_alternatives(alternatives: int, words: tuple[str, ...], are: str) -> None:
+    made = attrs.evolve(finding(), commands=("a", "b", "c"), alternatives=alternatives)
+    assert made.remedies == tuple(zip(words, "abc", strict=True))
+    assert made.to_dict()["commands_are"] == are
 
 
 def test_a_command_with_bytes_reaches_redis_cli_whole() -> None:

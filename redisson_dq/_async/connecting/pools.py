@@ -17,6 +17,7 @@ from redisson_dq._redis import (
     async_close_client,
     async_read,
     async_send,
+    cannot_connect,
     dedicated_connection,
     mark_clean,
     pack,
@@ -118,6 +119,9 @@ class Pools:
             raise await self.broken(error, "the masters of the cluster") from error
 
     async def pool_at(self, error: AskError, key: str) -> ConnectionPool:
+        if not self.is_cluster:
+            # The server is a node of a cluster, and the user's client does not know that.
+            raise error
         try:
             if isinstance(error, MovedError):
                 await self._servers.refresh()
@@ -129,7 +133,7 @@ class Pools:
         try:
             return await pool.get_connection()
         except (RedisError, OSError) as error:
-            raise await self.broken(error, "cannot connect to Redis") from error
+            raise await self.broken(error, cannot_connect(pool, error)) from error
 
     async def borrow_open(self, pool: ConnectionPool) -> Any:
         """A connection that is open already. Raises RedisConnectionError where none is idle."""
@@ -185,11 +189,13 @@ class Pools:
 
     async def connected(self, key: str, role: str, queue: str) -> Dedicated:
         """Like :meth:`dedicated`, and connects it."""
-        dedicated = await self.dedicated(key, role, queue)
+        self.check()
+        pool = await self.pool_of(key)
+        dedicated = self.dedicated_at(pool, role, queue)
         try:
             await dedicated.connect()
         except (RedisError, OSError) as error:
-            raise await self.broken(error, "cannot connect to Redis") from error
+            raise await self.broken(error, cannot_connect(pool, error)) from error
         return dedicated
 
     async def refresh(self) -> None:

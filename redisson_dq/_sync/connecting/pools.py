@@ -15,6 +15,7 @@ from redisson_dq._clock import Clock
 from redisson_dq._concurrency import Semaphore, Work
 from redisson_dq._log import Log
 from redisson_dq._redis import (
+    cannot_connect,
     close_client,
     dedicated_connection,
     mark_clean,
@@ -121,6 +122,9 @@ class Pools:
             raise self.broken(error, "the masters of the cluster") from error
 
     def pool_at(self, error: AskError, key: str) -> ConnectionPool:
+        if not self.is_cluster:
+            # The server is a node of a cluster, and the user's client does not know that.
+            raise error
         try:
             if isinstance(error, MovedError):
                 self._servers.refresh()
@@ -132,7 +136,7 @@ class Pools:
         try:
             return pool.get_connection()
         except (RedisError, OSError) as error:
-            raise self.broken(error, "cannot connect to Redis") from error
+            raise self.broken(error, cannot_connect(pool, error)) from error
 
     def borrow_open(self, pool: ConnectionPool) -> Any:
         """A connection that is open already. Raises RedisConnectionError where none is idle."""
@@ -188,11 +192,13 @@ class Pools:
 
     def connected(self, key: str, role: str, queue: str) -> Dedicated:
         """Like :meth:`dedicated`, and connects it."""
-        dedicated = self.dedicated(key, role, queue)
+        self.check()
+        pool = self.pool_of(key)
+        dedicated = self.dedicated_at(pool, role, queue)
         try:
             dedicated.connect()
         except (RedisError, OSError) as error:
-            raise self.broken(error, "cannot connect to Redis") from error
+            raise self.broken(error, cannot_connect(pool, error)) from error
         return dedicated
 
     def refresh(self) -> None:

@@ -79,6 +79,17 @@ class Sampled:
     held_since_ms: int | None
     held_id: bytes | None
 
+    @property
+    def torn(self) -> tuple[int, int]:
+        """How many entries stand in the list of envelopes alone, and how many in the zset alone."""
+        list_alone, zset_alone = self.list_alone, self.zset_alone
+        if not self.is_whole and not {"lean", "newer", "unknown"} & self.kinds.keys():
+            # Neither key was read to its end, and their sizes tell.
+            difference = self.zset_size - self.leases - self.list_size
+            zset_alone = max(zset_alone, difference + list_alone)
+            list_alone = max(list_alone, -difference)
+        return list_alone, zset_alone
+
 
 def sample(keys: QueueKeys, most: int, shown: int) -> Request[Sampled]:
     """Some values and entries of a queue, from both ends: ``most`` entries of each key are read, ``shown`` are told."""

@@ -1,0 +1,135 @@
+"""Facts as values: a server, a connection, a look at a queue, the names that a scan has found."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+from redis import ConnectionPool
+
+from redisson_dq._shell import command_line
+from redisson_dq.doctor.findings import Finding, Severity
+from redisson_dq.inspection import QueueInspection
+from redisson_dq.wire.calls import Sampled
+from redisson_dq.wire.keys import QueueKeys
+
+__all__ = ["ClientRow", "Looked", "Node", "Scanned", "fields_of", "row_of"]
+
+_NAMED = re.compile(r"(?:^|/)redisson-dq/([^/]+)/([^/]+)/([^/]+)(?:/(.*))?$")
+
+
+@attrs.frozen(kw_only=True)
+class Node:
+    """One server of the client: the only one, or a master of a cluster."""
+
+    name: str
+    pool: ConnectionPool
+
+
+@attrs.frozen(kw_only=True)
+class ClientRow:
+    """One row of CLIENT LIST. The last four are known of a connection of this library."""
+
+    fields: dict[str, str]
+    version: str | None
+    client: str | None
+    role: str | None
+    queue: str | None
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether this library made the connection."""
+        return self.version is not None
+
+    @property
+    def is_blocked(self) -> bool:
+        """Whether the connection waits in a blocking command."""
+        return "b" in self.fields.get("flags", "")
+
+    @property
+    def listens(self) -> bool:
+        """Whether the connection has subscribed to a channel."""
+        return int(self.fields.get("sub", "0")) + int(self.fields.get("psub", "0")) > 0
+
+    @property
+    def command(self) -> str:
+        """Its last command."""
+        return self.fields.get("cmd", "")
+
+
+@attrs.frozen(kw_only=True)
+class Looked:
+    """One queue, or one partition, at one moment. ``name`` is that before the name mapper, ``whole`` the queue's."""
+
+    raw: str
+    name: str
+    whole: str
+    keys: QueueKeys
+    figures: QueueInspection
+    sampled: Sampled
+    subscribers: int | None
+
+    @property
+    def now_ms(self) -> int:
+        """The server's clock at the look, in epoch ms."""
+        return self.sampled.now_us // 1000
+
+    def command(self, words: str, *options: str) -> str:
+        """The command of ours about this queue, as a shell takes it."""
+        return command_line(words, [self.whole], options)
+
+    def finding(
+        self,
+        *,
+        check: str,
+        severity: Severity,
+        text: str,
+        evidence: Mapping[str, Any],
+        shown_by: str,
+        commands: tuple[str, ...],
+        alternatives: int = 0,
+    ) -> Finding:
+        """A finding about this queue."""
+        return Finding(
+            check=check,
+            severity=severity,
+            text=text,
+            queue=self.whole,
+            partition=None if self.name == self.whole else self.name,
+            evidence=evidence,
+            shown_by=shown_by,
+            commands=commands,
+            alternatives=alternatives,
+        )
+
+    def late_s(self) -> float:
+        """For how many seconds the first overdue entry has been due."""
+        return self.figures.late_by.total_seconds() if self.figures.overdue else 0.0
+
+    def size_of(self, role: str) -> int:
+        """The size of one of its keys."""
+        return next((key.size for key in self.figures.keys if key.role == role), 0)
+
+
+@attrs.frozen(kw_only=True)
+class Scanned:
+    """The raw names of all queues that keys and channels tell of, and the names of the keys."""
+
+    names: frozenset[str]
+    left_over: tuple[str, ...]
+    is_whole: bool
+
+
+def fields_of(reply: bytes) -> dict[str, str]:
+    """The fields of INFO."""
+    pairs = (line.partition(":") for line in reply.decode(errors="replace").splitlines())
+    return {name: value for name, colon, value in pairs if colon}
+
+
+def row_of(fields: dict[str, str]) -> ClientRow:
+    """A row of CLIENT LIST by its fields."""
+    met = _NAMED.search(fields.get("name", ""))
+    version, client, role, queue = met.groups() if met else (None, None, None, None)
+    return ClientRow(fields=fields, version=version, client=client, role=role, queue=queue)

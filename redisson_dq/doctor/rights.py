@@ -1,0 +1,109 @@
+"""The check of rights: those that a mover needs, and those that somebody was refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from redisson_dq._shell import command_line
+from redisson_dq._sync.connecting.asking import answers
+from redisson_dq.doctor.facts import Looked
+from redisson_dq.doctor.findings import RECENTLY_S, CannotRun, Finding, Severity, redis_cli
+from redisson_dq.doctor.sight import MOST_NAMED, Sight
+from redisson_dq.observing.server_advice import version_of
+from redisson_dq.wire import calls
+from redisson_dq.wire.keys import QueueKeys
+from redisson_dq.wire.rights import needed_to_move
+
+__all__ = ["rights"]
+
+# From this version on a server tells which rights a user has.
+_TELLS_RIGHTS = (7, 0)
+# Refusals of these are no service's, as doctors and exporters ask for more than every user may know.
+_LOOKS = {"info", "config|get", "slowlog|get", "client|list", "acl|log", "pubsub|channels", "pubsub|numsub", "scan"}
+_OF_QUEUES = {
+    *("eval", "evalsha", "script|load", "subscribe", "psubscribe", "publish", "blpop", "brpop", "blmove", "brpoplpush"),
+    *("lpop", "rpop", "lpush", "rpush", "lrem", "lrange", "zadd", "zrem", "zrange", "zrangebyscore", "lmove"),
+}
+# So many queues are asked about in one round trip.
+_ASKED_AT_ONCE = 200
+# The writes of a transfer on each key, and those that a user lacks who only looks.
+_ON_TIMEOUT, _ON_ENVELOPES = ("ZRANGEBYSCORE", "ZREM"), ("LREM",)
+_WRITES = {"RPUSH", "ZADD", "ZREM", "LREM"}
+
+
+def rights(sight: Sight) -> Iterator[Finding]:
+    """The user has all rights that a mover needs, and nobody was refused lately."""
+    for _, info in sight.infos:
+        if version_of(info) < _TELLS_RIGHTS:
+            raise CannotRun("Redis before 7.0 does not tell which rights a user has")
+    user = sight.ask("ACL", "WHOAMI").decode()
+    looked = sight.queues
+    for queue, missing in _missing(sight, looked):
+        # A user without any right to write only looks.
+        if missing and not set(missing) >= _WRITES:
+            yield Finding(
+                check="rights",
+                severity=Severity.PROBLEM,
+                text=f"the user {user} may not run {', '.join(missing)}",
+                queue=queue.whole,
+                evidence={"user": user, "missing": missing},
+                shown_by=redis_cli("ACL", "GETUSER", user),
+                commands=(command_line("acl", [queue.whole], ["--role", "mover", "--user", user], of_server=False),),
+            )
+            break
+    yield from _refused(sight, {key: each.whole for each in looked for key in _all_keys(each.keys)})
+
+
+def _missing(sight: Sight, queues: Sequence[Looked]) -> Iterator[tuple[Looked, list[str]]]:
+    """The commands that the user lacks to move a queue, or with a key those that it may not run on that key.
+
+    The questions about so many queues share a round trip.
+    """
+    for begin in range(0, len(queues), _ASKED_AT_ONCE):
+        part = queues[begin : begin + _ASKED_AT_ONCE]
+        asked = [each for queue in part for each in _needed(queue.keys)]
+        told = iter(answers(sight.connections, [calls.missing_rights([key], commands) for key, commands in asked]))
+        for queue in part:
+            missing: list[str] = []
+            for (key, _), refused in zip(_needed(queue.keys), told, strict=False):
+                is_ready = key == queue.keys.ready
+                missing += [each if is_ready else f"{each} {key}" for each in refused if each not in missing]
+            yield queue, missing
+
+
+def _needed(keys: QueueKeys) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The commands that a mover sends on the keys of a queue."""
+    return (keys.ready, needed_to_move(keys.channel)), (keys.timeout, _ON_TIMEOUT), (keys.envelopes, _ON_ENVELOPES)
+
+
+def _all_keys(keys: QueueKeys) -> tuple[str, ...]:
+    return keys.ready, keys.timeout, keys.envelopes, keys.channel
+
+
+def _refused(sight: Sight, owners: dict[str, str]) -> Iterator[Finding]:
+    """Refusals of the last hour that are about queues, one for each user and object."""
+    told: set[tuple[str, str]] = set()
+    for node in sight.nodes:
+        try:
+            rows = sight.ask("ACL", "LOG", 64, node=node)
+        except CannotRun as error:
+            sight.note(f"refusals of other users are not seen: {error}")
+            return
+        for row in rows:
+            of = {key.decode(): value for key, value in zip(row[::2], row[1::2], strict=True)}
+            reason, what, who = (of[name].decode(errors="replace") for name in ("reason", "object", "username"))
+            is_ours = what in owners or (reason == "command" and what.lower() in _OF_QUEUES)
+            if not is_ours or what.lower() in _LOOKS or float(of["age-seconds"]) > RECENTLY_S or (who, what) in told:
+                continue
+            told.add((who, what))
+            # A command alone tells no queue.
+            about = [owners[what]] if what in owners else sorted(set(owners.values()))[:MOST_NAMED]
+            yield Finding(
+                check="rights",
+                severity=Severity.PROBLEM,
+                text=f"the user {who} was refused the {reason} {what}, {int(of['count'])} times",
+                queue=owners.get(what),
+                evidence={"user": who, "reason": reason, "object": what, "count": int(of["count"])},
+                shown_by=redis_cli("ACL", "LOG"),
+                commands=(command_line("acl", about, ["--role", "worker", "--user", who], of_server=False),),
+            )
