@@ -6,7 +6,7 @@ import contextlib
 import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,7 +28,7 @@ from redisson_dq.cli.frame import (
 from redisson_dq.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from redisson_dq.migrating import Exported, QueueSite
+    from redisson_dq.migrating import OnProgress, QueueSite
 
 __all__ = ["command"]
 
@@ -41,7 +41,7 @@ __all__ = ["command"]
 @json_option
 def command(queue: str, to: str | None, pause: bool, server: Server, output: Output) -> int:
     """Exports the queue, or each of its partitions into a file of its own. 1 where ``--pause`` was not enough."""
-    from redisson_dq.migrating import sites_of
+    from redisson_dq.migrating import export, export_all, sites_of
 
     with server.client() as client:
         sites = sites_of(client, queue)
@@ -50,13 +50,18 @@ def command(queue: str, to: str | None, pause: bool, server: Server, output: Out
                 path = Path(folder, "export.jsonl")
                 if len(sites) > 1:
                     raise click.UsageError(f"{queue} has {len(sites)} partitions, and each has a file: give --to")
-                done = [_export(sites[0], path, pause)]
+                with _shown(sites[0]) as told:
+                    written = export(sites[0], path, pause=pause, progress=told)
                 with path.open("rb") as file:
                     shutil.copyfileobj(file, sys.stdout.buffer)
-            return PROBLEM if pause and not done[0].exact else FINE
-        paths = [Path(to)] if len(sites) == 1 else [_numbered(Path(to), i) for i in range(len(sites))]
-        with _hint(queue, paths, pause):
-            done = [_export(site, path, pause) for site, path in zip(sites, paths, strict=True)]
+            return PROBLEM if pause and not written.exact else FINE
+        line = command_line("export", [queue], ["--to", to, *(["--pause"] if pause else [])])
+        with hint_on_error(lambda: f"to go on: {line}", but_not=ArgumentError):
+            if len(sites) > 1:
+                done = export_all(sites, Path(to), pause=pause, progress=_shown)
+            else:
+                with _shown(sites[0]) as told:
+                    done = [(Path(to), export(sites[0], Path(to), pause=pause, progress=told))]
     if output.as_json:
         files = [
             {
@@ -67,34 +72,21 @@ def command(queue: str, to: str | None, pause: bool, server: Server, output: Out
                 "sha256": each.sha256,
                 "exact": each.exact,
             }
-            for each, path in zip(done, paths, strict=True)
+            for path, each in done
         ]
         output.document(files=files)
     else:
-        for each, path in zip(done, paths, strict=True):
+        for path, each in done:
             output.fields([("file", str(path)), ("queue", each.queue), *each.counts.items()])
             output.fields([("lines", each.lines), ("sha256", each.sha256), ("exact", "yes" if each.exact else "no")])
-    if pause and not all(each.exact for each in done):
+    if pause and not all(each.exact for _, each in done):
         say("the queue changed meanwhile, in spite of the pause: stop its producers and consumers", error=True)
         return PROBLEM
     return FINE
 
 
-def _hint(queue: str, paths: Sequence[Path], pause: bool) -> contextlib.AbstractContextManager[None]:
-    """Prints the command that goes on, where there is one: of several files the first ones may be complete."""
-    if len(paths) > 1:
-        return contextlib.nullcontext()
-    line = command_line("export", [queue], ["--to", str(paths[0]), *(["--pause"] if pause else [])])
-    return hint_on_error(lambda: f"to go on: {line}", but_not=ArgumentError)
-
-
-def _numbered(path: Path, number: int) -> Path:
-    return path.with_name(f"{path.stem}.{number}{path.suffix}")
-
-
-def _export(site: QueueSite, path: Path, pause: bool) -> Exported:
-    from redisson_dq.migrating import export
-
+@contextlib.contextmanager
+def _shown(site: QueueSite) -> Iterator[OnProgress]:
     with progress(f"exporting {site.name}") as shown:
         last = 0
 
@@ -104,4 +96,4 @@ def _export(site: QueueSite, path: Path, pause: bool) -> Exported:
             shown.add(max(0, done - last))
             last = done
 
-        return export(site, path, pause=pause, progress=tell)
+        yield tell

@@ -8,13 +8,14 @@ All of it works on a synchronous client, and a call returns when it is done.
 """
 
 from redisson_dq.migrating.batches import STATES
-from redisson_dq.migrating.exporting import Exported, export
+from redisson_dq.migrating.exporting import Exported, OnProgress, export
 from redisson_dq.migrating.file import FileError, checked
 from redisson_dq.migrating.importing import Imported, import_file
 from redisson_dq.migrating.journal import Journal
 from redisson_dq.migrating.migration import Migrated, Migration
 from redisson_dq.migrating.planning import MigrationPlan, plan
 from redisson_dq.migrating.recoding import Recoding
+from redisson_dq.migrating.several import export_all
 from redisson_dq.migrating.sites import QueueSite, sites_of
 from redisson_dq.migrating.to_file import ToFile
 
@@ -27,11 +28,13 @@ __all__ = [
     "Migrated",
     "Migration",
     "MigrationPlan",
+    "OnProgress",
     "QueueSite",
     "Recoding",
     "ToFile",
     "checked",
     "export",
+    "export_all",
     "import_file",
     "plan",
     "sites_of",

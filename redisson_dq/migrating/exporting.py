@@ -22,7 +22,7 @@ from redisson_dq.migrating.file import VERSION, content_of, header_of, line_of, 
 from redisson_dq.migrating.sites import PARTS, PASSING, Content, QueueSite
 from redisson_dq.wire.request import Request
 
-__all__ = ["Exported", "OnProgress", "export"]
+__all__ = ["Exported", "OnProgress", "check_free", "export"]
 
 #: A function that is called with the number of contents that are written, and how many there were at the beginning.
 OnProgress = Callable[[int, int], None]
@@ -56,8 +56,7 @@ def export(place: QueueSite, path: Path, *, pause: bool = False, progress: OnPro
 
     Raises ArgumentError where ``path`` exists, FileError for a part of another queue's export, and the errors of Redis.
     """
-    if path.exists():
-        raise ArgumentError(f"queue {place.name!r}: the file {str(path)!r} exists; an export replaces none")
+    check_free(place, path)
     part = path.with_name(path.name + ".part")
     note = path.with_name(path.name + ".paused")
     with _paused(place, note) if pause or note.exists() else _as_it_is() as own_pause:
@@ -74,6 +73,12 @@ def export(place: QueueSite, path: Path, *, pause: bool = False, progress: OnPro
         )
     part.rename(path)
     return written
+
+
+def check_free(place: QueueSite, path: Path) -> None:
+    """Raises ArgumentError where the file of an export exists."""
+    if path.exists():
+        raise ArgumentError(f"queue {place.name!r}: the file {str(path)!r} exists; an export replaces none")
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ import redisson_dq
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import ArgumentError
-from redisson_dq.migrating import FileError, QueueSite, export, import_file
+from redisson_dq.migrating import FileError, QueueSite, export, export_all, import_file, sites_of
 from tests.conftest import PATIENCE, by_night, environment, eventually
 from tests.integration.full_queue import contents, fill
 
@@ -201,6 +202,7 @@ def test_the_lines_tell_state_id_and_due(client: Any, tmp_path: Path) -> None:
 
 _KILLED_EXPORT = """
 import os, sys
+from contextlib import contextmanager
 from pathlib import Path
 import redisson_dq
 from redisson_dq.codecs import StringCodec
@@ -210,6 +212,7 @@ with redisson_dq.connect(sys.argv[1], codec=StringCodec()) as client:
 """
 _IMPORT = """
 import sys, redisson_dq
+from contextlib import contextmanager
 from pathlib import Path
 from redisson_dq.migrating import QueueSite, import_file
 with redisson_dq.connect(sys.argv[1]) as client:
@@ -270,6 +273,37 @@ def test_an_import_that_stood_still_puts_nothing_in_behind_another(
         assert [each.resumed_at for each in ended] == [500]
         assert other.blocking_queue("orders").read_all() == values
     assert not admin.exists("redisson_dq_migrating:{orders}")
+
+
+def test_an_export_of_partitions_goes_on_by_one_call(client: Any, admin: redis.Redis, tmp_path: Path) -> None:
+    whole = client.blocking_queue("orders", partitions=3, transfer=False)
+    for number in range(30):
+        whole.add(f"value {number}")
+    sites, path = sites_of(client, "orders"), tmp_path / "orders.jsonl"
+    begun: list[str] = []
+
+    @contextmanager
+    def shown(place: QueueSite) -> Iterator[Any]:
+        begun.append(place.name)
+        if len(begun) == 2:
+            raise KeyboardInterrupt
+        yield lambda done, total: None
+
+    with pytest.raises(KeyboardInterrupt):
+        export_all(sites, path, progress=shown)
+    first = (tmp_path / "orders.0.jsonl").stat()
+    done = export_all(sites, path, progress=shown)
+    assert begun == [each.name for each in (*sites[:2], *sites[1:])]
+    assert (tmp_path / "orders.0.jsonl").stat() == first
+    assert sum(each.counts.get("ready", 0) for _, each in done) == 30
+    assert sorted(each.name for each in tmp_path.iterdir()) == [f"orders.{number}.jsonl" for number in range(3)]
+    with pytest.raises(ArgumentError, match="an export replaces none"):
+        export_all(sites, path, progress=shown)
+    admin.flushall()
+    for site, (file, _) in zip(sites, done, strict=True):
+        import_file(site, file)
+    values = [value for part in whole.partitions for value in part.read_all()]
+    assert sorted(values) == sorted(f"value {number}" for number in range(30))
 
 
 def test_two_exports_write_no_file_at_once(client: Any, admin: redis.Redis, url: str, tmp_path: Path) -> None:
