@@ -20,6 +20,7 @@ cannot be compared, the comparison is false. An item that nobody has received ye
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta, timezone
@@ -234,10 +235,20 @@ def _of_item(name: str, row: SeenItem, decoded: Any) -> Any:
     return found
 
 
+def _looked_into(value: Any) -> Any:
+    """The content of a text that is JSON, such as a service writes by StringCodec. Any other value as it is."""
+    if not isinstance(value, str) or value[:1] not in ("{", "["):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+
+
 def _of_value(steps: list[Any], decoded: Any) -> Any:
     if decoded is None or decoded.error:
         return _ABSENT
-    found = decoded.value
+    found = _looked_into(decoded.value)
     for i, step in enumerate(steps):
         if isinstance(found, Mapping):
             if isinstance(step, str):

@@ -10,7 +10,7 @@ import attrs
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.requests.inner.inspecting import figures_together
 from redisson_dq.stats import QueueStats
-from redisson_dq.wire.names import named
+from redisson_dq.wire.names import exact_name, named
 from redisson_dq.wire.partitions import whole_of
 
 if TYPE_CHECKING:
@@ -43,8 +43,9 @@ class Overview:
 def overview(client: Client, match: str | None = None) -> Iterator[Overview]:
     """The queues whose names match a pattern, with their figures, by their names.
 
-    The names come from SCAN in calls of 1,000 keys, and from the subscriptions. The figures take one round trip for 100
-    queues. The partitions of a queue are one row. Example::
+    The names come from SCAN in calls of 1,000 keys, and from the subscriptions. A queue that has ready values alone
+    is found where the pattern is its name. The figures take one round trip for 100 queues. The partitions of a queue
+    are one row. Example::
 
         for each in overview(client, "orders*"):
             print(each.name, each.stats)
@@ -53,7 +54,11 @@ def overview(client: Client, match: str | None = None) -> Iterator[Overview]:
     """
     wanted = named(match)
     wholes = grouped(client, client.queue_names())
-    yield from figures_of(client, [(name, parts) for name, parts in sorted(wholes.items()) if wanted(name)])
+    found = [(name, parts) for name, parts in sorted(wholes.items()) if wanted(name)]
+    yield from figures_of(client, found)
+    exact = None if match is None else exact_name(match)
+    if exact is not None and not found:
+        yield from (each for each in figures_of(client, [(exact, [exact])]) if each.stats is None or each.stats.exists)
 
 
 def grouped(client: Client, names: Iterable[str]) -> dict[str, list[str]]:

@@ -124,11 +124,20 @@ class TestLooking:
         run("offer", "parts", "1", "2", "3", "--partitions", "4", "--delay", "1h")
         code, out, _ = run("queues")
         assert code == 0
-        assert [line.split()[:2] for line in out.splitlines()[1:]] == [["orders", "2"], ["parts", "(3"]]
+        assert [line.split()[:2] for line in out.splitlines()[1:-1]] == [["orders", "2"], ["parts", "(3"]]
+        assert out.splitlines()[-1].startswith("Queues with ready values alone are found by name")
         code, out, _ = run("queues", "o*", "--json")
         (found,) = json.loads(out)["queues"]
         assert (found["name"], found["stats"]["waiting"], found["stats"]["ready"]) == ("orders", 2, 1)
-        assert run("queues", "nothing*")[1] == "no queue matches 'nothing*'\n"
+        assert run("queues", "nothing*")[1].startswith("no queue matches 'nothing*'\n")
+
+    def test_a_queue_with_ready_values_alone_is_found_by_its_name(self, run: Run) -> None:
+        run("offer", "bare", "1", "2")
+        assert "bare" not in run("queues")[1]
+        assert [each["name"] for each in json.loads(run("queues", "--json")[1])["queues"]] == ["orders"]
+        code, out, _ = run("queues", "bare")
+        assert (code, [line.split()[:4] for line in out.splitlines()[1:]]) == (0, [["bare", "0", "0", "2"]])
+        assert run("queues", "bar")[1] == "no queue matches 'bar'\n"
 
     def test_stats(self, run: Run) -> None:
         code, out, _ = run("stats", "orders", "gone")

@@ -32,13 +32,15 @@ _LEAST = 8
 class Column:
     """A column of a table. ``right`` aligns numbers; ``cut`` shortens long cells, which are folded otherwise.
 
-    Where the terminal is too narrow, columns are left out by ``spare``, the highest first. One with 0 always stays.
+    Where the terminal is too narrow, cells are cut down to ``least`` characters. Then columns are left out by
+    ``spare``, the highest first. One with 0 always stays.
     """
 
     name: str
     right: bool = attrs.field(default=False, kw_only=True)
     cut: bool = attrs.field(default=False, kw_only=True)
     spare: int = attrs.field(default=0, kw_only=True)
+    least: int = attrs.field(default=_LEAST, kw_only=True)
 
 
 class _ShowTable(Protocol):
@@ -85,27 +87,11 @@ class Output:
 
     def table(self, columns: Sequence[str | Column], rows: Iterable[Sequence[object]]) -> None:
         """Prints a table. None is shown as an empty cell, and an int with commas."""
-        named, cells = _safe_table(columns, rows, self.width)
+        lines = _aligned(*_safe_table(columns, rows, self.width), self.width)
         if self.is_rich:
-            self._console().print(self._rich_table(named, cells))
+            self._console().print(_with_bold_head(lines), soft_wrap=True)
         else:
-            say("\n".join(_aligned(named, cells, self.width)))
-
-    def _rich_table(self, named: Sequence[Column], cells: Sequence[Sequence[str]]) -> Any:
-        from rich.table import Table
-        from rich.text import Text
-
-        table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
-        for column in named:
-            table.add_column(
-                Text(column.name),
-                justify="right" if column.right else "left",
-                overflow="ellipsis" if column.cut else "fold",
-                no_wrap=column.cut,
-            )
-        for row in cells:
-            table.add_row(*map(Text, row))
-        return table
+            say("\n".join(lines))
 
     @contextlib.contextmanager
     def live(self) -> Iterator[_ShowTable]:
@@ -120,8 +106,8 @@ class Output:
         with Live(console=self._console(), auto_refresh=False) as live:
 
             def show(columns: Sequence[str | Column], rows: Iterable[Sequence[object]], note: str) -> None:
-                table = self._rich_table(*_safe_table(columns, rows, self.width))
-                live.update(Group(table, Text(safe(note), style="dim")), refresh=True)
+                lines = _aligned(*_safe_table(columns, rows, self.width), self.width)
+                live.update(Group(_with_bold_head(lines), Text(safe(note), style="dim")), refresh=True)
 
             yield show
 
@@ -168,6 +154,15 @@ def _safe_lines(text: str) -> str:
     return "\n".join(map(safe, text.split("\n")))
 
 
+def _with_bold_head(lines: Sequence[str]) -> Any:
+    """The lines of a table for rich, which by itself would fold names before it cuts values."""
+    from rich.text import Text
+
+    text = Text("\n".join(lines), no_wrap=True, overflow="crop")
+    text.stylize("bold", 0, len(lines[0]))
+    return text
+
+
 # -- cells -----------------------------------------------------------------------------------------------------------
 
 
@@ -177,15 +172,33 @@ def _safe_table(
     named = [column if isinstance(column, Column) else Column(column) for column in columns]
     named = [attrs.evolve(column, name=safe(column.name)) for column in named]
     cells = [[_cell(value) for value in row] for row in rows]
+    whole = _whole_widths(named, cells)
+    needed = [min(wide, column.least) if column.cut else wide for column, wide in zip(named, whole, strict=True)]
     kept = list(range(len(named)))
-    while _needed(named, cells, kept) > width and any(named[i].spare for i in kept):
+    while _with_gaps([needed[i] for i in kept]) > width and any(named[i].spare for i in kept):
         kept.remove(max(kept, key=lambda i: named[i].spare))
     return [named[i] for i in kept], [[row[i] for i in kept] for row in cells]
 
 
-def _needed(columns: Sequence[Column], rows: Sequence[Sequence[str]], kept: Sequence[int]) -> int:
-    widths = (max([_width(columns[i].name), *(_width(row[i]) for row in rows)]) for i in kept)
-    return sum(widths) + len(_GAP) * (len(kept) - 1)
+def _whole_widths(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> list[int]:
+    return [max([_width(column.name), *(_width(row[i]) for row in rows)]) for i, column in enumerate(columns)]
+
+
+def _with_gaps(widths: Sequence[int]) -> int:
+    return sum(widths) + len(_GAP) * (len(widths) - 1)
+
+
+def _widths(columns: Sequence[Column], rows: Sequence[Sequence[str]], most: int) -> list[int]:
+    """The width of each column. A column that may be cut gives way first, else the widest one."""
+    widths = _whole_widths(columns, rows)
+    while _with_gaps(widths) > most:
+        able = [i for i, column in enumerate(columns) if column.cut and widths[i] > column.least] or [
+            i for i in range(len(columns)) if widths[i] > _LEAST
+        ]
+        if not able:
+            break
+        widths[max(able, key=widths.__getitem__)] -= 1
+    return widths
 
 
 def _cell(value: object) -> str:
@@ -210,15 +223,7 @@ def _width(text: str) -> int:
 
 
 def _aligned(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> list[str]:
-    widths = [max([_width(column.name), *(_width(row[i]) for row in rows)]) for i, column in enumerate(columns)]
-    while sum(widths) + len(_GAP) * (len(widths) - 1) > width:
-        # A column that may be cut gives way first, else the widest one.
-        able = [i for i, column in enumerate(columns) if column.cut and widths[i] > _LEAST] or [
-            i for i in range(len(columns)) if widths[i] > _LEAST
-        ]
-        if not able:
-            break
-        widths[max(able, key=widths.__getitem__)] -= 1
+    widths = _widths(columns, rows, width)
     lines = []
     for row in ([column.name for column in columns], *rows):
         folded = [

@@ -8,6 +8,9 @@ from redisson_dq._texts import nearest
 
 __all__ = ["NoSuchCommand", "usage_error"]
 
+#: Words of other programs for the option that names the server.
+_SERVER = frozenset(("redis", "uri", "redis-url", "redis-uri", "host", "server", "address", "dsn", "u", "h"))
+
 
 def usage_error(error: click.ClickException, program: str) -> str:
     """The lines for standard error: the usage of the command, and the error behind the command's name."""
@@ -21,6 +24,8 @@ def _message(error: click.ClickException, ctx: click.Context | None) -> str:
     if isinstance(error, click.NoSuchOption) and ctx is not None:
         options = [name for each in ctx.command.params for name in (*each.opts, *each.secondary_opts)]
         known = {name.lstrip("-"): name for name in options if name.startswith("--")}
+        if error.option_name.lstrip("-").lower() in _SERVER and "url" in known:
+            return f"there is no option {error.option_name}; did you mean --url?"
         return f"there is no option {error.option_name}{_question(error.option_name, known)}"
     if isinstance(error, NoSuchCommand):
         known = {name: name for name in error.commands}

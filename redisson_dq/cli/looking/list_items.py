@@ -150,8 +150,8 @@ def _show(output: Output, state: str, rows: list[tuple[SeenItem, DecodedValue]])
         columns["reason"] = [row.reason for row, _ in rows]
     columns["codec"] = [f"{each.codec.replace('Codec', '') or '?'}{_mark(each)}" for _, each in rows]
     columns["value"] = [short(each) for _, each in rows]
-    cut = {"reason", "value"}
-    heads = [Column(name, cut=name in cut, right=name == "attempts") for name in columns]
+    cut, spare = {"reason", "value"}, {"attempts": 1, "codec": 2}
+    heads = [Column(name, cut=name in cut, right=name == "attempts", spare=spare.get(name, 0)) for name in columns]
     output.table(heads, list(zip(*columns.values(), strict=True)))
 
 

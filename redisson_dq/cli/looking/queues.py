@@ -16,12 +16,14 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+_NOT_FOUND = "Queues with ready values alone are found by name: redisson-dq queues QUEUE"
+
 
 @click.command(
     help="""Show the queues of the server, Redisson's and ours, with their figures.
 
-    PATTERN chooses names as Redis's KEYS does: 'orders*'. A queue in partitions is one row. A queue is not found that
-    has ready values alone and that no client has open: name it, as in stats QUEUE.
+    PATTERN chooses names as Redis's KEYS does: 'orders*'. A queue in partitions is one row. A queue that has ready
+    values alone, and that no client has open, is found by its whole name: queues QUEUE.
     """
 )
 @click.argument("pattern", metavar="[PATTERN]", required=False)
@@ -45,7 +47,8 @@ def command(pattern: str | None, server: Server, output: Output) -> int:
                 for each in found
             ]
         )
-    elif not found:
+        return _exit_code(found, pattern)
+    if not found:
         output.text(f"no queue {'matches ' + repr(pattern) if pattern else 'was found'}")
     else:
         numbers = [Column(name, right=True) for name in ("waiting", "overdue", "ready", "in flight", "dead")]
@@ -62,20 +65,26 @@ def command(pattern: str | None, server: Server, output: Output) -> int:
             counts = [stats.waiting, stats.overdue, stats.ready, stats.in_flight, stats.dead]
             mover = stats.mover.client if stats.mover is not None else _movers(stats.subscribers)
             rows.append([name, *counts, late, each.problem or ("paused" if stats.is_paused else mover)])
-        output.table(["queue", *numbers, "next due", "moved by"], rows)
+        output.table(["queue", *numbers, Column("next due", spare=1), "moved by"], rows)
+    if not _is_one(pattern):
+        output.text(_NOT_FOUND)
     return _exit_code(found, pattern)
 
 
 def _exit_code(found: Sequence[Overview], pattern: str | None) -> int:
     """A broken queue fails a look at all queues only where no other queue was seen."""
-    from redisson_dq.wire.names import exact_name
-
-    is_named = pattern is not None and exact_name(pattern) is not None
-    if not found or not (is_named or all(each.stats is None for each in found)):
+    if not found or not (_is_one(pattern) or all(each.stats is None for each in found)):
         return FINE
     if found[0].error is not None:
         return code_of(found[0].error)
     return DATA if found[0].problem is not None else FINE
+
+
+def _is_one(pattern: str | None) -> bool:
+    """Whether the pattern is the name of one queue."""
+    from redisson_dq.wire.names import exact_name
+
+    return pattern is not None and exact_name(pattern) is not None
 
 
 def _movers(subscribers: int | None) -> str:

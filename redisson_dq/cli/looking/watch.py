@@ -176,7 +176,7 @@ def _look(
 
 # Where all do not fit, the last figures to go are those that say whether something is stuck.
 _COLUMNS = [
-    Column("queue", cut=True),
+    Column("queue", cut=True, least=24),
     Column("waiting", right=True),
     Column("/s", right=True, spare=5),
     Column("overdue", right=True, spare=1),

@@ -107,6 +107,19 @@ def test_it_does_not_hold(text: str) -> None:
     assert not holds(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "value", "is_wanted"),
+    [
+        ("order.id = 42", '{"order": {"id": 42}}', True),
+        ("order.id = 43", '{"order": {"id": 42}}', False),
+        ("order.id", '{"order": {"id": 42}', False),
+        ("order.id", "order.id", False),
+    ],
+)
+def test_a_text_that_is_json_is_looked_into(text: str, value: str, is_wanted: bool) -> None:
+    assert holds(text, value) is is_wanted
+
+
 def test_without_a_value_only_the_item_counts() -> None:
     assert not Filter("size > 1 and state = waiting").needs_value
     assert Filter("order.id = 1").needs_value

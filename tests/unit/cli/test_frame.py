@@ -176,6 +176,21 @@ class TestOutput:
         Output().table(["queue", "n"], [(WIDE, 1)])
         assert capsys.readouterr().out.splitlines()[1] == f"{WIDE}  1"
 
+    @pytest.mark.parametrize(
+        ("width", "lines"),
+        [
+            (60, ["id                    reason", f"{'f' * 20}  {'b' * 35}..."]),
+            (30, ["id                    reason", f"{'f' * 20}  bbbbb..."]),
+        ],
+    )
+    def test_a_spare_column_goes_before_a_name_is_folded(
+        self, width: int, lines: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        monkeypatch.setenv("COLUMNS", str(width))
+        spare = Column("attempts at it that took long", spare=1)
+        Output().table(["id", spare, Column("reason", cut=True)], [("f" * 20, 1, "b" * 100)])
+        assert capsys.readouterr().out.splitlines() == lines
+
     def test_control_characters_are_escaped(
         self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
