@@ -13,7 +13,7 @@ import redis
 from redisson_dq.embedded import EmbeddedServer
 from tests.conftest import PROGRAMS, REPLICATES_AT_ONCE, eventually
 
-__all__ = ["Cluster"]
+__all__ = ["Cluster", "low_port"]
 
 
 class Cluster:
@@ -28,7 +28,7 @@ class Cluster:
         }
         self.masters = range(masters)
         self.servers = [
-            stack.enter_context(EmbeddedServer(program=PROGRAMS["redis"](), port=_low_port(), config=config))
+            stack.enter_context(EmbeddedServer(program=PROGRAMS["redis"](), port=low_port(), config=config))
             for _ in range(2 * masters if replicas else masters)
         ]
         self.admins = [stack.enter_context(redis.Redis.from_url(server.url)) for server in self.servers]
@@ -83,7 +83,7 @@ def _serves_all(node: redis.Redis) -> bool:
     return (state["cluster_state"], state["cluster_slots_ok"]) == ("ok", "16384")
 
 
-def _low_port() -> int:
+def low_port() -> int:
     """A port that leaves room for the cluster bus, 10,000 above it, and is not the next one of every process.
 
     Both are below the ports that the system gives to connections.

@@ -3,9 +3,9 @@
 ====== ===========================================================
 0      success, also with warnings
 1      a problem was found, or an error that has no code of its own
-64     a usage error: the arguments cannot be used
+64     a usage error: the arguments cannot be used, or the URL names one node of a cluster
 65     data: a key of another type, or a value that no codec reads
-69     Redis cannot be reached
+69     Redis cannot be reached, or serves nobody for now
 70     of ``worker``: the user's module raised an exception
 77     Redis refused the login, or the user lacks a right
 130    Ctrl-C, after cleaning up

@@ -30,6 +30,7 @@ from redisson_dq.cli.frame import (
     say,
     server_options,
     stopping,
+    tell_outage,
     write_options,
 )
 from redisson_dq.errors import ArgumentError
@@ -166,6 +167,7 @@ def command(
                 to_file=to_file,
                 durable=Durability(wanted.min_replicas) if wanted.min_replicas else None,
                 progress=lambda kind, count: shown.add(count),
+                away=tell_outage,
             )
             before = sum(migration.moved().values())
             shown.expect(total + before)

@@ -21,9 +21,10 @@ from redisson_dq.mending.filtering import filtered
 from redisson_dq.mending.pausing import pause, resume
 from redisson_dq.mending.queue import MendedQueue, QueuePart
 from redisson_dq.mending.releasing import ack, release, select_held
-from redisson_dq.mending.selection import Selection, select_aside, select_waiting
+from redisson_dq.mending.selection import Selection, select_aside, select_ready, select_waiting
 from redisson_dq.mending.undo_file import UndoFile, UndoFileError, UndoWriter
 from redisson_dq.mending.undoing import Undone, check_file, undo
+from redisson_dq.mending.untouched import count_over, count_torn
 from redisson_dq.mending.walking import aside_rows
 
 __all__ = [
@@ -40,6 +41,8 @@ __all__ = [
     "ack",
     "aside_rows",
     "check_file",
+    "count_over",
+    "count_torn",
     "filtered",
     "found_by_id",
     "mend_aside",
@@ -49,6 +52,7 @@ __all__ = [
     "resume",
     "select_aside",
     "select_held",
+    "select_ready",
     "select_waiting",
     "undo",
 ]

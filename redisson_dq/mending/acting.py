@@ -68,8 +68,8 @@ def mend_waiting(selection: Selection, action: WaitingAction, ms: int, acting: A
 
 
 def mend_aside(selection: Selection, action: AsideAction, acting: Acting | None = None) -> MendCounts:
-    """Purges the chosen elements, gives them to the queue again ("redrive"), or delivers quarantined entries as values
-    ("values").
+    """Purges the chosen elements, gives them to the queue again ("redrive"), delivers quarantined entries as values
+    ("values"), or sets ready values aside ("add").
     """
     queue, kind = selection.queue, selection.kind
     assert kind != "waiting"

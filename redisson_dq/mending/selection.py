@@ -13,10 +13,10 @@ import attrs
 from redisson_dq.browsing.rows import SeenItem
 from redisson_dq.mending.entries import entry_from, entry_line
 from redisson_dq.mending.queue import MendedQueue, QueuePart
-from redisson_dq.mending.walking import all_aside, all_waiting
+from redisson_dq.mending.walking import all_aside, all_ready, all_waiting
 from redisson_dq.wire.calls.mending import Aside, AsideKind, Met
 
-__all__ = ["MendBatch", "Chosen", "Selection", "SelectionKind", "select_aside", "select_waiting"]
+__all__ = ["MendBatch", "Chosen", "Selection", "SelectionKind", "select_aside", "select_ready", "select_waiting"]
 
 SelectionKind = Literal["waiting", "in-flight", "dead", "quarantine", "undecodable"]
 #: An entry of the waiting side, or an element of a list.
@@ -132,6 +132,23 @@ def select_aside(
     selection = Selection(queue, kind)
     with selection.unless_it_fails():
         _choose(selection, _placed(selection, all_aside(queue, kind)), wanted, told, stop)
+    return selection
+
+
+def select_ready(
+    queue: MendedQueue,
+    wanted: Callable[[SeenItem], bool] | None = None,
+    *,
+    most: int,
+    told: Callable[[int, int], None] | None = None,
+) -> Selection:
+    """Chooses among the first ready values, ``most`` of each part, to set them aside as undecodable.
+
+    The id of a row is its place in the list at this moment, such as ``ready@0``.
+    """
+    selection = Selection(queue, "undecodable")
+    with selection.unless_it_fails():
+        _choose(selection, _placed(selection, all_ready(queue, most)), wanted, told, None)
     return selection
 
 

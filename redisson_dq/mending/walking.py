@@ -16,7 +16,7 @@ from redisson_dq.mending.rows import aside_row, waiting_row
 from redisson_dq.wire import calls, commands
 from redisson_dq.wire.calls.mending import Aside, AsideKind, Met
 
-__all__ = ["all_aside", "all_waiting", "aside_rows"]
+__all__ = ["all_aside", "all_ready", "all_waiting", "aside_rows"]
 
 # Elements are read in pages of so many and so many bytes, one at first, each page in one command.
 _PAGE, _PAGE_BYTES = 500, 500_000
@@ -56,20 +56,36 @@ def all_aside(queue: MendedQueue, kind: AsideKind) -> Iterator[tuple[QueuePart, 
             yield home, attrs.evolve(row, queue=home.name), aside
 
 
+def all_ready(queue: MendedQueue, most: int) -> Iterator[tuple[QueuePart, SeenItem, Aside]]:
+    """The first ready values of a queue, so many of each part, as elements that may be set aside."""
+    for part in queue.parts:
+        now = from_ms(queue.run(commands.server_time_us(part.keys.queue.timeout)) // 1000)
+        values = (value for page in _pages(queue, part.keys.queue.ready) for value in page)
+        for number, value in enumerate(itertools.islice(values, most)):
+            id = f"ready@{number}"
+            row = SeenItem(queue=part.name, state="ready", id=id, now=now, size=len(value), data=value)
+            yield part, row, Aside(element=value)
+
+
+def _pages(queue: MendedQueue, key: str) -> Iterator[list[bytes]]:
+    start, count = 0, 1
+    while elements := queue.run(commands.slice_of(key, start, start + count - 1)):
+        yield elements
+        start += len(elements)
+        size = 1 + sum(map(len, elements)) // len(elements)
+        count = max(1, min(_PAGE, 16 * count, _PAGE_BYTES // size))
+
+
 def _elements(queue: MendedQueue, part: QueuePart, kind: AsideKind) -> Iterator[tuple[SeenItem, Aside]]:
     keys = part.keys
     key = {"dead": keys.dead.dead, "quarantine": keys.queue.quarantine, "undecodable": keys.queue.undecodable}[kind]
     now = from_ms(queue.run(commands.server_time_us(keys.queue.timeout)) // 1000)
     # Letters with equal values are told apart by their order.
     met: Counter[str] = Counter()
-    start, count = 0, 1
-    while elements := queue.run(commands.slice_of(key, start, start + count - 1)):
+    for elements in _pages(queue, key):
         found = _letters(queue, part, elements, met) if kind == "dead" else [Aside(element=each) for each in elements]
         for aside in found:
             yield aside_row(part.name, kind, aside, now), aside
-        start += len(elements)
-        size = 1 + sum(map(len, elements)) // len(elements)
-        count = max(1, min(_PAGE, 16 * count, _PAGE_BYTES // size))
 
 
 def _letters(queue: MendedQueue, part: QueuePart, elements: list[bytes], met: Counter[str]) -> list[Aside]:

@@ -61,10 +61,11 @@ class Migration:
         durable: Durability | None = None,
         progress: Callable[[str, int], None] | None = None,
         on_state: Callable[[str, int], None] | None = None,
+        away: Callable[[str], None] | None = None,
     ) -> None:
         """``progress`` is called with a kind and how many items of it were moved, ``on_state`` with the state of each
-        batch and its number. ``durable`` names the confirmations without which no batch follows another. Nothing is
-        sent before :meth:`run`.
+        batch and its number. ``away`` is called with the reason when a condition is waited for. ``durable`` names the
+        confirmations without which no batch follows another. Nothing is sent before :meth:`run`.
         """
         self._recoding = recoding
         self._batches = BatchMover(
@@ -78,6 +79,7 @@ class Migration:
         self._sources = self._batches.sources
         self._targets = [] if to_file else list(recoding.targets)
         self._progress = progress or (lambda kind, count: None)
+        self._away = away or (lambda reason: None)
         self._clock = sites[0].client.runtime.clock
         self._stop: Callable[[], bool] = lambda: False
         self._patience = 0
@@ -172,15 +174,19 @@ class Migration:
 
     def _waiting_out(self, step: Callable[[], T]) -> T:
         """Carries out a step that may be repeated, and waits for conditions that pass."""
-        for tries_left in range(self._patience, -1, -1):
+        until, is_first = self._clock.monotonic() + self._patience, True
+        while True:
             try:
                 return step()
             except RedissonDQError as error:
                 # A replica that is away may come back.
-                if not (passes(error) or isinstance(error, DurabilityError)) or not tries_left or self._stop():
+                may_pass = passes(error) or isinstance(error, DurabilityError)
+                if not may_pass or self._clock.monotonic() >= until or self._stop():
                     raise
+                if is_first:
+                    self._away(str(error))
+                is_first = False
                 self._clock.sleep(1.0)
-        raise AssertionError("the last try returns or raises")
 
     def _round(self) -> int:
         """Ready values as long as there are some, and one batch of each other kind."""

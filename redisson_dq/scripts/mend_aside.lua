@@ -1,10 +1,11 @@
--- Takes dead letters, quarantined entries or undecodable values out for good, or gives them to their queue again.
+-- Takes dead letters, quarantined entries or undecodable values out for good, or gives them to their queue again. Sets
+-- ready values aside as undecodable.
 -- Answers to: nothing in Redisson
--- KEYS: ready, timeout, envelopes, channel, alarm, quarantine, undecodable, deliveries, histories, history_ends, capacity, records, forget, dead, dead_info, dead_index, returned
--- ARGV: nonce, "dead", "quarantine" or "undecodable", "purge", "redrive" or "values" (a quarantined entry is delivered as a value), for how many ms outcomes are remembered, then of each its element of the list, and of a dead letter its id, else ""
+-- KEYS: ready, timeout, envelopes, channel, alarm, quarantine, undecodable, deliveries, histories, history_ends, capacity, capacity_channel, records, forget, dead, dead_info, dead_index, returned
+-- ARGV: nonce, "dead", "quarantine" or "undecodable", "purge", "redrive", "values" (a quarantined entry is delivered as a value) or "add" (a ready value becomes an undecodable one), for how many ms outcomes are remembered, then of each its element of the list, and of a dead letter its id, else ""
 -- RETURN: the server's time in epoch us; "done", "gone", "newer" (it has a record in a newer form) or "unreadable" (it is in no known format) of each
 -- COST: O(n (p + log m)), n elements, p the place of each in its list, m waiting
--- INCLUDE: clock, act_once, once, envelope, letters, forms, named, records, remember, settle, bury, leave, need, full_memory, announce, add
+-- INCLUDE: clock, act_once, once, envelope, letters, forms, named, records, remember, settle, bury, leave, need, full_memory, announce, add, room
 local now_us, now_ms = server_time()
 local nonce, kind, action, remember_ms = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 -- Fails on a wrong type before anything is written.
@@ -17,7 +18,7 @@ end
 for _, key in ipairs({keys.dead_info, keys.deliveries, keys.records}) do
   redis.call('HLEN', key)
 end
-need(WRITES_NOTES, LETTERING, FOLLOWING, ADDING, {'DECRBY', 'DEL', 'GET', 'LREM'})
+need(WRITES_NOTES, LETTERING, FOLLOWING, ADDING, {'DECRBY', 'DEL', 'GET', 'INCRBY', 'LREM'})
 despite_full_memory('ZREMRANGEBYRANK', keys.histories, 1, 0)
 local outcomes = told_before(nonce, math.floor((#ARGV - 4) / 2), now_ms)
 if outcomes then
@@ -76,8 +77,23 @@ local function end_quarantine(element)
   return 'done'
 end
 
+-- A value is looked for among so many that are ready.
+local READY = 100000
+
+local function set_aside(value)
+  if not redis.call('LPOS', keys.ready, value, 'MAXLEN', READY) then
+    return 'gone'
+  end
+  redis.call('LREM', keys.ready, 1, value)
+  redis.call('RPUSH', keys.undecodable, value)
+  make_room(1)
+  return 'done'
+end
+
 local function end_undecodable(value)
-  if redis.call('LREM', keys.undecodable, 1, value) == 0 then
+  if action == 'add' then
+    return set_aside(value)
+  elseif redis.call('LREM', keys.undecodable, 1, value) == 0 then
     return 'gone'
   elseif action == 'redrive' then
     make_ready(value)

@@ -1,7 +1,7 @@
 -- Takes a call of mend_aside.lua back: elements stand in their list again.
 -- Answers to: nothing in Redisson
 -- KEYS: ready, timeout, envelopes, quarantine, undecodable, deliveries, leases, histories, history_ends, capacity, capacity_channel, records, forget, dead, dead_info, dead_index, returned
--- ARGV: nonce, "dead", "quarantine" or "undecodable", "purge", "redrive" or "values", then of each its element of the list, and of a dead letter its id and its record in dead_info, else "" and ""
+-- ARGV: nonce, "dead", "quarantine" or "undecodable", "purge", "redrive", "values" or "add", then of each its element of the list, and of a dead letter its id and its record in dead_info, else "" and ""
 -- RETURN: the server's time in epoch us; "done" or "gone" (it is not in the queue any more) of each
 -- COST: O(n (r + log d)), n elements, r ready values, d dead letters
 -- INCLUDE: clock, act_once, letters, delivery_record, settle, unlearn, need, full_memory, room, announce
@@ -18,9 +18,10 @@ end
 for _, key in ipairs({keys.dead_info, keys.records}) do
   redis.call('HLEN', key)
 end
-need(WRITES_NOTES, UNLEARNING, FOLLOWING, {'GET', 'INCRBY', 'LREM', 'RPUSH'})
+need(WRITES_NOTES, UNLEARNING, FOLLOWING, {'DECRBY', 'GET', 'INCRBY', 'LPUSH', 'LREM', 'RPUSH'})
 despite_full_memory('ZREMRANGEBYRANK', keys.timeout, 1, 0)
-local outcomes = told_before(nonce, math.floor((#ARGV - 3) / 3), now_ms)
+local count = math.floor((#ARGV - 3) / 3)
+local outcomes = told_before(nonce, count, now_ms)
 if outcomes then
   return reply_with({now_us, outcomes})
 end
@@ -33,6 +34,18 @@ local function taken_back(value)
   end
   make_room(1)
   return true
+end
+
+-- Values that were set aside stood near the head of the ready ones.
+local function ready_again(value)
+  if redis.call('LREM', keys.undecodable, -1, value) == 0 then
+    return 'gone'
+  end
+  redis.call('LPUSH', keys.ready, value)
+  if tonumber(redis.pcall('GET', keys.capacity) or nil) then
+    redis.call('DECRBY', keys.capacity, 1)
+  end
+  return 'done'
 end
 
 local function bring_back(element, id, info)
@@ -62,8 +75,15 @@ local function bring_back(element, id, info)
   return 'done'
 end
 
-for i = 4, #ARGV, 3 do
-  outcomes[#outcomes + 1] = bring_back(ARGV[i], ARGV[i + 1], ARGV[i + 2])
+if action == 'add' then
+  -- The last one first, so that the first one is the head again.
+  for i = count, 1, -1 do
+    outcomes[i] = ready_again(ARGV[3 * i + 1])
+  end
+else
+  for i = 1, count do
+    outcomes[i] = bring_back(ARGV[3 * i + 1], ARGV[3 * i + 2], ARGV[3 * i + 3])
+  end
 end
 remember_left(nonce, outcomes, now_ms)
 return reply_with({now_us, outcomes})

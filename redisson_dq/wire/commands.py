@@ -32,6 +32,7 @@ __all__ = [
     "index_of",
     "kind_of",
     "leases_held",
+    "leases_over",
     "length_of",
     "members_of",
     "move",
@@ -100,6 +101,11 @@ def kind_of(key: str) -> Request[str]:
 def leases_held(keys: QueueKeys) -> Request[list[bytes]]:
     """The ids of all leases of a queue."""
     return Request(words=("ZRANGE", keys.leases, 0, -1), types={keys.leases: "zset"}, parse=list)
+
+
+def leases_over(keys: QueueKeys, now_ms: int) -> Request[int]:
+    """How many leases have a deadline that is over."""
+    return Request(words=("ZCOUNT", keys.leases, "-inf", now_ms), types={keys.leases: "zset"}, parse=int)
 
 
 def length_of(key: str) -> Request[int]:

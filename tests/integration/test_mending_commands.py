@@ -11,6 +11,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import time
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
@@ -22,11 +23,11 @@ import pytest
 import redisson_dq
 from redisson_dq.cli import main
 from redisson_dq.codecs import JsonJacksonCodec, Kryo5Codec, StringCodec
-from redisson_dq.mending import MendedQueue, found_by_id
+from redisson_dq.mending import MendedQueue, UndoFile, found_by_id
 from redisson_dq.wire.envelope import unwrap
 from redisson_dq.wire.keys import QueueKeys
 from tests.cluster import Cluster
-from tests.conftest import environment
+from tests.conftest import environment, eventually
 
 PAGE = Path(__file__).parents[2] / "docs" / "command-line.md"
 SESSION = re.compile(r"<!-- session: ([\w-]+) -->\n\n```console\n(.*?)```", re.DOTALL)
@@ -69,6 +70,7 @@ def alike(text: str) -> str:
     text = re.sub(r"\d{8}-\d{6}-\d{6}", "TIME", text)
     text = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}\+00:00", "TIME", text)
     text = re.sub(r"\b[0-9a-f]{16,20}\b", "ID", text)
+    text = re.sub(r"\b\d[\d.hms ]*s ago\b", "AGO", text)
     return re.sub(r" +", " ", text)
 
 
@@ -241,6 +243,23 @@ def test_ctrl_c_ends_between_batches_with_a_summary(delayed: Any, url: str, tmp_
     assert "stopped: the rest is as it was" in out.decode()
 
 
+@pytest.mark.nightly
+def test_a_rate_holds_for_many_items(
+    delayed: Any, run: Callable[..., tuple[int, str, str]], admin: Any, tmp_path: Path
+) -> None:
+    count, rate = 100_000, 20_000
+    for begin in range(0, count, 10_000):
+        delayed.offer_all([(f"value-{begin + i}", HOUR + i) for i in range(10_000)])
+    began = time.monotonic()
+    code, out, _ = run(f"reschedule orders --all --by 1h --yes --rate {rate} --undo-file f")
+    assert (code, f"rescheduled {count:,} of {count:,} items" in out) == (0, True)
+    # The first batch waits for nothing.
+    assert time.monotonic() - began > (count - 250) / rate
+    assert UndoFile.read(tmp_path / "f").ended
+    assert f"put back {count:,} of {count:,}" in run("undo f --yes")[1]
+    assert admin.zcard(KEYS.timeout) == count
+
+
 # -- a cluster -------------------------------------------------------------------------------------------------------
 def test_partitions_over_the_masters_of_a_cluster_are_cancelled_and_put_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -280,6 +299,112 @@ def test_values_that_are_set_aside_are_shown_decoded_and_named_by_their_bytes(
     assert admin.lrange(KEYS.undecodable, 0, -1) == [values[1]]
     assert run("undecodable redrive orders --filter 'sku = B-2' --yes --no-undo")[0] == 0
     assert admin.lrange(KEYS.ready, 0, -1) == [values[1]]
+
+
+def test_a_list_of_what_is_set_aside_tells_what_helps(
+    client: Any, run: Callable[..., tuple[int, str, str]], admin: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    admin.rpush(KEYS.quarantine, b"1 junk")
+    assert "give them" not in run("dead list orders")[1]
+    assert (
+        "\nto give them to the queue again: redisson-dq quarantine redrive orders --all --yes\n"
+        in (run("quarantine list orders")[1])
+    )
+    queue = client.blocking_queue("orders", transfer=False)
+    queue.add("a value of some length")
+    queue.receive(timeout=5, visibility_timeout=60).reject("a reason of some length, as people write them")
+    (letter,) = queue.dead_letters()
+    monkeypatch.setenv("COLUMNS", "60")
+    head, row, *_ = run("dead list orders")[1].splitlines()
+    assert head.split() == ["id", "came", "reason", "value"]
+    assert row.startswith(f"{letter.id} ")
+    assert len(row) <= 60
+
+
+def test_ready_values_are_set_aside_and_put_back_at_the_head(
+    client: Any, run: Callable[..., tuple[int, str, str]], admin: Any
+) -> None:
+    values = [b"\xff\xfe\x00", b'{"n":1}', b'{"n":2}', b'{"n":3}']
+    admin.rpush("orders", *values)
+    code, out, err = run("undecodable add orders ready@0 --dry-run")
+    assert (code, "orders ready@0: hex fffe00" in err, "set aside 1 ready value of orders" in err) == (0, True, True)
+    assert admin.lrange("orders", 0, -1) == values
+    code, out, _ = run("undecodable add orders ready@0 ready@1 ready@9 --yes --undo-file f")
+    assert (code, "set aside 2 of 2 ready values of orders" in out) == (1, True)
+    assert (admin.lrange("orders", 0, -1), admin.lrange(KEYS.undecodable, 0, -1)) == (values[2:], values[:2])
+    assert run("undo f --yes")[0] == run("undo f --yes")[0] == 0
+    assert (admin.lrange("orders", 0, -1), admin.llen(KEYS.undecodable)) == (values, 0)
+    assert run("undecodable add orders --filter 'n >= 2' --look 3 --yes --no-undo")[0] == 0
+    assert admin.lrange("orders", 0, -1) == [*values[:2], values[3]]
+    assert run("undecodable redrive orders --all --yes --no-undo")[0] == 0
+    assert admin.lrange("orders", 0, -1) == [*values[:2], values[3], values[2]]
+
+
+def test_a_value_that_is_set_aside_makes_room_in_a_bounded_queue(
+    client: Any, run: Callable[..., tuple[int, str, str]], admin: Any
+) -> None:
+    bounded = client.bounded_blocking_queue("orders", transfer=False)
+    assert bounded.try_set_capacity(1)
+    assert bounded.offer("bad")
+    assert not bounded.offer("good")
+    assert run("undecodable add orders --all --yes --undo-file f")[0] == 0
+    assert bounded.remaining_capacity() == 1
+    assert run("undo f --yes")[0] == 0
+    assert bounded.remaining_capacity() == 0
+
+
+# -- what no action touches ------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("key", [KEYS.timeout, KEYS.envelopes])
+def test_entries_in_one_key_alone_are_told_and_left(
+    delayed: Any, run: Callable[..., tuple[int, str, str]], admin: Any, key: str
+) -> None:
+    for i in range(3):
+        delayed.offer(f"value-{i}", HOUR, id=f"order-{i}")
+    (member,) = admin.zrange(KEYS.timeout, 1, 1)
+    admin.execute_command(*(["ZREM", key, member] if key == KEYS.timeout else ["LREM", key, 1, member]))
+    for line in ("reschedule orders --all --by 1h", "run-now orders --filter 'due > 1s'", "cancel orders --all"):
+        code, out, err = run(f"{line} --yes --no-undo --json")
+        told = (
+            "1 entry stands in one of the two keys of orders alone, and is left: redisson-dq doctor orders --only torn"
+        )
+        assert (code, json.loads(out)["torn"], told in err) == (1, 1, True), line
+    assert run("cancel orders --all --dry-run")[0] == 1
+    code, out, _ = run("doctor orders --only torn-entries")
+    assert "torn-entries" in out
+
+
+def test_a_lease_that_is_over_is_not_held_and_its_remedy_is_told(
+    client: Any, run: Callable[..., tuple[int, str, str]], admin: Any
+) -> None:
+    queue = client.blocking_queue("orders", transfer=False)
+    queue.add("value")
+    assert queue.receive(timeout=5, visibility_timeout=0.001)
+    eventually(lambda: client.inspect("orders").overdue)
+    for verb in ("release", "ack"):
+        code, _, err = run(f"{verb} orders --all --yes")
+        assert code == 0
+        assert "1 lease is over and held by nobody: redisson-dq move orders makes the values ready" in err
+        assert f"{verb} 0 held values of orders: nothing to do" in err
+    assert run("move orders")[0] == 0
+    assert admin.llen("orders") == 1
+
+
+def test_a_filter_and_an_id_find_an_item_where_it_was_put_off_to(
+    client: Any, url: str, run: Callable[..., tuple[int, str, str]]
+) -> None:
+    """Also those of an entry without a record, as Redisson writes it."""
+    client.delayed_queue("orders", transfer=False).offer("ours", HOUR, id="order-1")
+    with redisson_dq.connect(url, codec=StringCodec(), envelope="legacy") as other:
+        other.delayed_queue("orders", transfer=False).offer("theirs", HOUR)
+    assert run("reschedule orders --filter 'due < 2h' --by 5h --yes --no-undo")[0] == 0
+    assert "0 of 2 waiting" in run("list orders --filter 'due < 2h'")[1]
+    items = json.loads(run("list orders --filter 'due > 4h' --json")[1])["items"]
+    assert {each["value"] for each in items} == {"ours", "theirs"}
+    for each in items:
+        assert run(f"show orders {each['id']}")[0] == 0
+        assert run(f"reschedule orders {each['id']} --by 1h --yes --no-undo")[0] == 0
+    assert run("cancel orders --filter 'due > 5h' --yes --no-undo --json")[0] == 0
+    assert client.delayed_queue("orders", transfer=False).size() == 0
 
 
 def test_pages_of_what_is_set_aside_lose_nothing(run: Callable[..., tuple[int, str, str]], admin: Any) -> None:

@@ -241,7 +241,7 @@ LARGEST = {
     "remove": 31_000,
     "mend": 60_500,
     "mend_ack": 33_000,
-    "mend_aside": 29_000,
+    "mend_aside": 31_000,
     "mend_find": 20_000,
     "mend_walk": 23_000,
     "unmend": 22_500,

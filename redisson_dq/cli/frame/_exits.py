@@ -29,8 +29,12 @@ def code_of(error: RedissonDQError) -> int:
         if isinstance(error, kind):
             return code
     if isinstance(error, errors.RedisReplyError):
-        from redisson_dq._redis.errors import lacks_rights
+        from redisson_dq._redis.errors import is_moved, lacks_rights, serves_nobody
 
         if lacks_rights(error):
             return NO_RIGHTS
+        if serves_nobody(error):
+            return UNREACHABLE
+        if is_moved(error):
+            return USAGE
     return PROBLEM

@@ -7,7 +7,13 @@ from collections.abc import Callable, Iterator
 
 from redisson_dq.cli.frame._output import say
 
-__all__ = ["hint_on_error"]
+__all__ = ["hint_on_error", "tell_outage"]
+
+
+def tell_outage(reason: str) -> None:
+    """Says on standard error why Redis did not do a request that is sent again. An empty text says nothing."""
+    if reason:
+        say(f"{reason}; it is asked again", error=True)
 
 
 @contextlib.contextmanager

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import attrs
 import click
 
+from redisson_dq._shell import command_line
 from redisson_dq.cli.frame import (
     FINE,
     PROBLEM,
@@ -27,6 +28,7 @@ from redisson_dq.cli.looking._values import (
     PageChoice,
     ValueChoice,
     as_fields,
+    in_words,
     page_options,
     short,
     value_options,
@@ -104,20 +106,35 @@ def list_command(kind: AsideKind) -> click.Command:
             items = [_told(row, decoded) for row, decoded in found.rows]
             output.document(queue=queue, state=kind, items=items, looked=found.looked, next=found.next)
             return FINE
-        columns: list[Any] = ["id", "came", Column("attempts", right=True)]
+        columns: list[Any] = ["id", "came", Column("attempts", right=True, spare=1)]
         columns += [Column("reason", cut=True), Column("value", cut=True)]
         cells = [
-            (name_of(row), row.at or row.due, row.attempts or None, row.reason, short(decoded))
+            (name_of(row), in_words(row.at or row.due, row.now), row.attempts or None, row.reason, short(decoded))
             for row, decoded in found.rows
         ]
         output.table(columns, cells)
         if page.filter is not None:
             output.text(f"{len(cells):,} found; looked at {found.looked:,}")
+        if cells:
+            _tell_what_helps(output, kind, queue, dead_letter, partitions)
         if found.next is not None:
             output.text(f"go on with --after {found.next}")
         return FINE
 
     return listing
+
+
+def _tell_what_helps(
+    output: Output, kind: AsideKind, queue: str, dead_letter: str | None, partitions: int | None
+) -> None:
+    options = [*(["--dead-letter", dead_letter] if dead_letter else [])]
+    options += [*(["--partitions", str(partitions)] if partitions else [])]
+    again, away = (
+        command_line(f"{kind} {verb}", [queue], ["--all", *options, *consent])
+        for verb, consent in (("redrive", ["--yes"]), ("purge", []))
+    )
+    output.text(f"to give them to the queue again: {again}")
+    output.text(f"to remove them for good: {away}")
 
 
 def _place(after: str | None) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import attrs
 import click
 
-from redisson_dq.cli.frame import found_partitions
+from redisson_dq.cli.frame import found_partitions, tell_outage
 from redisson_dq.cli.looking._values import ValueChoice, value_options
 
 if TYPE_CHECKING:
@@ -68,4 +68,5 @@ def mended(client: Client, name: str, partitions: int | None, dead_letter: str |
     """The queue, and its partitions as one."""
     from redisson_dq.mending import MendedQueue
 
-    return MendedQueue(client, name, partitions=found_partitions(client, name, partitions), dead_letter=dead_letter)
+    count = found_partitions(client, name, partitions)
+    return MendedQueue(client, name, partitions=count, dead_letter=dead_letter, away=tell_outage)

@@ -90,16 +90,22 @@ def do(
     consent: Consent,
     undo: UndoChoice,
     output: Output,
+    torn: int = 0,
 ) -> int:
-    """Asks, acts and tells. The exit code: 1 where some could not be done."""
+    """Asks, acts and tells. The exit code: 1 where some could not be done.
+
+    ``torn``: so many more entries stand in one key alone, and cannot be chosen.
+    """
     from redisson_dq.mending import Acting, MendCounts
 
     queue, count = selection.queue, selection.count
     for problem in problems:
         say(str(problem), error=True)
+    if torn:
+        say(_torn(queue, torn), error=True)
     counts, stop, path = MendCounts(wanted=count), None, None
     if consent.given(f"{deed.verb} {deed.counted(count)} of {queue.name}", count):
-        writer = undo.opened(queue, deed.verb.split()[0])
+        writer = undo.opened(queue, deed.verb.replace(" ", "-"))
         path = None if writer is None else writer.path
         with (
             contextlib.nullcontext() if path is None else hint_on_error(lambda: _to_take_back(path)),
@@ -114,10 +120,16 @@ def do(
                 dealt[0] = now
 
             counts = act(Acting(undo=writer, rate=consent.rate, told=told, stop=stop))
-    _tell(deed, queue, counts, problems, path, consent, output)
+    _tell(deed, queue, counts, problems, torn, path, consent, output)
     if stop is not None and counts.stopped:
         return stop.code
-    return PROBLEM if problems or counts.left else FINE
+    return PROBLEM if problems or torn or counts.left else FINE
+
+
+def _torn(queue: MendedQueue, count: int) -> str:
+    line = command_line("doctor", [queue.name], ["--only", "torn-entries"])
+    one = "1 entry stands" if count == 1 else f"{count:,} entries stand"
+    return f"{one} in one of the two keys of {queue.name} alone, and {'is' if count == 1 else 'are'} left: {line}"
 
 
 def _to_take_back(path: Path) -> str:
@@ -129,6 +141,7 @@ def _tell(
     queue: MendedQueue,
     counts: MendCounts,
     problems: list[IdProblem],
+    torn: int,
     path: Path | None,
     consent: Consent,
     output: Output,
@@ -142,6 +155,7 @@ def _tell(
             done=counts.done,
             left=dict(counts.left),
             problems=[{"id": each.id, "state": each.state, "text": each.text} for each in problems],
+            torn=torn,
             stopped=counts.stopped,
             undo_file=None if path is None else str(path),
         )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from redisson_dq.cli.frame import Consent, Output, Server
+from redisson_dq._shell import command_line
+from redisson_dq.cli.frame import Consent, Output, Server, say
 from redisson_dq.cli.mending._choosing import Choice, mended
 from redisson_dq.cli.mending._doing import Deed, UndoChoice, do
 
@@ -31,7 +32,7 @@ def act_on_held(
     output: Output,
 ) -> int:
     """Chooses values that receivers hold, and acts on them."""
-    from redisson_dq.mending import IdProblem, select_held
+    from redisson_dq.mending import IdProblem, count_over, select_held
 
     with server.client() as client:
         whole = mended(client, name, partitions)
@@ -47,6 +48,10 @@ def act_on_held(
                 for id in dict.fromkeys(choice.ids)
                 if id not in met
             ]
+            over = count_over(whole)
+            if over:
+                are = "1 lease is" if over == 1 else f"{over:,} leases are"
+                say(f"{are} over and held by nobody: {command_line('move', [name])} makes the values ready", error=True)
             return do(
                 Deed(verb=verb, past=past, thing="held value", things="held values"),
                 selection,

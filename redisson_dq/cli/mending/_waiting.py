@@ -56,7 +56,7 @@ def act_on_waiting(
     output: Output,
 ) -> int:
     """Chooses waiting items and acts on them. ``ms`` is None for the server's time."""
-    from redisson_dq.mending import found_by_id, mend_waiting, select_waiting
+    from redisson_dq.mending import count_torn, found_by_id, mend_waiting, select_waiting
 
     with server.client() as client:
         queue = mended(client, name, partitions)
@@ -65,6 +65,8 @@ def act_on_waiting(
                 selection, problems = found_by_id(queue, choice.ids, told=told)
             else:
                 selection, problems = select_waiting(queue, choice.wanted(), told=told), []
+        # One that was given by its id was found, or is among the problems.
+        torn = 0 if choice.ids else count_torn(queue)
         with selection:
             return do(
                 deed,
@@ -74,4 +76,5 @@ def act_on_waiting(
                 consent=consent,
                 undo=undo,
                 output=output,
+                torn=torn,
             )

@@ -17,6 +17,7 @@ from redisson_dq.cli.frame import (
     say,
     server_options,
     stopping,
+    tell_outage,
     write_options,
 )
 from redisson_dq.cli.frame import progress as shown
@@ -50,7 +51,11 @@ def command(file: Path, allow_other_server: bool, consent: Consent, server: Serv
     with server.client() as client:
         header = found.header
         queue = MendedQueue(
-            client, header["queue"], partitions=header["partitions"], dead_letter=header.get("dead_letter")
+            client,
+            header["queue"],
+            partitions=header["partitions"],
+            dead_letter=header.get("dead_letter"),
+            away=tell_outage,
         )
         warnings = check_file(queue, found, allow_other_server=allow_other_server)
         for warning in warnings:

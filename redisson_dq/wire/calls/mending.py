@@ -39,8 +39,8 @@ __all__ = [
 
 WaitingAction = Literal["cancel", "to", "by"]
 AsideKind = Literal["dead", "quarantine", "undecodable"]
-AsideAction = Literal["purge", "redrive", "values"]
-ASIDE_ACTIONS: tuple[AsideAction, ...] = ("purge", "redrive", "values")
+AsideAction = Literal["purge", "redrive", "values", "add"]
+ASIDE_ACTIONS: tuple[AsideAction, ...] = ("purge", "redrive", "values", "add")
 
 #: The place of an entry that stands in the timeout zset alone, and of one whose place is unknown.
 ALONE, UNKNOWN_PLACE = -1, -2
@@ -198,7 +198,8 @@ def unmend(
 def mend_aside(
     keys: LeaseKeys, nonce: bytes, kind: AsideKind, action: AsideAction, remember_ms: int, elements: Sequence[Aside]
 ) -> Request[Mended]:
-    """Purges elements that are set aside, or gives them to the queue again. Safe to repeat."""
+    """Purges elements that are set aside, or gives them to the queue again. "add" sets ready values aside as
+    undecodable. Safe to repeat."""
     args: list[Word] = [nonce, kind, action, remember_ms]
     for each in elements:
         args += (each.element, each.id)
