@@ -28,7 +28,7 @@ from redisson_dq.prometheus import metrics  # noqa: E402 - from this tree, insta
 from redisson_dq.scheduling import engine  # noqa: E402
 from redisson_dq.scripts import script  # noqa: E402
 from redisson_dq.waiting import pop_table, watch_table  # noqa: E402
-from redisson_dq.working import fetch_plan, handling_table, outpost_table, post_table  # noqa: E402
+from redisson_dq.working import fetch_table, handling_table, outpost_table, post_table  # noqa: E402
 
 #: (state, trigger) -> the next state, the actions, and perhaps more.
 Table = Mapping[tuple[Any, Any], tuple[Any, ...]]
@@ -137,7 +137,9 @@ SECTIONS: dict[str, dict[str, Callable[[], str]]] = {
         "watches": partial(beside, watch_table.WATCHES),
         "handling": partial(decisions, handling_table.TRANSITIONS),
         "posts": partial(decisions, post_table.TRANSITIONS),
-        "fetching": partial(decisions, fetch_plan.TRANSITIONS),
+        "fetching": partial(decisions, fetch_table.TRANSITIONS),
+        "counts": partial(beside, fetch_table.COUNTS),
+        "standings": partial(beside, fetch_table.STANDINGS),
         "outpost": partial(decisions, outpost_table.TRANSITIONS),
     },
     # A command has its section where it is described: in this page, unless it has a page of its own.

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import enum
+from typing import TypeVar
 
-__all__ = ["TableEnum"]
+__all__ = ["TableEnum", "stays"]
+
+S = TypeVar("S", bound=enum.Enum)
+T = TypeVar("T", bound=enum.Enum)
 
 
 class TableEnum(enum.Enum):
@@ -14,3 +18,8 @@ class TableEnum(enum.Enum):
     """
 
     __hash__ = object.__hash__
+
+
+def stays(state: S, *triggers: T) -> dict[tuple[S, T], tuple[S, tuple[()]]]:
+    """Rows of a table in which nothing changes, and nothing is done."""
+    return {(state, trigger): (state, ()) for trigger in triggers}

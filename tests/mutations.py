@@ -135,9 +135,9 @@ MUTATIONS = [
     ),
     Mutation(
         "worker: acks stay where they are while nobody receives",
-        "redisson_dq/working/fetch_plan.py",
-        "(State.CARRYING, Trigger.NOTHING): _to(State.EXPECTING, Do.PASS_ON, Do.SLEEP),",
-        "(State.CARRYING, Trigger.NOTHING): _to(State.EXPECTING, Do.SLEEP),",
+        "redisson_dq/working/fetch_table.py",
+        "(State.KEEPING, Trigger.NOTHING): _to(State.IDLE_KEEPING, Do.PASS_ON, Do.SLEEP),",
+        "(State.KEEPING, Trigger.NOTHING): _to(State.IDLE_KEEPING, Do.SLEEP),",
         "tests/integration/test_worker_acks_along.py::test_what_is_done_of_a_batch_is_acked_while_on_failed_runs",
     ),
     Mutation(

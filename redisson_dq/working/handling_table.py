@@ -26,9 +26,9 @@ from typing import Final
 
 import attrs
 
-from redisson_dq._tables import TableEnum
+from redisson_dq._tables import TableEnum, stays
 
-__all__ = ["TRANSITIONS", "Action", "Do", "HandlingTable", "State", "Trigger"]
+__all__ = ["TRANSITIONS", "Do", "HandlingAction", "HandlingTable", "State", "Trigger"]
 
 
 class State(TableEnum):
@@ -37,7 +37,7 @@ class State(TableEnum):
     RUNNING = "the handler runs, or waits for a thread"
     CONCLUDING = "the handler has ended, and its values are settled one by one"
     PERSISTING = "`on_failed` runs for one of the values"
-    LEAVING = "the worker stops while the values are settled"
+    STOPPING = "the worker stops while the values are settled"
     LATE = "the time was over: the values are settled without a slot, beside the handler"
     SETTLED = "nothing is left to do"
     OVERDUE = "nothing is left to do, and the time was over before the handler returned"
@@ -71,13 +71,13 @@ class Do(TableEnum):
     HAND_BACK = "hand back what is not settled"
     CALL = "call `on_failed`"
     BURY = "bury the value"
-    LEAVE = "leave the value leased"
+    LET_EXPIRE = "leave the value leased"
     FREE = "free the slot"
     FORGET = "forget the handling"
 
 
 @attrs.frozen
-class Action:
+class HandlingAction:
     """One thing to do. ``places`` are those of the values that it is about, in the order of the batch."""
 
     do: Do
@@ -85,10 +85,6 @@ class Action:
 
 
 _Row = tuple[State, tuple[Do, ...]]
-
-
-def _stay(state: State) -> _Row:
-    return state, ()
 
 
 #: (state, trigger) -> (next state, actions). A pair that is not listed cannot occur.
@@ -101,45 +97,35 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     (State.RUNNING, Trigger.LOST): (State.SETTLED, (Do.CANCEL, Do.TELL_LOST, Do.FREE, Do.FORGET)),
     (State.RUNNING, Trigger.STOPPED): (State.SETTLED, (Do.CANCEL, Do.HAND_BACK, Do.FREE, Do.FORGET)),
     # From here on the outcome stands. The call that settles a value finds out that its lease was lost.
-    (State.CONCLUDING, Trigger.EXPIRED): _stay(State.CONCLUDING),
-    (State.CONCLUDING, Trigger.VOIDED): _stay(State.CONCLUDING),
-    (State.CONCLUDING, Trigger.LOST): _stay(State.CONCLUDING),
-    (State.CONCLUDING, Trigger.STOPPED): (State.LEAVING, ()),
+    **stays(State.CONCLUDING, Trigger.EXPIRED, Trigger.VOIDED, Trigger.LOST),
+    (State.CONCLUDING, Trigger.STOPPED): (State.STOPPING, ()),
     (State.CONCLUDING, Trigger.GIVEN_UP): (State.PERSISTING, (Do.CALL,)),
     (State.CONCLUDING, Trigger.CONCLUDED): (State.SETTLED, (Do.FREE, Do.FORGET)),
     (State.CONCLUDING, Trigger.BROKEN_OFF): (State.SETTLED, (Do.FREE, Do.FORGET)),
-    (State.PERSISTING, Trigger.EXPIRED): _stay(State.PERSISTING),
-    (State.PERSISTING, Trigger.VOIDED): _stay(State.PERSISTING),
-    (State.PERSISTING, Trigger.LOST): _stay(State.PERSISTING),
+    **stays(State.PERSISTING, Trigger.EXPIRED, Trigger.VOIDED, Trigger.LOST),
     (State.PERSISTING, Trigger.STOPPED): (State.SETTLED, (Do.CANCEL, Do.HAND_BACK, Do.FREE, Do.FORGET)),
     (State.PERSISTING, Trigger.PERSISTED): (State.CONCLUDING, (Do.BURY,)),
     # The value comes again at the deadline of its lease.
-    (State.PERSISTING, Trigger.UNPERSISTED): (State.CONCLUDING, (Do.LEAVE,)),
+    (State.PERSISTING, Trigger.UNPERSISTED): (State.CONCLUDING, (Do.LET_EXPIRE,)),
     (State.PERSISTING, Trigger.BROKEN_OFF): (State.SETTLED, (Do.FREE, Do.FORGET)),
     # The outcomes of the other values are known, and cost no time.
-    (State.LEAVING, Trigger.EXPIRED): _stay(State.LEAVING),
-    (State.LEAVING, Trigger.VOIDED): _stay(State.LEAVING),
-    (State.LEAVING, Trigger.LOST): _stay(State.LEAVING),
-    (State.LEAVING, Trigger.STOPPED): _stay(State.LEAVING),
-    (State.LEAVING, Trigger.GIVEN_UP): (State.LEAVING, (Do.HAND_BACK,)),
-    (State.LEAVING, Trigger.CONCLUDED): (State.SETTLED, (Do.FREE, Do.FORGET)),
-    (State.LEAVING, Trigger.BROKEN_OFF): (State.SETTLED, (Do.FREE, Do.FORGET)),
+    **stays(State.STOPPING, Trigger.EXPIRED, Trigger.VOIDED, Trigger.LOST, Trigger.STOPPED),
+    (State.STOPPING, Trigger.GIVEN_UP): (State.STOPPING, (Do.HAND_BACK,)),
+    (State.STOPPING, Trigger.CONCLUDED): (State.SETTLED, (Do.FREE, Do.FORGET)),
+    (State.STOPPING, Trigger.BROKEN_OFF): (State.SETTLED, (Do.FREE, Do.FORGET)),
     # The handler may still end, and its outcome does not count.
-    (State.LATE, Trigger.RETURNED): _stay(State.LATE),
-    (State.LATE, Trigger.CANCELLED): _stay(State.LATE),
-    (State.LATE, Trigger.VOIDED): _stay(State.LATE),
-    (State.LATE, Trigger.LOST): _stay(State.LATE),
+    **stays(State.LATE, Trigger.RETURNED, Trigger.CANCELLED, Trigger.VOIDED, Trigger.LOST),
     # The thread that was to conclude may not have begun.
     (State.LATE, Trigger.STOPPED): (State.OVERDUE, (Do.CANCEL, Do.HAND_BACK, Do.FORGET)),
     (State.LATE, Trigger.GIVEN_UP): (State.LATE, (Do.CALL,)),
     (State.LATE, Trigger.PERSISTED): (State.LATE, (Do.BURY,)),
-    (State.LATE, Trigger.UNPERSISTED): (State.LATE, (Do.LEAVE,)),
+    (State.LATE, Trigger.UNPERSISTED): (State.LATE, (Do.LET_EXPIRE,)),
     (State.LATE, Trigger.CONCLUDED): (State.OVERDUE, (Do.FORGET,)),
     (State.LATE, Trigger.BROKEN_OFF): (State.OVERDUE, (Do.FORGET,)),
     # Whatever was under way ends later, and finds everything settled.
-    **{(State.SETTLED, trigger): _stay(State.SETTLED) for trigger in Trigger},
+    **stays(State.SETTLED, *Trigger),
     # The time is over once.
-    **{(State.OVERDUE, trigger): _stay(State.OVERDUE) for trigger in Trigger if trigger is not Trigger.EXPIRED},
+    **stays(State.OVERDUE, *(trigger for trigger in Trigger if trigger is not Trigger.EXPIRED)),
 }
 
 # Actions on the value that the trigger names. The others are for all values of the handling.
@@ -147,9 +133,9 @@ _OF_ONE: Final = frozenset({Trigger.VOIDED, Trigger.GIVEN_UP, Trigger.PERSISTED,
 
 
 @lru_cache(maxsize=256)
-def _alike(to_do: tuple[Do, ...], places: tuple[int, ...]) -> tuple[Action, ...]:
+def _alike(to_do: tuple[Do, ...], places: tuple[int, ...]) -> tuple[HandlingAction, ...]:
     """Most handlings have one value and end alike, so their actions are made once."""
-    return tuple(Action(do, places) for do in to_do)
+    return tuple(HandlingAction(do, places) for do in to_do)
 
 
 class HandlingTable:
@@ -175,18 +161,18 @@ class HandlingTable:
         """Whether its time was over before its handler returned. That stands, whatever the handler does later."""
         return self.state in (State.LATE, State.OVERDUE)
 
-    def lost(self, place: int) -> tuple[Action, ...]:
+    def lost(self, place: int) -> tuple[HandlingAction, ...]:
         """The lease of one value is lost. With the last one the handling ends."""
         self.leased.discard(place)
         return self.happened(Trigger.VOIDED if self.leased else Trigger.LOST, place)
 
-    def happened(self, trigger: Trigger, place: int = 0) -> tuple[Action, ...]:
+    def happened(self, trigger: Trigger, place: int = 0) -> tuple[HandlingAction, ...]:
         """Any other trigger. ``place`` is that of the value that it is about."""
         self.state, to_do = TRANSITIONS[self.state, trigger]
         places = (place,) if trigger in _OF_ONE else self._places
         if Do.HAND_BACK not in to_do:
             return _alike(to_do, places)
-        return tuple(Action(do, self._settled(places) if do is Do.HAND_BACK else places) for do in to_do)
+        return tuple(HandlingAction(do, self._settled(places) if do is Do.HAND_BACK else places) for do in to_do)
 
     def settles(self, place: int) -> bool:
         """Whether the value is still to be settled. The caller settles it: no second one gets True."""

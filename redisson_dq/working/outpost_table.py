@@ -11,14 +11,15 @@ feeds triggers into it, and carries out the actions that it returns.
 * Fewer values are wanted than a waiter would take. It leaves the line, and another one enters.
 * Redis refuses. The queue is left alone for a moment. Others go on.
 
-A waiter that leaves the line may be answered with values all the same. They count like any others.
+A waiter that leaves the line may be answered with values all the same. They count like any others. Values for a waiter
+that was to leave for good go back.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from redisson_dq._tables import TableEnum
+from redisson_dq._tables import TableEnum, stays
 
 __all__ = ["TRANSITIONS", "Do", "OutpostTable", "State", "Trigger"]
 
@@ -60,21 +61,16 @@ class Do(TableEnum):
 _Row = tuple[State, tuple[Do, ...]]
 
 
-def _stay(state: State, *triggers: Trigger) -> dict[tuple[State, Trigger], _Row]:
-    return {(state, trigger): (state, ()) for trigger in triggers}
-
-
 #: (state, trigger) -> (next state, actions). A pair that is not listed cannot occur.
 TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     (State.RESTING, Trigger.WANTED): (State.WAITING, (Do.ENTER,)),
     (State.RESTING, Trigger.END): (State.GONE, (Do.FORGET,)),
-    (State.STOCKED, Trigger.WANTED): (State.STOCKED, ()),
+    **stays(State.STOCKED, Trigger.WANTED),
     (State.STOCKED, Trigger.TOOK): (State.RESTING, ()),
     (State.STOCKED, Trigger.MORE): (State.STOCKED, ()),
     (State.STOCKED, Trigger.MISSED): (State.RESTING, ()),
     (State.STOCKED, Trigger.REFUSED): (State.PAUSING, (Do.PAUSE,)),
     (State.STOCKED, Trigger.END): (State.GONE, (Do.FORGET,)),
-    **_stay(State.WAITING, Trigger.WANTED),
     (State.WAITING, Trigger.FEWER): (State.LEAVING, (Do.WITHDRAW,)),
     (State.WAITING, Trigger.TOOK): (State.RESTING, ()),
     (State.WAITING, Trigger.MORE): (State.STOCKED, ()),
@@ -82,20 +78,19 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     (State.WAITING, Trigger.REFUSED): (State.PAUSING, (Do.PAUSE,)),
     (State.WAITING, Trigger.END): (State.PARTING, (Do.WITHDRAW,)),
     # Its answer is on the way. The wanted values are counted again when that has come.
-    **_stay(State.LEAVING, Trigger.WANTED, Trigger.FEWER),
+    **stays(State.LEAVING, Trigger.WANTED),
     (State.LEAVING, Trigger.TOOK): (State.RESTING, ()),
     (State.LEAVING, Trigger.MORE): (State.STOCKED, ()),
     (State.LEAVING, Trigger.MISSED): (State.RESTING, ()),
     (State.LEAVING, Trigger.REFUSED): (State.PAUSING, (Do.PAUSE,)),
     (State.LEAVING, Trigger.END): (State.PARTING, ()),
-    **_stay(State.PAUSING, Trigger.WANTED),
+    **stays(State.PAUSING, Trigger.WANTED),
     (State.PAUSING, Trigger.OVER): (State.RESTING, ()),
     (State.PAUSING, Trigger.END): (State.GONE, (Do.FORGET,)),
-    # The end of a fetcher waits for each answer, as values may come with it.
-    **_stay(State.PARTING, Trigger.WANTED, Trigger.END),
+    # The end of a fetcher waits for each answer. Values that come with it go back, and so are there again.
     **{
         (State.PARTING, trigger): (State.GONE, (Do.FORGET,))
-        for trigger in (Trigger.TOOK, Trigger.MORE, Trigger.MISSED, Trigger.REFUSED)
+        for trigger in (Trigger.MORE, Trigger.MISSED, Trigger.REFUSED)
     },
 }
 

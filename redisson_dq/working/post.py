@@ -12,7 +12,7 @@ from redisson_dq.working import post_table
 from redisson_dq.working.handlers import Handler
 from redisson_dq.working.post_table import Do, State, Trigger
 
-__all__ = ["Action", "Post", "Slots"]
+__all__ = ["PostAction", "Post", "Slots"]
 
 # A handler that is full for a shorter time holds up the others of its queue. Nothing is parked then.
 _PATIENCE: Final = 0.05
@@ -26,7 +26,7 @@ _FARTHEST: Final = 10.0
 
 
 @attrs.frozen
-class Action:
+class PostAction:
     """One thing to do for a post.
 
     ``values`` belong to ``BEGIN`` and ``RETURN``, ``moment`` to ``ARM``, and ``handling`` to ``EXPIRE``.
@@ -66,7 +66,7 @@ class Post:
         #: When the last parked value comes again.
         self.last_parked = -math.inf
         # It follows the end of each handling.
-        self._fetch = Action(Do.FETCH, self)
+        self._fetch = PostAction(Do.FETCH, self)
 
     @property
     def is_passed(self) -> bool:
@@ -86,7 +86,7 @@ class Post:
             return slots
         return slots * self.handler.batch + (self.handler.batch - len(self.gathered) if gathers else 0)
 
-    def came(self, value: Any, now: float, *, fails: bool = False, is_admitted: bool = True) -> tuple[Action, ...]:
+    def came(self, value: Any, now: float, *, fails: bool = False, is_admitted: bool = True) -> tuple[PostAction, ...]:
         """A value came. One that ``fails`` is not for the handler's function any more.
 
         One that is not admitted was let past a limit, or came when no slot was free, even if one is free by now.
@@ -98,13 +98,13 @@ class Post:
         fills = len(self.gathered) + 1 >= self.handler.batch
         return self.happened(Trigger.FILLED if fills else Trigger.JOINED, now, value)
 
-    def freed(self, now: float) -> tuple[Action, ...]:
+    def freed(self, now: float) -> tuple[PostAction, ...]:
         """A handling has freed its slot."""
         self.running -= 1
         self._slots.taken -= 1
         return self.happened(Trigger.FREED if self.running < self.handler.concurrency else Trigger.EASED, now)
 
-    def parked(self, count: int, now: float) -> tuple[float, tuple[Action, ...]]:
+    def parked(self, count: int, now: float) -> tuple[float, tuple[PostAction, ...]]:
         """The seconds after which so many values that were turned away come again, and the actions that follow.
 
         The time is 0 where others are held up: nobody passes then, and the values go back to the head.
@@ -116,9 +116,9 @@ class Post:
         is_far = self.last_parked - now > _FARTHEST
         return self.last_parked - now, self.happened(Trigger.FAR, now) if is_far else ()
 
-    def happened(self, trigger: Trigger, now: float, value: Any = None) -> tuple[Action, ...]:
+    def happened(self, trigger: Trigger, now: float, value: Any = None) -> tuple[PostAction, ...]:
         """Any trigger. ``value`` is the one that came."""
-        actions: tuple[Action, ...] = ()
+        actions: tuple[PostAction, ...] = ()
         following: Trigger | None = trigger
         while following is not None:
             gathered = self.state is State.GATHERING
@@ -130,20 +130,21 @@ class Post:
                 self.moment = None
             for do in to_do:
                 actions += (self._fetch if do is Do.FETCH else self._action(do, following, now, value),)
-            # The last slot is taken as soon as a handling or a batch begins.
-            is_taken = self.state is State.FREE and self.running >= self.handler.concurrency
+            # The last slot is taken as soon as a handling or a batch begins. Nothing more follows that.
+            is_full = self.state is State.FREE and self.running >= self.handler.concurrency
+            is_taken = is_full and following is trigger
             following = (Trigger.TAKEN_ALONE if self.is_alone else Trigger.TAKEN) if is_taken else None
         return actions
 
-    def _action(self, do: Do, trigger: Trigger, now: float, value: Any) -> Action:
+    def _action(self, do: Do, trigger: Trigger, now: float, value: Any) -> PostAction:
         if do is Do.GATHER:
             self.gathered.append(value)
         elif do is Do.BEGIN:
             self.running += 1
             self._slots.taken += 1
-            return Action(do, self, [value] if trigger is Trigger.CAME else self._taken())
+            return PostAction(do, self, [value] if trigger is Trigger.CAME else self._taken())
         elif do is Do.RETURN:
-            return Action(do, self, self._taken())
+            return PostAction(do, self, self._taken())
         elif do is Do.ARM:
             if self.state is State.FULL and self.full_since is None:
                 self.full_since = now
@@ -152,8 +153,8 @@ class Post:
                 self.moment = (
                     max(now + _PATIENCE, self.last_parked - _FARTHEST) if is_full else now + self.handler.within
                 )
-            return Action(do, self, moment=self.moment)
-        return Action(do, self)
+            return PostAction(do, self, moment=self.moment)
+        return PostAction(do, self)
 
     def _taken(self) -> list[Any]:
         taken, self.gathered = self.gathered, []

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from redisson_dq._tables import TableEnum
+from redisson_dq._tables import TableEnum, stays
 
 __all__ = ["TRANSITIONS", "Do", "State", "Trigger"]
 
@@ -73,55 +73,47 @@ class Do(TableEnum):
 _Row = tuple[State, tuple[Do, ...]]
 
 
-def _stay(state: State, *to_do: Do) -> _Row:
-    return state, to_do
-
-
 #: (state, trigger) -> (next state, actions). A pair that is not listed cannot occur.
 TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
-    (State.FREE, Trigger.CAME): _stay(State.FREE, Do.BEGIN),
+    (State.FREE, Trigger.CAME): (State.FREE, (Do.BEGIN,)),
     (State.FREE, Trigger.JOINED): (State.GATHERING, (Do.GATHER, Do.ARM)),
-    (State.FREE, Trigger.FILLED): _stay(State.FREE, Do.GATHER, Do.BEGIN),
-    (State.FREE, Trigger.UNADMITTED): _stay(State.FREE, Do.TURN_AWAY),
+    (State.FREE, Trigger.FILLED): (State.FREE, (Do.GATHER, Do.BEGIN)),
+    (State.FREE, Trigger.UNADMITTED): (State.FREE, (Do.TURN_AWAY,)),
     (State.FREE, Trigger.TAKEN): (State.FULL, (Do.ARM,)),
     (State.FREE, Trigger.TAKEN_ALONE): (State.FULL, ()),
-    (State.FREE, Trigger.FREED): _stay(State.FREE, Do.FETCH),
-    (State.FREE, Trigger.SHARED): _stay(State.FREE),
-    (State.FREE, Trigger.ALONE): _stay(State.FREE),
-    (State.FREE, Trigger.DROPPED): _stay(State.FREE),
+    (State.FREE, Trigger.FREED): (State.FREE, (Do.FETCH,)),
+    **stays(State.FREE, Trigger.SHARED, Trigger.ALONE, Trigger.DROPPED),
     # A value of a batch handler that has failed already is handled by itself.
-    (State.GATHERING, Trigger.CAME): _stay(State.GATHERING, Do.BEGIN),
-    (State.GATHERING, Trigger.JOINED): _stay(State.GATHERING, Do.GATHER),
+    (State.GATHERING, Trigger.CAME): (State.GATHERING, (Do.BEGIN,)),
+    (State.GATHERING, Trigger.JOINED): (State.GATHERING, (Do.GATHER,)),
     (State.GATHERING, Trigger.FILLED): (State.FREE, (Do.GATHER, Do.BEGIN)),
-    (State.GATHERING, Trigger.UNADMITTED): _stay(State.GATHERING, Do.TURN_AWAY),
+    (State.GATHERING, Trigger.UNADMITTED): (State.GATHERING, (Do.TURN_AWAY,)),
     # The fetcher may wait for as many values as the batch lacked.
     (State.GATHERING, Trigger.DUE): (State.FREE, (Do.BEGIN, Do.RECOUNT)),
-    (State.GATHERING, Trigger.FREED): _stay(State.GATHERING, Do.FETCH),
-    (State.GATHERING, Trigger.EASED): _stay(State.GATHERING, Do.FETCH),
-    (State.GATHERING, Trigger.SHARED): _stay(State.GATHERING),
-    (State.GATHERING, Trigger.ALONE): _stay(State.GATHERING),
+    (State.GATHERING, Trigger.FREED): (State.GATHERING, (Do.FETCH,)),
+    (State.GATHERING, Trigger.EASED): (State.GATHERING, (Do.FETCH,)),
+    **stays(State.GATHERING, Trigger.SHARED, Trigger.ALONE),
     (State.GATHERING, Trigger.DROPPED): (State.FREE, (Do.RETURN,)),
     # The next value in the queue may be another handler's, and waits all the same.
-    (State.FULL, Trigger.CAME): _stay(State.FULL, Do.TURN_AWAY),
-    (State.FULL, Trigger.JOINED): _stay(State.FULL, Do.TURN_AWAY),
-    (State.FULL, Trigger.FILLED): _stay(State.FULL, Do.TURN_AWAY),
-    (State.FULL, Trigger.UNADMITTED): _stay(State.FULL, Do.TURN_AWAY),
+    (State.FULL, Trigger.CAME): (State.FULL, (Do.TURN_AWAY,)),
+    (State.FULL, Trigger.JOINED): (State.FULL, (Do.TURN_AWAY,)),
+    (State.FULL, Trigger.FILLED): (State.FULL, (Do.TURN_AWAY,)),
+    (State.FULL, Trigger.UNADMITTED): (State.FULL, (Do.TURN_AWAY,)),
     (State.FULL, Trigger.DUE): (State.PASSED, (Do.FETCH,)),
     (State.FULL, Trigger.FREED): (State.FREE, (Do.FETCH,)),
-    (State.FULL, Trigger.EASED): _stay(State.FULL, Do.FETCH),
-    (State.FULL, Trigger.SHARED): _stay(State.FULL, Do.ARM),
-    (State.FULL, Trigger.ALONE): _stay(State.FULL),
-    (State.FULL, Trigger.DROPPED): _stay(State.FULL),
+    (State.FULL, Trigger.EASED): (State.FULL, (Do.FETCH,)),
+    (State.FULL, Trigger.SHARED): (State.FULL, (Do.ARM,)),
+    **stays(State.FULL, Trigger.ALONE, Trigger.DROPPED),
     # Values of this handler come only because others are wanted.
-    (State.PASSED, Trigger.CAME): _stay(State.PASSED, Do.TURN_AWAY),
-    (State.PASSED, Trigger.JOINED): _stay(State.PASSED, Do.TURN_AWAY),
-    (State.PASSED, Trigger.FILLED): _stay(State.PASSED, Do.TURN_AWAY),
-    (State.PASSED, Trigger.UNADMITTED): _stay(State.PASSED, Do.TURN_AWAY),
+    (State.PASSED, Trigger.CAME): (State.PASSED, (Do.TURN_AWAY,)),
+    (State.PASSED, Trigger.JOINED): (State.PASSED, (Do.TURN_AWAY,)),
+    (State.PASSED, Trigger.FILLED): (State.PASSED, (Do.TURN_AWAY,)),
+    (State.PASSED, Trigger.UNADMITTED): (State.PASSED, (Do.TURN_AWAY,)),
     (State.PASSED, Trigger.FAR): (State.FULL, (Do.ARM,)),
     (State.PASSED, Trigger.FREED): (State.FREE, (Do.FETCH,)),
-    (State.PASSED, Trigger.EASED): _stay(State.PASSED, Do.FETCH),
-    (State.PASSED, Trigger.SHARED): _stay(State.PASSED),
+    (State.PASSED, Trigger.EASED): (State.PASSED, (Do.FETCH,)),
+    **stays(State.PASSED, Trigger.SHARED),
     # Nobody is to pass. Values that still come go back to the head, and keep their order.
-    (State.PASSED, Trigger.ALONE): _stay(State.FULL),
-    (State.PASSED, Trigger.DROPPED): _stay(State.PASSED),
+    (State.PASSED, Trigger.ALONE): (State.FULL, ()),
+    **stays(State.PASSED, Trigger.DROPPED),
 }

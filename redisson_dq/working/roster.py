@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from redisson_dq.working.handlers import Handler
-from redisson_dq.working.post import Action, Post, Slots
+from redisson_dq.working.post import Post, PostAction, Slots
 from redisson_dq.working.post_table import Do, Trigger
 
 __all__ = ["Roster"]
@@ -50,7 +50,7 @@ class Roster:
         """The handlers that get values of a queue."""
         return [post.handler for post in self._queues.get(queue, ())]
 
-    def employ(self, queue: str, handlers: Sequence[Handler], now: float) -> list[Action]:
+    def employ(self, queue: str, handlers: Sequence[Handler], now: float) -> list[PostAction]:
         """These handlers have the queue from now on. Handlers that were taken off end the handlings they have begun."""
         posts = self._queues[queue] = [self.post(handler) for handler in handlers]
         self._clear()
@@ -59,7 +59,7 @@ class Roster:
         trigger = Trigger.ALONE if len(posts) == 1 else Trigger.SHARED
         return [action for post in posts for action in post.happened(trigger, now)]
 
-    def close(self, queue: str, handlers: Sequence[Handler], now: float) -> list[Action]:
+    def close(self, queue: str, handlers: Sequence[Handler], now: float) -> list[PostAction]:
         """These handlers, the last ones of a queue, get no values any more. Their batches that have not begun go back.
 
         Others may have the queue by now, as it was opened anew.
@@ -72,7 +72,7 @@ class Roster:
         self._clear()
         return actions
 
-    def drop(self, now: float) -> list[Action]:
+    def drop(self, now: float) -> list[PostAction]:
         """The batches of all handlers that have not begun go back."""
         return [action for post in self._posts.values() for action in post.happened(Trigger.DROPPED, now)]
 
@@ -116,13 +116,13 @@ class Roster:
         """A handling needs no deadline any more."""
         self._deadlines.pop(handling, None)
 
-    def due(self, now: float) -> list[Action]:
+    def due(self, now: float) -> list[PostAction]:
         """All that is to be done by this time."""
         late = [handling for handling, deadline in self._deadlines.items() if deadline <= now]
         actions = []
         for handling in late:
             del self._deadlines[handling]
-            actions.append(Action(Do.EXPIRE, handling.post, handling=handling))
+            actions.append(PostAction(Do.EXPIRE, handling.post, handling=handling))
         for post in list(self._posts.values()):
             if post.moment is not None and post.moment <= now:
                 actions += post.happened(Trigger.DUE, now)

@@ -126,7 +126,7 @@ ONE_NAME_EACH = {
     "Reader": "each codec has one",
     "Token": "a filter has many, and the dashboard may have one",
     "Writer": "each codec has one",
-    **dict.fromkeys(("State", "Trigger", "Action", "Do"), "each table of decisions has its own"),
+    **dict.fromkeys(("State", "Trigger", "Do"), "each table of decisions has its own"),
     **dict.fromkeys(("ArrayDeque", "EmptyList", "EmptyMap", "EmptySet"), "java.util has one, and kotlin.collections"),
 }
 

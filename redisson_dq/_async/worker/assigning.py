@@ -21,7 +21,7 @@ from redisson_dq.items import SettleOutcome
 from redisson_dq.requests.inner.endings import Bury, Nack
 from redisson_dq.working import handling_table, happenings
 from redisson_dq.working.handlers import Handler
-from redisson_dq.working.post import Action
+from redisson_dq.working.post import PostAction
 from redisson_dq.working.post_table import Do
 from redisson_dq.working.roster import Roster
 from redisson_dq.working.routing import Unroutable, choose
@@ -59,7 +59,7 @@ class Assigner:
         """These handlers take the values of a queue from now on."""
         self._decide(lambda: self._employed(intake, handlers))
 
-    def _employed(self, intake: Intake, handlers: Sequence[Handler]) -> Sequence[Action]:
+    def _employed(self, intake: Intake, handlers: Sequence[Handler]) -> Sequence[PostAction]:
         self._intakes[intake.name] = self._latest = intake
         return self._roster.employ(intake.name, handlers, self._clock.monotonic())
 
@@ -67,7 +67,7 @@ class Assigner:
         """Returns the values of a queue that wait for their batches. Nothing more comes from it."""
         self._decide(lambda: self._left(intake))
 
-    def _left(self, intake: Intake) -> Sequence[Action]:
+    def _left(self, intake: Intake) -> Sequence[PostAction]:
         actions = self._roster.close(intake.name, intake.handlers, self._clock.monotonic())
         known = self._roster.queues
         self._intakes = {name: each for name, each in self._intakes.items() if name in known}
@@ -248,7 +248,7 @@ class Assigner:
 
     # -- actions -----------------------------------------------------------------------------------------------------
 
-    def _decide(self, decide: Callable[[], Sequence[Action]]) -> None:
+    def _decide(self, decide: Callable[[], Sequence[PostAction]]) -> None:
         """Carries out the actions that the roster decides on."""
         with self._mutex:
             actions = decide()
@@ -256,7 +256,7 @@ class Assigner:
         self._carry_out(actions, begun, self._setting.pool)
 
     def _carry_out(
-        self, actions: Iterable[Action], begun: list[Handling], starter: Starts, error: BaseException | None = None
+        self, actions: Iterable[PostAction], begun: list[Handling], starter: Starts, error: BaseException | None = None
     ) -> None:
         """Handlings begin by the ``starter``. With an ``error`` their handlers are not called."""
         for action in actions:
@@ -279,7 +279,7 @@ class Assigner:
         if intake is not None and intake.fetcher is not None:
             intake.fetcher.freed(queue) if do is Do.FETCH else intake.fetcher.recount()
 
-    def _made(self, actions: Iterable[Action], error: BaseException | None = None) -> list[Handling]:
+    def _made(self, actions: Iterable[PostAction], error: BaseException | None = None) -> list[Handling]:
         """The handlings that begin. They are made under the mutex, so that a stop finds them."""
         begun: list[Handling] = []
         for action in actions:
@@ -296,7 +296,7 @@ class Assigner:
             begun.append(handling)
         return begun
 
-    def _begin(self, handling: Handling, action: Action, starter: Starts, error: BaseException | None) -> None:
+    def _begin(self, handling: Handling, action: PostAction, starter: Starts, error: BaseException | None) -> None:
         if len(handling.deliveries) < len(action.values):
             # While they waited for their batch.
             kept = {id(delivery) for delivery in handling.deliveries}

@@ -29,7 +29,7 @@ from redisson_dq.observing.operations import OperationKind, Operations, Under
 from redisson_dq.requests.inner.endings import Ack, Bury, Ending, Nack
 from redisson_dq.working import happenings
 from redisson_dq.working.handlers import Handler, is_async
-from redisson_dq.working.handling_table import Action, Do, HandlingTable, State, Trigger
+from redisson_dq.working.handling_table import Do, HandlingAction, HandlingTable, State, Trigger
 from redisson_dq.working.hooks import Hooks
 from redisson_dq.working.outcomes import DONE, Outcomes, done_first, outcomes_of
 from redisson_dq.working.post import Post
@@ -105,21 +105,21 @@ class Handling:
         """The worker stops, and waits no more: neither for a handler nor for ``on_failed``."""
         self._happened(Trigger.STOPPED)
 
-    def _happened(self, trigger: Trigger, place: int = 0) -> Sequence[Action]:
+    def _happened(self, trigger: Trigger, place: int = 0) -> Sequence[HandlingAction]:
         """Carries out the actions. Returns them, as some are for the thread that called."""
         with self._mutex:
             actions = self._table.happened(trigger, place)
         self._carry_out(actions)
         return actions
 
-    def _carry_out(self, actions: Iterable[Action]) -> None:
+    def _carry_out(self, actions: Iterable[HandlingAction]) -> None:
         for action in actions:
             if action.do is Do.FREE or action.do is Do.FORGET:
                 self._setting.report(self, action.do)
             elif action.do not in _FOR_CALLER:
                 self._end_early(action, [self.events[place] for place in action.places])
 
-    def _end_early(self, action: Action, events: Sequence[Event]) -> None:
+    def _end_early(self, action: HandlingAction, events: Sequence[Event]) -> None:
         """Carries out an action that no handler's return leads to."""
         if action.do in (Do.VOID, Do.CANCEL):
             for event in events:
@@ -137,7 +137,7 @@ class Handling:
         elif action.do is Do.HAND_BACK:
             for event in reversed(events):
                 self._put(event, Nack(0, counted=False), happenings.HandedBack, {})
-        elif action.do is Do.LEAVE:
+        elif action.do is Do.LET_EXPIRE:
             for event in events:
                 # Renewed no more.
                 lease_of(event.delivery).begin_ending()
@@ -315,7 +315,7 @@ class Handling:
         except BaseException as failure:
             if isinstance(failure, AsyncCancelled) and self._setting.settler.is_torn_away:
                 raise
-            if Do.LEAVE in map(_DO, self._happened(Trigger.UNPERSISTED, place)):
+            if Do.LET_EXPIRE in map(_DO, self._happened(Trigger.UNPERSISTED, place)):
                 logger.exception(
                     "queue %r: on_failed of %s failed; %s stays leased and comes again",
                     self.intake.name,

@@ -3,7 +3,7 @@
 
 """Receives the values of one queue for a worker: as many as it has free slots, and no more.
 
-:mod:`redisson_dq.working.fetch_plan` decides how a round goes. This module carries that out.
+:mod:`redisson_dq.working.fetch_table` decides how a round goes. This module carries that out.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from redisson_dq.waiting.line import Lifeline
 from redisson_dq.wire.blocking import Waitable
 from redisson_dq.wire.lease_source import MOST_AT_ONCE
 from redisson_dq.wire.leases import Leased
-from redisson_dq.working.fetch_plan import PAUSE, Action, Do, FetchPlan, Trigger
+from redisson_dq.working.fetch_plan import PAUSE, FetchAction, FetchPlan
+from redisson_dq.working.fetch_table import Do, Trigger
 
 __all__ = ["Fetcher"]
 
@@ -36,6 +37,10 @@ logger = Log()
 
 # How long a wait that is to end may take to do so.
 _PATIENCE = 0.2
+# How long a call that acks and receives may take. A stop waits no longer than that for a server that stands still.
+_LONGEST_CALL = 1.0
+# No connection was idle for such a call. For so long none is tried.
+_NO_CONNECTION = 1.0
 
 
 class Fetcher:
@@ -110,13 +115,13 @@ class Fetcher:
             actions = self._plan.acked(settlement)
         self._carry_out(actions)
 
-    def _decide(self, decide: Callable[[], Iterable[Action]]) -> Do | None:
+    def _decide(self, decide: Callable[[], Iterable[FetchAction]]) -> Do | None:
         """Carries out the actions that the plan decides on. Gives the one that takes time, for its round."""
         with self._mutex:
             actions = decide()
         return self._carry_out(actions)
 
-    def _carry_out(self, actions: Iterable[Action]) -> Do | None:
+    def _carry_out(self, actions: Iterable[FetchAction]) -> Do | None:
         step = None
         for action in actions:
             if action.do is Do.WAKE:
@@ -221,8 +226,7 @@ class Fetcher:
         both, again = settling.ack_and_receive([each.lease.id for each in carried], min(wanted, MOST_AT_ONCE))
         settles = self._settler.settling(Ack.name, carried)
         try:
-            # A stop waits no longer than that for a server that stands still.
-            done = self._runtime.connections.run(both, within=PAUSE, at_hand=True)
+            done = self._runtime.connections.run(both, within=_LONGEST_CALL, at_hand=True)
         except BaseException as error:
             if not isinstance(error, RedissonDQError) or getattr(error, "maybe_done", False):
                 # Otherwise nothing was sent, and the acks go another way.
@@ -234,7 +238,7 @@ class Fetcher:
             # The wait says what is wrong, and outlasts it.
             return self._missed()
         if done is None:
-            return self._missed(PAUSE)
+            return self._missed(_NO_CONNECTION)
         outcomes, leased = done
         if settles is not None:
             settles.end_settling(outcomes)

@@ -17,7 +17,7 @@ from redisson_dq.errors import RedissonDQError
 from redisson_dq.waiting.line import Answer, Lifeline
 from redisson_dq.wire.blocking import Waitable
 from redisson_dq.wire.leases import Leased
-from redisson_dq.working.fetch_plan import PAUSE
+from redisson_dq.working.fetch_plan import ACCEPTED
 from redisson_dq.working.outpost_table import OutpostTable, State
 
 __all__ = ["Outpost", "OutpostAnswer"]
@@ -109,4 +109,4 @@ class Outpost:
     @property
     def _has_waited(self) -> bool:
         """Whether it has waited for so long that Redis has not refused the wait."""
-        return self.table.state is State.WAITING and self._runtime.clock.monotonic() - self._entered > PAUSE
+        return self.table.state is State.WAITING and self._runtime.clock.monotonic() - self._entered > ACCEPTED

@@ -12,8 +12,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from redisson_dq.working import fetch_plan
-from redisson_dq.working.fetch_plan import PAUSE, Action, Do, FetchPlan, State, Trigger
+from redisson_dq.working import fetch_table
+from redisson_dq.working.fetch_plan import PAUSE, FetchAction, FetchPlan
+from redisson_dq.working.fetch_table import COUNTS, STANDINGS, Do, State, Trigger
 from tests.conftest import as_many
 from tests.unit.working.walking import Move, closure, unnoticed
 
@@ -31,6 +32,10 @@ class Surroundings:
         # The step that is under way, "turned" at the beginning of a round, and None between two rounds.
         self.step: Do | str | None = None
         self.gone = self.asked_to_end = False
+        # Whether a change has come since the beginning of the round, and whether Redis has refused the last one.
+        self.is_stale = self.is_refused = False
+        # Whether Redis has refused this round so far.
+        self.is_well = True
         # Whether receives may carry acks.
         self.joins = False
         # Whether a sleeping receiver goes on, and whether its wait was ended.
@@ -57,8 +62,9 @@ class Surroundings:
         plan = self.plan
         return (
             plan.state,
-            plan.is_stale,
-            plan.is_refused,
+            self.is_stale,
+            self.is_refused,
+            self.is_well,
             plan.joins_from > self.now,
             self.step,
             self.gone,
@@ -115,7 +121,8 @@ class Surroundings:
             if self.step is Do.JOIN:
                 yield ("declined",)
                 yield ("noted",)
-            if self.step is Do.WAIT and self.plan.is_stale:
+            if self.step is Do.WAIT:
+                # By a change, or by somebody else who has closed the client.
                 yield ("closed",)
 
     def play(self, move: Move) -> None:
@@ -145,10 +152,14 @@ class Surroundings:
         self.expect(kind, given, state, step, {action.do for action in actions}, was_gone, had_ended)
         self.check()
 
-    def made(self, kind: str, *given: Any) -> tuple[Action, ...]:
+    def made(self, kind: str, *given: Any) -> tuple[FetchAction, ...]:
         plan = self.plan
         if kind == "turn":
+            if self.is_well:
+                plan.went_well()
+                self.is_refused = False
             plan.new_round()
+            self.is_stale, self.is_well = False, True
             self.step, self.is_awake, self.is_withdrawn = "turned", False, False
             return ()
         if kind == "begin":
@@ -162,7 +173,7 @@ class Surroundings:
         if kind in ("freed", "joins", "recount", "end"):
             return self.changed(kind, *given)
         if kind == "short":
-            self.carries = self.carries and plan.state is not State.CARRYING
+            self.carries = self.carries and plan.state is not State.KEEPING
             return plan.happened(Trigger.SHORT)
         if kind == "gone":
             self.gone, self.step, self.carried = True, None, []
@@ -189,11 +200,14 @@ class Surroundings:
             return plan.missed(self.now, refused_until=self.now + PAUSE)
         if kind == "missed":
             return plan.missed(self.now)
+        if kind == "refused" or not self.is_stale:
+            self.is_refused, self.is_well = True, False
         return plan.closed() if kind == "closed" else plan.refused()
 
-    def changed(self, kind: str, *given: Any) -> tuple[Action, ...]:
+    def changed(self, kind: str, *given: Any) -> tuple[FetchAction, ...]:
         if kind == "freed":
             return self.plan.freed()
+        self.is_stale = True
         if kind == "joins":
             self.joins = given[0]
             return self.plan.changed(can_join=given[0])
@@ -219,15 +233,14 @@ class Surroundings:
             assert step is None, "nothing begins after the end"
             assert self.plan.ends
         elif kind == "begin":
-            joins = state is State.CARRYING and self.joins and self.plan.joins_from <= self.now
+            joins = state is State.KEEPING and self.joins and self.plan.joins_from <= self.now
             assert step is (Do.SLEEP if not given[0] else Do.JOIN if joins else Do.WAIT)
         elif kind in ("missed", "declined", "noted"):
             # A change in the middle of a round keeps the wait from beginning.
-            assert step is (None if self.plan.is_stale else Do.WAIT)
+            assert step is (None if self.is_stale else Do.WAIT)
         elif kind in ("refused", "closed"):
-            is_refused = kind == "refused" or not self.plan.is_stale
+            is_refused = kind == "refused" or not self.is_stale
             assert step is (Do.PAUSE if is_refused else None)
-            assert self.plan.is_refused or not is_refused
         else:
             assert step is None
         if kind == "gone":
@@ -250,22 +263,24 @@ class Surroundings:
         found = Counter([*self.sent.elements(), *plan.kept, *self.carried])
         assert found == Counter(range(1, self.acks + 1)), "each ack is kept, carried, or sent once"
         if plan.kept:
-            assert plan.state in (State.CARRYING, State.JOINING), "an ack waits for no value that may not come"
+            assert plan.state in (State.KEEPING, State.JOINING), "an ack waits for no value that may not come"
             # Nobody sleeps on it.
             assert self.step in (None, "turned", Do.JOIN) or self.is_awake
         assert plan.ends is (self.asked_to_end or self.gone)
+        assert plan.is_stale is self.is_stale
+        assert plan.is_refused is self.is_refused
         assert plan.state is self.expected()
 
     def expected(self) -> State:
         if self.gone:
             return State.ENDED
         if self.asked_to_end:
-            return State.LEAVING
+            return State.ENDING
         if self.step is Do.SLEEP and not self.is_told:
-            return State.EXPECTING if self.carries else State.IDLE
+            return State.IDLE_KEEPING if self.carries else State.IDLE
         if self.step is Do.PAUSE and not self.is_told:
             return State.PAUSING
-        between = State.CARRYING if self.carries else State.BETWEEN
+        between = State.KEEPING if self.carries else State.BETWEEN
         for step, state in ((Do.JOIN, State.JOINING), (Do.WAIT, State.WAITING)):
             if self.step is step:
                 return state
@@ -282,7 +297,14 @@ def test_more_acks_in_every_order() -> None:
 
 
 def test_a_row_that_is_broken_is_noticed() -> None:
-    assert unnoticed(fetch_plan, (Surroundings(1),)) == []
+    assert unnoticed(fetch_table, (Surroundings(1),)) == []
+
+
+@pytest.mark.parametrize("row", [*COUNTS, *STANDINGS], ids=lambda row: f"{row[0].name}-{row[1].name}")
+def test_a_row_of_the_smaller_tables_that_is_gone_is_noticed(row: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(COUNTS if row in COUNTS else STANDINGS, row)
+    with pytest.raises(AssertionError):
+        closure(Surroundings(1))
 
 
 class AnyReceiver(RuleBasedStateMachine):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from redisson_dq.working import handling_table
-from redisson_dq.working.handling_table import Action, Do, HandlingTable, Trigger
+from redisson_dq.working.handling_table import Do, HandlingAction, HandlingTable, Trigger
 from tests.conftest import as_many
 from tests.unit.working.walking import Move, closure, unnoticed
 
@@ -110,8 +110,8 @@ class Surroundings:
         elif trigger is Trigger.GIVEN_UP:
             self.place = place + 1
 
-    def carry_out(self, action: Action) -> None:
-        self.did[action.do] += action.do not in (Do.HAND_BACK, Do.CALL, Do.BURY, Do.LEAVE, Do.VOID)
+    def carry_out(self, action: HandlingAction) -> None:
+        self.did[action.do] += action.do not in (Do.HAND_BACK, Do.CALL, Do.BURY, Do.LET_EXPIRE, Do.VOID)
         if action.do in (Do.CONCLUDE, Do.CONCLUDE_APART):
             self.place = 0
         elif action.do is Do.CANCEL:
@@ -126,7 +126,7 @@ class Surroundings:
             (place,) = action.places
             assert self.table.settles(place), "a value that is settled is buried"
             self.settle(place)
-        elif action.do is Do.LEAVE:
+        elif action.do is Do.LET_EXPIRE:
             self.left.update(action.places)
 
     def settle(self, place: int) -> None:
@@ -156,8 +156,8 @@ class Surroundings:
             assert (Do.CALL in did) is not self.stopped, "on_failed is called, and never after a stop"
             assert (Do.HAND_BACK in did) is self.stopped
         assert (Do.BURY in did) is (trigger is Trigger.PERSISTED)
-        assert (Do.LEAVE in did) is (trigger is Trigger.UNPERSISTED)
-        assert did.get(Do.BURY, (place,)) == did.get(Do.LEAVE, (place,)) == (place,)
+        assert (Do.LET_EXPIRE in did) is (trigger is Trigger.UNPERSISTED)
+        assert did.get(Do.BURY, (place,)) == did.get(Do.LET_EXPIRE, (place,)) == (place,)
         if trigger is Trigger.STOPPED and (counts or interrupts):
             assert set(self.settled) == set(everything), "a stop hands everything back that user code holds"
             assert Do.FORGET in did
@@ -227,7 +227,7 @@ TestAnyBatch.settings = settings(max_examples=as_many(40, 100), stateful_step_co
 # -- one by one ------------------------------------------------------------------------------------------------------
 
 
-def done(actions: tuple[Action, ...]) -> list[Do]:
+def done(actions: tuple[HandlingAction, ...]) -> list[Do]:
     return [action.do for action in actions]
 
 
@@ -253,7 +253,7 @@ def test_a_handler_whose_time_is_over_holds_no_slot_and_its_outcome_does_not_cou
 
 def test_a_batch_goes_on_until_its_last_lease_is_lost() -> None:
     table = HandlingTable(2)
-    assert table.lost(1) == (Action(Do.VOID, (1,)),)
+    assert table.lost(1) == (HandlingAction(Do.VOID, (1,)),)
     assert done(table.lost(0)) == [Do.CANCEL, Do.TELL_LOST, Do.FREE, Do.FORGET]
 
 
@@ -261,8 +261,8 @@ def test_a_stop_hands_back_what_on_failed_holds_and_what_comes_behind_it() -> No
     table = HandlingTable(3)
     table.happened(Trigger.RETURNED)
     assert table.settles(0)
-    assert table.happened(Trigger.GIVEN_UP, 1) == (Action(Do.CALL, (1,)),)
-    assert Action(Do.HAND_BACK, (1, 2)) in table.happened(Trigger.STOPPED)
+    assert table.happened(Trigger.GIVEN_UP, 1) == (HandlingAction(Do.CALL, (1,)),)
+    assert HandlingAction(Do.HAND_BACK, (1, 2)) in table.happened(Trigger.STOPPED)
     assert done(table.happened(Trigger.PERSISTED, 1)) == []
 
 
@@ -270,6 +270,6 @@ def test_a_stop_between_two_values_calls_on_failed_for_none() -> None:
     table = HandlingTable(2)
     table.happened(Trigger.RETURNED)
     assert table.happened(Trigger.STOPPED) == ()
-    assert table.happened(Trigger.GIVEN_UP, 0) == (Action(Do.HAND_BACK, (0,)),)
+    assert table.happened(Trigger.GIVEN_UP, 0) == (HandlingAction(Do.HAND_BACK, (0,)),)
     assert table.settles(1)
     assert done(table.happened(Trigger.CONCLUDED)) == [Do.FREE, Do.FORGET]

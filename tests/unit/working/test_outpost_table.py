@@ -37,12 +37,17 @@ class Surroundings:
     def moves(self) -> Iterable[Move]:
         if self.is_forgotten:
             return
-        yield ("end",)
-        yield ("wanted",)
+        if not self.asked_to_end:
+            yield ("end",)
+            # Values that are wanted change nothing for a waiter that stands in line.
+            if not self.in_line or self.is_asked_out:
+                yield ("wanted",)
+            else:
+                yield ("fewer",)
         if self.in_line:
             if not self.asked_to_end:
-                yield ("fewer",)
-            yield "answered", Trigger.TOOK
+                yield "answered", Trigger.TOOK
+            # Values that are not wanted any more go back, and are there again.
             yield "answered", Trigger.MORE
             yield "answered", Trigger.MISSED
             yield "answered", Trigger.REFUSED

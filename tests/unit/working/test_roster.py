@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from redisson_dq.working import post_table
 from redisson_dq.working.handlers import Handler, declared
-from redisson_dq.working.post import Action, Post
+from redisson_dq.working.post import Post, PostAction
 from redisson_dq.working.post_table import Do, State, Trigger
 from redisson_dq.working.roster import Roster
 from tests.conftest import as_many
@@ -128,7 +128,7 @@ class Surroundings:
                 assert busy.state is state or is_alone or kind in ("until", "flood", "value", "failed", "unadmitted")
         self.check()
 
-    def made(self, kind: str, post: Post, place: int) -> tuple[Action, ...]:
+    def made(self, kind: str, post: Post, place: int) -> tuple[PostAction, ...]:
         if kind.startswith("employ"):
             self.employed, self.closed = True, False
             chosen = self.handlers[:1] if kind == "employ first" else self.handlers
@@ -151,7 +151,7 @@ class Surroundings:
         self.came += 1
         return post.came(self.came, self.now, fails=kind == "failed", is_admitted=kind != "unadmitted")
 
-    def carry_out(self, action: Action) -> None:
+    def carry_out(self, action: PostAction) -> None:
         if action.do is Do.BEGIN:
             assert action.values, "a handling without a value"
             self.handlings.append(action.post)
@@ -175,7 +175,7 @@ class Surroundings:
         return len(self.handlings) + sum(bool(post.gathered) for post in self.posts)
 
     def expect(
-        self, kind: str, post: Post, before: State, wanted: int, slots: int, actions: tuple[Action, ...]
+        self, kind: str, post: Post, before: State, wanted: int, slots: int, actions: tuple[PostAction, ...]
     ) -> None:
         did = [action.do for action in actions]
         if kind == "value":
@@ -296,7 +296,7 @@ TestAnyWorker.settings = settings(max_examples=as_many(40, 100), stateful_step_c
 # -- slots and batches -----------------------------------------------------------------------------------------------
 
 
-def done(actions: Iterable[Action]) -> list[Do]:
+def done(actions: Iterable[PostAction]) -> list[Do]:
     return [action.do for action in actions]
 
 
