@@ -421,6 +421,14 @@ MUTATIONS = [
         "tests/faults/test_full_server.py::test_waits_go_on_when_a_transaction_is_refused",
     ),
     Mutation(
+        "receiving: a lookout that breaks drops the commands of the next one",
+        f"{_RECEIVING}/shared_pump.py",
+        "if self.lookout is not lookout:",
+        "if False:",
+        "tests/unit/waiting/test_shared_lines.py::"
+        "test_a_lookout_that_breaks_takes_no_reply_from_the_lookout_that_a_key_has_moved_to",
+    ),
+    Mutation(
         "receiving: the list that gave keeps its turn",
         "redisson_dq/waiting/rotation.py",
         "self._order = self._order[behind:] + self._order[:behind]",

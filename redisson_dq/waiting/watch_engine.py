@@ -37,7 +37,7 @@ class WatchEngine:
 
     def step(self, trigger: Trigger) -> tuple[Do, ...]:
         """Gives the actions for a trigger. All triggers come under the mutex."""
-        if trigger in (Trigger.CHANGED, Trigger.LOST):
+        if trigger in (Trigger.CHANGED, Trigger.LOST, Trigger.AWAY):
             self.left = None
         if trigger is Trigger.LOST:
             self.send_again(self._sent)
@@ -91,7 +91,7 @@ class WatchEngine:
         ``left`` is how many values it has told are left. ``watches``: Redis watches since these commands.
         """
         if self.state is State.STALE:
-            # The change may be older than the reply, or newer.
+            # It is asked again at once, and may have got values by then.
             self.left = left or None
             return Trigger.OUTDATED
         self.left = left

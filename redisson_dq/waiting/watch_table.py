@@ -9,8 +9,8 @@ lookout feeds triggers into it under the mutex of the source's line, and carries
   With that one Redis begins to watch the key.
 * When nothing is left, the source is watched (``WATCHED``). No command is sent then, though callers come and go. At the
   next change Redis tells once, and the source is asked again.
-* The key may change while the commands are under way (``STALE``). Nobody knows whether that change came before the
-  reply, so the source is asked again. So it is when a caller's time is over meanwhile.
+* A caller's time may be over while the commands are under way (``STALE``). The source is asked again then, and the
+  caller is answered after that. A lookout hears of changes between two rounds alone, when no command is under way.
 * A source whose callers are being served from other sources yields to those (``YIELDED``).
 * Put-backs, repeated requests and the cause of a refusal belong to others (``RETURNING``, ``FAILING``), so they hold up
   no other source. After a failure the source pauses.
@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from redisson_dq._tables import TableEnum
+from redisson_dq._tables import TableEnum, stays
 
 __all__ = ["TROUBLE_ENDS", "TRANSITIONS", "WATCHES", "Do", "State", "Trigger", "KeyWatch"]
 
@@ -44,7 +44,7 @@ class State(TableEnum):
     CALLED = "the lookout comes to it in its next round"
     YIELDED = "callers are being served from other sources, and come to it later"
     ASKED = "its commands are under way"
-    STALE = "its commands are under way, and their reply is too old already"
+    STALE = "its commands are under way, and were sent before the time of a caller was over"
     WATCHED = "nothing is ready, and Redis tells of the next change"
     RETURNING = "values or requests go back"
     FAILING = "Redis has refused, the cause is looked for"
@@ -71,7 +71,7 @@ class Trigger(TableEnum):
     EMPTY = "nothing is left, and Redis watches"
     LEFT = "more may be ready"
     SEEN = "more may be ready, and Redis watches"
-    OUTDATED = "the key may have changed since the reply"
+    OUTDATED = "the commands were sent before the time of a caller was over"
     FAILED = "Redis refused the commands"
     DONE = "done"
     STUCK = "Redis did not take values or requests back"
@@ -108,18 +108,14 @@ _BUSY: Final = (State.RETURNING, State.FAILING, State.PAUSING)
 _FROM_OTHERS: Final = (Trigger.WORK, Trigger.OWED, Trigger.TIME_OVER, Trigger.CLOSED, Trigger.CHANGED, Trigger.LOST)
 
 
-def _stay(state: State, *triggers: Trigger) -> dict[tuple[State, Trigger], _Row]:
-    return {(state, trigger): (state, ()) for trigger in triggers}
-
-
 #: (state, trigger) -> (next state, actions). A pair that is not listed cannot happen.
 TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
-    **_stay(State.RESTING, Trigger.CHANGED, Trigger.LOST, Trigger.CLOSED),
+    **stays(State.RESTING, Trigger.CHANGED, Trigger.LOST, Trigger.CLOSED),
     (State.RESTING, Trigger.WORK): _CALL,
     (State.RESTING, Trigger.OWED): _CALL,
     (State.RESTING, Trigger.TIME_OVER): _CALL,
     # A round sees all that has happened before it.
-    **_stay(State.CALLED, *_FROM_OTHERS),
+    **stays(State.CALLED, *_FROM_OTHERS),
     # A lookout whose connections broke forgets its calls.
     (State.CALLED, Trigger.LOST): _CALL,
     (State.CALLED, Trigger.ASKS): (State.ASKED, (Do.ASK,)),
@@ -127,28 +123,27 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     (State.CALLED, Trigger.RETURNS): (State.RETURNING, (Do.RETURN,)),
     (State.CALLED, Trigger.RESTS): (State.RESTING, ()),
     **{(State.YIELDED, trigger): _CALL for trigger in (*_FROM_OTHERS, Trigger.FREED)},
-    # The reply tells of all but that Redis has told meanwhile, and that somebody's time is over.
-    **_stay(State.ASKED, Trigger.WORK, Trigger.OWED, Trigger.CLOSED),
-    (State.ASKED, Trigger.CHANGED): (State.STALE, ()),
+    # The reply shows all of that, but not whether Redis had carried out the commands before somebody's time was over.
+    **stays(State.ASKED, Trigger.WORK, Trigger.OWED, Trigger.CLOSED),
     (State.ASKED, Trigger.TIME_OVER): (State.STALE, ()),
     (State.ASKED, Trigger.LOST): _CALL,
     (State.ASKED, Trigger.EMPTY): (State.WATCHED, ()),
     (State.ASKED, Trigger.LEFT): _CALL,
     (State.ASKED, Trigger.SEEN): _CALL,
     (State.ASKED, Trigger.FAILED): (State.FAILING, (Do.DIAGNOSE,)),
-    **_stay(State.STALE, Trigger.WORK, Trigger.OWED, Trigger.CLOSED, Trigger.CHANGED, Trigger.TIME_OVER),
+    **stays(State.STALE, Trigger.WORK, Trigger.OWED, Trigger.CLOSED, Trigger.TIME_OVER),
     (State.STALE, Trigger.LOST): _CALL,
     (State.STALE, Trigger.OUTDATED): _CALL,
     (State.STALE, Trigger.FAILED): (State.FAILING, (Do.DIAGNOSE,)),
     # Callers who come while nothing is ready need no command.
-    **_stay(State.WATCHED, Trigger.WORK),
+    **stays(State.WATCHED, Trigger.WORK),
     (State.WATCHED, Trigger.OWED): _CALL,
     (State.WATCHED, Trigger.TIME_OVER): _CALL,
     (State.WATCHED, Trigger.CLOSED): _CALL,
     (State.WATCHED, Trigger.CHANGED): _CALL,
     (State.WATCHED, Trigger.LOST): _CALL,
     # Others carry these out.
-    **{pair: row for state in _BUSY for pair, row in _stay(state, *_FROM_OTHERS).items()},
+    **{pair: row for state in _BUSY for pair, row in stays(state, *_FROM_OTHERS).items()},
     (State.RETURNING, Trigger.DONE): _CALL,
     (State.RETURNING, Trigger.STUCK): (State.PAUSING, (Do.PAUSE,)),
     (State.FAILING, Trigger.AWAY): (State.PAUSING, (Do.PAUSE,)),
@@ -165,7 +160,9 @@ WATCHES: Final[dict[tuple[KeyWatch, Trigger], KeyWatch]] = {
     # Redis tells once.
     (KeyWatch.ON, Trigger.CHANGED): KeyWatch.OFF,
     (KeyWatch.ON, Trigger.LOST): KeyWatch.OFF,
-    # The change may be older than the watch, or newer.
+    # The key may live on another node now, which does not watch it.
+    (KeyWatch.ON, Trigger.AWAY): KeyWatch.OFF,
+    # The next commands watch it anew.
     (KeyWatch.ON, Trigger.OUTDATED): KeyWatch.OFF,
 }
 

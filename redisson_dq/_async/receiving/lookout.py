@@ -32,7 +32,6 @@ from redisson_dq._pauses import Pauses
 from redisson_dq._redis import is_passing, translate
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.waiting.brake import Brake
-from redisson_dq.waiting.watch_table import Trigger
 
 __all__ = ["Lookout"]
 
@@ -162,13 +161,15 @@ class Lookout:
             self._brake.told(len(changed), self._clock.monotonic())
             for pump in changed:
                 with pump.line.mutex:
-                    pump.feed(Trigger.CHANGED)
+                    pump.changes(self)
 
     async def _tick(self) -> None:
         """Looks for all that Redis tells nothing of."""
         self._ticked_at = now = self._clock.monotonic()
         for pump in self._sources.of(None):
-            if (pump.line.closed or pump.engine.is_replaced) and pump.is_at_rest:
+            is_over = (pump.line.closed or pump.engine.is_replaced) and pump.is_at_rest
+            # One whose key lives elsewhere now is called there. It calls here again when its key comes back.
+            if is_over or pump.lookout is not self:
                 self._sources.forget(pump)
             elif pump.line.count and not pump.engine.is_replaced:
                 self._waited_at = now
@@ -220,7 +221,7 @@ class Lookout:
         """Redis watches nothing any more. Each source finds its node anew."""
         for pump in self._sources.forget_all():
             with pump.line.mutex:
-                pump.lose()
+                pump.lose(self)
             pump.sources.free()
 
     async def _failed(self, error: BaseException) -> None:
@@ -236,7 +237,7 @@ class Lookout:
             return
         for pump in self._sources.of(None):
             with pump.line.mutex:
-                if pump.line.count:
+                if pump.lookout is self and pump.line.count:
                     pump.suffer(_reason(error, f"queue {pump.source.key!r}", sent=pump.may_have_taken))
         reason = _reason(error, "waiting for many queues")
         if isinstance(reason, RedisConnectionError):

@@ -111,7 +111,7 @@ class Receiver:
                 self._notices.put(self._attend)
             await answer.wait(timeout)
             if not waiter.answer.filled:
-                self._notices.put(partial(self._expire, waiter))
+                self._notices.put(partial(self.expire, waiter))
                 await answer.wait(PATIENCE)
             if not waiter.answer.filled:
                 self._notices.put(partial(self._insist, waiter))
@@ -267,7 +267,8 @@ class Receiver:
         with self.line.mutex:
             self._serve()
 
-    async def _expire(self, waiter: Waiter) -> None:
+    async def expire(self, waiter: Waiter) -> None:
+        """The time of a caller is over."""
         with self.line.mutex:
             self.line.admit()
             self.line.expire(waiter)

@@ -244,8 +244,18 @@ class SharedPump:
         """Does something beside the lookouts, in so many seconds at the earliest."""
         self._calling.later(work, after)
 
-    def lose(self) -> None:
-        """Redis does not watch any more. The replies to commands that are under way will not come."""
+    def changes(self, lookout: HangsUp) -> None:
+        """Redis has told this lookout of a change of the key."""
+        if self.lookout is lookout:
+            self.feed(Trigger.CHANGED)
+
+    def lose(self, lookout: HangsUp) -> None:
+        """This lookout has lost its connections: Redis does not watch, and the replies to its commands will not come.
+
+        Does nothing where another lookout has the source by now. Its commands may be under way there.
+        """
+        if self.lookout is not lookout:
+            return
         self.lookout = None
         # The connection may have broken behind the reply that had them.
         self.put_away(self.line.give(self.asking.lose()))

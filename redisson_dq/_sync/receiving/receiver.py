@@ -114,7 +114,7 @@ class Receiver:
                 self._notices.put(self._attend)
             answer.wait(timeout)
             if not waiter.answer.filled:
-                self._notices.put(partial(self._expire, waiter))
+                self._notices.put(partial(self.expire, waiter))
                 answer.wait(PATIENCE)
             if not waiter.answer.filled:
                 self._notices.put(partial(self._insist, waiter))
@@ -270,7 +270,8 @@ class Receiver:
         with self.line.mutex:
             self._serve()
 
-    def _expire(self, waiter: Waiter) -> None:
+    def expire(self, waiter: Waiter) -> None:
+        """The time of a caller is over."""
         with self.line.mutex:
             self.line.admit()
             self.line.expire(waiter)

@@ -61,6 +61,17 @@ def _failing(leases: bool) -> World:
     return world
 
 
+def _refused(leases: bool) -> World:
+    """Redis has refused a source that it watches, and a caller waits."""
+    world = World(leases, mishaps=2)
+    for event in (("enters", None), ("rings", 0), ("round", False), ("redis goes on", None), ("reads", False)):
+        world.happen(event)
+    for event in (("is over", 0), ("round", False), ("redis goes on", None), ("reads", True), ("enters", None)):
+        world.happen(event)
+    assert (world.engine.state, world.engine.is_watched) == (State.FAILING, True)
+    return world
+
+
 def _returning(leases: bool) -> World:
     """A value goes back, as its caller has left."""
     world = _asked(leases)
@@ -76,6 +87,7 @@ STARTS = {
     "asked": _asked,
     "yielded": _yielded,
     "failing": _failing,
+    "refused": _refused,
     "returning": _returning,
 }
 

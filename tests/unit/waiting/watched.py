@@ -15,7 +15,7 @@ import attrs
 from redisson_dq.waiting.debts import Debts, repeat
 from redisson_dq.waiting.watch_engine import WatchEngine
 from redisson_dq.waiting.watch_table import Do, State, Trigger
-from tests.unit.waiting.pumped import Broken, Event, copied
+from tests.unit.waiting.pumped import AWAY, Broken, Event, copied
 
 __all__ = ["World"]
 
@@ -39,6 +39,11 @@ class Line:
         self.callers: dict[int, bool] = {}
         self.inbox: tuple[int, ...] = ()
         self.closed = False
+        #: The numbers of those that were told of a trouble.
+        self.told: tuple[int, ...] = ()
+
+    def answer_expired(self, trouble: Any) -> None:
+        self.told += tuple(number for number, is_over in self.callers.items() if is_over)
 
     @property
     def count(self) -> int:
@@ -95,7 +100,8 @@ class World:
     def key(self) -> tuple[Any, ...]:
         engine, line = self.engine, self.line
         return (
-            (engine.state, engine.is_watched, engine.left, tuple(str(debt.request) for debt in engine.debts.all)),
+            (engine.state, engine.is_watched, engine.left, engine.trouble is None),
+            tuple(str(debt.request) for debt in engine.debts.all),
             (tuple(line.callers.items()), line.inbox, line.closed, tuple(self.callers.items()), self.entering),
             tuple((number, at < self.carried_out) for number, at in self.over.items()),
             (
@@ -128,7 +134,8 @@ class World:
             elif isinstance(state, int):
                 yield "leaves", number
         if self.budget["cut"] and self.is_connected:
-            yield "is cut", None
+            yield "is cut", False
+            yield "is cut", True
         if self.budget["evict"] and self.is_watched:
             yield "evicts", None
         if self.budget["recover"] and self.leases:
@@ -155,7 +162,7 @@ class World:
                 yield "reads", False
                 if self.budget["refuse"]:
                     yield "reads", True
-        if self.messages:
+        if self.messages and self.sent is None:
             yield "hears", None
         if self.are_others_served:
             yield "others are done", None
@@ -166,6 +173,8 @@ class World:
             if self.works[0] == "diagnose":
                 yield "finds nothing wrong", None
                 yield "finds no right", None
+                if self.budget["refuse"]:
+                    yield "finds it elsewhere", None
 
     # -- what happens ------------------------------------------------------------------------------------------------
 
@@ -240,23 +249,36 @@ class World:
         self._admit()
         self.line.callers[number] = True
         self.over[number] = self.carried_out
-        if self.engine.state is State.WATCHED and not all(self.line.callers.values()):
-            self._answer_expired()
-        elif self.line.count:
-            self._tell(Trigger.TIME_OVER)
-        self._wake()
+        self._times_are_over()
 
     def _is_over_late(self, _: None) -> None:
         """The time of a caller that has its answer is over, as others are told now."""
         self.budget["late"] -= 1
         self._admit()
-        if self.engine.state is State.WATCHED and not all(self.line.callers.values()):
+        self._times_are_over()
+
+    def _times_are_over(self) -> None:
+        if self.engine.trouble is not None:
+            self.line.answer_expired(self.engine.trouble)
+            self._tell_of_trouble()
+        elif self.engine.state is State.WATCHED and not all(self.line.callers.values()):
             self._answer_expired()
         elif self.line.count:
             self._tell(Trigger.TIME_OVER)
         self._wake()
 
+    def _suffer(self) -> None:
+        self.engine.suffer(AWAY)
+        self._tell_of_trouble()
+
+    def _tell_of_trouble(self) -> None:
+        for number in self.line.told:
+            self._answer(number, "trouble")
+        self.line.told = ()
+
     def _answer_expired(self) -> None:
+        if self.engine.trouble is not None:
+            raise Broken("a caller is told that nothing is there, and Redis is away")
         waits = not all(self.line.callers.values())
         for number, is_over in list(self.line.callers.items()):
             if is_over:
@@ -369,6 +391,8 @@ class World:
             if work == "go on returning":
                 returning, self.returning = self.returning, ()
                 self._put_away(returning)
+            if work == "diagnose":
+                self._suffer()
             self._tell(Trigger.AWAY if work == "diagnose" else Trigger.STUCK)
         elif work == "return" and self.surplus:
             self.returning, self.surplus = self.surplus, ()
@@ -392,6 +416,11 @@ class World:
     def _finds_nothing_wrong(self, _: None) -> None:
         self.works = self.works[1:]
         self._tell(Trigger.SOUND)
+
+    def _finds_it_elsewhere(self, _: None) -> None:
+        """The key has moved to another node, which does not watch it. Nobody hears of it at the old one any more."""
+        self._works(False)
+        self.is_watched, self.messages = False, 0
 
     def _finds_no_right(self, _: None) -> None:
         self.works = self.works[1:]
@@ -433,8 +462,11 @@ class World:
         self.is_watched = self.is_watched or self.sent.watches
         self.sent = attrs.evolve(self.sent, reply=(taken, len(self.ready)))
 
-    def _is_cut(self, _: None) -> None:
+    def _is_cut(self, is_long: bool) -> None:
+        """The connections break. Where it ``is_long``, the callers suffer before it is over."""
         self.budget["cut"] -= 1
+        if is_long:
+            self._suffer()
         self.is_connected = self.is_watched = False
         self.messages = 0
         if self.sent is not None and not self.leases and self.sent.reply is not None:

@@ -1,0 +1,461 @@
+"""Several lines at two lookouts, each of another node, over a Redis that is a few fields.
+
+The receivers, their shared pumps and their errands are the real ones. :class:`World` takes the place of the lookouts,
+the clerks and Redis: it carries out one step of theirs at a time. Rounds begin and stand still, connections are cut,
+keys move to the other node, requests are refused, and callers come and leave between any two steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+import attrs
+from redis.exceptions import MovedError, ReadOnlyError
+
+from redisson_dq._clock import SYSTEM
+from redisson_dq._concurrency import Inbox
+from redisson_dq._sync.receiving.called_sources import CalledSources
+from redisson_dq._sync.receiving.receiver import Receiver
+from redisson_dq._sync.receiving.round_robin import RoundRobinReceiver
+from redisson_dq._sync.receiving.shared_pump import SharedPump
+from redisson_dq.errors import RedisConnectionError
+from redisson_dq.observing import Observers
+from redisson_dq.observing.outage import Outage
+from redisson_dq.waiting.line import Farewell, Lifeline, Waiter
+from redisson_dq.wire.blocking import PlainSource, PutBack
+from redisson_dq.wire.request import Request
+from redisson_dq.wire.taken import Taken
+from tests.unit.waiting.pumped import Broken
+
+__all__ = ["World"]
+
+Event = tuple[Any, ...]
+
+
+@attrs.frozen
+class Source(PlainSource):
+    """One list. Its requests are words that :class:`World` knows."""
+
+    name: str
+    leases_values: bool = False
+
+    @property
+    def key(self) -> str:
+        return self.name
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return (self.name,)
+
+    def at_once(self, count: int) -> Request[list[Taken]] | None:
+        words = ("TAKE", self.name, count)
+        return Request(words=words, types={self.name: "list"}, parse=self._parsed, repeatable=self.leases_values)
+
+    def _parsed(self, reply: list[bytes]) -> list[Taken]:
+        return [Taken(key=self.name, data=data) for data in reply]
+
+    def put_back(self, surplus: Any, known: Any) -> list[PutBack]:
+        data = [taken.data for taken in surplus]
+        words, types = ("BACK", *data), {self.name: "list"}
+        request = Request[None](words=words, types=types, parse=lambda reply: None, repeatable=True)
+        return [PutBack(self.name, list(surplus), request)]
+
+
+class Time:
+    """A clock that goes on when a pause is over. Nobody waits by it."""
+
+    now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(SYSTEM, name)
+
+
+class Answer:
+    """The answer to one caller."""
+
+    filled = False
+    value: Any = None
+
+    def fill(self, value: Any) -> None:
+        self.filled, self.value = True, value
+
+
+@attrs.define(eq=False)
+class Caller:
+    """One caller, what it holds, and what became of it."""
+
+    receiver: Receiver
+    lifeline: Lifeline
+    answer: Answer
+    is_over: bool = False
+    has_left: bool = False
+
+    @property
+    def waits(self) -> bool:
+        return not (self.answer.filled or self.has_left)
+
+    @property
+    def values(self) -> list[bytes]:
+        has_values = self.answer.filled and isinstance(self.answer.value, list) and not self.has_left
+        return [taken.data for taken in self.answer.value] if has_values else []
+
+
+@attrs.define(eq=False)
+class Asked:
+    """The commands for one source that are under way, and what Redis has replied."""
+
+    pump: SharedPump
+    commands: Any
+    reply: Any = None
+    length: Any = None
+    is_carried_out: bool = False
+    is_read: bool = False
+
+
+class Lookout:
+    """The lookout of one node, in single steps."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.sources = CalledSources()
+        #: Sources that were called, and keys that have changed.
+        self.bell: list[Any] = []
+        self.is_open = False
+        self.watched: set[str] = set()
+        #: By line, the sources that are asked in this round.
+        self.round: dict[Any, list[Asked]] = {}
+        #: Where each key lived when it looked last.
+        self.homes: dict[str, int] = {}
+
+    def hang_up(self) -> None:
+        raise AssertionError("nobody hangs up here")
+
+
+class World:
+    """Two lines: one of three sources, one of a single source."""
+
+    def __init__(self, *, leases: bool) -> None:
+        self.time = Time()
+        self.leases = leases
+        connections: Any = SimpleNamespace(
+            clock=self.time,
+            outage=Outage(SYSTEM, Observers()),
+            refresh=lambda: None,
+            run=self._run,
+            parsed=lambda request, reply: request.parse(reply),
+        )
+        self.notices: Inbox[Any] = Inbox(SYSTEM)
+        self.works: list[Callable[[], object]] = []
+        self.pauses: list[tuple[float, Callable[[], object]]] = []
+        self.names = ("a", "b", "c", "d")
+        self.lists: dict[str, list[bytes]] = {name: [] for name in self.names}
+        self.homes = dict.fromkeys(self.names, 0) | {"b": 1}
+        self.lookouts = (Lookout(0), Lookout(1))
+        sources = [Source(name, leases) for name in self.names]
+        self.receivers: list[Receiver] = [
+            RoundRobinReceiver(connections, self.notices, sources[:3], self),  # type: ignore[arg-type]
+            Receiver(connections, self.notices, sources[3:], self),  # type: ignore[arg-type]
+        ]
+        self.callers: list[Caller] = []
+        self.pushed = 0
+        self.lost: list[bytes] = []
+        #: Requests that may be sent again, and the values that they have taken.
+        self.taken_by: dict[int, tuple[Any, list[bytes]]] = {}
+        self.refuses = 0
+
+    # -- the clerks, and Redis where they ask it ---------------------------------------------------------------------
+
+    def call(self, pump: SharedPump, /) -> None:
+        if isinstance(pump.lookout, Lookout):
+            pump.lookout.bell.append(pump)
+        else:
+            self.works.append(partial(self._find, pump))
+
+    def later(self, work: Callable[[], object], after: float = 0.0) -> None:
+        if after:
+            self.pauses.append((self.time.now + after, work))
+        else:
+            self.works.append(work)
+
+    def _find(self, pump: SharedPump) -> None:
+        with pump.line.mutex:
+            if pump.line.closed:
+                pump.give_up()
+                return
+            pump.lookout = lookout = self.lookouts[self.homes[pump.source.key]]
+        lookout.bell.append(pump)
+
+    def _run(self, request: Request[Any], *, when_closed: bool = False) -> Any:
+        if self.refuses:
+            self.refuses -= 1
+            raise RedisConnectionError("Redis is away")
+        return request.parse(self._carried_out(request))
+
+    def _carried_out(self, request: Request[Any]) -> Any:
+        word, *rest = request.words
+        key = request.key
+        if word == "BACK":
+            self.lists[key] = [*rest, *self.lists[key]]  # type: ignore[list-item]
+            self._changes(key)
+            return None
+        if id(request) in self.taken_by:
+            return self.taken_by[id(request)][1]
+        count = int(rest[1])  # type: ignore[arg-type]
+        taken, self.lists[key] = self.lists[key][:count], self.lists[key][count:]
+        if taken:
+            self._changes(key)
+        if self.leases:
+            # The request is kept, so its id belongs to no other one.
+            self.taken_by[id(request)] = (request, taken)
+        return taken
+
+    def _changes(self, key: str) -> None:
+        for lookout in self.lookouts:
+            if key in lookout.watched:
+                lookout.watched.discard(key)
+                lookout.bell.append(key)
+
+    # -- what may happen ---------------------------------------------------------------------------------------------
+
+    def events(self) -> Iterator[Event]:
+        """All that may happen now."""
+        yield from self.own_events()
+        for name in self.names:
+            yield "push", name
+            yield "moves", name
+        for number, receiver in enumerate(self.receivers):
+            if not receiver.line.closed:
+                yield "enters", number, 1
+                yield "enters", number, 3
+        for caller in self.callers:
+            if caller.waits and not caller.is_over:
+                yield "is over", caller
+            if not caller.has_left:
+                yield "leaves", caller
+            if caller.values and caller.lifeline.waiter is not None:
+                yield "keeps", caller
+        for lookout in self.lookouts:
+            if lookout.is_open:
+                yield "is cut", lookout, True
+                yield "is cut", lookout, False
+            for key in sorted(lookout.watched):
+                yield "evicts", lookout, key
+            if any(not each.is_carried_out for each in self._asked(lookout)):
+                yield "refuses", lookout
+        yield ("refuses the clerk",)
+
+    def own_events(self) -> Iterator[Event]:
+        """All that happens without anybody else."""
+        if self.notices.count:
+            yield ("sees a notice",)
+        if self.works:
+            yield ("works",)
+        for lookout in self.lookouts:
+            if lookout.round:
+                if any(not each.is_carried_out for each in self._asked(lookout)):
+                    yield "carries out", lookout
+                if any(each.is_carried_out and not each.is_read for each in self._asked(lookout)):
+                    yield "reads", lookout
+                continue
+            if lookout.bell:
+                yield "notes", lookout
+            elif lookout.sources.are_waiting:
+                yield "begins", lookout
+            elif lookout.is_open and lookout.homes != self.homes:
+                yield "ticks", lookout
+        if self.pauses:
+            yield ("pauses",)
+
+    def happen(self, event: Event) -> None:
+        getattr(self, "_" + event[0].replace(" ", "_"))(*event[1:])
+
+    @staticmethod
+    def _asked(lookout: Lookout) -> list[Asked]:
+        return [each for of_line in lookout.round.values() for each in of_line]
+
+    # .. callers .......................................................................................................
+
+    def _push(self, name: str) -> None:
+        self.lists[name].append(b"%d" % self.pushed)
+        self.pushed += 1
+        self._changes(name)
+
+    def _enters(self, number: int, limit: int) -> None:
+        caller = Caller(self.receivers[number], Lifeline(), Answer())
+        caller.receiver.enter(limit, caller.lifeline, caller.answer)
+        self.callers.append(caller)
+
+    def _is_over(self, caller: Caller) -> None:
+        caller.is_over, waiter = True, caller.lifeline.waiter
+        assert waiter is not None
+        self.notices.put(partial(caller.receiver.expire, waiter))
+
+    def _leaves(self, caller: Caller) -> None:
+        caller.has_left = True
+        caller.lifeline.let_go()
+
+    def _keeps(self, caller: Caller) -> None:
+        caller.lifeline.keep()
+        caller.lifeline.waiter = None
+        self.callers.remove(caller)
+        self.lost += caller.values
+
+    def _sees_a_notice(self) -> None:
+        notice: Any = self.notices.poll()
+        waiter = notice.waiter if isinstance(notice, Farewell) else notice
+        if isinstance(waiter, Waiter):
+            waiter.owner.gone(waiter)
+        else:
+            waiter()
+
+    # .. the clerks ....................................................................................................
+
+    def _works(self) -> None:
+        self.works.pop(0)()
+
+    def _pauses(self) -> None:
+        at, work = min(self.pauses, key=lambda each: each[0])
+        self.pauses.remove((at, work))
+        self.time.now = max(self.time.now, at)
+        work()
+
+    def _refuses_the_clerk(self) -> None:
+        self.refuses = min(2, self.refuses + 1)
+
+    # .. the lookouts ..................................................................................................
+
+    def _notes(self, lookout: Lookout) -> None:
+        event = lookout.bell.pop(0)
+        if isinstance(event, SharedPump):
+            if event.lookout is lookout:
+                lookout.sources.add(event)
+            return
+        for pump in lookout.sources.of(event.encode()):
+            with pump.line.mutex:
+                pump.changes(lookout)
+
+    def _begins(self, lookout: Lookout) -> None:
+        if not lookout.is_open:
+            lookout.is_open, lookout.homes = True, dict(self.homes)
+        called = lookout.sources.take_next()
+        for sources in dict.fromkeys(pump.sources for pump in called):
+            with sources.line.mutex:
+                if pumps := sources.ask(called, self.time.now):
+                    lookout.round[sources] = [Asked(pump, pump.asking.commands) for pump in pumps]
+
+    def _carries_out(self, lookout: Lookout) -> None:
+        asked = next(each for each in self._asked(lookout) if not each.is_carried_out)
+        asked.is_carried_out = True
+        key, commands = asked.pump.source.key, asked.commands
+        moved = MovedError("1 127.0.0.1:1") if self.homes[key] != lookout.number else None
+        if commands.request is not None:
+            asked.reply = moved or self._carried_out(commands.request)
+        if commands.watches:
+            asked.length = moved or len(self.lists[key])
+            if moved is None:
+                lookout.watched.add(key)
+
+    def _refuses(self, lookout: Lookout) -> None:
+        asked = next(each for each in self._asked(lookout) if not each.is_carried_out)
+        asked.is_carried_out = True
+        refusal = ReadOnlyError("READONLY You can't write against a read only replica.")
+        asked.reply = refusal if asked.commands.request is not None else None
+        asked.length = refusal if asked.commands.watches else None
+
+    def _reads(self, lookout: Lookout) -> None:
+        sources, of_line = next(
+            (sources, of_line)
+            for sources, of_line in lookout.round.items()
+            if any(not each.is_read for each in of_line)
+        )
+        asked = next(each for each in of_line if not each.is_read)
+        if not asked.is_carried_out:
+            return
+        if asked.pump.asking.commands is not asked.commands:
+            raise Broken("a reply comes for commands that nobody knows any more")
+        asked.pump.asking.collect(asked.reply, asked.length)
+        asked.is_read = True
+        if all(each.is_read for each in of_line):
+            sources.settle([each.pump for each in of_line])
+        if all(each.is_read for each in self._asked(lookout)):
+            ended, lookout.round = lookout.round, {}
+            for each in ended:
+                each.free()
+
+    def _ticks(self, lookout: Lookout) -> None:
+        for pump in lookout.sources.of(None):
+            if pump.lookout is not lookout:
+                lookout.sources.forget(pump)
+        lookout.homes = dict(self.homes)
+        self._forget_watches(lookout)
+
+    def _is_cut(self, lookout: Lookout, is_long: bool) -> None:
+        for asked in self._asked(lookout):
+            if asked.is_carried_out and not asked.is_read and not self.leases and isinstance(asked.reply, list):
+                self.lost += asked.reply
+        ended, lookout.round = lookout.round, {}
+        for each in ended:
+            each.free()
+        lookout.is_open = False
+        lookout.watched.clear()
+        if is_long:
+            for pump in lookout.sources.of(None):
+                with pump.line.mutex:
+                    if pump.lookout is lookout and pump.line.count:
+                        pump.suffer(RedisConnectionError("Redis is away", maybe_done=pump.may_have_taken))
+        self._forget_watches(lookout)
+
+    def _forget_watches(self, lookout: Lookout) -> None:
+        for pump in lookout.sources.forget_all():
+            with pump.line.mutex:
+                pump.lose(lookout)
+            pump.sources.free()
+
+    # .. Redis .........................................................................................................
+
+    def _evicts(self, lookout: Lookout, key: str) -> None:
+        lookout.watched.discard(key)
+        lookout.bell.append(key)
+
+    def _moves(self, name: str) -> None:
+        self.homes[name] = 1 - self.homes[name]
+        if self.lists[name]:
+            self._changes(name)
+        for lookout in self.lookouts:
+            # Redis does not tell of an empty list.
+            lookout.watched.discard(name)
+
+    # -- the promises ------------------------------------------------------------------------------------------------
+
+    def come_to_rest(self) -> None:
+        """Everything that goes on comes to an end, and the promises hold then."""
+        for _ in range(3000):
+            event = next(self.own_events(), None)
+            if event is None:
+                break
+            self.happen(event)
+        else:
+            raise Broken(f"it does not come to rest: {event}")
+        given = [value for caller in self.callers for value in caller.values]
+        places = [*given, *self.lost, *(value for values in self.lists.values() for value in values)]
+        if sorted(places) != sorted(b"%d" % number for number in range(self.pushed)):
+            raise Broken(f"values are lost, or there twice: {places}")
+        for caller in self.callers:
+            if caller.waits and caller.is_over:
+                raise Broken("the time of a caller is over, and nobody tells it")
+            if caller.waits:
+                self._check_wait(caller.receiver)
+
+    def _check_wait(self, receiver: Receiver) -> None:
+        names = self.names[:3] if receiver is self.receivers[0] else self.names[3:]
+        for name in names:
+            if self.lists[name]:
+                raise Broken("somebody waits beside ready values")
+            if name not in self.lookouts[self.homes[name]].watched:
+                raise Broken("somebody waits, and Redis does not watch")
