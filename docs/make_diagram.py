@@ -27,7 +27,7 @@ from redisson_dq.cli._main import COMMANDS, PROGRAM, program  # noqa: E402 - fro
 from redisson_dq.prometheus import metrics  # noqa: E402 - from this tree, installed or not
 from redisson_dq.scheduling import engine  # noqa: E402
 from redisson_dq.scripts import script  # noqa: E402
-from redisson_dq.waiting import pop_table, watch_table  # noqa: E402
+from redisson_dq.waiting import pop_table, rounds_table, watch_table  # noqa: E402
 from redisson_dq.working import fetch_table, handling_table, outpost_table, post_table  # noqa: E402
 
 #: (state, trigger) -> the next state, the actions, and perhaps more.
@@ -135,6 +135,7 @@ SECTIONS: dict[str, dict[str, Callable[[], str]]] = {
         "contacts": partial(beside, pop_table.CONTACTS),
         "watch": partial(decisions, watch_table.TRANSITIONS),
         "watches": partial(beside, watch_table.WATCHES),
+        "rounds": partial(decisions, rounds_table.TRANSITIONS),
         "handling": partial(decisions, handling_table.TRANSITIONS),
         "posts": partial(decisions, post_table.TRANSITIONS),
         "fetching": partial(decisions, fetch_table.TRANSITIONS),

@@ -67,6 +67,10 @@ class Entrance(Protocol):
 class Waiter:
     """One caller's place. The caller reads its answer, and says when it leaves. All else belongs to background tasks.
 
+    Its life is no one state, as several change it at a time. The caller keeps its answer (``farewell``) and says that
+    it leaves (``is_leaving``), each in one step that no signal handler can split. Background tasks note the rest under
+    the mutex of the line: that it stands in line (``number``), that its time is over, and that it is gone.
+
     ``notify`` puts a notice into the inbox of the background task that sees to the callers of ``owner``, the receiver.
     """
 
@@ -169,7 +173,7 @@ class Line:
         # Callers who were given values and may not have kept them yet.
         self._served: deque[Waiter] = deque()
 
-    # -- all of these are called under the mutex ---------------------------------------------------------------------
+    # -- under the mutex, unless a docstring says otherwise ----------------------------------------------------------
 
     def admit(self, first: Waiter | str | None = None) -> bool:
         """Takes callers from the inbox into the line. Gives whether the inbox had anything."""

@@ -49,8 +49,9 @@ class Look:
 class PopEngine:
     """Decides for one connection. Not thread-safe: the pump calls it under the mutex of the line.
 
-    Only the pumper calls the methods of the section about replies, and it needs no mutex for them. Time comes in as an
-    argument, in seconds (``now``).
+    The pumper alone calls the methods about replies and failures, and only ``suffer`` of them under the mutex. In the
+    states in which it calls the others, nobody else changes the fields that they change. Time comes in as an argument,
+    in seconds (``now``).
     """
 
     def __init__(self, line: Line, source: Source, debts: Debts, *, stay: float = 0.0) -> None:
@@ -130,15 +131,14 @@ class PopEngine:
 
     # -- the pumper's choices ----------------------------------------------------------------------------------------
 
-    def choice(
-        self, now: float, *, is_answered: bool, is_connected: bool, has_returns: bool, lingered: bool
-    ) -> Trigger:
+    def choice(self, now: float, *, is_answered: bool, is_connected: bool, has_returns: bool) -> Trigger:
         """Classifies the work that is left.
 
         ``is_answered`` tells whether the caller that pumps has its answer. ``has_returns``: values have to go back.
-        ``lingered``: nobody has rung the bell for long, so others see to the callers that wait.
         """
         self._chose = now
+        # Nobody has rung for long. So others see to the callers that wait.
+        lingered = self.state is State.LINGERED
         has_debts = self.debts.admit()
         # As long as somebody waits, it tries to reach Redis.
         is_unserved = self.line.is_unserved(now) or (

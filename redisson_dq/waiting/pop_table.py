@@ -24,6 +24,9 @@ Callers ring the bell without the mutex, and look whether somebody pumps after t
 is at rest first, and hears its bell once more. When the bell rang, a background task stays (``STAYS``). A caller goes
 all the same, and starts a background task (``HANDS_OVER``).
 
+Closing is an event (``CLOSED``) and no state. A pump that was closed still puts back, and repeats a request that is
+owed, in the states of before. The line stays closed, so the pumper chooses nothing else from then on.
+
 Two smaller machines go on beside the work. One is the :class:`Pumper`. A background task stays for a while when nobody
 waits, unless callers pump. The other one is the :class:`Contact` with Redis. Unless that is ``WELL``, callers whose
 time is over get the error of the last diagnosis. A command that does not block then comes before one that does.
@@ -38,12 +41,13 @@ The engine first classifies a trigger by its meaning now. Then it looks the trig
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
-from redisson_dq._tables import TableEnum
+from redisson_dq._tables import TableEnum, stays
 
 __all__ = [
     "BY_CALLERS",
+    "CHOICES",
     "IN_REDIS",
     "PUMPERS",
     "SIGNS",
@@ -51,7 +55,6 @@ __all__ = [
     "CONTACTS",
     "Do",
     "Pumper",
-    "Row",
     "Contact",
     "Sign",
     "State",
@@ -64,6 +67,7 @@ class State(TableEnum):
 
     RESTING = "nobody pumps"
     IDLE = "there is nothing to do, the pumper waits for its bell"
+    LINGERED = "there was nothing to do for long, the pumper is about to leave"
     CHOOSING = "the pumper chooses what to do"
     RETURNING = "values that nobody waits for go back"
     REPEATING = "after the close, a request with a lost reply is sent again"
@@ -92,6 +96,7 @@ class Trigger(TableEnum):
     STAYS = "a background task hears its bell on the way out"
     TIME_OVER = "the last caller's time is over"
     NOBODY = "nobody waits any more"
+    CLOSED = "closed: nobody comes any more"
     JOINED = "somebody waits again"
     # Chosen by the pumper.
     RETURNS = "chosen: values go back"
@@ -103,7 +108,8 @@ class Trigger(TableEnum):
     RETIRES = "chosen: nothing to do for long, or closed"
     HANDS_OVER = "a caller leaves the rest to a background task"
     # The outcome of an action.
-    RANG = "the bell rang, or nobody came for long"
+    RANG = "the bell rang"
+    LINGERED = "the bell did not ring for long"
     DONE = "done"
     CAME = "values came"
     MORE = "values came, more may be ready"
@@ -159,7 +165,7 @@ class Sign(TableEnum):
 class Do(TableEnum):
     """An action of the pump. The last action of a row that tells a trigger decides; else the engine chooses."""
 
-    # At once, under the mutex.
+    # At once, under the mutex. The PING is counted as a reply that comes, and is sent after the mutex.
     START = "start a background task"
     RING = "ring the bell"
     NUDGE = "send a PING behind"
@@ -176,6 +182,7 @@ class Do(TableEnum):
     GATHER = "take more"
     GIVE = "hand out"
     GIVE_WAY = "let the callers go on first"
+    # Under the mutex the connection is given up, so nobody finds it any more. Then the pumper closes it.
     DISCONNECT = "disconnect"
     DIAGNOSE = "find out what is wrong"
     FAIL = "fail the callers"
@@ -185,35 +192,32 @@ class Do(TableEnum):
     LEAVE = "leave"
 
 
-class Row(NamedTuple):
-    """A row's outcome: the next state, and the actions."""
-
-    state: State
-    to_do: tuple[Do, ...] = ()
-
+_Row = tuple[State, tuple[Do, ...]]
 
 #: The blocking command is on its way to Redis, or stands there.
 IN_REDIS: Final = frozenset({State.BLOCKED, State.TIMED, State.ENDING, State.STOPPING})
+#: The pumper chooses what to do.
+CHOICES: Final = frozenset({State.CHOOSING, State.LINGERED})
 
-_CHOOSE: Final = Row(State.CHOOSING)
-_GIVE: Final = Row(State.GIVING, (Do.GIVE,))
-_BLOCK: Final = Row(State.BLOCKED, (Do.BLOCK,))
-_PROBE: Final = Row(State.PROBING, (Do.PROBE,))
-_SETTLE: Final = Row(State.SETTLING, (Do.SETTLE,))
-_STOP: Final = Row(State.STOPPING, (Do.UNBLOCK,))
-_FAIL: Final = Row(State.FAILING, (Do.DISCONNECT, Do.DIAGNOSE))
-_SAVE: Final = Row(State.GIVING, (Do.GIVE, Do.DISCONNECT))
-_ABANDON: Final = Row(State.CHOOSING, (Do.DISCONNECT,))
-_HAND_OVER: Final = Row(State.CHOOSING, (Do.START, Do.LEAVE))
-
-
-def _stay(state: State) -> Row:
-    return Row(state)
-
+_CHOOSE: Final[_Row] = (State.CHOOSING, ())
+_START: Final[_Row] = (State.CHOOSING, (Do.START,))
+_RING: Final[_Row] = (State.CHOOSING, (Do.RING,))
+_CONNECT: Final[_Row] = (State.CONNECTING, (Do.CONNECT,))
+_LOOK: Final[_Row] = (State.LOOKING, (Do.LOOK,))
+_RETIRE: Final[_Row] = (State.RESTING, (Do.DISCONNECT, Do.LEAVE))
+_GIVE: Final[_Row] = (State.GIVING, (Do.GIVE,))
+_BLOCK: Final[_Row] = (State.BLOCKED, (Do.BLOCK,))
+_PROBE: Final[_Row] = (State.PROBING, (Do.PROBE,))
+_SETTLE: Final[_Row] = (State.SETTLING, (Do.SETTLE,))
+_STOP: Final[_Row] = (State.STOPPING, (Do.UNBLOCK,))
+_FAIL: Final[_Row] = (State.FAILING, (Do.DISCONNECT, Do.DIAGNOSE))
+_SAVE: Final[_Row] = (State.GIVING, (Do.GIVE, Do.DISCONNECT))
+_ABANDON: Final[_Row] = (State.CHOOSING, (Do.DISCONNECT,))
+_HAND_OVER: Final[_Row] = (State.CHOOSING, (Do.START, Do.LEAVE))
 
 # The pumper does something, and chooses again after it. It sees the triggers of others then.
-_BUSY: Final = [state for state in State if state not in IN_REDIS | {State.RESTING, State.IDLE, State.CHOOSING}]
-_FROM_OTHERS: Final = (Trigger.WORK, Trigger.OWED, Trigger.NOBODY)
+_BUSY: Final = [state for state in State if state not in IN_REDIS | CHOICES | {State.RESTING, State.IDLE}]
+_FROM_OTHERS: Final = (Trigger.WORK, Trigger.OWED, Trigger.NOBODY, Trigger.CLOSED)
 # Commands are under way on the connection, and may fail.
 _EXCHANGING: Final = IN_REDIS | {State.LOOKING, State.PROBING, State.SETTLING, State.FETCHING}
 # Something else is under way that may fail.
@@ -222,39 +226,46 @@ _HELPING: Final = frozenset({State.CONNECTING, State.RETURNING, State.REPEATING,
 _ALONE: Final = frozenset({State.CHOOSING, State.GIVING, State.PAUSING})
 
 #: (state, trigger) -> (next state, actions). A pair that is not listed cannot happen.
-TRANSITIONS: Final[dict[tuple[State, Trigger], Row]] = {
-    **{(state, trigger): _stay(state) for state in _BUSY for trigger in _FROM_OTHERS},
-    (State.RESTING, Trigger.WORK): Row(State.CHOOSING, (Do.START,)),
-    (State.RESTING, Trigger.OWED): Row(State.CHOOSING, (Do.START,)),
+TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
+    **{(state, trigger): (state, ()) for state in _BUSY for trigger in _FROM_OTHERS},
+    (State.RESTING, Trigger.WORK): _START,
+    (State.RESTING, Trigger.OWED): _START,
+    # A connection is left of callers that pumped.
+    (State.RESTING, Trigger.CLOSED): _START,
     (State.RESTING, Trigger.STANDS_IN): _CHOOSE,
     # The bell rang while the pumper was on its way out. These actions take the place of its last ones.
     (State.RESTING, Trigger.STAYS): _CHOOSE,
     (State.RESTING, Trigger.HANDS_OVER): _HAND_OVER,
-    (State.RESTING, Trigger.NOBODY): _stay(State.RESTING),
+    **stays(State.RESTING, Trigger.NOBODY),
     # Callers ring the bell themselves.
-    (State.IDLE, Trigger.WORK): Row(State.CHOOSING, (Do.RING,)),
-    (State.IDLE, Trigger.OWED): Row(State.CHOOSING, (Do.RING,)),
+    **{(State.IDLE, trigger): _RING for trigger in (Trigger.WORK, Trigger.OWED, Trigger.CLOSED)},
     (State.IDLE, Trigger.RANG): _CHOOSE,
-    (State.IDLE, Trigger.NOBODY): _stay(State.IDLE),
-    (State.CHOOSING, Trigger.RANG): _CHOOSE,
-    (State.CHOOSING, Trigger.NOBODY): _CHOOSE,
+    (State.IDLE, Trigger.LINGERED): (State.LINGERED, ()),
+    **stays(State.IDLE, Trigger.NOBODY),
+    # Somebody came on the way out. Otherwise it leaves, unless a caller has noted a request meanwhile.
+    **{(State.LINGERED, trigger): _RING for trigger in (Trigger.WORK, Trigger.OWED, Trigger.CLOSED)},
+    (State.LINGERED, Trigger.RANG): _CHOOSE,
+    **stays(State.LINGERED, Trigger.NOBODY),
+    (State.LINGERED, Trigger.CONNECTS): _CONNECT,
+    (State.LINGERED, Trigger.LOOKS): _LOOK,
+    (State.LINGERED, Trigger.RETIRES): _RETIRE,
+    **stays(State.CHOOSING, Trigger.RANG, Trigger.LINGERED, Trigger.NOBODY),
     # It may not have heard its bell yet, and others may have emptied the inbox since.
-    (State.CHOOSING, Trigger.WORK): Row(State.CHOOSING, (Do.RING,)),
-    (State.CHOOSING, Trigger.OWED): Row(State.CHOOSING, (Do.RING,)),
+    **{(State.CHOOSING, trigger): _RING for trigger in (Trigger.WORK, Trigger.OWED, Trigger.CLOSED)},
     # A pumper chooses. A caller that leaves work behind starts a background task for it.
-    (State.CHOOSING, Trigger.RETURNS): Row(State.RETURNING, (Do.PUT_BACK,)),
-    (State.CHOOSING, Trigger.REPEATS): Row(State.REPEATING, (Do.REPEAT,)),
-    (State.CHOOSING, Trigger.CONNECTS): Row(State.CONNECTING, (Do.CONNECT,)),
-    (State.CHOOSING, Trigger.LOOKS): Row(State.LOOKING, (Do.LOOK,)),
-    (State.CHOOSING, Trigger.IDLES): Row(State.IDLE, (Do.WAIT,)),
-    (State.CHOOSING, Trigger.LEAVES): Row(State.RESTING, (Do.LEAVE,)),
-    (State.CHOOSING, Trigger.RETIRES): Row(State.RESTING, (Do.DISCONNECT, Do.LEAVE)),
+    (State.CHOOSING, Trigger.RETURNS): (State.RETURNING, (Do.PUT_BACK,)),
+    (State.CHOOSING, Trigger.REPEATS): (State.REPEATING, (Do.REPEAT,)),
+    (State.CHOOSING, Trigger.CONNECTS): _CONNECT,
+    (State.CHOOSING, Trigger.LOOKS): _LOOK,
+    (State.CHOOSING, Trigger.IDLES): (State.IDLE, (Do.WAIT,)),
+    (State.CHOOSING, Trigger.LEAVES): (State.RESTING, (Do.LEAVE,)),
+    (State.CHOOSING, Trigger.RETIRES): _RETIRE,
     (State.CHOOSING, Trigger.HANDS_OVER): _HAND_OVER,
     (State.RETURNING, Trigger.DONE): _CHOOSE,
-    (State.RETURNING, Trigger.STUCK): Row(State.PAUSING, (Do.RETRY,)),
+    (State.RETURNING, Trigger.STUCK): (State.PAUSING, (Do.RETRY,)),
     (State.REPEATING, Trigger.CAME): _GIVE,
     (State.REPEATING, Trigger.MISSED): _CHOOSE,
-    (State.REPEATING, Trigger.STUCK): Row(State.PAUSING, (Do.RETRY,)),
+    (State.REPEATING, Trigger.STUCK): (State.PAUSING, (Do.RETRY,)),
     (State.CONNECTING, Trigger.DONE): _CHOOSE,
     (State.LOOKING, Trigger.CAME): _GIVE,
     (State.LOOKING, Trigger.PATIENT): _BLOCK,
@@ -262,48 +273,44 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], Row]] = {
     (State.LOOKING, Trigger.MISSED): _CHOOSE,
     (State.PROBING, Trigger.ANSWERED): _SETTLE,
     # Others end the blocking command. One reply more is to be read behind a PING.
-    (State.BLOCKED, Trigger.WORK): _stay(State.BLOCKED),
+    **stays(State.BLOCKED, Trigger.WORK),
     (State.BLOCKED, Trigger.OWED): _STOP,
-    (State.BLOCKED, Trigger.TIME_OVER): Row(State.TIMED, (Do.NUDGE,)),
-    (State.BLOCKED, Trigger.NOBODY): Row(State.ENDING, (Do.UNBLOCK,)),
+    (State.BLOCKED, Trigger.TIME_OVER): (State.TIMED, (Do.NUDGE,)),
+    **{(State.BLOCKED, trigger): (State.ENDING, (Do.UNBLOCK,)) for trigger in (Trigger.NOBODY, Trigger.CLOSED)},
     (State.BLOCKED, Trigger.ANSWERED): _SETTLE,
-    (State.TIMED, Trigger.WORK): _stay(State.TIMED),
-    (State.TIMED, Trigger.OWED): _STOP,
-    (State.TIMED, Trigger.NOBODY): _STOP,
+    **stays(State.TIMED, Trigger.WORK),
+    **{(State.TIMED, trigger): _STOP for trigger in (Trigger.OWED, Trigger.NOBODY, Trigger.CLOSED)},
     (State.TIMED, Trigger.ANSWERED): _SETTLE,
-    (State.ENDING, Trigger.WORK): _stay(State.ENDING),
-    (State.ENDING, Trigger.OWED): Row(State.STOPPING),
-    (State.ENDING, Trigger.NOBODY): _stay(State.ENDING),
-    (State.ENDING, Trigger.JOINED): Row(State.BLOCKED),
+    **stays(State.ENDING, Trigger.WORK, Trigger.NOBODY, Trigger.CLOSED),
+    (State.ENDING, Trigger.OWED): (State.STOPPING, ()),
+    (State.ENDING, Trigger.JOINED): (State.BLOCKED, ()),
     (State.ENDING, Trigger.ANSWERED): _SETTLE,
-    (State.STOPPING, Trigger.WORK): _stay(State.STOPPING),
-    (State.STOPPING, Trigger.OWED): _stay(State.STOPPING),
-    (State.STOPPING, Trigger.NOBODY): _stay(State.STOPPING),
+    **stays(State.STOPPING, *_FROM_OTHERS),
     (State.STOPPING, Trigger.ANSWERED): _SETTLE,
     # The pumper has all replies. Callers may have time for a blocking command after a probe.
     (State.SETTLING, Trigger.CAME): _GIVE,
-    (State.SETTLING, Trigger.MORE): Row(State.GATHERING, (Do.GATHER,)),
-    (State.SETTLING, Trigger.ASIDE): Row(State.FETCHING, (Do.LOOK,)),
+    (State.SETTLING, Trigger.MORE): (State.GATHERING, (Do.GATHER,)),
+    (State.SETTLING, Trigger.ASIDE): (State.FETCHING, (Do.LOOK,)),
     (State.SETTLING, Trigger.MISSED): _CHOOSE,
     (State.SETTLING, Trigger.PATIENT): _BLOCK,
     (State.SETTLING, Trigger.HURRIED): _PROBE,
-    (State.SETTLING, Trigger.FULL): Row(State.PAUSING, (Do.REST,)),
+    (State.SETTLING, Trigger.FULL): (State.PAUSING, (Do.REST,)),
     (State.SETTLING, Trigger.SAVED): _SAVE,
     (State.FETCHING, Trigger.CAME): _GIVE,
     (State.FETCHING, Trigger.MISSED): _CHOOSE,
     (State.GATHERING, Trigger.CAME): _GIVE,
     (State.GATHERING, Trigger.SAVED): _SAVE,
     # They may be back in line already.
-    (State.GIVING, Trigger.DONE): Row(State.CHOOSING, (Do.GIVE_WAY,)),
+    (State.GIVING, Trigger.DONE): (State.CHOOSING, (Do.GIVE_WAY,)),
     # Failures.
     **{(state, Trigger.FAILED): _FAIL for state in State if state in _EXCHANGING | _HELPING},
     # The end of a loop cancels a connection that is being made, and a pause.
-    (State.FAILING, Trigger.FAILED): Row(State.FAILING, (Do.DIAGNOSE,)),
+    (State.FAILING, Trigger.FAILED): (State.FAILING, (Do.DIAGNOSE,)),
     **{(state, Trigger.FAILED): _CHOOSE for state in (State.IDLE, State.CHOOSING, State.PAUSING)},
     **{(state, Trigger.ABANDONED): _ABANDON for state in State if state in _EXCHANGING | _ALONE},
-    (State.FAILING, Trigger.AWAY): Row(State.PAUSING, (Do.PAUSE,)),
-    (State.FAILING, Trigger.PUT_OFF): Row(State.PAUSING, (Do.PAUSE,)),
-    (State.FAILING, Trigger.REFUSED): Row(State.CHOOSING, (Do.FAIL,)),
+    (State.FAILING, Trigger.AWAY): (State.PAUSING, (Do.PAUSE,)),
+    (State.FAILING, Trigger.PUT_OFF): (State.PAUSING, (Do.PAUSE,)),
+    (State.FAILING, Trigger.REFUSED): (State.CHOOSING, (Do.FAIL,)),
     (State.FAILING, Trigger.SOUND): _CHOOSE,
     (State.PAUSING, Trigger.DONE): _CHOOSE,
 }
@@ -311,15 +318,17 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], Row]] = {
 #: Callers pump, when they can. A background task has nobody to stay for then.
 BY_CALLERS: Final = frozenset({Pumper.CALLER, Pumper.ABSENT, Pumper.RELIEF})
 
+_BEGINS: Final = (Trigger.WORK, Trigger.OWED, Trigger.STAYS)
+
 #: (pumper, trigger) -> the pumper from then on. Any other trigger changes nothing.
 PUMPERS: Final[dict[tuple[Pumper, Trigger], Pumper]] = {
-    **{(Pumper.NOBODY, begins): Pumper.BACKGROUND for begins in (Trigger.WORK, Trigger.OWED, Trigger.STAYS)},
+    **{(Pumper.NOBODY, begins): Pumper.BACKGROUND for begins in _BEGINS},
     (Pumper.NOBODY, Trigger.STANDS_BY): Pumper.ABSENT,
     (Pumper.BACKGROUND, Trigger.STANDS_BY): Pumper.RELIEF,
     (Pumper.BACKGROUND, Trigger.RETIRES): Pumper.NOBODY,
     (Pumper.CALLER, Trigger.LEAVES): Pumper.ABSENT,
     (Pumper.CALLER, Trigger.HANDS_OVER): Pumper.RELIEF,
-    **{(Pumper.ABSENT, begins): Pumper.RELIEF for begins in (Trigger.WORK, Trigger.OWED, Trigger.STAYS)},
+    **{(Pumper.ABSENT, begins): Pumper.RELIEF for begins in (*_BEGINS, Trigger.CLOSED)},
     (Pumper.ABSENT, Trigger.HANDS_OVER): Pumper.RELIEF,
     (Pumper.ABSENT, Trigger.STANDS_IN): Pumper.CALLER,
     (Pumper.ABSENT, Trigger.STANDS_DOWN): Pumper.NOBODY,
@@ -328,7 +337,8 @@ PUMPERS: Final[dict[tuple[Pumper, Trigger], Pumper]] = {
     (Pumper.RELIEF, Trigger.STANDS_DOWN): Pumper.BACKGROUND,
 }
 
-#: (state, trigger) -> the sign of Redis in it. Any other row has none.
+#: (state, trigger) -> the sign of Redis in it. Any other row has none. ``LOOKED`` belongs to no row, as a look may need
+#: no command. The reply to one shows it (``PopEngine.looked``).
 SIGNS: Final[dict[tuple[State, Trigger], Sign]] = {
     (State.RETURNING, Trigger.DONE): Sign.ANSWERED,
     (State.GIVING, Trigger.DONE): Sign.ANSWERED,
@@ -339,7 +349,7 @@ SIGNS: Final[dict[tuple[State, Trigger], Sign]] = {
     (State.CHOOSING, Trigger.LEAVES): Sign.RESTS,
     (State.FAILING, Trigger.AWAY): Sign.AWAY,
     (State.FAILING, Trigger.PUT_OFF): Sign.PUT_OFF,
-    **{row: Sign.DROPPED for row, outcome in TRANSITIONS.items() if outcome.to_do[:1] == (Do.DISCONNECT,)},
+    **{row: Sign.DROPPED for row, (_, to_do) in TRANSITIONS.items() if to_do[:1] == (Do.DISCONNECT,)},
 }
 
 #: (contact, sign) -> the contact from then on. Any other pair changes nothing.

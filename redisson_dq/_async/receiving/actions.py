@@ -22,7 +22,7 @@ from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.waiting.in_hand import EMPTY, InHand
 from redisson_dq.waiting.line import WAKE, Waiter
 from redisson_dq.waiting.pop_engine import PopEngine
-from redisson_dq.waiting.pop_table import BY_CALLERS, Do, Trigger
+from redisson_dq.waiting.pop_table import BY_CALLERS, Do, State, Trigger
 from redisson_dq.wire.taken import Taken
 
 __all__ = ["Actions"]
@@ -65,8 +65,6 @@ class Actions:
         self._part = f"wait {id(self)}"
         #: On once the pump is closed.
         self.closing = AsyncSwitch(self._clock)
-        # Whether nobody has rung the bell for long.
-        self._lingered = False
         self.of: dict[Do, Callable[[InHand], Any]] = {
             Do.WAIT: self._wait,
             Do.PUT_BACK: self._put_back,
@@ -91,9 +89,9 @@ class Actions:
 
     def choose(self, *, is_answered: bool) -> Trigger:
         """Classifies the work that is left, when the callers in the inbox are in the line. Under the mutex."""
-        # Somebody may have come since the bell was given up.
-        lingered = not self.popping.admit() and self._lingered
-        self._lingered = False
+        if self.popping.admit() and self._engine.state is State.LINGERED:
+            # Somebody came since the bell was given up.
+            self._engine.step(Trigger.RANG)
         self._line.answer_expired()
         self._backs.surplus = self._line.give(self._backs.surplus)
         return self._engine.choice(
@@ -101,7 +99,6 @@ class Actions:
             is_answered=is_answered,
             is_connected=self.popping.dedicated is not None,
             has_returns=self._backs.are_left,
-            lingered=lingered,
         )
 
     @property
@@ -131,11 +128,10 @@ class Actions:
         finally:
             if stays and self._idle is not None:
                 self._idle.leave()
-        self._lingered = rung is None
         if isinstance(rung, Waiter):
             with self._line.mutex:
                 self._line.admit(rung)
-        return Trigger.RANG, held
+        return Trigger.LINGERED if rung is None else Trigger.RANG, held
 
     async def _put_back(self, held: InHand) -> ActionResult:
         if not await self._backs.send():

@@ -5,15 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from redisson_dq._clock import Clock
-from redisson_dq._concurrency import AsyncMutex, AsyncWork
+from redisson_dq._concurrency import AsyncBackgroundTask, AsyncMutex, AsyncWork
 from redisson_dq._log import Log
 
-__all__ = ["Beginner"]
+__all__ = ["Beginner", "Begun"]
 
 logger = Log()
 
 # Between two tries to begin.
 _PAUSE = 0.05
+
+
+class Begun:
+    """A background task that has begun, or begins as soon as it can."""
+
+    def __init__(self, work: AsyncWork, name: str, *, shielded: bool) -> None:
+        self.task: AsyncBackgroundTask | None = None
+        self._work, self._name, self._shielded = work, name, shielded
+
+    def begin(self) -> None:
+        """Begins it. Raises RuntimeError where the system gives no thread."""
+        self.task = AsyncBackgroundTask(self._work, self._name, shielded=self._shielded)
 
 
 class Beginner:
@@ -24,17 +36,22 @@ class Beginner:
         self._clock = clock
         self._put = put
         self._mutex = AsyncMutex()
-        self._waiting: list[Callable[[], None]] = []
+        self._waiting: list[Begun] = []
         self._has_told = False
 
-    def begin(self, task: Callable[[], None]) -> None:
-        """Calls ``task``, which makes the background task, now or later. Others may hold a mutex meanwhile."""
+    def begin(self, work: AsyncWork, name: str, *, shielded: bool = True) -> Begun:
+        """Runs ``work`` in a background task, from now on or later. The caller may hold a mutex."""
+        begun = Begun(work, name, shielded=shielded)
+        self._begin(begun)
+        return begun
+
+    def _begin(self, begun: Begun) -> None:
         try:
-            task()
+            begun.begin()
         except RuntimeError:
             # The system gives no thread.
             with self._mutex:
-                self._waiting.append(task)
+                self._waiting.append(begun)
                 is_first = len(self._waiting) == 1
             if is_first:
                 self._put(self._go_on)
@@ -46,6 +63,6 @@ class Beginner:
         await self._clock.async_sleep(_PAUSE)
         with self._mutex:
             waiting, self._waiting = self._waiting, []
-        for task in waiting:
-            self.begin(task)
+        for begun in waiting:
+            self._begin(begun)
         self._has_told = bool(self._waiting)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import heapq
 import itertools
 
-from redisson_dq._async.receiving.beginning import Beginner
+from redisson_dq._async.receiving.beginning import Beginner, Begun
 from redisson_dq._clock import Clock
-from redisson_dq._concurrency import AsyncBackgroundTask, AsyncCancelled, AsyncInbox, AsyncMutex, AsyncWork
+from redisson_dq._concurrency import AsyncCancelled, AsyncInbox, AsyncMutex, AsyncWork
 from redisson_dq._log import Log
 
 __all__ = ["Clerk"]
@@ -27,7 +27,7 @@ class Clerk:
         self._numbers = itertools.count()
         self._is_running = False
         self._is_closing = False
-        self._task: AsyncBackgroundTask | None = None
+        self._task: Begun | None = None
 
     def add(self, work: AsyncWork, after: float = 0.0) -> None:
         """Does this in so many seconds at the earliest. Once it is closed, at once."""
@@ -35,7 +35,7 @@ class Clerk:
         with self._mutex:
             if not self._is_running:
                 self._is_running = True
-                self._beginner.begin(self._begin)
+                self._task = self._beginner.begin(self._run, f"redisson_dq-{self._name}")
 
     async def aclose(self) -> None:
         """Waits for nothing any more. It ends when all is done."""
@@ -43,9 +43,6 @@ class Clerk:
         with self._mutex:
             if self._is_running:
                 self._inbox.put((self._clock.monotonic(), next(self._numbers), _nothing))
-
-    def _begin(self) -> None:
-        self._task = AsyncBackgroundTask(self._run, f"redisson_dq-{self._name}", shielded=True)
 
     async def _run(self) -> None:
         works: list[tuple[float, int, AsyncWork]] = []

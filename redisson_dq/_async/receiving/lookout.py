@@ -15,12 +15,11 @@ from redis.exceptions import RedisError, ResponseError
 
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.connecting.tracking import Tracking, TrackingRefusedError
-from redisson_dq._async.receiving.beginning import Beginner
+from redisson_dq._async.receiving.beginning import Beginner, Begun
 from redisson_dq._async.receiving.called_sources import CalledSources
 from redisson_dq._async.receiving.node_link import NodeLink
 from redisson_dq._async.receiving.shared_pump import SharedPump, SourcesOfLine
 from redisson_dq._concurrency import (
-    AsyncBackgroundTask,
     AsyncCancelled,
     AsyncInbox,
     AsyncMutex,
@@ -41,7 +40,7 @@ _FIRST_PAUSE = 0.05
 _LONGEST_PAUSE = 2.0
 # How long it stays when nobody waits, so that a take() in a loop finds it.
 _LINGER = 10.0
-# How often it looks, without a command, whether its connection is open and sources are over.
+# How often it checks, without a command, whether its connection is open and sources are over.
 _TICK = 1.0
 # How long its end waits for the last replies.
 _LAST_REPLY = 2.0
@@ -80,13 +79,13 @@ class Lookout:
         self._sources = CalledSources()
         self._brake = Brake()
         self._pauses = Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
-        # When somebody has waited last, and when it has looked last for all that Redis tells nothing of.
+        # When somebody has waited last, and when it has made its last check without a command.
         self._waited_at = self._ticked_at = 0.0
         self._tick_seconds = self._clock.every(_TICK)
         self._mutex = AsyncMutex()
         self._is_running = False
         self._closing = AsyncSwitch(self._clock)
-        self._task: AsyncBackgroundTask | None = None
+        self._task: Begun | None = None
 
     # -- for others --------------------------------------------------------------------------------------------------
 
@@ -96,7 +95,7 @@ class Lookout:
         with self._mutex:
             if not self._is_running:
                 self._is_running = True
-                self._beginner.begin(self._begin)
+                self._task = self._beginner.begin(self._run, "redisson_dq-lookout")
 
     async def hang_up(self) -> None:
         """Cuts the connections. Values in the replies on them are lost."""
@@ -106,7 +105,7 @@ class Lookout:
         """Ends the background task. Its sources are closed already."""
         self._closing.on()
         with self._mutex:
-            task = self._task if self._is_running else None
+            task = self._task.task if self._task is not None and self._is_running else None
         if task is None:
             return
         # A change of no key wakes it.
@@ -116,9 +115,6 @@ class Lookout:
             await task.join(_LAST_STEPS)
 
     # -- the background task -----------------------------------------------------------------------------------------
-
-    def _begin(self) -> None:
-        self._task = AsyncBackgroundTask(self._run, "redisson_dq-lookout", shielded=True)
 
     async def _run(self) -> None:
         self._waited_at = self._clock.monotonic()
@@ -164,7 +160,7 @@ class Lookout:
                     pump.changes(self)
 
     async def _tick(self) -> None:
-        """Looks for all that Redis tells nothing of."""
+        """Checks all that Redis tells nothing of."""
         self._ticked_at = now = self._clock.monotonic()
         for pump in self._sources.of(None):
             is_over = (pump.line.closed or pump.engine.is_replaced) and pump.is_at_rest

@@ -72,7 +72,7 @@ class NodeLink:
             await self._ask(tracking, asked, errors, came)
 
     async def have_slots_moved(self) -> bool:
-        """Looks for all that Redis tells nothing of. Whether keys may live on other nodes now."""
+        """Checks all that Redis tells nothing of. Gives whether keys may live on other nodes now."""
         if (tracking := self._tracking) is None:
             return False
         if await tracking.is_cut():

@@ -9,19 +9,19 @@ from __future__ import annotations
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.connecting.dedicated import Dedicated
 from redisson_dq._async.receiving.actions import Actions
-from redisson_dq._async.receiving.beginning import Beginner
+from redisson_dq._async.receiving.beginning import Beginner, Begun
 from redisson_dq._async.receiving.idle import IdleConnections
 from redisson_dq._async.receiving.popping import ActionResult
 from redisson_dq._async.receiving.put_backs import PutBacks
 from redisson_dq._async.receiving.unblocking import Unblocker
-from redisson_dq._concurrency import AsyncBackgroundTask, AsyncCancelled, AsyncInbox
+from redisson_dq._concurrency import AsyncCancelled, AsyncInbox
 from redisson_dq._redis import pack
 from redisson_dq.errors import RedisConnectionError
 from redisson_dq.waiting.debts import Debts, repeat
 from redisson_dq.waiting.in_hand import EMPTY, InHand
 from redisson_dq.waiting.line import WAKE, Line, Waiter
 from redisson_dq.waiting.pop_engine import PopEngine
-from redisson_dq.waiting.pop_table import Do, State, Trigger
+from redisson_dq.waiting.pop_table import CHOICES, Do, State, Trigger
 from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken
@@ -56,7 +56,7 @@ class Pump:
         self._pumping = Actions(connections, self._engine, self._backs, bell, idle)
         self._popping = self._pumping.popping
         self._unblocker = Unblocker(source.key, line.mutex, self._clock, beginner, self._unblockable)
-        self._task: AsyncBackgroundTask | None = None
+        self._task: Begun | None = None
 
     # -- triggers, under the mutex -----------------------------------------------------------------------------------
 
@@ -91,9 +91,8 @@ class Pump:
     def close(self) -> None:
         """Ends the background task as soon as its values are back."""
         self._pumping.closing.on()
-        self._feed(Trigger.NOBODY)
         if self._engine.is_running or self._popping.dedicated is not None:
-            self._feed(Trigger.WORK)
+            self._feed(Trigger.CLOSED)
 
     def _feed(self, trigger: Trigger) -> None:
         self._at_once(self._engine.step(trigger))
@@ -102,16 +101,13 @@ class Pump:
         """Carries out the actions that belong under the mutex."""
         for do in to_do:
             if do is Do.START:
-                self._beginner.begin(self._begin)
+                self._task = self._beginner.begin(self._pump, f"redisson_dq-receiver-{self.source.key}")
             elif do is Do.RING:
                 self._bell.put(WAKE)
             elif do is Do.UNBLOCK:
                 self._unblocker.start()
             elif do is Do.DISCONNECT:
                 self._popping.retire()
-
-    def _begin(self) -> None:
-        self._task = AsyncBackgroundTask(self._pump, f"redisson_dq-receiver-{self.source.key}", shielded=True)
 
     # -- triggers, not under the mutex -------------------------------------------------------------------------------
 
@@ -222,7 +218,7 @@ class Pump:
         Also whether the trigger ends an outage.
         """
         engine, trigger = self._engine, came
-        if trigger is None and engine.state is State.CHOOSING:
+        if trigger is None and engine.state in CHOICES:
             held = EMPTY
             trigger = self._pumping.choose(is_answered=caller is not None and caller.answer.filled)
         elif trigger is None:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Union
 
 from redisson_dq._async.connecting.connections import Connections
-from redisson_dq._async.receiving.beginning import Beginner
+from redisson_dq._async.receiving.beginning import Beginner, Begun
 from redisson_dq._async.receiving.idle import IdleConnections
 from redisson_dq._async.receiving.lookouts import Lookouts
 from redisson_dq._async.receiving.looks import PATIENCE, Looks
@@ -17,7 +17,7 @@ from redisson_dq._async.receiving.shared_pump import SharedPump
 from redisson_dq._async.receiving.shared_sources import SharedSources
 from redisson_dq._async.receiving.taker import Taker
 from redisson_dq._clock import Clock
-from redisson_dq._concurrency import AsyncBackgroundTask, AsyncInbox, AsyncMutex, AsyncPromise, AsyncWork
+from redisson_dq._concurrency import AsyncInbox, AsyncMutex, AsyncPromise, AsyncWork
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.waiting.debts import Debts
 from redisson_dq.waiting.line import Answer, Answering, Farewell, Lifeline, Line, Waiter
@@ -67,8 +67,7 @@ class Receiver:
         self._inbox: AsyncInbox[Waiter | str] = AsyncInbox(self._clock)
         self.line = Line(sources[0].key, self._inbox, AsyncMutex())
         self._beginner = Beginner(self._clock, notices.put)
-        # Each with its background task, once that has begun.
-        self._asides: dict[object, list[AsyncBackgroundTask]] = {}
+        self._asides: dict[object, Begun] = {}
         #: How many seats its pumps have taken (:class:`Lookouts`).
         self.seats = 0
         # By the key of the source, as the pumps are. Pumps may be replaced, the debts stay.
@@ -329,9 +328,7 @@ class Receiver:
         with self.line.mutex:
             waiter.forget(undecodable)
             keeping = partial(self._put_aside, [taken.data for taken in undecodable], key, answer)
-            self._asides[answer] = tasks = []
-            name = f"redisson_dq-aside-{self.line.name}"
-            self._beginner.begin(lambda: tasks.append(AsyncBackgroundTask(keeping, name, shielded=True)))
+            self._asides[answer] = self._beginner.begin(keeping, f"redisson_dq-aside-{self.line.name}")
 
     async def _put_aside(self, values: list[bytes], key: str, answer: AsyncPromise[RedissonDQError | None]) -> None:
         try:

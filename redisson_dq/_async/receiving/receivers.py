@@ -211,14 +211,10 @@ class Receivers:
             logger.exception("unexpected error while seeing to a caller: %r", notice)
 
     async def _begin(self, work: AsyncWork, name: str) -> None:
-        self._beginner.begin(lambda: _run_beside(work, name))
+        self._beginner.begin(work, name, shielded=False)
 
     async def _stop(self) -> None:
         """The notice that ends the background task."""
-
-
-def _run_beside(work: AsyncWork, name: str) -> None:
-    AsyncBackgroundTask(work, name)
 
 
 async def _at_rest(receivers: list[Receiver], clock: Clock, timeout: float) -> bool:

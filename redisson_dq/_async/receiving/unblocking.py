@@ -9,9 +9,9 @@ from typing import Any
 from redis.exceptions import RedisError, ResponseError
 
 from redisson_dq._async.connecting.dedicated import Dedicated
-from redisson_dq._async.receiving.beginning import Beginner
+from redisson_dq._async.receiving.beginning import Beginner, Begun
 from redisson_dq._clock import Clock
-from redisson_dq._concurrency import AsyncBackgroundTask, AsyncCancelled
+from redisson_dq._concurrency import AsyncCancelled
 from redisson_dq._log import Log
 from redisson_dq._pauses import Pauses
 from redisson_dq.errors import RedissonDQError
@@ -49,7 +49,7 @@ class Unblocker:
         self._clock = clock
         self._beginner = beginner
         self._target = target
-        self._task: AsyncBackgroundTask | None = None
+        self._task: Begun | None = None
         #: Whether the background task runs.
         self.is_running = False
 
@@ -57,10 +57,7 @@ class Unblocker:
         """Begins, where it has not begun yet. Under the mutex."""
         if not self.is_running:
             self.is_running = True
-            self._beginner.begin(self._begin)
-
-    def _begin(self) -> None:
-        self._task = AsyncBackgroundTask(self._run, f"redisson_dq-unblock-{self._key}", shielded=True)
+            self._task = self._beginner.begin(self._run, f"redisson_dq-unblock-{self._key}")
 
     async def _run(self) -> None:
         pauses = Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)

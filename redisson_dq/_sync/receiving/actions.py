@@ -25,7 +25,7 @@ from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.waiting.in_hand import EMPTY, InHand
 from redisson_dq.waiting.line import WAKE, Waiter
 from redisson_dq.waiting.pop_engine import PopEngine
-from redisson_dq.waiting.pop_table import BY_CALLERS, Do, Trigger
+from redisson_dq.waiting.pop_table import BY_CALLERS, Do, State, Trigger
 from redisson_dq.wire.taken import Taken
 
 __all__ = ["Actions"]
@@ -68,8 +68,6 @@ class Actions:
         self._part = f"wait {id(self)}"
         #: On once the pump is closed.
         self.closing = Switch(self._clock)
-        # Whether nobody has rung the bell for long.
-        self._lingered = False
         self.of: dict[Do, Callable[[InHand], Any]] = {
             Do.WAIT: self._wait,
             Do.PUT_BACK: self._put_back,
@@ -94,9 +92,9 @@ class Actions:
 
     def choose(self, *, is_answered: bool) -> Trigger:
         """Classifies the work that is left, when the callers in the inbox are in the line. Under the mutex."""
-        # Somebody may have come since the bell was given up.
-        lingered = not self.popping.admit() and self._lingered
-        self._lingered = False
+        if self.popping.admit() and self._engine.state is State.LINGERED:
+            # Somebody came since the bell was given up.
+            self._engine.step(Trigger.RANG)
         self._line.answer_expired()
         self._backs.surplus = self._line.give(self._backs.surplus)
         return self._engine.choice(
@@ -104,7 +102,6 @@ class Actions:
             is_answered=is_answered,
             is_connected=self.popping.dedicated is not None,
             has_returns=self._backs.are_left,
-            lingered=lingered,
         )
 
     @property
@@ -134,11 +131,10 @@ class Actions:
         finally:
             if stays and self._idle is not None:
                 self._idle.leave()
-        self._lingered = rung is None
         if isinstance(rung, Waiter):
             with self._line.mutex:
                 self._line.admit(rung)
-        return Trigger.RANG, held
+        return Trigger.LINGERED if rung is None else Trigger.RANG, held
 
     def _put_back(self, held: InHand) -> ActionResult:
         if not self._backs.send():

@@ -9,9 +9,9 @@ import heapq
 import itertools
 
 from redisson_dq._clock import Clock
-from redisson_dq._concurrency import BackgroundTask, Cancelled, Inbox, Mutex, Work
+from redisson_dq._concurrency import Cancelled, Inbox, Mutex, Work
 from redisson_dq._log import Log
-from redisson_dq._sync.receiving.beginning import Beginner
+from redisson_dq._sync.receiving.beginning import Beginner, Begun
 
 __all__ = ["Clerk"]
 
@@ -30,7 +30,7 @@ class Clerk:
         self._numbers = itertools.count()
         self._is_running = False
         self._is_closing = False
-        self._task: BackgroundTask | None = None
+        self._task: Begun | None = None
 
     def add(self, work: Work, after: float = 0.0) -> None:
         """Does this in so many seconds at the earliest. Once it is closed, at once."""
@@ -38,7 +38,7 @@ class Clerk:
         with self._mutex:
             if not self._is_running:
                 self._is_running = True
-                self._beginner.begin(self._begin)
+                self._task = self._beginner.begin(self._run, f"redisson_dq-{self._name}")
 
     def close(self) -> None:
         """Waits for nothing any more. It ends when all is done."""
@@ -46,9 +46,6 @@ class Clerk:
         with self._mutex:
             if self._is_running:
                 self._inbox.put((self._clock.monotonic(), next(self._numbers), _nothing))
-
-    def _begin(self) -> None:
-        self._task = BackgroundTask(self._run, f"redisson_dq-{self._name}", shielded=True)
 
     def _run(self) -> None:
         works: list[tuple[float, int, Work]] = []

@@ -9,12 +9,12 @@ Receivers, other tasks and the unblocker tell what happened. ``waiting/pop_table
 
 from __future__ import annotations
 
-from redisson_dq._concurrency import BackgroundTask, Cancelled, Inbox
+from redisson_dq._concurrency import Cancelled, Inbox
 from redisson_dq._redis import pack
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.connecting.dedicated import Dedicated
 from redisson_dq._sync.receiving.actions import Actions
-from redisson_dq._sync.receiving.beginning import Beginner
+from redisson_dq._sync.receiving.beginning import Beginner, Begun
 from redisson_dq._sync.receiving.idle import IdleConnections
 from redisson_dq._sync.receiving.popping import ActionResult
 from redisson_dq._sync.receiving.put_backs import PutBacks
@@ -24,7 +24,7 @@ from redisson_dq.waiting.debts import Debts, repeat
 from redisson_dq.waiting.in_hand import EMPTY, InHand
 from redisson_dq.waiting.line import WAKE, Line, Waiter
 from redisson_dq.waiting.pop_engine import PopEngine
-from redisson_dq.waiting.pop_table import Do, State, Trigger
+from redisson_dq.waiting.pop_table import CHOICES, Do, State, Trigger
 from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken
@@ -59,7 +59,7 @@ class Pump:
         self._pumping = Actions(connections, self._engine, self._backs, bell, idle)
         self._popping = self._pumping.popping
         self._unblocker = Unblocker(source.key, line.mutex, self._clock, beginner, self._unblockable)
-        self._task: BackgroundTask | None = None
+        self._task: Begun | None = None
 
     # -- triggers, under the mutex -----------------------------------------------------------------------------------
 
@@ -94,9 +94,8 @@ class Pump:
     def close(self) -> None:
         """Ends the background task as soon as its values are back."""
         self._pumping.closing.on()
-        self._feed(Trigger.NOBODY)
         if self._engine.is_running or self._popping.dedicated is not None:
-            self._feed(Trigger.WORK)
+            self._feed(Trigger.CLOSED)
 
     def _feed(self, trigger: Trigger) -> None:
         self._at_once(self._engine.step(trigger))
@@ -105,16 +104,13 @@ class Pump:
         """Carries out the actions that belong under the mutex."""
         for do in to_do:
             if do is Do.START:
-                self._beginner.begin(self._begin)
+                self._task = self._beginner.begin(self._pump, f"redisson_dq-receiver-{self.source.key}")
             elif do is Do.RING:
                 self._bell.put(WAKE)
             elif do is Do.UNBLOCK:
                 self._unblocker.start()
             elif do is Do.DISCONNECT:
                 self._popping.retire()
-
-    def _begin(self) -> None:
-        self._task = BackgroundTask(self._pump, f"redisson_dq-receiver-{self.source.key}", shielded=True)
 
     # -- triggers, not under the mutex -------------------------------------------------------------------------------
 
@@ -225,7 +221,7 @@ class Pump:
         Also whether the trigger ends an outage.
         """
         engine, trigger = self._engine, came
-        if trigger is None and engine.state is State.CHOOSING:
+        if trigger is None and engine.state in CHOICES:
             held = EMPTY
             trigger = self._pumping.choose(is_answered=caller is not None and caller.answer.filled)
         elif trigger is None:

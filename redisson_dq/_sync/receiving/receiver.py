@@ -11,9 +11,9 @@ from functools import partial
 from typing import Union
 
 from redisson_dq._clock import Clock
-from redisson_dq._concurrency import BackgroundTask, Inbox, Mutex, Promise, Work
+from redisson_dq._concurrency import Inbox, Mutex, Promise, Work
 from redisson_dq._sync.connecting.connections import Connections
-from redisson_dq._sync.receiving.beginning import Beginner
+from redisson_dq._sync.receiving.beginning import Beginner, Begun
 from redisson_dq._sync.receiving.idle import IdleConnections
 from redisson_dq._sync.receiving.lookouts import Lookouts
 from redisson_dq._sync.receiving.looks import PATIENCE, Looks
@@ -70,8 +70,7 @@ class Receiver:
         self._inbox: Inbox[Waiter | str] = Inbox(self._clock)
         self.line = Line(sources[0].key, self._inbox, Mutex())
         self._beginner = Beginner(self._clock, notices.put)
-        # Each with its background task, once that has begun.
-        self._asides: dict[object, list[BackgroundTask]] = {}
+        self._asides: dict[object, Begun] = {}
         #: How many seats its pumps have taken (:class:`Lookouts`).
         self.seats = 0
         # By the key of the source, as the pumps are. Pumps may be replaced, the debts stay.
@@ -332,9 +331,7 @@ class Receiver:
         with self.line.mutex:
             waiter.forget(undecodable)
             keeping = partial(self._put_aside, [taken.data for taken in undecodable], key, answer)
-            self._asides[answer] = tasks = []
-            name = f"redisson_dq-aside-{self.line.name}"
-            self._beginner.begin(lambda: tasks.append(BackgroundTask(keeping, name, shielded=True)))
+            self._asides[answer] = self._beginner.begin(keeping, f"redisson_dq-aside-{self.line.name}")
 
     def _put_aside(self, values: list[bytes], key: str, answer: Promise[RedissonDQError | None]) -> None:
         try:

@@ -210,14 +210,10 @@ class Receivers:
             logger.exception("unexpected error while seeing to a caller: %r", notice)
 
     def _begin(self, work: Work, name: str) -> None:
-        self._beginner.begin(lambda: _run_beside(work, name))
+        self._beginner.begin(work, name, shielded=False)
 
     def _stop(self) -> None:
         """The notice that ends the background task."""
-
-
-def _run_beside(work: Work, name: str) -> None:
-    BackgroundTask(work, name)
 
 
 def _at_rest(receivers: list[Receiver], clock: Clock, timeout: float) -> bool:

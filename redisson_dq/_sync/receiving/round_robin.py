@@ -17,9 +17,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from redisson_dq._concurrency import BackgroundTask, Cancelled, Inbox
+from redisson_dq._concurrency import Cancelled, Inbox
 from redisson_dq._log import Log
 from redisson_dq._sync.connecting.connections import Connections
+from redisson_dq._sync.receiving.beginning import Begun
 from redisson_dq._sync.receiving.lookouts import Lookouts
 from redisson_dq._sync.receiving.pump import Pump
 from redisson_dq._sync.receiving.receiver import Notice, Receiver
@@ -27,6 +28,7 @@ from redisson_dq._sync.receiving.taker import Taker
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.waiting.line import WAKE
 from redisson_dq.waiting.rotation import Rotation, evenly
+from redisson_dq.waiting.rounds_table import Do, RoundsTable, Trigger
 from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.taken import Taken
 
@@ -51,11 +53,10 @@ class RoundRobinReceiver(Receiver):
         super().__init__(connections, notices, sources, lookouts)
         self._sources = {source.key: source for source in sources}
         self._rotation = Rotation(list(self._sources))
+        self._rounds = RoundsTable()
         # Sources that had values at the last look, and have not been asked since.
         self._full: list[str] = []
-        self._task: BackgroundTask | None = None
-        self._is_running = False
-        self._is_looking = False
+        self._task: Begun | None = None
 
     @property
     def trouble(self) -> RedisConnectionError | None:
@@ -73,20 +74,32 @@ class RoundRobinReceiver(Receiver):
 
     @property
     def _is_attended(self) -> bool:
-        return all(pump.is_attended for pump in self._pumps.values()) if self._shares else self._is_running
+        return all(pump.is_attended for pump in self._pumps.values()) if self._shares else self._rounds.is_running
 
     def _serve(self) -> None:
         if self._shares:
             for pump in self._pumps.values():
                 pump.wake()
             return
-        if not self._is_running:
-            self._is_running = True
-            self._beginner.begin(self._begin)
-        self._inbox.put(WAKE)
+        self._feed(Trigger.WORK)
 
-    def _begin(self) -> None:
-        self._task = BackgroundTask(self._run, f"redisson_dq-round-robin-{self.line.name}", shielded=True)
+    def _feed(self, trigger: Trigger, keys: Sequence[str] = ()) -> tuple[Do, ...]:
+        """Feeds the table, and carries out the actions that belong under the mutex. The look was at these ``keys``."""
+        to_do = self._rounds.happened(trigger)
+        for do in to_do:
+            if do is Do.START:
+                self._task = self._beginner.begin(self._run, f"redisson_dq-round-robin-{self.line.name}")
+            elif do is Do.RING:
+                self._inbox.put(WAKE)
+            elif do is Do.BLOCK:
+                for key in keys:
+                    self._pumps[key].wake()
+            elif do is Do.ANSWER:
+                self.line.answer_expired()
+            elif do is Do.END_POPS:
+                for pump in self._pumps.values():
+                    pump.end()
+        return to_do
 
     def _answer_expired(self) -> Taker | None:
         if (trouble := self.trouble) is not None:
@@ -96,7 +109,7 @@ class RoundRobinReceiver(Receiver):
             if all(pump.is_blocked for pump in self._pumps.values()):
                 self.line.asked()
                 self.line.answer_expired()
-        elif not self._is_looking:
+        elif not self._rounds.is_looking:
             self.line.answer_expired()
         return None
 
@@ -105,63 +118,61 @@ class RoundRobinReceiver(Receiver):
 
     @property
     def is_at_rest(self) -> bool:
-        return not self._is_running and super().is_at_rest
+        return not self._rounds.is_running and super().is_at_rest
 
     def shut(self) -> None:
         super().shut()
         if not self._shares:
-            self._inbox.put(WAKE)
+            with self.line.mutex:
+                self._feed(Trigger.CLOSED)
 
     # -- the background task -----------------------------------------------------------------------------------------
 
     def _run(self) -> None:
-        while free := self._next_round():
-            try:
-                # A single list needs no look: its pop does not block while the list has values.
-                found = len(free) > 1 and self._look(free)
-            except (Exception, Cancelled) as error:
-                logger.debug("queue %r: cannot look what is ready: %s", self.line.name, error)
-                # It fails for the pumps as well, and they can tell why.
-                found = False
-            with self.line.mutex:
-                self._is_looking = False
-                if not found:
-                    for key in free:
-                        self._pumps[key].wake()
-                self.line.answer_expired()
-
-    def _next_round(self) -> list[str]:
-        """Waits for a caller. Gives the keys without a pop, in rotation; none when the background task has to end."""
-        stayed = False
+        free: Sequence[str] = ()
+        trigger: Trigger | None = None
         while True:
             with self.line.mutex:
-                self.line.admit()
-                free = [key for key in self._rotation.order if not self._pumps[key].is_busy]
-                if free and self.line.is_unserved(self._clock.monotonic()):
-                    self._is_looking = True
-                    self.line.asked()
-                    return free
-                if all(pump.is_blocked for pump in self._pumps.values()):
-                    # So each list is empty. No command is needed for callers who have come since.
-                    self.line.asked()
-                self.line.answer_expired()
-                if stayed and not self.line.anyone:
-                    for pump in self._pumps.values():
-                        pump.end()
-                if (stayed and not self.line.anyone) or self.line.closed:
-                    # A caller that comes from here on starts another background task.
-                    self._is_running = False
-                    if not self._inbox.count:
-                        return []
-                    self._is_running = True
-                stay = None if self.line.anyone else STAY
-            rung = self._inbox.next(stay)
-            stayed = rung is None
+                if trigger is not None:
+                    self._feed(trigger, free)
+                do, free = self._choose()
+            if do is Do.LEAVE:
+                return
+            if do is Do.LOOK:
+                try:
+                    # A single list needs no look: its pop does not block while the list has values.
+                    found = len(free) > 1 and self._look(free)
+                except (Exception, Cancelled) as error:
+                    logger.debug("queue %r: cannot look what is ready: %s", self.line.name, error)
+                    # It fails for the pumps as well, and they can tell why.
+                    found = False
+                trigger = Trigger.FOUND if found else Trigger.MISSED
+                continue
+            rung = self._inbox.next(STAY if do is Do.STAY else None)
+            trigger = Trigger.LINGERED if rung is None else Trigger.RANG
             if rung is not None:
                 with self.line.mutex:
                     self.line.admit(rung)
 
-    def _look(self, keys: list[str]) -> bool:
+    def _choose(self) -> tuple[Do, Sequence[str]]:
+        """The next action of the background task, and the keys without a pop, in rotation. Under the mutex."""
+        while True:
+            self.line.admit()
+            free = [key for key in self._rotation.order if not self._pumps[key].is_busy]
+            is_unserved = bool(free) and self.line.is_unserved(self._clock.monotonic())
+            if is_unserved or all(pump.is_blocked for pump in self._pumps.values()):
+                # Where each pop is blocked, each list is empty. No command is needed for callers who have come since.
+                self.line.asked()
+            if not is_unserved:
+                self.line.answer_expired()
+            choice = self._rounds.choice(is_unserved=is_unserved, anyone=self.line.anyone, closed=self.line.closed)
+            to_do = self._feed(choice)
+            if Do.LEAVE not in to_do or not self._inbox.count:
+                return to_do[-1], free
+            # A caller that comes from here on starts another background task. This one has come before.
+            self._feed(Trigger.STAYS_ON)
+
+    def _look(self, keys: Sequence[str]) -> bool:
         """Takes the values that are ready there for the callers that wait. False when it is time to block."""
         self._full = [key for key in self._full if key in keys]
         looked = not self._full

@@ -17,8 +17,9 @@ __all__ = ["Taker"]
 
 
 class Taker(Protocol):
-    """Takes from one source for the callers of one line, whose mutex guards all but the last three methods.
+    """Takes from one source for the callers of one line. Its triggers come under the mutex of that line.
 
+    The properties may be read without it. They may have changed a moment later.
     It hands values to the line. Those that nobody waits for go back to where they came from.
     """
 
@@ -29,7 +30,7 @@ class Taker(Protocol):
 
     @property
     def trouble(self) -> RedisConnectionError | None:
-        """Why nothing can be taken just now. May be read without the mutex, as each of these properties."""
+        """Why nothing can be taken just now."""
         ...
 
     @property

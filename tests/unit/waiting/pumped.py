@@ -19,7 +19,7 @@ from redisson_dq.waiting.debts import LOOK, Debts, Owed, repeat
 from redisson_dq.waiting.in_hand import InHand
 from redisson_dq.waiting.line import SOON
 from redisson_dq.waiting.pop_engine import Look, PopEngine
-from redisson_dq.waiting.pop_table import BY_CALLERS, IN_REDIS, Contact, Do, Pumper, State, Trigger
+from redisson_dq.waiting.pop_table import BY_CALLERS, CHOICES, IN_REDIS, Contact, Do, Pumper, State, Trigger
 
 __all__ = ["AWAY", "Broken", "Event", "Kind", "World", "copied"]
 
@@ -87,6 +87,8 @@ class FakeLine:
         self.callers: dict[int, Caller] = {}
         self.closed = False
         self.last = self.asked_number = 0
+        #: Those that were answered with nothing, or with an error.
+        self.answered: tuple[tuple[int, Any], ...] = ()
 
     @property
     def anyone(self) -> bool:
@@ -103,6 +105,12 @@ class FakeLine:
 
     def asked(self) -> None:
         self.asked_number = self.last
+
+    def answer_expired(self, answer: Any = None) -> None:
+        for number, each in list(self.callers.items()):
+            if each.is_expired and (answer is not None or each.number <= self.asked_number):
+                del self.callers[number]
+                self.answered += ((number, answer),)
 
 
 @attrs.frozen
@@ -154,7 +162,9 @@ class World:
         self.hand: tuple[int, ...] = ()
         self.is_left = False
         self.surplus: tuple[int, ...] = ()
-        self.lingered = self.cancelled = False
+        self.cancelled = False
+        # A caller has noted its own request, and is about to wake the pump.
+        self.notes = False
         # The connection and Redis.
         self.connected = self.is_cut = self.is_sent = self.in_redis = self.has_behind = False
         self.replies: tuple[tuple[int, ...] | None, ...] = ()
@@ -172,7 +182,7 @@ class World:
         self.ended = 0
         self.behind = ""
         self.is_pinged = self.must_stop = self.must_tell = False
-        self.budget = dict.fromkeys(("cut", "recover", "odd", "full"), mishaps) | {"close": 1}
+        self.budget = dict.fromkeys(("cut", "recover", "odd", "full"), mishaps) | {"close": 2, "late": 1}
 
     def forget(self) -> None:
         """Forgets the callers that were here, and the values that they were given."""
@@ -211,7 +221,7 @@ class World:
                 self.hand,
                 self.is_left,
                 self.surplus,
-                self.lingered,
+                self.notes,
             ),
             (
                 self.connected,
@@ -249,6 +259,8 @@ class World:
         for number, state in self.callers.items():
             if state != "done" and number != self.stand_in:
                 yield "leaves", number
+            if state == "done" and self.budget["late"]:
+                yield "leaves late", number
             if state == "waits" and number == self.stand_in:
                 yield "is withdrawn", number
             caller = self.line.callers.get(number)
@@ -256,6 +268,7 @@ class World:
                 yield "is over", number
         if self.budget["recover"] and self.kind is not Kind.POP:
             yield "recovers", None
+            yield "notes its request", None
         if self.budget["close"]:
             yield "closes", None
         if self.budget["odd"] and self.aside:
@@ -270,6 +283,8 @@ class World:
                 yield "pumps", outcome
         if self.unblocks:
             yield "unblocks", None
+        if self.notes:
+            yield "wakes", None
         if self.in_redis and self.engine.is_over(self.now):
             yield "server ends it", None
 
@@ -279,7 +294,10 @@ class World:
         cuts, odd = self.budget["cut"] > 0, self.budget["odd"] > 0
         is_caller = self.stand_in is not None
         if do is Do.WAIT:
-            yield "rings" if self.bell else "lingers"
+            if self.bell:
+                yield "rings"
+            # The bell may ring just when it has not rung for long.
+            yield "lingers"
         elif do is Do.BLOCK:
             if not self.is_sent:
                 yield "sends"
@@ -369,6 +387,11 @@ class World:
             self._tell(Trigger.NOBODY)
         self._tell(Trigger.WORK)
 
+    def _leaves_late(self, number: int) -> None:
+        """A caller that was answered with nothing, or not at all."""
+        self.budget["late"] -= 1
+        self._leaves(number)
+
     def _is_withdrawn(self, number: int) -> None:
         self._admit()
         self.callers[number] = "done"
@@ -383,12 +406,13 @@ class World:
         self.aside = self.aside[1:]
 
     def _is_over(self, number: int) -> None:
+        self._admit()
         caller = self.line.callers[number]
         self.now = max(self.now, caller.deadline)
         caller.is_expired = True
         engine = self.engine
-        if engine.is_idle or (engine.is_blocked and self.line.anyone):
-            self._answer_expired()
+        engine.answer_expired(self.now)
+        self._note_answers()
         self._tell(Trigger.WORK)
         if engine.state is State.BLOCKED and not self.line.anyone:
             if engine.is_over(self.now):
@@ -397,20 +421,29 @@ class World:
                 self._tell(Trigger.NOBODY)
 
     def _recovers(self, _: None) -> None:
+        self._notes_its_request(None)
+        self.notes = False
+        self._tell(Trigger.OWED)
+
+    def _notes_its_request(self, _: None) -> None:
+        """Without the mutex, so the pumper may find it before it is told."""
         self.budget["recover"] -= 1
         theirs = f"theirs {self.budget['recover']}"
         self._lease(theirs)
         self.engine.debts.owe(repeat(cast("Any", theirs)))
-        self._tell(Trigger.OWED)
+        self.notes = True
+
+    def _wakes(self, _: None) -> None:
+        self.notes = False
+        self._tell(Trigger.OWED if self.engine.owes_another() else Trigger.WORK)
 
     def _closes(self, _: None) -> None:
         self.budget["close"] -= 1
         self.line.closed = True
         self._admit()
         self._fail()
-        self._tell(Trigger.NOBODY)
         if self.engine.is_running or self.connected:
-            self._tell(Trigger.WORK)
+            self._tell(Trigger.CLOSED)
 
     def _stands_down(self, _: None) -> None:
         if self.engine.stand_down():
@@ -541,13 +574,15 @@ class World:
         self._at_once(to_do)
 
     def _classified(self) -> Trigger:
-        if self.engine.state is not State.CHOOSING:
+        if self.engine.state not in CHOICES:
             return self.engine.next_command(self.now, has_returns=bool(self.surplus))
         if self.must_tell:
             raise Broken("Redis refuses, and nobody is told")
-        lingered, self.lingered = self.lingered and not self.bell, False
+        if self.bell and self.engine.state is State.LINGERED:
+            self.engine.step(Trigger.RANG)
         self._admit()
-        self._answer_expired()
+        self.line.answer_expired()
+        self._note_answers()
         self.surplus = self._give_to_line(self.surplus)
         stand_in = self.stand_in
         return self.engine.choice(
@@ -555,7 +590,6 @@ class World:
             is_answered=stand_in is not None and self.callers[stand_in] != "waits",
             is_connected=self.connected,
             has_returns=bool(self.surplus),
-            lingered=lingered,
         )
 
     def _carried_out(self, do: Do | None, outcome: str) -> Trigger | None:
@@ -564,8 +598,9 @@ class World:
         return cast("Trigger | None", getattr(self, f"_do_{do.name.lower()}")(outcome))
 
     def _do_wait(self, outcome: str) -> Trigger:
+        if outcome == "lingers":
+            return Trigger.LINGERED
         self.bell = max(0, self.bell - 1)
-        self.lingered = outcome == "lingers"
         self._admit()
         return Trigger.RANG
 
@@ -710,6 +745,10 @@ class World:
         self._fail()
 
     def _do_pause(self, outcome: str) -> Trigger:
+        self.engine.suffer(AWAY, self.now)
+        self._note_answers()
+        if any(each.is_expired for each in self.line.callers.values()):
+            raise Broken("Redis is away, and a caller whose time is over is not told")
         return Trigger.DONE
 
     def _do_retry(self, outcome: str) -> Trigger:
@@ -810,11 +849,13 @@ class World:
         self.inbox = ()
         self.bell = 0
 
-    def _answer_expired(self) -> None:
-        for number, each in list(self.line.callers.items()):
-            if each.is_expired and each.number <= self.line.asked_number:
-                del self.line.callers[number]
-                self.callers[number] = "done"
+    def _note_answers(self) -> None:
+        """Those whose time was over go."""
+        for number, answer in self.line.answered:
+            if answer is None and self.engine.trouble is not None:
+                raise Broken("a caller is told that nothing is there, and Redis is away")
+            self.callers[number] = "done"
+        self.line.answered = ()
 
     def _fail(self) -> None:
         for number in self.line.callers:
@@ -885,7 +926,7 @@ class World:
             owes = bool(engine.debts.has_request if self.line.closed else engine.debts)
             # A caller whose time has just run out says so by itself.
             unserved = self.line.is_unserved(self.now) or any(each.is_expired for each in self.line.callers.values())
-            if self.surplus or owes or unserved or self.inbox:
+            if self.surplus or (owes and not self.notes) or unserved or self.inbox:
                 raise Broken("work is left and nobody pumps")
             if self.line.closed and self.connected and engine.state is State.RESTING:
                 raise Broken("closed, and the connection stays")
@@ -899,7 +940,8 @@ class World:
         state, wakes = self.engine.state, self.to_do[:1] == (Do.WAIT,) and self.engine.state is State.CHOOSING
         if wakes and not self.bell:
             raise Broken("the pumper sleeps, and there is work")
-        if state is State.IDLE and (self.surplus or (self.engine.debts and not self.line.closed)):
+        owes = self.engine.debts and not self.line.closed and not self.notes
+        if state is State.IDLE and (self.surplus or owes):
             raise Broken("there is work, and the table tells that there is none")
         done = _ACTIONS.get(state)
         if done is not None and not wakes and done not in self.to_do and state is not State.GIVING:
@@ -929,5 +971,5 @@ class World:
         foreign = engine.debts.has_request and str(engine.debts.first.request) != self.behind
         if not engine.is_over(self.now) and not self.line.anyone and not self.inbox:
             raise Broken("a command blocks and nobody waits")
-        if self.surplus or foreign:
+        if self.surplus or (foreign and not self.notes):
             raise Broken("values or debts wait behind a blocking command")

@@ -39,9 +39,13 @@ def test_the_pumper_stays_for_a_caller_that_came_when_the_bell_had_not_rung_for_
     actions = Actions(connections, engine, PutBacks(connections, source, line, lambda values: None), bell)
     waiter = Waiter(1, math.inf, Promise(connections.clock), lambda notice: None)
     engine.step(Trigger.WORK)
-    actions.of[Do.WAIT](EMPTY)
+    engine.step(Trigger.IDLES)
+    trigger, _ = actions.of[Do.WAIT](EMPTY)
+    engine.step(trigger)
     bell.put(waiter)
     assert actions.choose(is_answered=False) is Trigger.CONNECTS
     line.withdraw(waiter)
-    actions.of[Do.WAIT](EMPTY)
+    engine.step(Trigger.IDLES)
+    trigger, _ = actions.of[Do.WAIT](EMPTY)
+    engine.step(trigger)
     assert actions.choose(is_answered=False) is Trigger.RETIRES

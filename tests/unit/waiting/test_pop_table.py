@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 from redisson_dq.errors import RedisConnectionError
-from redisson_dq.waiting import pop_table
 from redisson_dq.waiting.debts import NOTHING, repeat
 from redisson_dq.waiting.pop_engine import Look
-from redisson_dq.waiting.pop_table import CONTACTS, PUMPERS, TRANSITIONS, Contact, Sign, State, Trigger
+from redisson_dq.waiting.pop_table import CONTACTS, PUMPERS, TRANSITIONS, Contact, Do, Sign, State, Trigger
 from tests.conftest import by_night
 from tests.unit.waiting.pumped import Kind, World
 from tests.unit.waiting.walking import STARTS, Row, Walk, walk
@@ -62,17 +61,17 @@ def test_the_walk_meets_every_row_beside_the_work(row: Row) -> None:
     assert bool(found(row)) is (row not in _FAR)
 
 
-Break = tuple[str, pop_table.Row]
+Break = tuple[str, tuple[State, tuple[Do, ...]]]
 
 
 def breaks(row: Row) -> Iterator[Break]:
     """The row without one of its actions, and the row that leads elsewhere."""
-    step = TRANSITIONS[row]
-    for place, do in enumerate(step.to_do):
-        yield f"without {do.name}", step._replace(to_do=step.to_do[:place] + step.to_do[place + 1 :])
+    state, to_do = TRANSITIONS[row]
+    for place, do in enumerate(to_do):
+        yield f"without {do.name}", (state, to_do[:place] + to_do[place + 1 :])
     for other in State:
-        if other is not step.state:
-            yield f"to {other.name}", step._replace(state=other)
+        if other is not state:
+            yield f"to {other.name}", (other, to_do)
 
 
 def shows(row: Row, broken: Any) -> bool:
@@ -89,10 +88,20 @@ _HARMLESS: dict[Row, set[str]] = {
     **{(_S.FETCHING, told): {"to LOOKING"} for told in (_T.WORK, _T.OWED, _T.NOBODY)},
     (_S.CHOOSING, _T.LOOKS): {"to FETCHING"},
     (_S.SETTLING, _T.ASIDE): {"to LOOKING"},
-    # The pumper hears its bell in both.
+    # The pumper hears its bell in each of them, also before it leaves.
     (_S.IDLE, _T.WORK): {"to IDLE"},
-    (_S.IDLE, _T.NOBODY): {"to CHOOSING"},
-    (_S.CHOOSING, _T.NOBODY): {"to IDLE"},
+    (_S.IDLE, _T.CLOSED): {"to IDLE"},
+    (_S.IDLE, _T.NOBODY): {"to CHOOSING", "to LINGERED"},
+    (_S.CHOOSING, _T.NOBODY): {"to IDLE", "to LINGERED"},
+    **{(_S.RESTING, begins): {"to LINGERED"} for begins in (_T.STANDS_IN, _T.STAYS, _T.HANDS_OVER)},
+    (_S.LINGERED, _T.WORK): {"to LINGERED"},
+    **{(_S.LINGERED, told): {"to LINGERED", "without RING"} for told in (_T.OWED, _T.CLOSED)},
+    (_S.LINGERED, _T.NOBODY): {"to IDLE"},
+    (_S.CHOOSING, _T.LINGERED): {"to LINGERED"},
+    (_S.REPEATING, _T.MISSED): {"to LINGERED"},
+    **{(state, _T.FAILED): {"to LINGERED"} for state in (_S.IDLE, _S.CHOOSING)},
+    # After the close there is nothing that a pumper would see in the other state.
+    **{(state, _T.CLOSED): {"to PAUSING"} for state in (_S.CONNECTING, _S.GIVING)},
     (_S.CHOOSING, _T.OWED): {"without RING"},
     # A command that nobody waits for is ended in each of them. The PING ends one as well.
     (_S.TIMED, _T.NOBODY): {"to TIMED"},
