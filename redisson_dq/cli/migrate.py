@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -174,9 +174,15 @@ def command(
             shown.add(before)
             with stopping() as stop:
                 done = migration.run(quiet=quiet, follow=follow, stop=stop)
+        is_unmoved = not wanted.to_json and not done.stopped and _is_unmoved(other, recoding.targets)
     if output.as_json:
         output.document(
-            moved=done.moved, left=done.left, refused=done.refused, stopped=done.stopped, journal=str(noted.path)
+            moved=done.moved,
+            left=done.left,
+            refused=done.refused,
+            stopped=done.stopped,
+            nobody_moves=is_unmoved,
+            journal=str(noted.path),
         )
     else:
         kinds = sorted(done.moved.keys() | done.left.keys())
@@ -185,10 +191,20 @@ def command(
         )
         for reason, count in done.refused.items():
             output.text(f"{count:,} stay: {reason}")
+        if is_unmoved:
+            name = wanted.to_name or wanted.queue
+            move = command_line("move", [name], ["--follow", *url_words("--url", to_url)], of_server=to_url is None)
+            output.text(f"items wait in {name}, and no client has it open; until a service opens it, run: {move}")
     if done.stopped:
         say(_to_go_on(wanted.queue, noted.path, to_url), error=True)
         return stop.code
     return PROBLEM if done.left or done.refused else FINE
+
+
+def _is_unmoved(client: Any, targets: Sequence[QueueSite]) -> bool:
+    """Whether items wait in one of the queues, and no client has it open to move them."""
+    found = client.stats(*(each.name for each in targets))
+    return any(each.waiting and each.subscribers == 0 for each in found.values())
 
 
 def _wanted(options: dict[str, Any], resumed: Journal | None, to_url: str | None) -> _Wanted:

@@ -16,6 +16,7 @@ import redisson_dq
 from redisson_dq.cli import main
 from redisson_dq.codecs import Kryo5Codec
 from redisson_dq.migrating import ToFile
+from tests.conftest import eventually
 
 PAGE = Path(__file__).parents[2] / "docs" / "command-line.md"
 SESSIONS = dict(
@@ -91,6 +92,20 @@ def test_what_is_refused(
     assert code == 64
     assert message in told
     assert admin.keys("*") == [b"orders"]
+
+
+def test_a_queue_that_no_client_has_open_is_told(client: Any, run: Callable[[str], tuple[int, str]]) -> None:
+    """Its items would wait for ever, though all of them have arrived."""
+    with client.delayed_queue("orders", transfer=False) as delayed:
+        delayed.offer("a", 3600)
+    code, told = run("migrate orders --to-name bills --yes")
+    assert (code, told.splitlines()[-1].endswith("run: redisson-dq move bills --follow")) == (0, True)
+    code, told = run("migrate bills --to-partitions 2 --to-name parts --yes --json")
+    assert (code, json.loads(told.partition("\n")[2])["nobody_moves"]) == (0, True)
+    with client.delayed_queue("orders") as delayed:
+        delayed.offer("b", 3600)
+        eventually(lambda: client.stats("orders")["orders"].subscribers == 1)
+        assert "no client has it open" not in run("migrate parts --to-name orders --yes")[1]
 
 
 def test_a_bounded_queue_is_refused(client: Any, admin: redis.Redis, run: Callable[[str], tuple[int, str]]) -> None:
