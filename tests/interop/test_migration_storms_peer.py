@@ -50,6 +50,8 @@ def test_redissons_offer_and_take_during_a_migration(
     with EmbeddedServer(program=PROGRAMS["redis"]()) as second:
         producer, old = (java(redis7.url, version=version) for _ in range(2))
         new = java(second.url, version=version)
+        # Values may be due after the migration has ended, and this one moves them then.
+        new.call("open_delayed")
         producer.offer_all(offers("before", count // 2))
         journal = tmp_path / "journal"
         command = [sys.executable, "-m", "redisson_dq", "migrate", queue, "--yes", "--quiet", "0.3"]

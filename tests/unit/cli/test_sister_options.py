@@ -50,6 +50,7 @@ _OWN_WORDS = {
     ("worker", "--url"),
     ("plan", "--codec"),
     ("plan", "--partitions"),
+    ("undecodable add", "--look"),
 }
 
 
