@@ -84,9 +84,7 @@ _S, _T = State, Trigger
 #: Breaks that cost at most a command or a pause more. No promise depends on them.
 _HARMLESS: dict[Row, set[str]] = {
     # A look is under way in both. They differ in whether a blocking command may follow.
-    **{(_S.LOOKING, told): {"to FETCHING"} for told in (_T.WORK, _T.OWED, _T.NOBODY)},
-    **{(_S.FETCHING, told): {"to LOOKING"} for told in (_T.WORK, _T.OWED, _T.NOBODY)},
-    (_S.CHOOSING, _T.LOOKS): {"to FETCHING"},
+    **{(state, _T.LOOKS): {"to FETCHING"} for state in (_S.CHOOSING, _S.LINGERED)},
     (_S.SETTLING, _T.ASIDE): {"to LOOKING"},
     # The pumper hears its bell in each of them, also before it leaves.
     (_S.IDLE, _T.WORK): {"to IDLE"},
@@ -96,7 +94,7 @@ _HARMLESS: dict[Row, set[str]] = {
     **{(_S.RESTING, begins): {"to LINGERED"} for begins in (_T.STANDS_IN, _T.STAYS, _T.HANDS_OVER)},
     (_S.LINGERED, _T.WORK): {"to LINGERED"},
     **{(_S.LINGERED, told): {"to LINGERED", "without RING"} for told in (_T.OWED, _T.CLOSED)},
-    (_S.LINGERED, _T.NOBODY): {"to IDLE"},
+    (_S.LINGERED, _T.NOBODY): {"to IDLE", "to CHOOSING"},
     (_S.CHOOSING, _T.LINGERED): {"to LINGERED"},
     (_S.REPEATING, _T.MISSED): {"to LINGERED"},
     **{(state, _T.FAILED): {"to LINGERED"} for state in (_S.IDLE, _S.CHOOSING)},
@@ -106,6 +104,8 @@ _HARMLESS: dict[Row, set[str]] = {
     # A command that nobody waits for is ended in each of them. The PING ends one as well.
     (_S.TIMED, _T.NOBODY): {"to TIMED"},
     (_S.ENDING, _T.NOBODY): {"to STOPPING"},
+    **{(state, _T.CLOSED): {"to STOPPING"} for state in (_S.BLOCKED, _S.ENDING)},
+    (_S.STOPPING, _T.CLOSED): {"to ENDING"},
     # The values are handed out before anybody looks at the state.
     (_S.SETTLING, _T.SAVED): {"to PAUSING"},
     (_S.GATHERING, _T.SAVED): {"to PAUSING"},
