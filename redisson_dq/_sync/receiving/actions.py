@@ -95,7 +95,8 @@ class Actions:
         if self.popping.admit() and self._engine.state is State.LINGERED:
             # Somebody came since the bell was given up.
             self._engine.step(Trigger.RANG)
-        self._line.answer_expired()
+        # In an outage the last command was cut, and has not told that there is nothing.
+        self._line.answer_expired(self._engine.trouble)
         self._backs.surplus = self._line.give(self._backs.surplus)
         return self._engine.choice(
             self._clock.monotonic(),

@@ -581,7 +581,7 @@ class World:
         if self.bell and self.engine.state is State.LINGERED:
             self.engine.step(Trigger.RANG)
         self._admit()
-        self.line.answer_expired()
+        self.line.answer_expired(self.engine.trouble)
         self._note_answers()
         self.surplus = self._give_to_line(self.surplus)
         stand_in = self.stand_in
