@@ -280,7 +280,7 @@ class TestClock(ClockOfAlarms):
     drifts = False
 
     def over(self, connection_class: type[Any], /) -> type[Any]:
-        """For clients: a class of connections whose waits end by this clock."""
+        """For clients: a class of connections. Their waits end by this clock."""
         return over(connection_class, self._lines)
 
     def every(self, seconds: float, /) -> float:

@@ -317,11 +317,11 @@ class ClockOfAlarms:
             lock.release()
 
     def lock(self) -> TimedLock:
-        """For clients: a lock whose waits end by this clock."""
+        """For clients: a lock. Its waits end by this clock."""
         return TimedLock(self._alarms)
 
     def events(self) -> TimedEvents:
-        """For clients: a queue whose waits end by this clock."""
+        """For clients: a queue. Its waits end by this clock."""
         return TimedEvents(self._alarms)
 
     def sleep(self, seconds: float, /) -> None:

@@ -68,7 +68,7 @@ def add_command(
     output: Output,
 ) -> int:
     """Chooses ready values, shows the first ones, asks, and sets them aside."""
-    from redisson_dq.mending import IdProblem, mend_aside, select_ready
+    from redisson_dq.mending import mend_aside, select_ready
 
     with server.client() as client:
         whole = mended(client, queue, partitions)
@@ -87,11 +87,7 @@ def add_command(
 
         with choosing(whole) as told:
             selection = select_ready(whole, chosen, most=look, told=told)
-        problems = [
-            IdProblem(id=id, state="unknown", text=f"none of the first {look:,} ready values of {queue} has this place")
-            for id in dict.fromkeys(choice.ids)
-            if id not in met
-        ]
+        problems = choice.unknown(met, f"none of the first {look:,} ready values of {queue} has this place")
         with selection:
             reader = choice.values.reader()
             for row in first:

@@ -75,7 +75,7 @@ def _acting(kind: AsideKind, action: AsideAction, help: str) -> click.Command:
         server: Server,
         output: Output,
     ) -> int:
-        from redisson_dq.mending import IdProblem, mend_aside, select_aside
+        from redisson_dq.mending import mend_aside, select_aside
 
         with server.client() as client:
             whole = mended(client, queue, partitions, dead_letter)
@@ -89,11 +89,7 @@ def _acting(kind: AsideKind, action: AsideAction, help: str) -> click.Command:
 
             with choosing(whole) as told:
                 selection = select_aside(whole, kind, chosen, told=told)
-            problems = [
-                IdProblem(id=id, state="unknown", text=f"none of the {THINGS[kind]} of {queue} has this id")
-                for id in dict.fromkeys(choice.ids)
-                if id not in met
-            ]
+            problems = choice.unknown(met, f"none of the {THINGS[kind]} of {queue} has this id")
             past = "redriven" if action == "redrive" else "purged"
             deed = Deed(verb=action, past=past, thing=_THING[kind], things=THINGS[kind])
             with selection:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import attrs
@@ -15,7 +15,7 @@ from redisson_dq.cli.looking._values import ValueChoice, value_options
 if TYPE_CHECKING:
     from redisson_dq import Client
     from redisson_dq.browsing import SeenItem
-    from redisson_dq.mending import MendedQueue
+    from redisson_dq.mending import IdProblem, MendedQueue
 
 __all__ = ["Choice", "choice_options", "mended"]
 
@@ -41,6 +41,12 @@ class Choice:
         from redisson_dq.mending import filtered
 
         return filtered(Filter(self.filter), self.values.reader())
+
+    def unknown(self, met: Collection[str], text: str) -> list[IdProblem]:
+        """A problem with this text for each id that none of the rows had."""
+        from redisson_dq.mending import IdProblem
+
+        return [IdProblem(id=id, state="unknown", text=text) for id in dict.fromkeys(self.ids) if id not in met]
 
 
 def choice_options(function: _F) -> _F:

@@ -32,7 +32,7 @@ def act_on_held(
     output: Output,
 ) -> int:
     """Chooses values that receivers hold, and acts on them."""
-    from redisson_dq.mending import IdProblem, count_over, select_held
+    from redisson_dq.mending import count_over, select_held
 
     with server.client() as client:
         whole = mended(client, name, partitions)
@@ -43,11 +43,7 @@ def act_on_held(
             return row.has_id(ids) if ids else wanted is None or wanted(row)
 
         with select_held(whole, chosen) as selection:
-            problems = [
-                IdProblem(id=id, state="unknown", text="no receiver holds a value with this id")
-                for id in dict.fromkeys(choice.ids)
-                if id not in met
-            ]
+            problems = choice.unknown(met, "no receiver holds a value with this id")
             over = count_over(whole)
             if over:
                 are = "1 lease is" if over == 1 else f"{over:,} leases are"
