@@ -59,6 +59,8 @@ class HandlerPool:
 
     def __init__(self, name: str, clock: Clock = SYSTEM) -> None:
         self._name = name
+        #: As in the pool of an event loop.
+        self.bridge = Bridge()
         # Each handling sees the context variables of the worker's starter. A variable that it sets is seen by it alone.
         self._context = contextvars.copy_context()
         self._works = clock.events()
@@ -176,14 +178,16 @@ class AsyncHandlerPool:
     def __init__(self, name: str, clock: Clock = SYSTEM) -> None:
         self._threads = HandlerPool(name, clock)
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._name = name
+        self._name = f"redisson_dq-{name}"
+        #: The way back to the loop for handlers in threads.
+        self.bridge = AsyncBridge()
         # As with threads: not the context variables of a handler that adds another one, nor of an earlier receiver.
         self._context = contextvars.copy_context()
 
     def start(self, work: Callable[[], Coroutine[Any, Any, object]]) -> AsyncRunning:
         """Runs ``work`` as a task of its own."""
         loop = asyncio.get_running_loop()
-        task = self._context.copy().run(loop.create_task, work(), name=f"redisson_dq-{self._name}")
+        task = self._context.copy().run(loop.create_task, work(), name=self._name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return AsyncRunning(task)

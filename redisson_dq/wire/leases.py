@@ -80,7 +80,7 @@ def _named(text: bytes) -> tuple[str | None, dict[str, str]]:
     return offer_id, {str(key): str(value) for key, value in found.items()}
 
 
-@attrs.frozen(kw_only=True)
+@attrs.define(kw_only=True, unsafe_hash=True)
 class Leased(Taken):
     """The bytes of a value that was received, under a lease with this id until ``deadline_ms``.
 

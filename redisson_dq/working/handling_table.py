@@ -138,6 +138,13 @@ def _alike(to_do: tuple[Do, ...], places: tuple[int, ...]) -> tuple[HandlingActi
     return tuple(HandlingAction(do, places) for do in to_do)
 
 
+@lru_cache(maxsize=256)
+def _all(count: int) -> tuple[tuple[int, ...], frozenset[int]]:
+    """The places of so many values. Most handlings have one value and lose no lease, so they share these."""
+    places = tuple(range(count))
+    return places, frozenset(places)
+
+
 class HandlingTable:
     """Decides for one handling of ``count`` values. Not thread-safe: its driver calls it under a mutex."""
 
@@ -145,11 +152,11 @@ class HandlingTable:
 
     def __init__(self, count: int) -> None:
         self.state = State.RUNNING
-        self._places = tuple(range(count))
+        self._places, leased = _all(count)
         #: The places of the values that nobody has settled yet.
         self.unsettled = set(self._places)
         #: The places of the values whose leases are not lost.
-        self.leased = set(self._places)
+        self.leased = leased
 
     @property
     def holds_slot(self) -> bool:
@@ -163,7 +170,7 @@ class HandlingTable:
 
     def lost(self, place: int) -> tuple[HandlingAction, ...]:
         """The lease of one value is lost. With the last one the handling ends."""
-        self.leased.discard(place)
+        self.leased -= {place}
         return self.happened(Trigger.VOIDED if self.leased else Trigger.LOST, place)
 
     def happened(self, trigger: Trigger, place: int = 0) -> tuple[HandlingAction, ...]:

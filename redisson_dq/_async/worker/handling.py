@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
@@ -75,7 +76,7 @@ class Handling:
         self.post = post
         self.handler = post.handler
         self.deliveries = deliveries
-        self.events = [Event(delivery, intake.name) for delivery in deliveries]
+        self.events = [Event(delivery, intake.name, setting.pool.bridge) for delivery in deliveries]
         self._table = HandlingTable(len(deliveries))
         # Guards the table.
         self._mutex = AsyncMutex()
@@ -349,18 +350,27 @@ class Handling:
         told: dict[str, Any],
         before: Callable[[], object] | None = None,
     ) -> None:
-        def then(outcome: SettleOutcome) -> None:
-            if outcome is SettleOutcome.LOST:
-                self._tell(happenings.Lost, event)
-                return
-            if outcome is SettleOutcome.CANCELLED:
-                self._tell(happenings.ItemCancelled, event)
-                return
-            if before is not None:
-                before()
-            self._tell(kind, event, **told)
-
+        then = partial(self._settled, event, kind, told, before)
         self._setting.settler.put(event.delivery, how, then, self.intake.acked)
+
+    def _settled(
+        self,
+        event: Event,
+        kind: type[happenings.OfValue],
+        told: dict[str, Any],
+        before: Callable[[], object] | None,
+        outcome: SettleOutcome,
+    ) -> None:
+        """Tells of the outcome of an end."""
+        if outcome is SettleOutcome.LOST:
+            self._tell(happenings.Lost, event)
+            return
+        if outcome is SettleOutcome.CANCELLED:
+            self._tell(happenings.ItemCancelled, event)
+            return
+        if before is not None:
+            before()
+        self._tell(kind, event, **told)
 
     def _tell(self, kind: type[happenings.OfValue], event: Event, **more: Any) -> None:
         if not self._setting.hooks.hears(kind):

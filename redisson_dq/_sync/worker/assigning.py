@@ -223,16 +223,22 @@ class Assigner:
             parked.setdefault(handler, []).append(delivery)
 
     def _tell_received(self, intake: Intake, delivery: Delivery[Any], handler: Handler | None) -> None:
-        known = _known(intake, delivery, handler)
+        known = self._known(intake, delivery, handler)
         lateness = None if delivery.due is None else delivery.received - delivery.due
         self._hooks.tell(happenings.Received(**known, lateness=lateness))
         if delivery.crashes:
             self._hooks.tell(happenings.Recovered(**known, crashes=delivery.crashes))
 
+    def _known(self, intake: Intake, delivery: Delivery[Any], handler: Handler | None) -> dict[str, Any]:
+        """The fields of a happening that has no handling yet."""
+        name = "" if handler is None else handler.name
+        event = Event(delivery, intake.name, self._setting.pool.bridge)
+        return {"queue": intake.name, "id": delivery.id, "attempt": delivery.attempt, "handler": name, "event": event}
+
     def _bury(self, intake: Intake, delivery: Delivery[Any]) -> None:
         kind = type(delivery.value)
         reason = f"no handler takes a {kind.__module__}.{kind.__qualname__}"
-        known = _known(intake, delivery, None)
+        known = self._known(intake, delivery, None)
         self._hooks.tell(happenings.Unhandled(**known, reason=reason))
 
         def then(outcome: SettleOutcome) -> None:
@@ -304,7 +310,7 @@ class Assigner:
             # While they waited for their batch.
             kept = {id(delivery) for delivery in handling.deliveries}
             for delivery in (each for each in action.values if id(each) not in kept):
-                self._hooks.tell(happenings.Lost(**_known(handling.intake, delivery, handling.handler)))
+                self._hooks.tell(happenings.Lost(**self._known(handling.intake, delivery, handling.handler)))
         if not handling.deliveries:
             self._report(handling, handling_table.Do.FREE)
             self._report(handling, handling_table.Do.FORGET)
@@ -348,13 +354,6 @@ def _fault_of(handler: Handler, delivery: Delivery[Any], error: BaseException | 
     if error is None and handler.admission is not None:
         return handler.admission.fault_of(delivery.value, delivery.data)
     return error
-
-
-def _known(intake: Intake, delivery: Delivery[Any], handler: Handler | None) -> dict[str, Any]:
-    """The fields of a happening that has no handling yet."""
-    name = "" if handler is None else handler.name
-    event = Event(delivery, intake.name)
-    return {"queue": intake.name, "id": delivery.id, "attempt": delivery.attempt, "handler": name, "event": event}
 
 
 def _nothing(outcome: SettleOutcome) -> None:

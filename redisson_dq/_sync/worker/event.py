@@ -28,11 +28,11 @@ current: contextvars.ContextVar[Event | None] = contextvars.ContextVar("redisson
 class Event:
     """One delivery as its handler sees it."""
 
-    def __init__(self, delivery: Delivery[Any], queue: str) -> None:
+    def __init__(self, delivery: Delivery[Any], queue: str, bridge: Bridge) -> None:
         self._delivery = delivery
         self._queue = queue
         self._cancelled = False
-        self._bridge = Bridge()
+        self._bridge = bridge
 
     def __repr__(self) -> str:
         return f"<Event {self.id!r} of {self.queue!r}, attempt {self.attempt}>"
