@@ -34,19 +34,24 @@ _PAUSE = 0.02
 
 @attrs.frozen(kw_only=True)
 class MovedQueue:
-    """The outcome for one queue: how many items were moved, how many are still due, and why."""
+    """The outcome for one queue: how many items were moved, how many are still due, and why.
+
+    ``error`` is the refusal of a queue that this user may not look at.
+    """
 
     name: str
     moved: int
     left: int
     reason: str | None = None
+    error: RedissonDQError | None = attrs.field(default=None, eq=False)
 
 
 def names_for(client: Client, queues: Iterable[str], partitions: int | None = None) -> list[str]:
     """The names that these names and patterns stand for now. A queue in partitions gives the name of each.
 
-    Redis is scanned for patterns and partitions. A name without a pattern is there even when the queue is not. With
-    ``partitions`` it stands for so many partitions, which are there as well.
+    Redis is scanned for patterns and partitions. A pattern also stands for the queue whose name is its own text, and
+    for all partitions of a queue whose name it matches. A name without a pattern is there even when the queue is not.
+    With ``partitions`` it stands for so many partitions, which are there as well.
     """
     wanted = list(dict.fromkeys(queues))
     exact = [exact_name(each) for each in wanted]
@@ -56,7 +61,9 @@ def names_for(client: Client, queues: Iterable[str], partitions: int | None = No
     try:
         for name in client.queue_names():
             whole = whole_of(name, client.runtime.options.name_mapper)
-            if (whole is not None and whole[0] in wholes) or any(is_wanted(name) for is_wanted in patterns):
+            known_as = {name} if whole is None else {name, whole[0]}
+            # A name may have the characters of a pattern itself.
+            if not known_as.isdisjoint(wanted) or any(any(map(each, known_as)) for each in patterns):
                 names[name] = None
     except RedisReplyError as error:
         # Not every user may scan. Whole queues do not need it.
@@ -97,7 +104,8 @@ def move_due(client: Client, queues: Sequence[str], partitions: int | None = Non
         names = names_for(client, queues, partitions)
         if not names:
             return []
-        left, times = _refused(client, names)
+        refusals, times = _refused(client, names)
+        left: dict[str, tuple[int, str | None]] = {name: (0, str(error)) for name, error in refusals.items()}
         able = [name for name in names if name not in left]
         handles = [_opened(client, name) for name in able]
         if able:
@@ -118,19 +126,20 @@ def move_due(client: Client, queues: Sequence[str], partitions: int | None = Non
             moved=before.moved + counts.get(name, 0),
             left=before.left + late,
             reason=before.reason or reason,
+            error=before.error or refusals.get(name),
         )
     return list(rows.values())
 
 
-def _refused(client: Client, names: Sequence[str]) -> tuple[dict[str, tuple[int, str | None]], list[datetime]]:
-    """The queues that this user may not look at, with the reasons, and the times of the looks at the others."""
-    refused: dict[str, tuple[int, str | None]] = {}
+def _refused(client: Client, names: Sequence[str]) -> tuple[dict[str, RedissonDQError], list[datetime]]:
+    """The queues that this user may not look at, with the refusals, and the times of the looks at the others."""
+    refused: dict[str, RedissonDQError] = {}
     times = []
     for name, figures in client.stats(*names, return_exceptions=True).items():
         if isinstance(figures, RedisConnectionError):
             raise figures
         if isinstance(figures, RedissonDQError):
-            refused[name] = (0, str(figures))
+            refused[name] = figures
         else:
             times.append(figures.server_time)
     return refused, times

@@ -54,7 +54,7 @@ def overview(client: Client, match: str | None = None) -> Iterator[Overview]:
     """
     wanted = named(match)
     wholes = grouped(client, client.queue_names())
-    found = [(name, parts) for name, parts in sorted(wholes.items()) if wanted(name)]
+    found = [(name, parts) for name, parts in sorted(wholes.items()) if name == match or wanted(name)]
     yield from figures_of(client, found)
     exact = None if match is None else exact_name(match)
     if exact is not None and not found:

@@ -12,6 +12,7 @@ from redisson_dq.cli.frame import (
     PROBLEM,
     Output,
     Server,
+    code_of,
     interruptible_sleep,
     json_option,
     partitions_option,
@@ -53,7 +54,7 @@ def command(
     health_host: str,
     output: Output,
 ) -> int:
-    """Moves; 1 when due items are left, or a queue cannot be moved."""
+    """Moves; 1 when due items are left, or a queue cannot be moved. Where all are refused, the code of the refusal."""
     if health_port is not None and not follow:
         raise click.UsageError("--health-port goes with --follow")
     if follow:
@@ -66,8 +67,13 @@ def command(
         output.document(
             queues=[{"queue": row.name, "moved": row.moved, "left": row.left, "reason": row.reason} for row in rows]
         )
+    elif not rows:
+        output.text(f"no queue matches {', '.join(map(repr, queues))}")
     else:
         output.table(["queue", "moved", "left", "why"], [(row.name, row.moved, row.left, row.reason) for row in rows])
+    refusals = [row.error for row in rows if row.error is not None]
+    if refusals and len(refusals) == len(rows):
+        return code_of(refusals[0])
     return PROBLEM if any(row.left or row.reason for row in rows) else FINE
 
 
