@@ -266,7 +266,7 @@ class _Cursor:
                 place if place is None or isinstance(place, int) else (place[0].encode(), bytes.fromhex(place[1]))
                 for place in places
             ]
-        except (ValueError, TypeError, IndexError, AttributeError, binascii.Error):
+        except (ValueError, TypeError, IndexError, AttributeError, RecursionError, binascii.Error):
             raise ArgumentError(f"{text!r} is no cursor: take the one that the page before ends with") from None
         if of != state or len(read) != parts:
             raise ArgumentError(f"the cursor belongs to items that are {of!r}, or to another number of partitions")

@@ -282,7 +282,7 @@ def _lines(path: Path) -> Any:
             for number, raw in enumerate(file, 1):
                 end += len(raw)
                 line = _parsed(raw)
-                if line is None and (raw.endswith(b"\n") and file.peek(1)):
+                if line is None and number > 1 and (raw.endswith(b"\n") and file.peek(1)):
                     raise UndoFileError(
                         f"undo file {str(path)!r} is broken at line {number}; the lines before it can be undone when "
                         f"that line and all behind it are taken off: head -n {number - 1}"
@@ -298,7 +298,7 @@ def _parsed(raw: bytes) -> dict[str, Any] | None:
     try:
         line = json.loads(raw)
         told = line.pop("sum")
-    except (ValueError, AttributeError, KeyError, TypeError):
+    except (ValueError, AttributeError, KeyError, TypeError, RecursionError):
         return None
     return line if isinstance(line, dict) and told == _sum(line) else None
 

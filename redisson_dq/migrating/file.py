@@ -106,7 +106,7 @@ def lines_of(path: Path) -> Iterator[tuple[bytes, dict[str, Any]]]:
                 fields = json.loads(line)
                 if not isinstance(fields, dict):
                     raise ValueError("no JSON object")
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise FileError(f"{path}: line {number} cannot be read: {error}") from error
             yield line, fields
 

@@ -72,7 +72,7 @@ class Journal:
             if head is None:
                 raise ValueError("it is empty")
             migration, plan = head["migration"], head["plan"]
-        except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
+        except (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
             file.close()
             raise ArgumentError(f"{str(path)!r} is no journal of a migration: {error}") from error
         # A line that a kill has cut goes.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import shlex
@@ -16,13 +17,16 @@ import pytest
 import redis
 
 import redisson_dq
+from redisson_dq._clock import using
 from redisson_dq.cli import main
+from redisson_dq.cli.looking.watch import _WatchedTable
 from redisson_dq.codecs import ByteArrayCodec, JsonJacksonCodec, StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.wire.envelope import Envelope, wrap
 from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.partitions import partition_names
 from tests.conftest import emptied, environment
+from tests.hand_clock import HandClock
 
 #: Rights to look at every queue, and no other.
 LOOKS = (
@@ -291,6 +295,35 @@ class TestLooking:
         assert run("queues", "--url", "redis://127.0.0.1:1")[0] == 69
 
 
+@pytest.mark.parametrize(
+    "words", [["import", "--yes"], ["undo", "--yes"], ["migrate", "orders", "--resume"], ["list", "orders", "--after"]]
+)
+def test_what_is_nested_too_deep_is_refused_in_a_line(run: Run, tmp_path: Path, words: list[str]) -> None:
+    """A file that somebody has edited, and a cursor that is none."""
+    deep = b"[" * 100_000 + b"\n"
+    (tmp_path / "file").write_bytes(deep * 2)
+    code, _, err = run(
+        *words, base64.urlsafe_b64encode(deep).decode() if "--after" in words else str(tmp_path / "file")
+    )
+    assert code in (64, 65)
+    assert err.startswith("redisson-dq: error: ")
+
+
+def test_a_change_in_the_table_is_that_of_the_clients_clock(redis_server: EmbeddedServer) -> None:
+    """The server's clock may be set between two looks. Here it has hardly gone on."""
+    clock = HandClock()
+    with using(clock):
+        made = redisson_dq.connect(redis_server.url)
+    with made as looking, redisson_dq.connect(redis_server.url) as producer:
+        table = _WatchedTable(looking, ("orders",), None, None)
+        producer.delayed_queue("orders", transfer=False).offer("first", delay=3600)
+        assert table.look() is None
+        producer.delayed_queue("orders", transfer=False).offer_all([(i, 3600) for i in range(20)])
+        clock.advance(10)
+        assert table.look() is None
+        assert [(each.waiting_change, each.ready_change) for each in table.looks] == [(2.0, 0.0)]
+
+
 def test_the_page_shows_what_the_commands_print(run: Run, redis_server: EmbeddedServer) -> None:
     session = r"<!-- session: ([\w-]+) -->\n\n```console\n(.*?)```"
     sessions = dict(re.findall(session, PAGE.read_text("utf-8"), re.DOTALL))
@@ -367,7 +400,7 @@ class TestOfferAndTake:
         assert found["value"] == {"@class": "com.acme.Packet", "id": 7, "to": "Bern"}
         assert (found["codec"], found["codec_is"]) == ("Kryo5Codec", "certain")
         code, _, err = run("offer", "orders", '{"ID": 7}', *words)
-        assert code == 64
+        assert code == 65
         assert "an object of com.acme.Packet cannot be made" in err
         code, _, err = run("list", "orders", "--classes", "gone.py")
         assert code == 64
@@ -381,6 +414,31 @@ class TestOfferAndTake:
         assert out == "2 offered to orders with Kryo5Codec\n"
         assert "value 3 is no JSON" in err
         assert run("offer", "orders", "three", "--text", "--codec", "string")[0] == 0
+
+    @pytest.mark.parametrize(
+        ("line", "why"),
+        [
+            ("[" * 100_000, "value 3 is nested too deep"),
+            ("[" * 400 + "]" * 400, "nested"),
+            ('{"@class": "org.acme.Order"}', "value 3: nobody has declared org.acme.Order"),
+        ],
+        ids=["no end", "too deep for a codec", "class"],
+    )
+    def test_a_line_of_which_no_value_can_be_made_ends_it(self, run: Run, tmp_path: Path, line: str, why: str) -> None:
+        file = tmp_path / "lines"
+        file.write_text(f"1\n2\n{line}\n4\n")
+        code, _, err = run("offer", "orders", "--file", str(file), "--codec", "json")
+        assert code == 65
+        assert why in err
+
+    def test_a_value_that_the_codec_refuses_ends_it_and_what_was_offered_is_told(
+        self, run: Run, tmp_path: Path, admin: redis.Redis
+    ) -> None:
+        file = tmp_path / "lines"
+        file.write_text("1\n" * 500 + '"text"\n')
+        code, _, err = run("offer", "orders", "--file", str(file), "--codec", "long")
+        assert (code, "offered before: 500" in err) == (65, True)
+        assert admin.llen("orders") == 500
 
     def test_two_values_cannot_have_one_id(self, run: Run) -> None:
         code, _, err = run("offer", "orders", "1", "2", "--id", "x")

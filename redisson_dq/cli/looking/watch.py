@@ -43,10 +43,12 @@ _MOST = 20
 class _WatchedQueue:
     """One queue in one round. ``change`` is how many more wait or are ready each second than a round before.
 
-    ``error`` is why a queue has no figures, while others have some.
+    ``at`` is the time of the look, by the client's clock: the server's may be set between two looks. ``error`` is why a
+    queue has no figures, while others have some.
     """
 
     name: str
+    at: float = 0.0
     stats: QueueStats | None = None
     due: DueTimes | None = None
     error: RedissonDQError | None = None
@@ -160,13 +162,15 @@ def _look(
 
     stats = client.stats(name, partitions=partitions, dead_letter=dead_letter)[name]
     before = None if last is None else last.stats
-    seconds = 0.0 if before is None else (stats.server_time - before.server_time).total_seconds()
+    at = client.runtime.clock.monotonic()
+    seconds = 0.0 if last is None else at - last.at
 
     def change(now: int, then: int) -> float | None:
         return (now - then) / seconds if seconds > 0 else None
 
     return _WatchedQueue(
         name=name,
+        at=at,
         stats=stats,
         due=due_times(client, name, partitions),
         waiting_change=None if before is None else change(stats.waiting, before.waiting),

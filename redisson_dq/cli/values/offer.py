@@ -18,6 +18,7 @@ from redisson_dq.cli.frame import (
     Seconds,
     Server,
     found_partitions,
+    hint_on_error,
     json_option,
     load_classes,
     partitions_option,
@@ -27,6 +28,7 @@ from redisson_dq.cli.frame import (
     server_options,
 )
 from redisson_dq.cli.looking._values import ValueChoice, value_options
+from redisson_dq.errors import ArgumentError
 
 if TYPE_CHECKING:
     from redisson_dq import Client
@@ -74,7 +76,7 @@ def command(
     server: Server,
     output: Output,
 ) -> int:
-    """Carry out ``offer``: 0, or 65 for a line that is no JSON. The values before it are offered."""
+    """Carry out ``offer``: 0, or 65 for a line of which no value can be made. The values before it are offered."""
     if file is not None and given:
         raise click.UsageError("VALUE and --file both say what is offered: give one of them")
     lines: Iterator[str] = iter(given) if given and given != ("-",) else _lines(file or sys.stdin)
@@ -107,7 +109,7 @@ def _lines(source: IO[str]) -> Iterator[str]:
 
 
 class _BadLineError(Exception):
-    """A line that is no JSON."""
+    """A line that is no JSON, or of which no value can be made."""
 
 
 def _values(lines: Iterator[str], java_class: str | None, text: bool) -> Iterator[Any]:
@@ -118,10 +120,14 @@ def _values(lines: Iterator[str], java_class: str | None, text: bool) -> Iterato
             yield line
             continue
         try:
-            parsed = json.loads(line)
+            made = made_value(json.loads(line), java_class)
+        except ArgumentError as error:
+            raise _BadLineError(f"value {number}: {error}") from None
+        except RecursionError:
+            raise _BadLineError(f"value {number} is nested too deep; --text offers it as a text") from None
         except ValueError as error:
             raise _BadLineError(f"value {number} is no JSON: {error}; --text offers it as a text") from None
-        yield made_value(parsed, java_class)
+        yield made
 
 
 def _offered(
@@ -129,7 +135,8 @@ def _offered(
 ) -> tuple[int, str | None]:
     """How many were offered, and why no more were."""
     offered, failure = 0, None
-    with progress("offering") as told:
+    before = hint_on_error(lambda: f"offered before: {offered:,}", but_not=click.UsageError)
+    with progress("offering") as told, before:
         while failure is None:
             batch = []
             try:

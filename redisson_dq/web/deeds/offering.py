@@ -52,13 +52,17 @@ def offer(client: Client, deed: WebDeed) -> None:
 def _made(deed: WebDeed) -> tuple[Any, float]:
     """The value and the delay in seconds."""
     try:
-        parsed = json.loads(deed.value)
-    except (ValueError, RecursionError) as error:
+        made = made_value(json.loads(deed.value), deed.java_class or None)
+    except ArgumentError:
+        raise
+    except ValueError as error:
         raise ArgumentError(f"the value is no JSON: {error}; a text stands in quotes") from None
+    except RecursionError:
+        raise ArgumentError("the value is nested too deep") from None
     delay = span_ms(deed.delay) / 1000 if deed.delay else 0.0
     if delay < 0:
         raise ArgumentError("a delay is not negative")
-    return made_value(parsed, deed.java_class or None), delay
+    return made, delay
 
 
 def _codec(client: Client, deed: WebDeed) -> Codec:
