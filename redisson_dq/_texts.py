@@ -8,7 +8,7 @@ import types
 from collections.abc import Iterable, Mapping
 from typing import Any, get_origin
 
-__all__ = ["described", "mixed_up", "nearest", "public_name", "shown"]
+__all__ = ["counted", "described", "mixed_up", "nearest", "public_name", "shown"]
 
 # Of a container so many elements are shown, and of a text so many characters.
 _ELEMENTS = 3
@@ -38,6 +38,16 @@ _PUBLIC = (
     (re.compile(r"redisson_dq\b.*"), "redisson_dq"),
     (re.compile(r"(redis\.asyncio|redis)\b.*"), r"\1"),
 )
+
+
+def counted(count: int, one: str, many: str) -> str:
+    """A number with its words.
+
+    >>> from redisson_dq._texts import counted
+    >>> counted(1, "value was", "values were"), counted(2, "value was", "values were")
+    ('1 value was', '2 values were')
+    """
+    return f"{count} {one if count == 1 else many}"
 
 
 def described(value: object) -> str:

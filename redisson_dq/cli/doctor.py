@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from redisson_dq._texts import counted
 from redisson_dq.cli.frame import Output, Server, classes_option, json_option, load_classes, server_options
 
 if TYPE_CHECKING:
@@ -110,6 +111,6 @@ def _show(report: Report, output: Output) -> None:
     problems = sum(each.severity == "problem" for each in report.findings)
     unknown = sum(found == "unknown" for _, found, _ in rows)
     output.text()
-    output.text(
-        f"{len(rows)} checks: {problems} problems, {len(report.findings) - problems} warnings, {unknown} unknown"
-    )
+    checks, told = counted(len(rows), "check", "checks"), counted(problems, "problem", "problems")
+    warnings = counted(len(report.findings) - problems, "warning", "warnings")
+    output.text(f"{checks}: {told}, {warnings}, {unknown} unknown")

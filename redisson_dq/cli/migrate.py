@@ -12,6 +12,7 @@ import attrs
 import click
 
 from redisson_dq._shell import command_line, url_words
+from redisson_dq._texts import counted
 from redisson_dq.cli.frame import (
     FINE,
     PROBLEM,
@@ -146,7 +147,7 @@ def command(
             raise click.UsageError(f"--to-codec: {wanted.queue} has these partitions already; name another queue")
         planned = plan(sources, recoding, in_place=in_place)
         if not output.as_json or consent.dry_run:
-            _show_plan(output, planned)
+            _show_plan(output, planned, wanted.queue)
         total = sum(planned.counts.values())
         if not consent.given(f"move {total:,} items of {wanted.queue} to {wanted.to_json or where}"):
             return PROBLEM if planned.refused else FINE
@@ -279,7 +280,7 @@ def _decided(wanted: _Wanted, client: Any, other: Any) -> tuple[list[QueueSite],
     return sources, recoding, lambda data: plain_value(old.decode(data))
 
 
-def _show_plan(output: Output, planned: MigrationPlan) -> None:
+def _show_plan(output: Output, planned: MigrationPlan, queue: str) -> None:
     if output.as_json:
         output.document(plan=attrs.asdict(planned))
         return
@@ -291,5 +292,7 @@ def _show_plan(output: Output, planned: MigrationPlan) -> None:
     for reason, count in planned.reasons.items():
         output.text(f"{count:,} cannot be converted: {reason}")
     if planned.in_flight:
-        output.text(f"{planned.in_flight:,} are in flight: they are waited for")
-    output.text(f"{planned.batches:,} batches, about {planned.seconds:,} s")
+        held = counted(planned.in_flight, "value is", "values are")
+        shown = command_line("list", [queue], ["--state", "in-flight"])
+        output.text(f"{held} in flight: the migration waits for acks and for the ends of leases, which {shown} shows")
+    output.text(f"{counted(planned.batches, 'batch', 'batches')}, about {planned.seconds:,} s")

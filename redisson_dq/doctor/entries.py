@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from redisson_dq._texts import counted
 from redisson_dq.doctor.facts import Looked
-from redisson_dq.doctor.findings import Finding, Severity, counted, redis_cli
+from redisson_dq.doctor.findings import Finding, Severity, redis_cli
 from redisson_dq.doctor.sight import Sight
 
 __all__ = ["key_types", "mixed_envelopes", "sampled_of", "torn_entries"]

@@ -20,7 +20,6 @@ __all__ = [
     "Severity",
     "Status",
     "addressed",
-    "counted",
     "redis_cli",
     "server_problem",
     "server_warning",
@@ -169,16 +168,6 @@ def addressed(line: str, options: Sequence[str]) -> str:
     if line.startswith("redis-cli "):
         return f"{program}{line.removeprefix('redis-cli')}"
     return f"{line.removesuffix('redis-cli')}{program}" if line.endswith("| redis-cli") else line
-
-
-def counted(count: int, one: str, many: str) -> str:
-    """A number with its words.
-
-    >>> from redisson_dq.doctor.findings import counted
-    >>> counted(1, "value was", "values were"), counted(2, "value was", "values were")
-    ('1 value was', '2 values were')
-    """
-    return f"{count} {one if count == 1 else many}"
 
 
 def _escaped(word: str | bytes | int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from redisson_dq._texts import counted
 from redisson_dq._version import __version__
 from redisson_dq.doctor.facts import Looked
 from redisson_dq.doctor.findings import Finding, Severity, redis_cli
@@ -80,7 +81,7 @@ def orphans(sight: Sight) -> Iterator[Finding]:
             yield queue.finding(
                 check="orphans",
                 severity=Severity.WARNING,
-                text=f"{len(left)} keys are left of a queue that is gone",
+                text=counted(len(left), "key is", "keys are") + " left of a queue that is gone",
                 evidence={"keys": left},
                 shown_by=redis_cli("EXISTS", *left),
                 commands=(redis_cli("UNLINK", *left),),
@@ -90,7 +91,7 @@ def orphans(sight: Sight) -> Iterator[Finding]:
         yield Finding(
             check="orphans",
             severity=Severity.WARNING,
-            text=f"{len(left_over)} keys are left of a restore that was interrupted",
+            text=counted(len(left_over), "key is", "keys are") + " left of a restore that was interrupted",
             queue=None,
             evidence={"keys": list(left_over[:10]), "count": len(left_over)},
             shown_by=redis_cli("EXISTS", *left_over[:10]),

@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from redisson_dq._shell import command_line
+from redisson_dq._texts import counted
 from redisson_dq.doctor.facts import Looked
-from redisson_dq.doctor.findings import CannotRun, Finding, Severity, counted, redis_cli
+from redisson_dq.doctor.findings import CannotRun, Finding, Severity, redis_cli
 from redisson_dq.doctor.sight import Sight
 from redisson_dq.errors import EnvelopeError
 from redisson_dq.wire.calls import Entry
@@ -307,7 +308,8 @@ def recurring(sight: Sight) -> Iterator[Finding]:
             yield queue.finding(
                 check="recurring",
                 severity=Severity.PROBLEM,
-                text=f"nobody makes the next occurrence of {max(stopped, 1)} recurring offers",
+                text="nobody makes the next occurrence of "
+                + counted(max(stopped, 1), "recurring offer", "recurring offers"),
                 evidence={"stopped": max(stopped, 1), "recurring": figures.recurring, "late_by_s": round(late, 3)},
                 shown_by=redis_cli("HKEYS", queue.keys.recurring),
                 commands=(

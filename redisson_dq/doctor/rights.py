@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from redisson_dq._shell import command_line
 from redisson_dq._sync.connecting.asking import answers
+from redisson_dq._texts import counted
 from redisson_dq.doctor.facts import Looked
 from redisson_dq.doctor.findings import RECENTLY_S, CannotRun, Finding, Severity, redis_cli
 from redisson_dq.doctor.sight import MOST_NAMED, Sight
@@ -101,7 +102,7 @@ def _refused(sight: Sight, owners: dict[str, str]) -> Iterator[Finding]:
             yield Finding(
                 check="rights",
                 severity=Severity.PROBLEM,
-                text=f"the user {who} was refused the {reason} {what}, {int(of['count'])} times",
+                text=f"the user {who} was refused the {reason} {what}, {counted(int(of['count']), 'time', 'times')}",
                 queue=owners.get(what),
                 evidence={"user": who, "reason": reason, "object": what, "count": int(of["count"])},
                 shown_by=redis_cli("ACL", "LOG"),

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 
 from redisson_dq._shell import command_line
+from redisson_dq._texts import counted
 from redisson_dq.browsing import ValueReader
 from redisson_dq.codecs.base import Codec
 from redisson_dq.doctor.entries import sampled_of
 from redisson_dq.doctor.facts import Looked
-from redisson_dq.doctor.findings import CannotRun, Finding, Severity, counted, redis_cli
+from redisson_dq.doctor.findings import CannotRun, Finding, Severity, redis_cli
 from redisson_dq.doctor.flow import value_of
 from redisson_dq.doctor.recognising import UNKNOWN, families_of, reader_of
 from redisson_dq.doctor.sight import Sight

@@ -12,6 +12,7 @@ import attrs
 
 from redisson_dq._redis import passes
 from redisson_dq._shell import command_line
+from redisson_dq._texts import counted
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError, DurabilityError, RedissonDQError
 from redisson_dq.migrating.batches import BatchMover, SourceQueue
@@ -220,9 +221,10 @@ class Migration:
             held, vanished = source.reader.in_flight(), source.reader.vanished()
             if vanished and source.site.ask("settings", "HGET", "paused"):
                 resume = command_line("resume", [source.site.name], ["--yes"])
+                values = counted(vanished, "value whose lease is", "values whose leases are")
                 raise ArgumentError(
-                    f"queue {source.site.name!r}: it is paused, so nobody takes {vanished} values back whose leases "
-                    f"are over; all others have moved; let it go on by {resume}, and the migration by --resume"
+                    f"queue {source.site.name!r}: it is paused, so nobody takes back {values} over; all others have "
+                    f"moved; let it go on by {resume}, and the migration by --resume"
                 )
             count += held
         return count

@@ -19,7 +19,7 @@ from typing import Any
 import attrs
 
 from redisson_dq._log import Log
-from redisson_dq._texts import described
+from redisson_dq._texts import counted, described
 from redisson_dq.observing.happenings import (
     AckedTooLate,
     Away,
@@ -172,9 +172,10 @@ def _role_changed(changed: RoleChanged) -> Words:
 
 @line(logging.DEBUG, _TRANSFERS)
 def _moved(moved: Moved) -> Words:
+    items = counted(moved.count, "item", "items")
     if moved.late_by is None:
-        return Words("queue %r: moved %d items", moved.queue, moved.count)
-    return Words("queue %r: moved %d items, the first %.1f ms late", moved.queue, moved.count, _ms(moved.late_by))
+        return Words("queue %r: moved %s", moved.queue, items)
+    return Words("queue %r: moved %s, the first %.1f ms late", moved.queue, items, _ms(moved.late_by))
 
 
 @line(logging.INFO, _TRANSFERS)
@@ -190,10 +191,9 @@ def _resumed(resumed: Resumed) -> Words:
 @line(logging.WARNING)
 def _set_aside(aside: SetAside) -> Words:
     return Words(
-        "queue %r: %d members that are in no envelope format were moved to the list %r; "
-        "delayed_queue(%r).read_quarantine() shows them",
+        "queue %r: %s moved to the list %r; delayed_queue(%r).read_quarantine() shows them",
         aside.queue,
-        aside.count,
+        counted(aside.count, "member that is in no envelope format was", "members that are in no envelope format were"),
         aside.kept_in,
         aside.queue,
     )
@@ -202,10 +202,13 @@ def _set_aside(aside: SetAside) -> Words:
 @line(logging.WARNING)
 def _expired(expired: Expired) -> Words:
     return Words(
-        "queue %r: %d items were too late to be delivered; they are in the list %r; "
-        "delayed_queue(%r).read_expired() shows them",
+        "queue %r: %s in the list %r; delayed_queue(%r).read_expired() shows them",
         expired.queue,
-        expired.count,
+        counted(
+            expired.count,
+            "item was too late to be delivered and is",
+            "items were too late to be delivered and are",
+        ),
         expired.kept_in,
         expired.queue,
     )
@@ -216,7 +219,7 @@ def _expired(expired: Expired) -> Words:
 
 @line(logging.WARNING)
 def _skipped(skipped: Skipped) -> Words:
-    return Words("queue %r: skipped %d values: %s", skipped.queue, skipped.count, skipped.error)
+    return Words("queue %r: skipped %s: %s", skipped.queue, counted(skipped.count, "value", "values"), skipped.error)
 
 
 @line(logging.WARNING)
@@ -232,7 +235,9 @@ def _took_long(call: TookLong) -> Words:
 
 @line(logging.DEBUG, _LEASES)
 def _values_taken(taken: ValuesTaken) -> Words:
-    return Words(f"queue %r: took %d values{_shown(taken.values)}", taken.queue, taken.count, *taken.values)
+    return Words(
+        f"queue %r: took %s{_shown(taken.values)}", taken.queue, counted(taken.count, "value", "values"), *taken.values
+    )
 
 
 @line(logging.DEBUG, _LEASES)
@@ -263,11 +268,12 @@ def _lease_lost(lost: LeaseLost) -> Words:
 @line(logging.WARNING)
 def _buried(buried: Buried) -> Words:
     return Words(
-        "queue %r: %d values were delivered %d times and are in the list %r now; dead_letters() of the queue shows "
+        "queue %r: %s delivered %s and %s in the list %r now; dead_letters() of the queue shows "
         "them, and redrive() brings them back",
         buried.queue,
-        buried.count,
-        buried.limit,
+        counted(buried.count, "value was", "values were"),
+        counted(buried.limit, "time", "times"),
+        "is" if buried.count == 1 else "are",
         buried.kept_in,
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from redisson_dq._texts import described
+from redisson_dq._texts import counted, described
 from redisson_dq.errors import DecodeError
 from redisson_dq.observing import Away, BackAgain, Happening, OfQueue
 from redisson_dq.observing.log import Words, line
@@ -55,7 +55,7 @@ class Unreadable(OfQueue):
 
 @line(logging.ERROR)
 def _unreadable(came: Unreadable) -> Words:
-    return Words("queue %r: %d values cannot be read: %s", came.queue, came.count, came.error)
+    return Words("queue %r: %s cannot be read: %s", came.queue, counted(came.count, "value", "values"), came.error)
 
 
 @attrs.frozen(kw_only=True)

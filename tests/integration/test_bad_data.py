@@ -155,7 +155,7 @@ def test_undecodable_values_can_be_skipped(
         admin.rpush("orders", b"one", b"three", b"2")
         assert calls[call]() == 2
         assert queue.read_undecodable() == [b"one", b"three"]
-        assert caplog.text.count("skipped 1 values: LongCodec") == 2
+        assert caplog.text.count("skipped 1 value: LongCodec") == 2
         admin.rpush("orders", b"four")
         assert queue.poll(timeout=0.05) is None
         admin.rpush("orders", b"five")
@@ -182,7 +182,7 @@ def test_a_move_skips_what_cannot_be_read(
         assert queue.move("archive", timeout=timeout) == 5
         assert queue.move("archive", timeout=None if timeout is None else 0.1) is None
         assert admin.lrange("archive", 0, -1) == [b"no number", b"5", b"nor this"]
-    assert caplog.text.count("skipped 1 values: LongCodec") == 2
+    assert caplog.text.count("skipped 1 value: LongCodec") == 2
 
 
 @pytest.mark.parametrize("timeout", [None, PATIENCE])

@@ -278,7 +278,7 @@ def test_leases_that_nobody_ends_under_a_pause_end_a_migration(client: Any, url:
     queue.receive(timeout=5, visibility_timeout=0.1)
     delayed.pause()
     migration = Migration([QueueSite.of(client, "orders")], Recoding(None, None, None, [QueueSite.of(client, "bills")]))
-    with pytest.raises(ArgumentError, match="nobody takes 1 values back whose leases are over"):
+    with pytest.raises(ArgumentError, match="nobody takes back 1 value whose lease is over"):
         migration.run(quiet=0.1)
     assert main(["resume", "orders", "--yes", "--no-undo", "--url", url]) == 0
     assert migration.run(quiet=0.1).moved == {"ready": 1}

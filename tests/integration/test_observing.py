@@ -312,9 +312,9 @@ def test_what_cannot_be_delivered(
         Expired(queue="orders", count=1, kept_in=KEYS.expired),
     ]
     assert [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING] == [
-        f"queue 'orders': 1 members that are in no envelope format were moved to the list {KEYS.quarantine!r}; "
+        f"queue 'orders': 1 member that is in no envelope format was moved to the list {KEYS.quarantine!r}; "
         "delayed_queue('orders').read_quarantine() shows them",
-        f"queue 'orders': 1 items were too late to be delivered; they are in the list {KEYS.expired!r}; "
+        f"queue 'orders': 1 item was too late to be delivered and is in the list {KEYS.expired!r}; "
         "delayed_queue('orders').read_expired() shows them",
     ]
 
@@ -559,7 +559,7 @@ def test_an_ack_that_comes_too_late_and_a_value_that_nobody_acks(
     assert (buried.queue, buried.count, buried.limit) == ("orders", 1, 1)
     assert [letter.value for letter in queue.dead_letters()] == ["a"]
     assert [record.getMessage() for record in caplog.records if record.name == "redisson_dq"] == [
-        f"queue 'orders': 1 values were delivered 1 times and are in the list {buried.kept_in!r} now; "
+        f"queue 'orders': 1 value was delivered 1 time and is in the list {buried.kept_in!r} now; "
         "dead_letters() of the queue shows them, and redrive() brings them back",
         f"queue 'orders': the lease of {delivery.id} had ended before its ack; "
         "a longer visibility_timeout= gives more time",
@@ -648,7 +648,7 @@ def test_a_worker_tells_of_values_that_no_handler_gets(
     assert sorted(each.data for each in watch.of(DeadLettered)) == [b"7", b"words"]
     lines = {(record.levelname, record.getMessage()) for record in caplog.records if record.name == "redisson_dq"}
     assert lines == {
-        ("ERROR", f"queue 'orders': 1 values cannot be read: {unreadable.error}"),
+        ("ERROR", f"queue 'orders': 1 value cannot be read: {unreadable.error}"),
         ("ERROR", f"queue 'orders': {unhandled.id} goes to the dead letters: no handler takes a builtins.int"),
     }
 

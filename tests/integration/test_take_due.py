@@ -255,7 +255,7 @@ def test_what_is_too_late_is_not_given(
     assert [item.data for item in waiting.read_expired()] == [b"late"]
     assert waiting.expired_count() == 1
     assert late.cancel() is Outcome.EXPIRED
-    assert "1 items were too late" in caplog.text
+    assert "1 item was too late" in caplog.text
 
 
 def test_the_fate_of_what_was_taken_is_known(waiting: Any) -> None:

@@ -626,7 +626,7 @@ def test_check_warns(url: str, target: str, admin: Any, queue: Any, delayed: Any
         " delivery is paused",
         " 3 dead letters",
         " 2 values that no codec could read",
-        " 1 entries in no known format",
+        " 1 entry in no known format",
     ]
     delayed.resume()
     code, out, _ = checked(url, target)

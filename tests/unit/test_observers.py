@@ -196,7 +196,7 @@ UNREAD = DecodeError("no such class", codec="Kryo5Codec", data=b"a")
         (
             happenings.Unreadable(queue="orders", count=1, error=UNREAD),
             logging.ERROR,
-            f"queue 'orders': 1 values cannot be read: {UNREAD}",
+            f"queue 'orders': 1 value cannot be read: {UNREAD}",
         ),
     ],
     ids=lambda given: type(given).__name__,

@@ -88,7 +88,8 @@ def command(file: Path, allow_other_server: bool, consent: Consent, server: Serv
         if is_done:
             output.text(f"put back {undone.done:,} of {undone.wanted:,} in {queue.name}")
         if undone.before:
-            output.text(f"  {undone.before:,} were put back by an earlier undo of this file")
+            were = "was" if undone.before == 1 else "were"
+            output.text(f"  {undone.before:,} {were} put back by an earlier undo of this file")
         for reason, count in sorted(undone.left.items()):
             output.text(f"  {count:,} {_REASONS.get(reason, reason)}")
         if undone.stopped:

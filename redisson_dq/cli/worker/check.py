@@ -7,6 +7,7 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from redisson_dq._redis.errors import lacks_rights
+from redisson_dq._texts import counted
 from redisson_dq.cli.frame import say
 from redisson_dq.cli.worker.loading import load
 from redisson_dq.errors import ArgumentError, RedisConnectionError, RedissonDQError
@@ -70,11 +71,14 @@ def _warnings(report: QueueInspection) -> list[str]:
     if report.is_paused:
         found.append("delivery is paused: what falls due waits until resume()")
     if report.dead:
-        found.append(f"{report.dead} dead letters: dead_letters() shows them, redrive() brings them back")
+        letters = counted(report.dead, "dead letter", "dead letters")
+        found.append(f"{letters}: dead_letters() shows them, redrive() brings them back")
     if report.undecodable:
-        found.append(f"{report.undecodable} values that no codec could read: read_undecodable() shows them")
+        values = counted(report.undecodable, "value", "values")
+        found.append(f"{values} that no codec could read: read_undecodable() shows them")
     if report.quarantined:
-        found.append(f"{report.quarantined} entries in no known format: read_quarantine() shows them")
+        entries = counted(report.quarantined, "entry", "entries")
+        found.append(f"{entries} in no known format: read_quarantine() shows them")
     return found
 
 
