@@ -296,17 +296,24 @@ class TestLooking:
 
 
 @pytest.mark.parametrize(
-    "words", [["import", "--yes"], ["undo", "--yes"], ["migrate", "orders", "--resume"], ["list", "orders", "--after"]]
+    ("words", "why"),
+    [
+        (["import", "--yes"], "line 1 cannot be read"),
+        (["undo", "--yes"], "is no undo file of redisson-dq"),
+        (["migrate", "orders", "--resume"], "is no journal of a migration"),
+        (["list", "orders", "--after"], "is no cursor"),
+    ],
+    ids=["import", "undo", "migrate", "list"],
 )
-def test_what_is_nested_too_deep_is_refused_in_a_line(run: Run, tmp_path: Path, words: list[str]) -> None:
+def test_what_is_nested_too_deep_is_refused_in_a_line(run: Run, tmp_path: Path, words: list[str], why: str) -> None:
     """A file that somebody has edited, and a cursor that is none."""
     deep = b"[" * 100_000 + b"\n"
     (tmp_path / "file").write_bytes(deep * 2)
-    code, _, err = run(
-        *words, base64.urlsafe_b64encode(deep).decode() if "--after" in words else str(tmp_path / "file")
-    )
+    cursor = base64.urlsafe_b64encode(deep).decode()
+    code, _, err = run(*words, cursor if "--after" in words else str(tmp_path / "file"))
     assert code in (64, 65)
     assert err.startswith("redisson-dq: error: ")
+    assert why in err
 
 
 def test_a_change_in_the_table_is_that_of_the_clients_clock(redis_server: EmbeddedServer) -> None:

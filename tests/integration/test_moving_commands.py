@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from typing import cast
 
 import pytest
 import redis
@@ -28,7 +29,7 @@ def admin(servers: object, monkeypatch: pytest.MonkeyPatch) -> Iterator[redis.Re
 
 def _make_due(admin: redis.Redis, name: str) -> None:
     timeout = QueueKeys.of(name).timeout
-    for member in admin.zrange(timeout, 0, -1):  # type: ignore[union-attr]
+    for member in cast("list[bytes]", admin.zrange(timeout, 0, -1)):
         admin.zadd(timeout, {member: 1})
 
 
