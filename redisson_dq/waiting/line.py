@@ -165,8 +165,9 @@ class Line:
         self._endless = 0
         self._latest = -math.inf
         self._last_number = 0
-        self._asked_number = 0
-        self._doubtful_number = 0
+        # Up to which number a command was sent that has not failed, a command was sent at all, and one may have taken
+        # values.
+        self._asked_number = self._sent_number = self._doubtful_number = 0
         self._coming = 0
         # The size in bytes of the largest value that was taken last.
         self._size = 0
@@ -233,11 +234,15 @@ class Line:
 
     def asked(self) -> None:
         """Notes that a command is sent for everybody who waits now."""
-        self._asked_number = self._last_number
+        self._asked_number = self._sent_number = self._last_number
+
+    def broke(self) -> None:
+        """Notes that a command has failed, so nobody who waits may be told that nothing is there."""
+        self._asked_number = 0
 
     def doubt(self) -> None:
         """Notes that nobody knows what became of the command that was sent last."""
-        self._doubtful_number = self._asked_number
+        self._doubtful_number = self._sent_number
 
     @property
     def is_in_doubt(self) -> bool:
@@ -289,7 +294,7 @@ class Line:
     def answer_expired(self, answer: Answer | None = None) -> None:
         """Answers callers whose time is over.
 
-        Without an answer: with nothing, and only those that a command was sent for.
+        Without an answer: with nothing, and only those that a command was sent for that has not failed.
         """
         for waiter in list(self._expired):
             if answer is not None or waiter.number <= self._asked_number:

@@ -1,4 +1,4 @@
-"""The engine of one connection that waits for values: classifies events, and looks them up in the pop table."""
+"""The engine of one connection that waits for values: classifies events, and finds their rows in the pop table."""
 
 from __future__ import annotations
 
@@ -13,7 +13,18 @@ from redisson_dq.waiting import pop_table
 from redisson_dq.waiting.debts import LOOK, Debt, Debts, Owed, repeat
 from redisson_dq.waiting.in_hand import InHand
 from redisson_dq.waiting.line import SOON, Line
-from redisson_dq.waiting.pop_table import BY_CALLERS, IN_REDIS, SIGNS, Contact, Do, Pumper, Sign, State, Trigger
+from redisson_dq.waiting.pop_table import (
+    BREAKS,
+    BY_CALLERS,
+    IN_REDIS,
+    SIGNS,
+    Contact,
+    Do,
+    Pumper,
+    Sign,
+    State,
+    Trigger,
+)
 from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken
@@ -22,7 +33,7 @@ __all__ = ["AT_MOST", "Look", "PopEngine"]
 
 #: In a transaction no command blocks. Where Redis allows no transaction, a command blocks for so many seconds.
 AT_MOST: Final = 0.001
-# The server ends a pop this much before the caller's time is over. So the pop has ended when the caller looks.
+# The server ends a pop this much before the caller's time is over. So the pop has ended when the caller checks.
 _HEAD_START: Final = 0.0015
 # A pop that has been blocked for so many seconds has found nothing. Or else Redis stands still.
 _LONG: Final = 0.03
@@ -91,6 +102,8 @@ class PopEngine:
             self.replies += 1
         if Do.DISCONNECT in to_do:
             self.replies = 0
+        if trigger in BREAKS:
+            self.line.broke()
         return to_do
 
     def shows(self, trigger: Trigger) -> bool:
@@ -128,6 +141,14 @@ class PopEngine:
                 # There was nothing. No command is needed for callers who have come since.
                 self.line.asked()
             self.line.answer_expired()
+
+    def met(self, trouble: RedisConnectionError, *, is_connected: bool) -> None:
+        """Others could not reach its source while it had nothing to do."""
+        self._reason = trouble
+        self._see(Sign.AWAY)
+        if is_connected:
+            # Its own connection has shown no trouble.
+            self._see(Sign.CONNECTED)
 
     # -- the pumper's choices ----------------------------------------------------------------------------------------
 
@@ -285,7 +306,7 @@ class PopEngine:
     # -- for others --------------------------------------------------------------------------------------------------
 
     def is_over(self, now: float) -> bool:
-        """Whether the server ends the blocking command as soon as it looks at its clock."""
+        """Whether the server ends the blocking command as soon as it reads its clock."""
         return self.until <= now
 
     def is_empty(self, now: float) -> bool:

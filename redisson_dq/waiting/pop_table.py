@@ -20,9 +20,9 @@ A stand-in is a caller that pumps. It leaves when it has its answer. It also lea
 connect, to put values back, and failures. It starts a background task for that. Nothing else depends on
 the pumper.
 
-Callers ring the bell without the mutex, and look whether somebody pumps after that. So a pumper that leaves (``LEAVE``)
-is at rest first, and hears its bell once more. When the bell rang, a background task stays (``STAYS``). A caller goes
-all the same, and starts a background task (``HANDS_OVER``).
+Callers ring the bell without the mutex, and check whether somebody pumps after that. So a pumper that leaves
+(``LEAVE``) is at rest first, and hears its bell once more. When the bell rang, a background task stays (``STAYS``). A
+caller goes all the same, and starts a background task (``HANDS_OVER``).
 
 Closing is an event (``CLOSED``) and no state. A pump that was closed still puts back, and repeats a request that is
 owed, in the states of before. The line stays closed, so the pumper chooses nothing else from then on.
@@ -30,12 +30,13 @@ owed, in the states of before. The line stays closed, so the pumper chooses noth
 Two smaller machines go on beside the work. One is the :class:`Pumper`. A background task stays for a while when nobody
 waits, unless callers pump. The other one is the :class:`Contact` with Redis. Unless that is ``WELL``, callers whose
 time is over get the error of the last diagnosis. A command that does not block then comes before one that does.
+Behind a command that failed nobody is told that nothing is there, before another one was sent (:data:`BREAKS`).
 
 Three promises hold in each state. The number of replies that are still to be read is known (``PopEngine.replies``),
 and no command is sent before they are read. Each value is given, on its way back, or owed
 (:mod:`redisson_dq.waiting.debts`). A pumper that leaves values or debts behind wakes another one.
 
-The engine first classifies a trigger by its meaning now. Then it looks the trigger up in :data:`TRANSITIONS`,
+The engine first classifies a trigger by its meaning now. Then it finds its rows in :data:`TRANSITIONS`,
 :data:`PUMPERS` and :data:`SIGNS`. With :data:`CONTACTS` they are the whole behaviour.
 """
 
@@ -46,6 +47,7 @@ from typing import Final
 from redisson_dq._tables import TableEnum, stays
 
 __all__ = [
+    "BREAKS",
     "BY_CALLERS",
     "CHOICES",
     "IN_REDIS",
@@ -242,9 +244,9 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     (State.IDLE, Trigger.RANG): _CHOOSE,
     (State.IDLE, Trigger.LINGERED): (State.LINGERED, ()),
     **stays(State.IDLE, Trigger.NOBODY),
-    # Somebody came on the way out. Otherwise it leaves, unless a caller has noted a request meanwhile.
-    **{(State.LINGERED, trigger): _RING for trigger in (Trigger.WORK, Trigger.OWED, Trigger.CLOSED)},
-    (State.LINGERED, Trigger.RANG): _CHOOSE,
+    # It is about to choose, so no bell has to wake it. It leaves then, unless somebody came on the way out, or a caller
+    # has noted a request meanwhile.
+    **{(State.LINGERED, came): _CHOOSE for came in (Trigger.WORK, Trigger.OWED, Trigger.CLOSED, Trigger.RANG)},
     **stays(State.LINGERED, Trigger.NOBODY),
     (State.LINGERED, Trigger.CONNECTS): _CONNECT,
     (State.LINGERED, Trigger.LOOKS): _LOOK,
@@ -315,6 +317,9 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     (State.PAUSING, Trigger.DONE): _CHOOSE,
 }
 
+#: A command may have failed. So no caller may be told that nothing is there before another one was sent.
+BREAKS: Final = frozenset({Trigger.FAILED, Trigger.SAVED, Trigger.ABANDONED})
+
 #: Callers pump, when they can. A background task has nobody to stay for then.
 BY_CALLERS: Final = frozenset({Pumper.CALLER, Pumper.ABSENT, Pumper.RELIEF})
 
@@ -337,8 +342,8 @@ PUMPERS: Final[dict[tuple[Pumper, Trigger], Pumper]] = {
     (Pumper.RELIEF, Trigger.STANDS_DOWN): Pumper.BACKGROUND,
 }
 
-#: (state, trigger) -> the sign of Redis in it. Any other row has none. ``LOOKED`` belongs to no row, as a look may need
-#: no command. The reply to one shows it (``PopEngine.looked``).
+#: (state, trigger) -> the sign of Redis in it. Any other row has none. A look that finds nothing shows nothing: it may
+#: need no command, and a replica answers it too.
 SIGNS: Final[dict[tuple[State, Trigger], Sign]] = {
     (State.RETURNING, Trigger.DONE): Sign.ANSWERED,
     (State.GIVING, Trigger.DONE): Sign.ANSWERED,
@@ -358,7 +363,7 @@ CONTACTS: Final[dict[tuple[Contact, Sign], Contact]] = {
     **{(contact, Sign.AWAY): Contact.AWAY for contact in Contact if contact is not Contact.BACK},
     **{(contact, Sign.PUT_OFF): Contact.REFUSING for contact in Contact if contact is not Contact.BACK},
     (Contact.AWAY, Sign.CONNECTED): Contact.BACK,
-    # To one that has refused, a new connection shows nothing. Nor does a look, which a replica answers too.
+    # To one that has refused, a new connection shows nothing.
     (Contact.BACK, Sign.RESTS): Contact.WELL,
     (Contact.BACK, Sign.DROPPED): Contact.AWAY,
 }

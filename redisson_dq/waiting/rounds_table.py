@@ -1,18 +1,19 @@
 """The rounds of a receiver of several sources, each with a pump of its own: the decisions, without any I/O.
 
-Theory of operation. Callers wait for a value of any of the sources. One background task looks for them
+Theory of operation. Callers wait for a value of any of the sources. One background task takes for them
 (``_async/receiving/round_robin.py``). It feeds triggers into a :class:`RoundsTable` under the mutex of the line, and
 carries out the actions that the table returns.
 
 * Somebody waits. The background task looks at all sources without a blocked pop, and takes ready values (``LOOKING``).
 * Nothing was ready. The pumps block for the callers, and the background task waits for its bell (``IDLE``).
+* The look failed. The pumps try as well, and retry or tell. No caller is told meanwhile that nothing is there.
 * Nobody waits any more. The pops stay blocked for a moment (``STAYING``), for callers who come back.
 * Nobody came (``LINGERED``). The pops end, and the background task leaves.
 
-Callers ring the bell without the mutex, and look whether the background task runs after that. So one that leaves is at
+Callers ring the bell without the mutex, and check whether the background task runs after that. So one that leaves is at
 rest first, and hears its bell once more (``STAYS_ON``).
 
-Which sources were full at the last look is no state: it is kept where the look is made, and saves a command.
+Which sources were full at the last look is no state: it stands where the look is made, and saves a command.
 """
 
 from __future__ import annotations

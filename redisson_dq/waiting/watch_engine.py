@@ -1,4 +1,4 @@
-"""The engine of one source at a lookout: classifies events, and looks them up in the watch table."""
+"""The engine of one source at a lookout: classifies events, and finds their rows in the watch table."""
 
 from __future__ import annotations
 
@@ -41,6 +41,8 @@ class WatchEngine:
             self.left = None
         if trigger is Trigger.LOST:
             self.send_again(self._sent)
+        if trigger in (Trigger.LOST, Trigger.FAILED):
+            self.line.broke()
         if (self.state, trigger) in watch_table.TROUBLE_ENDS:
             self.trouble = None
             self._pauses.reset()

@@ -18,13 +18,16 @@ from typing import Any
 
 import pytest
 
+from redisson_dq._clock import SYSTEM
+from redisson_dq._concurrency import Promise
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import ClosedError, RedisConnectionError, WrongTypeError
-from redisson_dq.waiting.line import Lifeline
+from redisson_dq.waiting.line import Answer, Lifeline
 from redisson_dq.wire.blocking import Pop
 from redisson_dq.wire.taken import Taken
 from tests.conftest import PATIENCE, eventually
+from tests.faults.gate import Gate
 from tests.flavours import AsyncioFlavour, Flavour
 
 LISTS = [f"list{i}" for i in range(6)]
@@ -292,6 +295,37 @@ def test_redis_is_gone(flavour: Flavour, own_server: EmbeddedServer) -> None:
         own_server.kill()
         with pytest.raises(RedisConnectionError):
             receiver.receive(0.5)
+        flavour.end_of(receiver)
+
+
+@pytest.mark.parametrize("flavour", ["sync"], indirect=True)
+@pytest.mark.parametrize("is_refusing", [True, False], ids=["refuses", "stands still"])
+def test_a_caller_whose_look_broke_off_is_told_of_the_outage(
+    flavour: Flavour, server: EmbeddedServer, admin: Any, is_refusing: bool
+) -> None:
+    """Its time is over while the look goes on, and no pump has found out yet that Redis is away."""
+    port = server.port or 0
+    with Gate(lambda: port) as gate, flavour.connect(gate.url, codec=StringCodec()) as client:
+        receiver = flavour.round_robin_receiver(client, SOURCES)
+        trap = gate.trap("LLEN", "reply", "freeze")
+        lifeline: Lifeline = Lifeline()
+        answer: Promise[Answer] = Promise(SYSTEM)
+        receiver.enter(1, lifeline, answer)
+        assert trap.wait()
+        assert not receiver.is_quiet, "the look may find values"
+        receiver.expire(lifeline.waiter)
+        gate.refusing = is_refusing
+        if not is_refusing:
+            gate.freeze()
+        gate.cut()
+        # A connection that stands still is given up later.
+        answer.wait(2)
+        assert isinstance(answer.value, RedisConnectionError)
+        assert "list0" in str(answer.value)
+        assert not answer.value.maybe_done
+        gate.clear()
+        admin.rpush(LISTS[0], "a")
+        assert texts(receiver.receive(PATIENCE)) == ["a"]
         flavour.end_of(receiver)
 
 

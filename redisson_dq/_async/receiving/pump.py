@@ -79,6 +79,11 @@ class Pump:
         self._engine.debts.owe(repeat(request))
         self._feed(Trigger.OWED)
 
+    def met(self, trouble: RedisConnectionError) -> None:
+        """Others could not reach its source. Does nothing where it is busy, and finds out by itself."""
+        if not self._engine.is_busy:
+            self._engine.met(trouble, is_connected=self._popping.dedicated is not None)
+
     def end(self) -> None:
         """Nobody waits any more. The reply to a blocking command tells whether it had taken a value."""
         self._feed(Trigger.NOBODY)
@@ -125,7 +130,7 @@ class Pump:
     async def end_in_time(self) -> None:
         """Ends a blocking command when the last caller's time is over.
 
-        The server ends it by itself, but looks at its clock when something happens, or at the next of ten times a
+        The server ends it by itself, but reads its clock when something happens, or at the next of ten times a
         second. So a PING comes behind it, on the same connection. No other command does: Redis 7.0 panics when a client
         that CLIENT PAUSE postpones is unblocked.
         """

@@ -114,6 +114,9 @@ class SharedPump:
         self.engine.debts.owe(repeat(request))
         self.feed(Trigger.OWED)
 
+    def met(self, trouble: RedisConnectionError) -> None:
+        """Nobody but its lookout looks at its source."""
+
     def end(self) -> None:
         """Nobody waits any more. Redis may go on watching, which costs nothing until the next change."""
 

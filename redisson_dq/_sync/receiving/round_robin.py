@@ -19,6 +19,7 @@ from collections.abc import Mapping, Sequence
 
 from redisson_dq._concurrency import Cancelled, Inbox
 from redisson_dq._log import Log
+from redisson_dq._redis import translate
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.receiving.beginning import Begun
 from redisson_dq._sync.receiving.lookouts import Lookouts
@@ -95,7 +96,8 @@ class RoundRobinReceiver(Receiver):
                 for key in keys:
                     self._pumps[key].wake()
             elif do is Do.ANSWER:
-                self.line.answer_expired()
+                # Not those that the look failed for. The pumps that block for them now retry or tell.
+                self.line.answer_expired(self.trouble)
             elif do is Do.END_POPS:
                 for pump in self._pumps.values():
                     pump.end()
@@ -115,6 +117,11 @@ class RoundRobinReceiver(Receiver):
 
     def _nobody_waits(self) -> None:
         """The pops stay for a moment, then the background task ends them."""
+
+    @property
+    def is_quiet(self) -> bool:
+        # A look has the values that it found until it is over.
+        return not self._rounds.is_looking and super().is_quiet
 
     @property
     def is_at_rest(self) -> bool:
@@ -144,7 +151,7 @@ class RoundRobinReceiver(Receiver):
                     found = len(free) > 1 and self._look(free)
                 except (Exception, Cancelled) as error:
                     logger.debug("queue %r: cannot look what is ready: %s", self.line.name, error)
-                    # It fails for the pumps as well, and they can tell why.
+                    self._missed(dict.fromkeys(free, error), may_take=False)
                     found = False
                 trigger = Trigger.FOUND if found else Trigger.MISSED
                 continue
@@ -160,11 +167,12 @@ class RoundRobinReceiver(Receiver):
             self.line.admit()
             free = [key for key in self._rotation.order if not self._pumps[key].is_busy]
             is_unserved = bool(free) and self.line.is_unserved(self._clock.monotonic())
-            if is_unserved or all(pump.is_blocked for pump in self._pumps.values()):
-                # Where each pop is blocked, each list is empty. No command is needed for callers who have come since.
+            # The pump of a single list asks by itself. Where each pop is blocked, each list is empty, and no command is
+            # needed for callers who have come since.
+            if (is_unserved and len(free) > 1) or all(pump.is_blocked for pump in self._pumps.values()):
                 self.line.asked()
             if not is_unserved:
-                self.line.answer_expired()
+                self.line.answer_expired(self.trouble)
             choice = self._rounds.choice(is_unserved=is_unserved, anyone=self.line.anyone, closed=self.line.closed)
             to_do = self._feed(choice)
             if Do.LEAVE not in to_do or not self._inbox.count:
@@ -177,8 +185,8 @@ class RoundRobinReceiver(Receiver):
         self._full = [key for key in self._full if key in keys]
         looked = not self._full
         if looked:
-            # Errors are left to the pops, which retry or tell.
             lengths = self._connections.run_many([self._sources[key].length() for key in keys], transaction=False)
+            self._missed(dict(zip(keys, lengths, strict=True)), may_take=False)
             self._full = [key for key, length in zip(keys, lengths, strict=True) if isinstance(length, int) and length]
         with self.line.mutex:
             wanted = self.line.claim(self._clock.monotonic())
@@ -190,6 +198,7 @@ class RoundRobinReceiver(Receiver):
         lost = {key: request for key, request in sent.items() if request.repeatable}
         try:
             outcomes = self._connections.run_many(list(sent.values()), transaction=False)
+            self._missed(dict(zip(sent, outcomes, strict=True)), may_take=True)
             for key, found in zip(sent, outcomes, strict=True):
                 if not getattr(found, "maybe_done", False):
                     lost.pop(key, None)
@@ -210,3 +219,26 @@ class RoundRobinReceiver(Receiver):
                 self._distribute(values)
         # Others may have taken the values of an earlier look.
         return bool(values) or (bool(asked) and not looked)
+
+    def _missed(self, outcomes: Mapping[str, object], *, may_take: bool) -> None:
+        """Leaves the errors among the outcomes of a look to the pumps, which retry or tell.
+
+        No caller is told meanwhile that nothing is there. ``may_take``: the request may have taken something.
+        """
+        errors = {key: outcome for key, outcome in outcomes.items() if isinstance(outcome, BaseException)}
+        if not errors:
+            return
+        with self.line.mutex:
+            self.line.broke()
+            for key, error in errors.items():
+                if isinstance(error, RedisConnectionError):
+                    self._pumps[key].met(_of_queue(error, key, may_take=may_take))
+
+
+def _of_queue(error: RedisConnectionError, key: str, *, may_take: bool) -> RedisConnectionError:
+    """The error of a look at many queues, for those who wait for this one."""
+    cause = error.__cause__
+    if not isinstance(cause, Exception):
+        return error
+    made = translate(cause, f"queue {key!r}", sent=may_take and error.maybe_done)
+    return made if isinstance(made, RedisConnectionError) else error

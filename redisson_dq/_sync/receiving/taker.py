@@ -63,6 +63,9 @@ class Taker(Protocol):
     def wake(self) -> None:
         """Somebody may wait, or has noted a request that has to be sent again."""
 
+    def met(self, trouble: RedisConnectionError) -> None:
+        """Others could not reach its source."""
+
     def end(self) -> None:
         """Nobody waits any more."""
 

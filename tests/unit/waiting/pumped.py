@@ -106,6 +106,9 @@ class FakeLine:
     def asked(self) -> None:
         self.asked_number = self.last
 
+    def broke(self) -> None:
+        self.asked_number = 0
+
     def answer_expired(self, answer: Any = None) -> None:
         for number, each in list(self.callers.items()):
             if each.is_expired and (answer is not None or each.number <= self.asked_number):
@@ -182,6 +185,8 @@ class World:
         self.ended = 0
         self.behind = ""
         self.is_pinged = self.must_stop = self.must_tell = False
+        # A command has failed, and none was answered or has begun to block since.
+        self.has_failed = False
         self.budget = dict.fromkeys(("cut", "recover", "odd", "full"), mishaps) | {"close": 2, "late": 1}
 
     def forget(self) -> None:
@@ -239,6 +244,7 @@ class World:
                 self.is_pinged,
                 self.must_stop,
                 self.must_tell,
+                self.has_failed,
                 self.ended == engine.number,
             ),
         )
@@ -275,6 +281,8 @@ class World:
             yield "others take it", None
         if self.engine.pumper in (Pumper.ABSENT, Pumper.RELIEF):
             yield "stands down", None
+        if self.budget["odd"] and not self.engine.is_busy:
+            yield "others meet a trouble", None
 
     def own_events(self) -> Iterator[Event]:
         """What happens without anybody else."""
@@ -449,6 +457,13 @@ class World:
         if self.engine.stand_down():
             self._tell(Trigger.WORK)
 
+    def _others_meet_a_trouble(self, _: None) -> None:
+        """A look at many sources has failed for this one, and its pump goes on."""
+        self.budget["odd"] -= 1
+        self.line.broke()
+        self.engine.met(AWAY, is_connected=self.connected)
+        self._tell(Trigger.WORK)
+
     def _server_ends_it(self, _: None) -> None:
         self._redis_ends(None)
 
@@ -546,6 +561,7 @@ class World:
         if cuts:
             # Nobody knows what stands on the connection now.
             self.is_cut = self.connected
+        self.has_failed = True
         self.outcome = self.engine.failure(self._held())
         self._step(())
 
@@ -663,7 +679,7 @@ class World:
 
     def _prepare(self, blocks: bool) -> None:
         self._may_send()
-        self.is_sent = self.refused = self.is_pinged = self.must_stop = False
+        self.is_sent = self.refused = self.is_pinged = self.must_stop = self.has_failed = False
         self.reply = None
         begun = self.engine.begin(self.now, blocks=blocks)
         self.has_behind, self.span = begun.behind is not None, begun.span
@@ -793,6 +809,7 @@ class World:
 
     def _replied(self) -> None:
         """The reply to the request that was sent last has been read."""
+        self.has_failed = self.has_failed and not self.sent
         if self.kind is not Kind.POP and self.sent:
             self.engine.debts.paid(repeat(cast("Any", self.sent)))
             self.leases.pop(self.sent, None)
@@ -854,6 +871,8 @@ class World:
         for number, answer in self.line.answered:
             if answer is None and self.engine.trouble is not None:
                 raise Broken("a caller is told that nothing is there, and Redis is away")
+            if answer is None and self.has_failed:
+                raise Broken("a caller is told that nothing is there, and its command has failed")
             self.callers[number] = "done"
         self.line.answered = ()
 

@@ -29,6 +29,9 @@ class NobodyHere:
     closed = False
     count = 0
 
+    def broke(self) -> None:
+        pass
+
 
 def caller(request: Any, notices: list[Any]) -> tuple[Waiter, Lifeline]:
     lifeline = Lifeline()

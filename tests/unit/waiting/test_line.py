@@ -182,6 +182,22 @@ def test_who_expired_is_told_so_once_a_command_was_sent_for_it(callers: Callers)
     assert callers.line.anyone
 
 
+def test_nobody_is_told_that_nothing_is_there_behind_a_command_that_has_failed(callers: Callers) -> None:
+    (waiter,) = callers.in_line(1, timeout=60)
+    callers.line.asked()
+    callers.line.broke()
+    callers.line.expire(waiter)
+    callers.line.answer_expired()
+    assert answer(waiter) is None
+    assert callers.line.is_unserved(NOW)
+    # It may have taken a value all the same.
+    callers.line.doubt()
+    assert callers.line.is_in_doubt
+    callers.line.asked()
+    callers.line.answer_expired()
+    assert answer(waiter) == ""
+
+
 def test_a_value_that_comes_before_the_answer_goes_to_the_caller_whose_time_is_over(callers: Callers) -> None:
     (waiter,) = callers.in_line(1, timeout=60)
     callers.line.expire(waiter)

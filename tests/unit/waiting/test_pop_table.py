@@ -86,6 +86,7 @@ _HARMLESS: dict[Row, set[str]] = {
     # A look is under way in both. They differ in whether a blocking command may follow.
     **{(state, _T.LOOKS): {"to FETCHING"} for state in (_S.CHOOSING, _S.LINGERED)},
     (_S.SETTLING, _T.ASIDE): {"to LOOKING"},
+    **{(_S.LOOKING, told): {"to FETCHING"} for told in (_T.WORK, _T.OWED)},
     # The pumper hears its bell in each of them, also before it leaves.
     (_S.IDLE, _T.WORK): {"to IDLE"},
     (_S.IDLE, _T.CLOSED): {"to IDLE"},
@@ -93,7 +94,6 @@ _HARMLESS: dict[Row, set[str]] = {
     (_S.CHOOSING, _T.NOBODY): {"to IDLE", "to LINGERED"},
     **{(_S.RESTING, begins): {"to LINGERED"} for begins in (_T.STANDS_IN, _T.STAYS, _T.HANDS_OVER)},
     (_S.LINGERED, _T.WORK): {"to LINGERED"},
-    **{(_S.LINGERED, told): {"to LINGERED", "without RING"} for told in (_T.OWED, _T.CLOSED)},
     (_S.LINGERED, _T.NOBODY): {"to IDLE", "to CHOOSING"},
     (_S.CHOOSING, _T.LINGERED): {"to LINGERED"},
     (_S.REPEATING, _T.MISSED): {"to LINGERED"},

@@ -14,6 +14,7 @@ from redisson_dq._clock import SYSTEM
 from redisson_dq._concurrency import Inbox, Mutex
 from redisson_dq._sync.receiving.shared_pump import SharedPump
 from redisson_dq._sync.receiving.shared_sources import SharedSources
+from redisson_dq.errors import RedisConnectionError
 from redisson_dq.observing import Observers
 from redisson_dq.observing.outage import Outage
 from redisson_dq.waiting.debts import Debts, repeat
@@ -40,9 +41,10 @@ class Answer:
 class Place:
     """One source, its line, and all that is left to others: calls of the lookout, works of the clerk."""
 
-    def __init__(self, source: Any = None) -> None:
-        self.inbox: Inbox[Any] = Inbox(SYSTEM)
-        self.line = Line("orders", self.inbox, Mutex())
+    def __init__(self, source: Any = None, beside: Place | None = None) -> None:
+        """``beside`` is another source of the same line."""
+        self.inbox: Inbox[Any] = Inbox(SYSTEM) if beside is None else beside.inbox
+        self.line: Line = Line("orders", self.inbox, Mutex()) if beside is None else beside.line
         self.outage = Outage(SYSTEM, Observers())
         connections: Any = SimpleNamespace(
             clock=SYSTEM, outage=self.outage, refresh=lambda: None, parsed=lambda request, reply: request.parse(reply)
@@ -50,7 +52,7 @@ class Place:
         self.calls = 0
         self.works: list[Callable[[], object]] = []
         calling: Any = SimpleNamespace(call=self._call, later=lambda work, after=0.0: self.works.append(work))
-        self.sources = SharedSources(self.line)
+        self.sources: SharedSources = SharedSources(self.line) if beside is None else beside.sources
         self.debts = Debts()
         source = Pop((ORDERS.ready,), "first") if source is None else source
         self.pump = SharedPump(connections, source, self.debts, self.sources, calling, lambda: None)
@@ -133,6 +135,27 @@ def test_a_trouble_ends_where_nobody_waits_any_more() -> None:
     # Any other part that reaches Redis ends the outage.
     place.outage.ended("another part")
     assert not place.outage.is_going_on
+
+
+def test_a_source_that_is_refused_lets_nobody_be_told_that_nothing_is_there() -> None:
+    """Another source of the line has answered that it is empty. The cause of the refusal is found out first."""
+    place = Place()
+    other = Place(Pop(("others",), "first"), beside=place)
+    pumps, waiter = [place.pump, other.pump], place.enters(seconds=1)
+    with place.line.mutex:
+        for pump in pumps:
+            pump.feed(Trigger.WORK)
+        asked = place.sources.ask(pumps, SYSTEM.monotonic())
+    assert list(asked) == pumps
+    with place.line.mutex:
+        place.line.expire(waiter)
+    place.pump.asking.collect(None, 0)
+    other.pump.asking.collect(None, READONLY)
+    place.sources.settle(asked)
+    assert place.pump.engine.state is State.WATCHED
+    assert not waiter.answer.filled
+    other.works.pop(0)()
+    assert isinstance(waiter.answer.value, RedisConnectionError)
 
 
 @pytest.mark.parametrize(("error", "is_owed"), [(READONLY, True), (ResponseError("ERR no such command"), False)])

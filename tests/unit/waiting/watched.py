@@ -42,6 +42,9 @@ class Line:
         #: The numbers of those that were told of a trouble.
         self.told: tuple[int, ...] = ()
 
+    def broke(self) -> None:
+        """With one source alone, the next command is sent before anybody is told anything."""
+
     def answer_expired(self, trouble: Any) -> None:
         self.told += tuple(number for number, is_over in self.callers.items() if is_over)
 
