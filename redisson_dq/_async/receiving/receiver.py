@@ -137,17 +137,18 @@ class Receiver:
     def enter(self, limit: int, lifeline: Lifeline, answer: Answering) -> None:
         """Puts a caller in line that does not wait here. Some thread or task fills its ``answer``.
 
-        A caller that wants no values any more calls :meth:`withdraw`. Otherwise as with :meth:`receive`. Raises
-        ClosedError.
+        A caller that wants no values any more calls :meth:`withdraw`. Otherwise as with :meth:`receive`. A closed line
+        answers with ClosedError. No caller is answered twice.
         """
         waiter = Waiter(limit, math.inf, answer, self._notices.put, self)
         waiter.farewell = Farewell(lifeline, waiter)
         lifeline.waiter = waiter
         self._inbox.put(waiter)
         if self.line.closed:
-            self._notices.put(waiter)
-            raise ClosedError(f"queue {self.line.name!r}: the handle is closed")
-        if not self._is_attended:
+            # It may have been closed before the caller was in the inbox, and nobody may come to that any more.
+            with self.line.mutex:
+                self.line.admit()
+        elif not self._is_attended:
             self._notices.put(self._attend)
 
     def recover(self, request: Request[list[Taken]]) -> None:
@@ -175,7 +176,7 @@ class Receiver:
     ) -> RedissonDQError | None:
         """Puts values that a caller was given, and that no codec can read, into the list ``key``.
 
-        Gives the error that kept Redis from taking them, or says that Redis has not answered by the deadline. The
+        Gives the error with which Redis refused them, or says that Redis has not answered by the deadline. The
         values do not go back any more, whatever the caller does.
         """
         waiter = lifeline.waiter
@@ -327,8 +328,8 @@ class Receiver:
     ) -> None:
         with self.line.mutex:
             waiter.forget(undecodable)
-            keeping = partial(self._put_aside, [taken.data for taken in undecodable], key, answer)
-            self._asides[answer] = self._beginner.begin(keeping, f"redisson_dq-aside-{self.line.name}")
+            work = partial(self._put_aside, [taken.data for taken in undecodable], key, answer)
+            self._asides[answer] = self._beginner.begin(work, f"redisson_dq-aside-{self.line.name}")
 
     async def _put_aside(self, values: list[bytes], key: str, answer: AsyncPromise[RedissonDQError | None]) -> None:
         try:

@@ -1,4 +1,4 @@
-"""A caller that comes while the pumper gives its bell up, between two looks at the inbox. No server is asked."""
+"""A caller that comes late: while the pumper gives its bell up, or the line is closed. No server is asked."""
 
 from __future__ import annotations
 
@@ -6,15 +6,18 @@ import contextlib
 import math
 from typing import Any
 
+import pytest
 import redis
 
 from redisson_dq import Client
 from redisson_dq._concurrency import Inbox, Promise
 from redisson_dq._sync.receiving.actions import Actions
 from redisson_dq._sync.receiving.put_backs import PutBacks
+from redisson_dq._sync.receiving.receiver import Receiver
+from redisson_dq.errors import ClosedError
 from redisson_dq.waiting.debts import Debts
 from redisson_dq.waiting.in_hand import EMPTY
-from redisson_dq.waiting.line import Line, Waiter
+from redisson_dq.waiting.line import Lifeline, Line, Waiter
 from redisson_dq.waiting.pop_engine import PopEngine
 from redisson_dq.waiting.pop_table import Do, Trigger
 from redisson_dq.wire.blocking import Pop
@@ -49,3 +52,46 @@ def test_the_pumper_stays_for_a_caller_that_came_when_the_bell_had_not_rung_for_
     trigger, _ = actions.of[Do.WAIT](EMPTY)
     engine.step(trigger)
     assert actions.choose(is_answered=False) is Trigger.RETIRES
+
+
+class Answers:
+    """The place for one answer, which notes each that comes."""
+
+    def __init__(self) -> None:
+        self.came: list[Any] = []
+
+    @property
+    def filled(self) -> bool:
+        return bool(self.came)
+
+    @property
+    def value(self) -> Any:
+        return self.came[-1]
+
+    def fill(self, value: Any) -> None:
+        self.came.append(value)
+
+
+@pytest.mark.parametrize("closes_first", [True, False])
+def test_a_waiter_that_enters_a_line_that_closes_is_answered_once(
+    closes_first: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A fetcher of many queues would read a second answer as one to its next waiter."""
+    connections = Client(redis.Redis()).runtime.connections
+    notices: Inbox[Any] = Inbox(connections.clock)
+    receiver = Receiver(connections, notices, [Pop(("orders",), "first")])
+    put, lifeline, answers = receiver.line.inbox.put, Lifeline(), Answers()
+
+    def put_and_close(waiter: Any) -> None:
+        put(waiter)
+        receiver.shut()
+
+    if closes_first:
+        receiver.shut()
+    else:
+        monkeypatch.setattr(receiver.line.inbox, "put", put_and_close)
+    receiver.enter(1, lifeline, answers)
+    lifeline.let_go()
+    while (notice := notices.poll()) is not None:
+        receiver.gone(notice) if isinstance(notice, Waiter) else notice()
+    assert [type(answer) for answer in answers.came] == [ClosedError]
