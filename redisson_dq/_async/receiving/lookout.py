@@ -125,7 +125,6 @@ class Lookout:
                 await self._round()
             except (Exception, AsyncCancelled) as error:
                 await self._failed(error)
-        self._connections.outage.gave_up(self._part)
 
     async def _next_round(self) -> bool:
         """Waits until there is something to do. False when the background task has to end."""
@@ -140,6 +139,8 @@ class Lookout:
             if not self._sources.are_waiting:
                 with self._mutex:
                     if not self._link.is_open and not self._bell.count and self._may_end():
+                        # The next task, which may begin from here on, reports its troubles under the same name.
+                        self._connections.outage.gave_up(self._part)
                         self._is_running = False
                         return False
         return True

@@ -55,7 +55,7 @@ class PutBacks:
         return bool(self.surplus or self.unsure)
 
     def add(self, values: list[Taken]) -> None:
-        """Takes values to put back. They keep the order in which they were taken."""
+        """Takes values to put back, in the order in which they were taken."""
         self.surplus += values
         self.surplus.sort(key=attrgetter("number"))
 
@@ -64,12 +64,15 @@ class PutBacks:
         try:
             await self._connections.run(after.request)
             self.answered[after.key] = after.nonce
-        except RedissonDQError as error:
-            if passes(error):
-                with self._line.mutex:
-                    self.unsure.append(after)
-            else:
+        except (RedissonDQError, AsyncCancelled) as error:
+            if isinstance(error, RedissonDQError) and not passes(error):
                 logger.warning("queue %r: what follows a take was not done: %s", self._source.key, error)
+                return
+            with self._line.mutex:
+                self.unsure.append(after)
+            # The end of a loop cancels a connection that is being made.
+            if not isinstance(error, RedissonDQError):
+                raise
 
     async def send(self) -> bool:
         """Puts back the values that nobody waits for. False when it has to be tried again."""

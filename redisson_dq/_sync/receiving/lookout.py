@@ -128,7 +128,6 @@ class Lookout:
                 self._round()
             except (Exception, Cancelled) as error:
                 self._failed(error)
-        self._connections.outage.gave_up(self._part)
 
     def _next_round(self) -> bool:
         """Waits until there is something to do. False when the background task has to end."""
@@ -143,6 +142,8 @@ class Lookout:
             if not self._sources.are_waiting:
                 with self._mutex:
                     if not self._link.is_open and not self._bell.count and self._may_end():
+                        # The next task, which may begin from here on, reports its troubles under the same name.
+                        self._connections.outage.gave_up(self._part)
                         self._is_running = False
                         return False
         return True

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from redis.exceptions import ReadOnlyError, ResponseError
 
+from redisson_dq._async.receiving.put_backs import PutBacks as AsyncPutBacks
 from redisson_dq._clock import SYSTEM
 from redisson_dq._concurrency import Inbox, Mutex
 from redisson_dq._redis import translate
@@ -15,14 +17,17 @@ from redisson_dq._sync.receiving.looks import Looks
 from redisson_dq._sync.receiving.popping import Popping
 from redisson_dq._sync.receiving.put_backs import PutBacks
 from redisson_dq.errors import RedisConnectionError, RedisReplyError
+from redisson_dq.requests.inner.sources import BoundedSource
 from redisson_dq.waiting.debts import Debts, repeat
 from redisson_dq.waiting.in_hand import EMPTY
 from redisson_dq.waiting.line import Lifeline, Line
 from redisson_dq.waiting.pop_engine import PopEngine
+from redisson_dq.wire.blocking import Pop
 from redisson_dq.wire.calls.leases import LeaseKeys
 from redisson_dq.wire.envelope import Envelope
 from redisson_dq.wire.keys import DeadKeys, QueueKeys
 from redisson_dq.wire.lease_source import LeaseSource
+from redisson_dq.wire.taken import Taken
 
 ORDERS = QueueKeys.of("orders")
 SOURCE = LeaseSource(
@@ -87,6 +92,22 @@ def test_a_receiver_that_was_closed(line: Line, error: ResponseError, is_owed: b
     debts.owe(repeat(request))
     assert (backs.repeat(debts) is None) is is_owed
     assert (repeat(request) in debts.all) is is_owed
+
+
+def test_what_follows_a_take_is_owed_when_its_connection_is_cancelled(line: Line) -> None:
+    """The end of a loop cancels a connection that is being made. The room for one value would be missing for ever."""
+
+    async def cancelled(request: Any) -> None:
+        raise asyncio.CancelledError
+
+    connections: Any = SimpleNamespace(clock=SYSTEM, run=cancelled)
+    source = BoundedSource(Pop((ORDERS.ready,), "first"), ORDERS)
+    backs = AsyncPutBacks(connections, source, line, lambda values: None)
+    after = source.after([Taken(key=ORDERS.ready, data=b"a")], {})
+    assert after is not None
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(backs.follow(after))
+    assert backs.unsure == [after]
 
 
 @OUTCOMES
