@@ -24,8 +24,8 @@ Three promises hold in each state. Each value is given, on its way back, or owed
 While somebody waits, the source is watched, or a step is under way that ends with a call. A caller whose time is over
 is answered after a command that was sent later.
 
-The engine (``watch_engine.py``) first classifies a trigger by its meaning now (``choice``, ``replied``). Then it looks
-the trigger up in :data:`TRANSITIONS` and :data:`WATCHES`, which are the whole behaviour.
+The engine (``watch_engine.py``) first classifies a trigger by its meaning now (``choice``, ``replied``). Then it finds
+its rows in :data:`TRANSITIONS` and :data:`WATCHES`, which are the whole behaviour.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class State(TableEnum):
     STALE = "its commands are under way, and were sent before the time of a caller was over"
     WATCHED = "nothing is ready, and Redis tells of the next change"
     RETURNING = "values or requests go back"
-    FAILING = "Redis has refused, the cause is looked for"
+    FAILING = "Redis has refused, somebody finds out why"
     PAUSING = "it pauses before it tries again"
 
 
@@ -162,8 +162,6 @@ WATCHES: Final[dict[tuple[KeyWatch, Trigger], KeyWatch]] = {
     (KeyWatch.ON, Trigger.LOST): KeyWatch.OFF,
     # The key may live on another node now, which does not watch it.
     (KeyWatch.ON, Trigger.AWAY): KeyWatch.OFF,
-    # The next commands watch it anew.
-    (KeyWatch.ON, Trigger.OUTDATED): KeyWatch.OFF,
 }
 
 #: In these rows the trouble is over: Redis has carried out a command, or nobody waits for one.

@@ -216,8 +216,9 @@ class World:
         return taken
 
     def _changes(self, key: str) -> None:
+        """The node that the key lives on tells of a change."""
         for lookout in self.lookouts:
-            if key in lookout.watched:
+            if key in lookout.watched and lookout.number == self.homes[key]:
                 lookout.watched.discard(key)
                 lookout.bell.append(key)
 
@@ -424,12 +425,12 @@ class World:
         lookout.bell.append(key)
 
     def _moves(self, name: str) -> None:
+        """A node does not tell that an empty list has left. It remembers the watch, also when the key comes back."""
+        if self.lists[name]:
+            self._changes(name)
         self.homes[name] = 1 - self.homes[name]
         if self.lists[name]:
             self._changes(name)
-        for lookout in self.lookouts:
-            # Redis does not tell of an empty list.
-            lookout.watched.discard(name)
 
     # -- the promises ------------------------------------------------------------------------------------------------
 

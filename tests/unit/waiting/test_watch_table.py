@@ -180,8 +180,9 @@ _S, _T = State, Trigger
 #: Breaks that cost at most a command more. No promise depends on them.
 _HARMLESS: dict[Row, set[str]] = {
     # Whoever tells of a time that is over also tells that somebody may wait.
-    **{(state, _T.TIME_OVER): {"to RESTING"} for state in (_S.CALLED, _S.YIELDED, _S.WATCHED, _S.PAUSING)},
-    (_S.RESTING, _T.TIME_OVER): {"to RESTING"},
+    **{(state, _T.TIME_OVER): {"to RESTING"} for state in (_S.CALLED, _S.YIELDED, _S.WATCHED, _S.RESTING)},
+    # It pauses without a trouble where values have to go back. That is told as well.
+    (_S.PAUSING, _T.TIME_OVER): {"to RESTING", "to WATCHED"},
     # Nobody comes any more.
     (_S.RESTING, _T.CLOSED): {"to WATCHED"},
 }

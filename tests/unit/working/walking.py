@@ -31,8 +31,8 @@ class Scenario(Protocol):
 S = TypeVar("S", bound=Scenario)
 Row = tuple[Any, Any]
 Outcome = tuple[Any, tuple[Any, ...]]
-# From so many situations in which a broken row was used, a walk goes on so far.
-_TRIED, _AHEAD = 60, 6
+# The uses of a row that are tried of each start. From so many situations behind them, a walk goes on so far.
+_USES, _TRIED, _AHEAD = 300, 60, 6
 
 
 def closure(start: S, depth: int | None = None, note: Callable[[S, Move], object] = lambda before, move: None) -> int:
@@ -90,15 +90,20 @@ def unnoticed(module: Any, starts: Iterable[S], depth: int | None = None) -> lis
     table = _Noting(rows)
     uses: dict[Row, list[tuple[S, Move]]] = {}
 
-    def note(before: S, move: Move) -> None:
-        for row in table.used:
-            uses.setdefault(row, []).append((before, move))
-        table.used.clear()
-
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "TRANSITIONS", table)
         for start in starts:
+            of_start: dict[Row, list[tuple[S, Move]]] = {}
+
+            def note(before: S, move: Move, of_start: dict[Row, list[tuple[S, Move]]] = of_start) -> None:
+                for row in table.used:
+                    if len(found := of_start.setdefault(row, [])) < _USES:
+                        found.append((before, move))
+                table.used.clear()
+
             closure(start, depth, note)
+            for row, found in of_start.items():
+                uses.setdefault(row, []).extend(found)
         missed = [
             f"{state.name} {trigger.name} is never used" for state, trigger in rows if (state, trigger) not in uses
         ]
@@ -123,9 +128,11 @@ def _is_noticed(uses: Sequence[tuple[Any, Move]]) -> bool:
         except Exception:
             return True
         reached.append(after)
-    for after in reached[:_TRIED]:
-        try:
-            closure(after, _AHEAD)
-        except AssertionError:
-            return True
+    # Most show soon, from one of these situations or another.
+    for ahead in range(1, _AHEAD + 1):
+        for after in reached[:: max(1, -(-len(reached) // _TRIED))]:
+            try:
+                closure(after, ahead)
+            except AssertionError:
+                return True
     return False
