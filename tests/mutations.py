@@ -136,8 +136,8 @@ MUTATIONS = [
     Mutation(
         "worker: acks stay where they are while nobody receives",
         "redisson_dq/working/fetch_table.py",
-        "(State.KEEPING, Trigger.NOTHING): _to(State.IDLE_KEEPING, Do.PASS_ON, Do.SLEEP),",
-        "(State.KEEPING, Trigger.NOTHING): _to(State.IDLE_KEEPING, Do.SLEEP),",
+        "(State.COLLECTING, Trigger.NOTHING): _to(State.IDLE_COLLECTING, Do.PASS_ON, Do.SLEEP),",
+        "(State.COLLECTING, Trigger.NOTHING): _to(State.IDLE_COLLECTING, Do.SLEEP),",
         "tests/integration/test_worker_acks_along.py::test_what_is_done_of_a_batch_is_acked_while_on_failed_runs",
     ),
     Mutation(
@@ -405,6 +405,20 @@ MUTATIONS = [
         "return self.popping.failed(EMPTY, error)",
         "return self.popping.failed(held, error)",
         "tests/integration/test_waits_go_on.py::test_a_value_that_is_handed_out_while_something_fails_is_handed_out_once",
+    ),
+    Mutation(
+        "receiving: a caller is told that nothing is there, and its command has failed",
+        "redisson_dq/waiting/pop_engine.py",
+        "if trigger in BREAKS:",
+        "if False:",
+        "tests/unit/waiting/test_pop_table.py::test_a_caller_whose_look_has_failed_is_told_nothing_before_the_next",
+    ),
+    Mutation(
+        "receiving: a pump finds out by itself that a look could not reach its source",
+        f"{_RECEIVING}/round_robin.py",
+        "self._pumps[key].met(_of_queue(error, key, may_take=may_take))",
+        "pass",
+        "tests/integration/test_round_robin.py::test_a_caller_whose_look_broke_off_is_told_of_the_outage",
     ),
     Mutation(
         "observers: a command that waits is told like any other",

@@ -2,7 +2,7 @@
 
 Redis tells of a key also when it has no room to remember it (``tracking-table-max-keys``). A lookout that asks and
 watches the key again then drives out another key, of which Redis tells. So the two would go on for ever, as fast as
-they can. Many processes that wait for one queue look alike: each value is told to all of them, and one gets it.
+they can. Many processes that wait for one queue do the same: each value is told to all of them, and one gets it.
 """
 
 from __future__ import annotations

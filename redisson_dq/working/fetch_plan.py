@@ -1,4 +1,4 @@
-"""The plan of a fetcher: classifies events, looks them up in the tables of fetching, and keeps acks.
+"""The plan of a fetcher: classifies events, finds their rows in the tables of fetching, and collects acks.
 
 ``fetch_table.py`` has the states and the rows.
 """
@@ -49,7 +49,7 @@ class FetchPlan:
         self.joins_from = 0.0
         self._waits_since = 0.0
         #: Acks for the next call.
-        self.kept: list[Any] = []
+        self.collected: list[Any] = []
         # Acks of the call that is under way.
         self._carried: list[Any] = []
 
@@ -87,11 +87,11 @@ class FetchPlan:
         self._waits_since = now
         if not is_wanted:
             return self._step(Trigger.NOTHING)
-        return self._step(Trigger.JOINS if self.state is State.KEEPING and self._joins(now) else Trigger.WANTED)
+        return self._step(Trigger.JOINS if self.state is State.COLLECTING and self._joins(now) else Trigger.WANTED)
 
     def carried(self, most: int) -> list[Any]:
         """The acks for the call that is under way, at most so many."""
-        self._carried, self.kept = self.kept[:most], self.kept[most:]
+        self._carried, self.collected = self.collected[:most], self.collected[most:]
         return self._carried
 
     def noted(self) -> None:
@@ -140,8 +140,8 @@ class FetchPlan:
     def acked(self, ack: Any) -> tuple[FetchAction, ...]:
         """A handling acks."""
         actions = self._step(Trigger.ACKED)
-        if actions[0].do is Do.KEEP:
-            self.kept.append(ack)
+        if actions[0].do is Do.COLLECT:
+            self.collected.append(ack)
             return actions
         return (FetchAction(actions[0].do, [ack]), *actions[1:])
 
@@ -165,7 +165,7 @@ class FetchPlan:
         return self._can_join and now >= self.joins_from
 
     def _note(self, trigger: Trigger) -> None:
-        """Looks a trigger up in the smaller tables. Those of acks and free slots stand in neither."""
+        """Finds the row of a trigger in the smaller tables. Those of acks and free slots stand in neither."""
         self.count = fetch_table.COUNTS.get((self.count, trigger), self.count)
         self.standing = fetch_table.STANDINGS.get((self.standing, trigger), self.standing)
 
@@ -176,8 +176,8 @@ class FetchPlan:
         return tuple(FetchAction(do, self._passed_on() if do is Do.PASS_ON else ()) for do in to_do)
 
     def _passed_on(self) -> list[Any]:
-        passed_on, self.kept = self.kept, []
+        passed_on, self.collected = self.collected, []
         return passed_on
 
     def _give_back(self) -> None:
-        self.kept, self._carried = [*self._carried, *self.kept], []
+        self.collected, self._carried = [*self._carried, *self.collected], []

@@ -9,12 +9,12 @@ at a time.
 * Values are wanted. Wait for them.
 * Redis refuses. Pause before the next round.
 
-Handlers ack meanwhile. Where more values stood ready, the next round follows at once. Acks are then kept for it: one
-call ends leases and takes the next values. A plan that keeps acks either carries them in that call, or passes them on.
-It keeps none while it waits, so an ack never depends on a value that may not come.
+Handlers ack meanwhile. Where more values stood ready, the next round follows at once. Acks are then collected for it:
+one call ends leases and takes the next values. A plan that collects acks either carries them in that call, or passes
+them on. It collects none while it waits, so an ack never depends on a value that may not come.
 
 The wanted values may change at any time: a batch lacks fewer values, a handler with a limit is added. A change in the
-middle of a round ends its wait, or keeps the wait from beginning.
+middle of a round ends its wait, or the wait does not begin.
 
 Two smaller machines go on beside the rounds. The :class:`Count` of the wanted values holds, or a change has come since.
 The :class:`Standing` tells whether Redis refused the last round.
@@ -35,9 +35,9 @@ class State(TableEnum):
     """A state of the fetcher."""
 
     BETWEEN = "between two rounds"
-    KEEPING = "between two rounds, and acks are kept for the next one"
+    COLLECTING = "between two rounds, and acks are collected for the next one"
     IDLE = "no value is wanted"
-    IDLE_KEEPING = "no value is wanted, and the next ack is kept: it begins a round"
+    IDLE_COLLECTING = "no value is wanted, and the next ack is collected: it begins a round"
     JOINING = "one call acks and receives"
     WAITING = "waits for values"
     PAUSING = "Redis refused, the next round follows later"
@@ -91,7 +91,7 @@ class Do(TableEnum):
     PAUSE = "pause"
     WAKE = "wake the fetcher"
     WITHDRAW = "end the wait"
-    KEEP = "keep the ack"
+    COLLECT = "collect the ack"
     SEND = "send the ack"
     PASS_ON = "send all acks"
     FINISH = "finish"
@@ -110,8 +110,8 @@ def _changes(state: State, *to_do: Do, to: State | None = None) -> dict[tuple[St
     return {(state, Trigger.FREED): row, (state, Trigger.CHANGED): row}
 
 
-# In these states acks may be kept, or be under way.
-_HAVING_ACKS: Final = (State.KEEPING, State.JOINING, State.ENDING)
+# In these states acks may be collected, or be under way.
+_HAVING_ACKS: Final = (State.COLLECTING, State.JOINING, State.ENDING)
 
 #: (state, trigger) -> (next state, actions). A pair that is not listed cannot occur.
 TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
@@ -124,38 +124,38 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     (State.BETWEEN, Trigger.END): _to(State.ENDING, Do.WAKE),
     **_changes(State.BETWEEN, Do.WAKE),
     # Acks of handlers that end before the next round begins.
-    (State.KEEPING, Trigger.NOTHING): _to(State.IDLE_KEEPING, Do.PASS_ON, Do.SLEEP),
-    (State.KEEPING, Trigger.JOINS): _to(State.JOINING, Do.JOIN),
-    (State.KEEPING, Trigger.WANTED): _to(State.WAITING, Do.PASS_ON, Do.WAIT),
-    (State.KEEPING, Trigger.REFUSED): _to(State.PAUSING, Do.PASS_ON, Do.PAUSE),
-    (State.KEEPING, Trigger.OVER): _to(State.KEEPING),
-    (State.KEEPING, Trigger.ACKED): _to(State.KEEPING, Do.KEEP),
+    (State.COLLECTING, Trigger.NOTHING): _to(State.IDLE_COLLECTING, Do.PASS_ON, Do.SLEEP),
+    (State.COLLECTING, Trigger.JOINS): _to(State.JOINING, Do.JOIN),
+    (State.COLLECTING, Trigger.WANTED): _to(State.WAITING, Do.PASS_ON, Do.WAIT),
+    (State.COLLECTING, Trigger.REFUSED): _to(State.PAUSING, Do.PASS_ON, Do.PAUSE),
+    (State.COLLECTING, Trigger.OVER): _to(State.COLLECTING),
+    (State.COLLECTING, Trigger.ACKED): _to(State.COLLECTING, Do.COLLECT),
     # The round begins when a handler has returned, and acks do not wait for that. The thread of that handler may have
     # begun the round before this is told, so every state may meet it.
-    (State.KEEPING, Trigger.SHORT): _to(State.BETWEEN, Do.PASS_ON),
-    **{(state, Trigger.SHORT): (state, ()) for state in State if state is not State.KEEPING},
-    (State.KEEPING, Trigger.END): _to(State.ENDING, Do.PASS_ON, Do.WAKE),
-    **_changes(State.KEEPING, Do.WAKE),
+    (State.COLLECTING, Trigger.SHORT): _to(State.BETWEEN, Do.PASS_ON),
+    **{(state, Trigger.SHORT): (state, ()) for state in State if state is not State.COLLECTING},
+    (State.COLLECTING, Trigger.END): _to(State.ENDING, Do.PASS_ON, Do.WAKE),
+    **_changes(State.COLLECTING, Do.WAKE),
     (State.IDLE, Trigger.OVER): _to(State.BETWEEN),
     (State.IDLE, Trigger.ACKED): _to(State.IDLE, Do.SEND),
     (State.IDLE, Trigger.END): _to(State.ENDING, Do.WAKE),
     **_changes(State.IDLE, Do.WAKE, to=State.BETWEEN),
     # A handler that acks frees its slot a moment later.
-    (State.IDLE_KEEPING, Trigger.OVER): _to(State.KEEPING),
-    (State.IDLE_KEEPING, Trigger.ACKED): _to(State.KEEPING, Do.KEEP, Do.WAKE),
-    (State.IDLE_KEEPING, Trigger.END): _to(State.ENDING, Do.WAKE),
-    **_changes(State.IDLE_KEEPING, Do.WAKE, to=State.KEEPING),
+    (State.IDLE_COLLECTING, Trigger.OVER): _to(State.COLLECTING),
+    (State.IDLE_COLLECTING, Trigger.ACKED): _to(State.COLLECTING, Do.COLLECT, Do.WAKE),
+    (State.IDLE_COLLECTING, Trigger.END): _to(State.ENDING, Do.WAKE),
+    **_changes(State.IDLE_COLLECTING, Do.WAKE, to=State.COLLECTING),
     # Acks that come during the call go along with the next one.
     (State.JOINING, Trigger.DRAINED): _to(State.BETWEEN, Do.PASS_ON),
-    (State.JOINING, Trigger.MORE): _to(State.KEEPING),
+    (State.JOINING, Trigger.MORE): _to(State.COLLECTING),
     (State.JOINING, Trigger.MISSED): _to(State.WAITING, Do.PASS_ON, Do.WAIT),
     (State.JOINING, Trigger.STALE): _to(State.BETWEEN, Do.PASS_ON),
     (State.JOINING, Trigger.REFUSED): _to(State.PAUSING, Do.PASS_ON, Do.PAUSE),
-    (State.JOINING, Trigger.ACKED): _to(State.JOINING, Do.KEEP),
+    (State.JOINING, Trigger.ACKED): _to(State.JOINING, Do.COLLECT),
     (State.JOINING, Trigger.END): _to(State.ENDING, Do.PASS_ON),
     **stays(State.JOINING, Trigger.FREED, Trigger.CHANGED),
     (State.WAITING, Trigger.DRAINED): _to(State.BETWEEN),
-    (State.WAITING, Trigger.MORE): _to(State.KEEPING),
+    (State.WAITING, Trigger.MORE): _to(State.COLLECTING),
     (State.WAITING, Trigger.STALE): _to(State.BETWEEN),
     (State.WAITING, Trigger.REFUSED): _to(State.PAUSING, Do.PAUSE),
     (State.WAITING, Trigger.ACKED): _to(State.WAITING, Do.SEND),

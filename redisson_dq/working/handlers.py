@@ -131,7 +131,7 @@ def declared(
         raise ArgumentError(f"{what}: where= maps names of fields to values, not {shown(where)}")
     if when is not None and not (callable(when) and takes(when, 1)):
         raise ArgumentError(f"{what}: when= is a function of the value, not {shown(when)}")
-    # Found out at the first value that is given up, it would keep that value leased for ever.
+    # Found out at the first value that is given up, that value would stay leased for ever.
     if on_failed is not None and not (callable(on_failed) and takes(on_failed, 3)):
         raise ArgumentError(
             f"{what}: on_failed= is a function of the value, the event and the error, not {shown(on_failed)}"

@@ -86,7 +86,7 @@ class Received(OfValue):
 
 @attrs.frozen(kw_only=True)
 class Recovered(OfValue):
-    """A value was received whose earlier receivers died or kept it beyond the deadline, ``crashes`` times in all."""
+    """A value was received whose earlier receivers died or held it beyond the deadline, ``crashes`` times in all."""
 
     crashes: int
 

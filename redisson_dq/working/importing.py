@@ -6,5 +6,5 @@ import contextvars
 
 __all__ = ["is_importing"]
 
-#: Set by ``redisson-dq worker``. A worker that ran would keep the import from its end.
+#: Set by ``redisson-dq worker``. A worker that ran would hold up the end of the import.
 is_importing: contextvars.ContextVar[bool] = contextvars.ContextVar("redisson_dq_importing", default=False)

@@ -69,7 +69,7 @@ class Rate:
 class Limit:
     """At most so many values are handled at a time, over all processes.
 
-    A slot is part of the value's lease and ends with it, so a process that dies keeps none.
+    A slot is part of the value's lease and ends with it, so a process that dies holds none.
     """
 
     slots: int

@@ -60,7 +60,7 @@ class Trigger(TableEnum):
 class Do(TableEnum):
     """An order to the driver."""
 
-    GATHER = "keep the value"
+    GATHER = "gather the value"
     BEGIN = "begin a handling"
     TURN_AWAY = "turn the value away"
     ARM = "arm the deadline"
@@ -113,7 +113,7 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     (State.PASSED, Trigger.FREED): (State.FREE, (Do.FETCH,)),
     (State.PASSED, Trigger.EASED): (State.PASSED, (Do.FETCH,)),
     **stays(State.PASSED, Trigger.SHARED),
-    # Nobody is to pass. Values that still come go back to the head, and keep their order.
+    # Nobody is to pass. Values that still come go back to the head, in their order.
     (State.PASSED, Trigger.ALONE): (State.FULL, ()),
     **stays(State.PASSED, Trigger.DROPPED),
 }

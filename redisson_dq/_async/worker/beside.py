@@ -1,4 +1,4 @@
-"""Calls for workers that run in other processes: a look at their queues, and the leases of one that has died."""
+"""Calls for workers that run in other processes: a report on their queues, and the leases of one that has died."""
 
 from __future__ import annotations
 

@@ -183,9 +183,9 @@ class Crew:
 
     # -- the end -----------------------------------------------------------------------------------------------------
 
-    def look(self) -> None:
-        """Lets :meth:`aclose` look anew whether the end hurries."""
-        self._assigner.look()
+    def check_end(self) -> None:
+        """Lets :meth:`aclose` check anew whether the end hurries."""
+        self._assigner.check_end()
 
     async def aclose(self, grace: float, hurries: Callable[[], bool]) -> None:
         """Fetches no more, lets handlers end within the grace, and hands the rest back, uncounted."""

@@ -105,14 +105,14 @@ class Event:
         """Whether the handler need not go on: its time is over, its lease is lost, or the worker stops.
 
         Or the item was cancelled (``delayed.cancel(id)``), which a renewal of the lease tells. A handler that runs long
-        looks at it, and returns.
+        reads it, and returns.
         """
         return self._cancelled or self._delivery.cancelled
 
     def extend(self, visibility_timeout: Delay) -> AsyncSettled:
         """Moves the deadline to so many seconds (or a timedelta) from now.
 
-        The worker does that by itself. It is for work that keeps the whole process busy for long. With asyncio it is
+        The worker does that by itself. It is for work that takes the whole process for long. With asyncio it is
         awaited, but for a handler that is no coroutine function: that one gets the outcome itself.
         """
         return self._bridge.call(lambda: self._delivery.extend(visibility_timeout))

@@ -132,7 +132,7 @@ class Fetcher:
             elif action.do is Do.FINISH:
                 self._runtime.connections.refusals.ended(self)
                 self._turns.end()
-            elif action.do is not Do.KEEP:
+            elif action.do is not Do.COLLECT:
                 step = action.do
         return step
 

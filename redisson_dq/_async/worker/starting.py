@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from typing import Union
 
 from redisson_dq._clock import Clock
@@ -25,11 +26,20 @@ class Starter:
         self.first: AsyncWork | None = None
 
     def start(self, work: AsyncWork) -> AsyncRunning:
-        """Keeps the first ``work``, and runs the others in the pool."""
+        """Sets the first ``work`` aside for the fetcher, and runs the others in the pool."""
         if self.first is not None:
             return self._pool.start(work)
         self.first = work
         return self._pool.adopt()
+
+
+class _Turn(enum.Enum):
+    """The last turn of a fetcher."""
+
+    DUE = "it begins as soon as the pool comes to it"
+    SHORT = "it begins when there is a thread for it"
+    GOING = "it has begun, and may begin another one"
+    ENDED = "no turn follows"
 
 
 class Turns:
@@ -41,29 +51,29 @@ class Turns:
     def __init__(self, pool: AsyncHandlerPool, turn: AsyncWork, clock: Clock) -> None:
         self._pool = pool
         self._turn = turn
-        # Guards the two fields below it.
+        # Guards the turn until it has begun.
         self._mutex = AsyncMutex()
-        # Whether a turn has yet to begin, and whether it waits for a thread.
-        self._is_due = self._waits = False
-        self._has_ended = False
-        # On when the one who waits for the end has to look.
+        self._last = _Turn.GOING
+        # On when the one who waits for the end has to check.
         self._changed = AsyncSwitch(clock)
 
     def begin(self) -> bool:
         """The next turn begins soon. Whether it waits for a thread."""
         with self._mutex:
-            self._is_due = self._waits = True
+            # The pool raises where the system gives not even the first thread.
+            self._last = _Turn.SHORT
             try:
-                self._waits = self._pool.start(self._take).waits
+                if not self._pool.start(self._take).waits:
+                    self._last = _Turn.DUE
             finally:
-                # The pool raises where the system gives not even the first thread.
-                if self._waits:
+                is_short = self._last is _Turn.SHORT
+                if is_short:
                     self._changed.on()
-        return self._waits
+        return is_short
 
     def end(self) -> None:
         """No turn follows."""
-        self._has_ended = True
+        self._last = _Turn.ENDED
         self._changed.on()
 
     async def ended(self, timeout: float | None) -> bool:
@@ -73,16 +83,22 @@ class Turns:
         """
         while not self._has_ended:
             self._changed.off()
-            if self._waits:
+            if self._last is _Turn.SHORT:
                 await self._take()
             # Another one that waits for the end may turn the switch off meanwhile.
             if not (self._has_ended or await self._changed.wait(timeout) or self._has_ended):
                 return False
         return True
 
+    @property
+    def _has_ended(self) -> bool:
+        return self._last is _Turn.ENDED
+
     async def _take(self) -> None:
         with self._mutex:
-            is_due, self._is_due = self._is_due, False
+            is_due = self._last in (_Turn.DUE, _Turn.SHORT)
+            if is_due:
+                self._last = _Turn.GOING
         if is_due:
             await self._turn()
 

@@ -29,7 +29,7 @@ _PAUSE = 0.2
 
 
 class Lookouts:
-    """Finds the lookout of a source, and keeps work that takes time away from the lookouts."""
+    """Finds the lookout of a source, and takes work off the lookouts that needs time."""
 
     def __init__(self, connections: Connections, beginner: Beginner) -> None:
         self._connections = connections

@@ -97,8 +97,8 @@ class Assigner:
         with self._mutex:
             self._stops = True
 
-    def look(self) -> None:
-        """Lets :meth:`ended` look anew whether the end hurries."""
+    def check_end(self) -> None:
+        """Lets :meth:`ended` check anew whether the end hurries."""
         self._changed.on()
 
     def ended(self, deadline: float, hurries: Callable[[], bool]) -> None:
@@ -295,12 +295,12 @@ class Assigner:
             if action.do is not Do.BEGIN:
                 continue
             handler = action.post.handler
-            kept = [delivery for delivery in action.values if not delivery.lost]
-            handling = Handling(self._setting, self._intakes[handler.queue], action.post, kept)
+            leased = [delivery for delivery in action.values if not delivery.lost]
+            handling = Handling(self._setting, self._intakes[handler.queue], action.post, leased)
             self._handlings[handling] = None
-            for delivery in kept:
+            for delivery in leased:
                 self._of_delivery[id(delivery)] = handling
-            if kept and error is None and handler.timeout is not None:
+            if leased and error is None and handler.timeout is not None:
                 self._roster.limit(handling, self._clock.monotonic() + handler.timeout)
             begun.append(handling)
         return begun
@@ -308,8 +308,8 @@ class Assigner:
     def _begin(self, handling: Handling, action: PostAction, starter: Starts, error: BaseException | None) -> None:
         if len(handling.deliveries) < len(action.values):
             # While they waited for their batch.
-            kept = {id(delivery) for delivery in handling.deliveries}
-            for delivery in (each for each in action.values if id(each) not in kept):
+            leased = {id(delivery) for delivery in handling.deliveries}
+            for delivery in (each for each in action.values if id(each) not in leased):
                 self._hooks.tell(happenings.Lost(**self._known(handling.intake, delivery, handling.handler)))
         if not handling.deliveries:
             self._report(handling, handling_table.Do.FREE)

@@ -186,9 +186,9 @@ class Crew:
 
     # -- the end -----------------------------------------------------------------------------------------------------
 
-    def look(self) -> None:
-        """Lets :meth:`close` look anew whether the end hurries."""
-        self._assigner.look()
+    def check_end(self) -> None:
+        """Lets :meth:`close` check anew whether the end hurries."""
+        self._assigner.check_end()
 
     def close(self, grace: float, hurries: Callable[[], bool]) -> None:
         """Fetches no more, lets handlers end within the grace, and hands the rest back, uncounted."""

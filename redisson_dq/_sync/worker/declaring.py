@@ -199,9 +199,9 @@ class Declarations:
         Handlings that have begun go on. Without its last handler a queue is closed.
         """
         with self._mutex:
-            kept = [each for each in self._handlers if each.function is not function or queue not in (None, each.queue)]
-            found = len(kept) < len(self._handlers)
-            self._handlers = kept
+            left = [each for each in self._handlers if each.function is not function or queue not in (None, each.queue)]
+            found = len(left) < len(self._handlers)
+            self._handlers = left
         if found:
             self._handlers_changed()
         return found

@@ -69,6 +69,8 @@ class ManyFetcher:
         self._bell: Inbox[_Event] = Inbox(self._clock)
         # The queues that it was told to receive from last.
         self._intakes: Sequence[Intake] = ()
+        # The state of each queue is in the table of its outpost. The collections below only find those that have
+        # something to do, without a look through all of them.
         self._outposts: dict[str, Outpost] = {}
         # Outposts whose queue was taken off, until their waiters are out of the line.
         self._leaving: set[Outpost] = set()

@@ -92,15 +92,15 @@ class HandOver:
 
     def renew(self) -> None:
         """Begins to renew the leases of values that are not done yet. Handlers begin before that."""
-        kept, self._handed_over = [each for each in self._handed_over if not lease_of(each).is_ending], []
-        if kept:
+        leased, self._handed_over = [each for each in self._handed_over if not lease_of(each).is_ending], []
+        if leased:
             try:
-                self._runtime.renewal.add(kept, self._assigner.lose)
+                self._runtime.renewal.add(leased, self._assigner.lose)
             except Exception:
                 # A defect. It ends no receiving.
-                logger.exception("worker: the leases of %d values are not renewed", len(kept))
+                logger.exception("worker: the leases of %d values are not renewed", len(leased))
 
 
 def page(wanted: int) -> int:
-    """How many values are looked at where so many may be leased: some may have to wait, and others come behind them."""
+    """How many values are peeked at where so many may be leased: some may have to wait, and others come behind them."""
     return min(MOST_AT_ONCE, 4 * wanted + 28)

@@ -37,8 +37,8 @@ _AT_ONCE = 1000
 _PART = "settling"
 # How long the end waits for an answer that is under way.
 _LAST_ANSWER = 2.0
-# Between two looks whether the last outcomes are sent.
-_LOOK = 0.05
+# Between two checks whether the last outcomes are sent.
+_CHECK = 0.05
 
 
 #: A function that gets the outcome.
@@ -121,7 +121,7 @@ class Settler:
         """Sends the settlements that are left, within ``timeout`` seconds, and ``timeout_away`` while Redis is away."""
         self._settlements.put(_END)
         began = self._connections.clock.monotonic()
-        while not self._worker.join(_LOOK):
+        while not self._worker.join(_CHECK):
             passed = self._connections.clock.monotonic() - began
             if passed > (min(timeout, timeout_away) if self._connections.outage.is_going_on else timeout):
                 self._gives_up = True
@@ -169,7 +169,7 @@ class Settler:
         ]
         for _, how, batch in batches:
             if isinstance(how, Nack) and how.is_to_head:
-                # One call keeps the order of its values.
+                # One call puts its values back in their order.
                 batch.reverse()
         requests = []
         for settling, how, batch in batches:

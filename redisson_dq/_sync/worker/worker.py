@@ -227,12 +227,12 @@ class Worker(Declarations):
         self._asked_to_stop += 1
         bridge = self._bridge
         if bridge is not None:
-            bridge.soon(self._look)
+            bridge.soon(self._check_end)
 
-    def _look(self) -> None:
+    def _check_end(self) -> None:
         self._changed.on()
         if self._crew is not None:
-            self._crew.look()
+            self._crew.check_end()
 
     def run(self, grace: Delay | None = None) -> None:
         """Starts, and stops at SIGTERM, SIGINT or :meth:`request_stop`. A second signal ends the ``grace``.

@@ -188,6 +188,16 @@ def test_a_connection_proves_nothing_to_a_client_that_was_refused() -> None:
         assert engine.trouble is (None if is_back else _REFUSED)
 
 
+def test_a_caller_whose_look_has_failed_is_told_nothing_before_the_next() -> None:
+    """The stand-in's look fails, and the time of another caller is over. The next look is for that one too."""
+    world = STARTS["standing in"](Kind.LEASE)
+    world.happen(("is over", 1))
+    world.happen(("pumps", "is cut before"))
+    while world.to_do != (Do.LOOK,):
+        world.happen(("pumps", "goes well"))
+    assert world.callers[1] == "waits"
+
+
 @pytest.mark.parametrize("kind", Kind, ids=lambda kind: kind.name)
 def test_everything_comes_to_an_end(kind: Kind) -> None:
     """Callers come, the connection is cut, everybody leaves: each value is given or ready, and nobody pumps."""

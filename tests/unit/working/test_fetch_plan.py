@@ -55,7 +55,7 @@ class Surroundings:
     def __deepcopy__(self, memo: dict[int, Any]) -> Surroundings:
         made = copy.copy(self)
         made.plan, made.carried, made.sent = copy.copy(self.plan), list(self.carried), Counter(self.sent)
-        made.plan.kept = list(self.plan.kept)
+        made.plan.collected = list(self.plan.collected)
         return made
 
     def situation(self) -> Hashable:
@@ -77,7 +77,7 @@ class Surroundings:
             self.carries,
             self.acks,
             tuple(self.carried),
-            tuple(plan.kept),
+            tuple(plan.collected),
             frozenset(self.sent.items()),
         )
 
@@ -173,7 +173,7 @@ class Surroundings:
         if kind in ("freed", "joins", "recount", "end"):
             return self.changed(kind, *given)
         if kind == "short":
-            self.carries = self.carries and plan.state is not State.KEEPING
+            self.carries = self.carries and plan.state is not State.COLLECTING
             return plan.happened(Trigger.SHORT)
         if kind == "gone":
             self.gone, self.step, self.carried = True, None, []
@@ -233,7 +233,7 @@ class Surroundings:
             assert step is None, "nothing begins after the end"
             assert self.plan.ends
         elif kind == "begin":
-            joins = state is State.KEEPING and self.joins and self.plan.joins_from <= self.now
+            joins = state is State.COLLECTING and self.joins and self.plan.joins_from <= self.now
             assert step is (Do.SLEEP if not given[0] else Do.JOIN if joins else Do.WAIT)
         elif kind in ("missed", "declined", "noted"):
             # A change in the middle of a round keeps the wait from beginning.
@@ -245,7 +245,7 @@ class Surroundings:
             assert step is None
         if kind == "gone":
             assert Do.FINISH in did
-            assert not self.plan.kept
+            assert not self.plan.collected
         else:
             assert Do.FINISH not in did
         if was_gone:
@@ -256,14 +256,14 @@ class Surroundings:
             if self.step is Do.WAIT and kind != "freed":
                 assert self.is_withdrawn, "a change ends the wait"
         if kind == "short" and self.step is not Do.JOIN:
-            assert not self.plan.kept, "acks do not wait for a thread"
+            assert not self.plan.collected, "acks do not wait for a thread"
 
     def check(self) -> None:
         plan = self.plan
-        found = Counter([*self.sent.elements(), *plan.kept, *self.carried])
+        found = Counter([*self.sent.elements(), *plan.collected, *self.carried])
         assert found == Counter(range(1, self.acks + 1)), "each ack is kept, carried, or sent once"
-        if plan.kept:
-            assert plan.state in (State.KEEPING, State.JOINING), "an ack waits for no value that may not come"
+        if plan.collected:
+            assert plan.state in (State.COLLECTING, State.JOINING), "an ack waits for no value that may not come"
             # Nobody sleeps on it.
             assert self.step in (None, "turned", Do.JOIN) or self.is_awake
         assert plan.ends is (self.asked_to_end or self.gone)
@@ -277,10 +277,10 @@ class Surroundings:
         if self.asked_to_end:
             return State.ENDING
         if self.step is Do.SLEEP and not self.is_told:
-            return State.IDLE_KEEPING if self.carries else State.IDLE
+            return State.IDLE_COLLECTING if self.carries else State.IDLE
         if self.step is Do.PAUSE and not self.is_told:
             return State.PAUSING
-        between = State.KEEPING if self.carries else State.BETWEEN
+        between = State.COLLECTING if self.carries else State.BETWEEN
         for step, state in ((Do.JOIN, State.JOINING), (Do.WAIT, State.WAITING)):
             if self.step is step:
                 return state
