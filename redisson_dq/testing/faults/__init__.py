@@ -7,7 +7,8 @@ A proxy stands before a real Redis. Clients that connect to its URL meet the fau
             client.delayed_queue("orders").offer("order-42", delay=60)
 
 - ``_faults.py`` has the faults as a test calls them.
-- ``_proxy.py`` is the proxy. ``_commands.py`` names each command and script, and has the traps for them.
+- ``_proxy.py`` is the proxy, ``_link.py`` one connection through it. ``_commands.py`` names each command and script,
+  and has the traps for them.
 - ``_frames.py`` finds where a message ends.
 """
 

@@ -49,7 +49,9 @@ class Command:
     def is_called(self, wanted: str) -> bool:
         """Whether these words name it: a Redis command, a script's file, the beginning of a script's name, or ``*``."""
         script = self.script.removesuffix(".lua")
-        return wanted in ("*", self.name.decode(), self.script, script) or script.startswith(f"{wanted}_")
+        return wanted in ("*", self.name.decode(errors="replace"), self.script, script) or script.startswith(
+            f"{wanted}_"
+        )
 
 
 @attrs.define(eq=False)
@@ -90,10 +92,10 @@ class Trap:
 
 
 def command_of(frame: bytes) -> Command:
-    """The command that a client has sent."""
+    """The command that a client has sent. Its name is empty for a line without a word."""
     said = words(frame)
-    name = said[0].upper()
-    return Command(name, said, _scripts().get(said[1], "") if name in _EVALS else "")
+    name = said[0].upper() if said else b""
+    return Command(name, said, _scripts().get(said[1], "") if name in _EVALS and said[1:] else "")
 
 
 @cache

@@ -1,12 +1,22 @@
-"""The ends of RESP messages, and the words of commands. Nothing else is understood."""
+"""The ends of RESP messages, and the words of commands. Bytes that are neither are told apart, and not understood."""
 
 from __future__ import annotations
 
-__all__ = ["Frames", "words"]
+import re
+
+__all__ = ["CommandFrames", "Frames", "ReplyFrames", "words"]
 
 _LINE = frozenset(b"+-:_,#(")
 _BLOB = frozenset(b"$!=")
-_LIST = frozenset(b"*~>")
+# How many messages belong to each one that is counted, and how many come besides: attributes stand before a reply.
+_LIST = {ord("*"): (1, 0), ord("~"): (1, 0), ord(">"): (1, 0), ord("%"): (2, 0), ord("|"): (2, 1)}
+_COUNT = re.compile(rb"-?[0-9]{1,19}")
+# Redis takes no more of a command: bytes of a line, words, and bytes of a word.
+_MOST_OF_A_LINE, _MOST_WORDS, _MOST_OF_A_WORD = 1 << 16, (1 << 31) - 1, 1 << 29
+
+
+class _NoMessage(Exception):
+    """The bytes are no RESP. Where the next message would begin, nobody knows."""
 
 
 class Frames:
@@ -14,42 +24,106 @@ class Frames:
 
     def __init__(self) -> None:
         self._rest = bytearray()
+        # Where the next part of the message begins, and how many parts are still to come.
+        self._at, self._left = 0, 1
+        #: Whether bytes have come that are no message. All that follows is none either.
+        self.is_lost = False
 
     def feed(self, data: bytes) -> list[bytes]:
         """The messages that are complete with these bytes."""
         self._rest += data
-        found, start = [], 0
-        while (end := _end(self._rest, start)) is not None:
-            found.append(bytes(self._rest[start:end]))
-            start = end
-        del self._rest[:start]
+        found: list[bytes] = []
+        try:
+            while not self.is_lost and len(self._rest) > self._at and self._goes_on():
+                if not self._left:
+                    found.append(bytes(self._rest[: self._at]))
+                    del self._rest[: self._at]
+                    self._at, self._left = 0, 1
+        except _NoMessage:
+            self.is_lost = True
         return found
 
+    def strays(self) -> bytes:
+        """Takes the bytes that are no message, once there are any."""
+        found = bytes(self._rest) if self.is_lost else b""
+        if found:
+            self._rest.clear()
+        return found
 
-def _end(data: bytearray, start: int) -> int | None:
-    """Behind the message that begins at ``start``, or None while it is not complete."""
-    line = data.find(b"\r\n", start)
-    if line < 0:
-        return None
-    kind, after = data[start], line + 2
-    if kind in _LINE:
-        return after
-    count = int(data[start + 1 : line])
-    if kind in _BLOB:
-        end = after if count < 0 else after + count + 2
-        return end if end <= len(data) else None
-    if kind in _LIST or kind == ord("%"):
-        for _ in range(2 * count if kind == ord("%") else max(0, count)):
-            end_of_one = _end(data, after)
-            if end_of_one is None:
-                return None
-            after = end_of_one
-        return after
-    raise ValueError(f"not RESP: {bytes(data[start : start + 20])!r}")
+    def _goes_on(self) -> bool:
+        """Goes to the end of the next part. False while that has not come. Raises _NoMessage."""
+        raise NotImplementedError
+
+    def _line(self) -> bytes | None:
+        """The line of the next part, without its kind."""
+        end = self._rest.find(b"\r\n", self._at)
+        return None if end < 0 else bytes(self._rest[self._at + 1 : end])
+
+    def _pass(self, size: int, parts: int = 0) -> bool:
+        """Goes behind a part of so many bytes, which has parts of its own."""
+        if self._at + size > len(self._rest):
+            return False
+        self._at += size
+        self._left += parts - 1
+        return True
+
+
+class ReplyFrames(Frames):
+    """The messages of a server, in RESP2 and RESP3."""
+
+    def _goes_on(self) -> bool:
+        kind = self._rest[self._at]
+        if kind not in _LINE and kind not in _BLOB and kind not in _LIST:
+            raise _NoMessage
+        line = self._line()
+        if line is None:
+            return False
+        size = len(line) + 3
+        if kind in _LINE:
+            return self._pass(size)
+        count = _number(line)
+        if kind in _BLOB:
+            return self._pass(size if count < 0 else size + count + 2)
+        each, besides = _LIST[kind]
+        return self._pass(size, max(0, count) * each + besides)
+
+
+class CommandFrames(Frames):
+    """The commands of a client: arrays of strings, or lines with spaces between their words."""
+
+    def _goes_on(self) -> bool:
+        kind = self._rest[self._at]
+        if not self._at and kind != ord("*"):
+            end = self._rest.find(b"\n")
+            return self._pass(end + 1) if end >= 0 else self._has_room()
+        line = self._line()
+        if line is None:
+            return self._has_room()
+        count, size = _number(line), len(line) + 3
+        if not self._at:
+            if count > _MOST_WORDS:
+                raise _NoMessage
+            return self._pass(size, max(0, count))
+        if kind != ord("$") or not 0 <= count <= _MOST_OF_A_WORD:
+            raise _NoMessage
+        return self._pass(size + count + 2)
+
+    def _has_room(self) -> bool:
+        if len(self._rest) - self._at > _MOST_OF_A_LINE:
+            raise _NoMessage
+        return False
+
+
+def _number(line: bytes) -> int:
+    if not _COUNT.fullmatch(line):
+        raise _NoMessage
+    return int(line)
 
 
 def words(command: bytes) -> list[bytes]:
-    """The words of a command as a client sends it: an array of strings."""
+    """The words of a command as a client sends it. Redis ignores one that has none."""
+    if not command.startswith(b"*"):
+        return command.split()
     found, at = [], command.index(b"\r\n") + 2
     while at < len(command):
         line = command.index(b"\r\n", at)
