@@ -8,7 +8,7 @@ from typing import Any
 
 import redis
 
-from redisson_dq._redis import without_password
+from redisson_dq._redis import translate, without_password
 from redisson_dq.errors import ArgumentError, RedisConnectionError, RedissonDQError
 from redisson_dq.testing._scripts import MARK_KEY, OWN_KEYS
 
@@ -49,13 +49,16 @@ def check_url(url: str) -> None:
 
 @contextlib.contextmanager
 def reaching(url: str) -> Iterator[None]:
-    """Raises RedisConnectionError where no Redis answers."""
+    """Raises RedisConnectionError where no Redis answers, RedisReplyError where it refuses the login or a command."""
+    shown = without_password(url)
     try:
         yield
+    except (redis.AuthenticationError, redis.exceptions.AuthorizationError, redis.ResponseError) as error:
+        raise translate(error, f"{shown}, the Redis for the tests (its user needs all rights)") from error
     except (redis.ConnectionError, redis.TimeoutError) as error:
         raise RedisConnectionError(
-            f"{without_password(url)}: the Redis for the tests cannot be reached: {error}; start it, or let the tests "
-            "start one (no --redisson-url, server_of_tests())"
+            f"{shown}: the Redis for the tests cannot be reached: {error}; start it, or let the tests start one "
+            "(no --redisson-url, server_of_tests())"
         ) from error
 
 

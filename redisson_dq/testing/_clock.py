@@ -16,7 +16,7 @@ from redis.retry import Retry
 
 from redisson_dq import _clock
 from redisson_dq._redis import without_password
-from redisson_dq._times import from_us
+from redisson_dq._times import from_us, seconds_of
 from redisson_dq.errors import ArgumentError
 from redisson_dq.testing._claim import NotForTestsError, check_url, claim, empty, name_in, reaching
 from redisson_dq.testing._clients import clients_in, is_soon
@@ -25,7 +25,7 @@ from redisson_dq.testing._held import is_behind
 from redisson_dq.testing._jumps import Auto
 from redisson_dq.testing._leaks import look
 from redisson_dq.testing._lines import TimedLines
-from redisson_dq.testing._moments import after, epoch_us
+from redisson_dq.testing._moments import LAST_US, after, epoch_us
 from redisson_dq.testing._rest import Rest, is_ours
 from redisson_dq.testing._scripts import CLOCK_KEY, MARK_KEY, OWNER_KEY, STEP
 from redisson_dq.testing._waits import Alarms, ClockOfAlarms, TimedAlarm, TimedTimer
@@ -68,6 +68,7 @@ class TestClock(ClockOfAlarms):
 
     def __init__(self, url: str, *, start: datetime | None = None, patience: float = 10.0) -> None:
         check_url(url)
+        patience = seconds_of(patience, "patience=")
         start_us = epoch_us(datetime.now(timezone.utc) if start is None else start, "start=") // 1000 * 1000
         self._url = url
         super().__init__(Alarms(start_us, patience))
@@ -85,21 +86,20 @@ class TestClock(ClockOfAlarms):
     # -- life --------------------------------------------------------------------------------------------------------
 
     def __enter__(self) -> TestClock:
-        with contextlib.ExitStack() as stack:
+        with contextlib.ExitStack() as stack, reaching(self._url):
             name = name_in(self._url)
-            with reaching(self._url):
-                # Once more, as the server may have been restarted. Each command may be repeated.
-                self._admin = redis.Redis.from_url(
-                    self._url,
-                    protocol=2,
-                    decode_responses=True,
-                    client_name=name,
-                    single_connection_client=True,
-                    retry=Retry(NoBackoff(), 1),
-                )
-                stack.callback(self._admin.close)
-                self._check_faults()
-                keeps = (MARK_KEY,) if claim(self._admin, self._url) else ()
+            # Once more, as the server may have been restarted. Each command may be repeated.
+            self._admin = redis.Redis.from_url(
+                self._url,
+                protocol=2,
+                decode_responses=True,
+                client_name=name,
+                single_connection_client=True,
+                retry=Retry(NoBackoff(), 1),
+            )
+            stack.callback(self._admin.close)
+            self._check_faults()
+            keeps = (MARK_KEY,) if claim(self._admin, self._url) else ()
             empty(self._admin)
             stack.callback(empty, self._admin, keeps=keeps)
             stack.callback(look)
@@ -236,7 +236,9 @@ class TestClock(ClockOfAlarms):
     def _next(self) -> int | None:
         """The next moment at which anything is due."""
         ends_ms = self._step("")
-        moments = [at for at in (self._alarms.next_us(), ends_ms and ends_ms * 1000) if at is not None]
+        found = (self._alarms.next_us(), ends_ms and ends_ms * 1000)
+        # The time cannot be told behind the last moment.
+        moments = [at for at in found if at is not None and at <= LAST_US]
         return max(self._alarms.now_us, min(moments)) if moments else None
 
     def _go_to(self, moment_us: int, until_us: int = 0) -> None:
@@ -246,10 +248,12 @@ class TestClock(ClockOfAlarms):
         self._alarms.now_us = moment_us
         due = self._alarms.due()
         self._lines.ahead_until_us = self._ahead(due, until_us, ends_ms)
-        for alarm in due:
-            alarm.ring()
-        self._rest.wait()
-        self._lines.ahead_until_us = 0
+        try:
+            for alarm in due:
+                alarm.ring()
+            self._rest.wait()
+        finally:
+            self._lines.ahead_until_us = 0
 
     def _ahead(self, due: list[TimedAlarm], until_us: int, ends_ms: int | None) -> int:
         """The moment before which only transfers are due that nobody can tell of, if such alone are due now."""

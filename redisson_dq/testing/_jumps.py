@@ -36,9 +36,8 @@ class Auto:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         self._ends = True
         # In a coroutine the loop stands still here, and would never come to rest.
-        self._rest.abandon()
-        self._thread.join()
-        self._rest.take_up()
+        with self._rest.abandoned(self._thread):
+            self._thread.join()
         self._alarms.failure = None
         if self._error is not None and (kind is None or issubclass(kind, (CancelledError, CancelledInThreadError))):
             raise self._error

@@ -39,7 +39,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("redisson-dq")
     group.addoption(
         "--redisson-url",
-        default=os.environ.get(_VARIABLE),
+        # An empty one names none, as CI systems write it.
+        default=os.environ.get(_VARIABLE) or None,
         help=f"a Redis for tests alone, such as redis://localhost:6379/0 (default: ${_VARIABLE}, or one is started)",
     )
     group.addoption(
@@ -163,5 +164,7 @@ def redisson_queue(_redisson_database: None) -> str:
 def pytest_report_header(config: pytest.Config) -> list[str]:
     with contextlib.suppress(ValueError):
         url = config.getoption("--redisson-url")
-        return [f"redisson-dq: tests use {re.sub('//.*@', '//***@', url)}"] if url else []
+        # A password may stand before the host, or among the options.
+        shown = re.sub("//.*@", "//***@", url or "").partition("?")[0]
+        return [f"redisson-dq: tests use {shown}"] if url else []
     return []

@@ -11,6 +11,7 @@ All of this holds at once then, and nothing has gone on since the first look:
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import threading
 import weakref
@@ -50,9 +51,9 @@ class Rest:
         self._patience = patience
         self._blocked = blocked
         self._barriers = 0
-        self._is_abandoned = False
-        # Set when a loop has nothing to call.
-        self._look = threading.Event()
+        # Threads whose waits nobody needs any more, and by thread an event that is set when a loop has nothing to call.
+        self._abandoned: set[int] = set()
+        self._looks: dict[int, threading.Event] = {}
         # The threads of clients that were made before this clock.
         self._strangers = weakref.WeakSet(threading.enumerate())
 
@@ -110,18 +111,21 @@ class Rest:
                 self._check(deadline)
                 self._alarms.changed.wait(_LOOK)
 
-    def take_up(self) -> None:
-        """Waits anew after :meth:`abandon`."""
-        self._is_abandoned = False
-
-    def abandon(self) -> None:
-        """Ends the waits of other threads, which raise Abandoned, until :meth:`take_up`."""
-        self._is_abandoned = True
-        self._look.set()
+    @contextlib.contextmanager
+    def abandoned(self, thread: threading.Thread) -> Iterator[None]:
+        """Meanwhile the waits of that thread raise Abandoned. Others wait on."""
+        ident = thread.ident or 0
+        self._abandoned.add(ident)
+        if (look := self._looks.get(ident)) is not None:
+            look.set()
         self._alarms.happened()
+        try:
+            yield
+        finally:
+            self._abandoned.discard(ident)
 
     def _check(self, deadline: float) -> None:
-        if self._is_abandoned:
+        if threading.get_ident() in self._abandoned:
             raise Abandoned
         if SYSTEM.monotonic() > deadline:
             elsewhere = [each for loop in list(self._alarms.loops) for each in handlers_elsewhere(loop)]
@@ -130,11 +134,17 @@ class Rest:
 
     def _let_loops_go_on(self, deadline: float) -> None:
         for loop in list(self._alarms.loops):
-            look = self._look = threading.Event()
-            idle(loop, look)
-            if not look.wait(max(0.0, deadline - SYSTEM.monotonic())):
-                self._check(-1.0)
-            self._check(deadline)
+            look = self._looks[threading.get_ident()] = threading.Event()
+            try:
+                idle(loop, look)
+                self._check(deadline)
+                if not look.wait(max(0.0, deadline - SYSTEM.monotonic())):
+                    self._check(-1.0)
+                self._check(deadline)
+            finally:
+                del self._looks[threading.get_ident()]
+                # One that went on looking would keep the loop busy for the next one.
+                look.set()
 
     def _ask_subscriptions(self, deadline: float) -> None:
         asked = [line for line in self._lines.all() if line.is_subscribed and not line.is_held]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Iterator
 
 import attrs
 import redis
+from redis.connection import parse_url
 
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import RedisConnectionError
@@ -44,22 +44,27 @@ def server_of_tests(url: str | None = None, number: int = 0) -> Iterator[ServerO
         embedded = stack.enter_context(EmbeddedServer()) if url is None else None
         url = _in_database(url or "", number) if embedded is None else embedded.url
         admin = stack.enter_context(redis.Redis.from_url(url, protocol=2, decode_responses=True))
-        try:
-            with reaching(url):
+        with reaching(url):
+            try:
                 claim(admin, url)
-        except redis.ResponseError as error:
-            raise RedisConnectionError(
-                f"each process of pytest-xdist uses a database of its own: {error}; start the server with "
-                "--databases 64, or use fewer processes"
-            ) from error
-        empty(admin)
+            except redis.ResponseError as error:
+                if "DB index" not in str(error):
+                    raise
+                raise RedisConnectionError(
+                    f"each process of pytest-xdist uses a database of its own: {error}; start the server with "
+                    "--databases 64, or use fewer processes"
+                ) from error
+            empty(admin)
         stack.callback(admin.delete, MARK_KEY)
         stack.callback(empty, admin)
         yield ServerOfTests(url, admin, embedded=embedded)
 
 
 def _in_database(url: str, number: int) -> str:
-    found = re.match(r"(rediss?://[^/?]+)(?:/(\d*))?(\?.*)?$", url)
-    if number == 0 or found is None:
+    if not number:
         return url
-    return f"{found[1]}/{int(found[2] or 0) + number}{found[3] or ''}"
+    place, _, options = url.partition("?")
+    others = [each for each in options.split("&") if each and not each.startswith("db=")]
+    first = parse_url(url).get("db") or 0
+    # redis-py goes by this option, whatever stands behind the host.
+    return f"{place}?{'&'.join([*others, f'db={first + number}'])}"

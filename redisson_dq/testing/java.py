@@ -75,9 +75,12 @@ def offered_by(version: str, delayed: Any, value: Any, delay: Delay = 0, *, code
 
     Raises ArgumentError, EncodeError.
     """
-    envelope, keys = _envelope_of(version), delayed.keys
+    envelope = _envelope_of(version)
     if not _is_delayed(delayed):
-        raise ArgumentError(f"offered_by() needs a handle of a delayed queue, not {delayed!r}")
+        raise ArgumentError(
+            f"offered_by() needs a handle of a delayed queue, which may be a partition, not {delayed!r}"
+        )
+    keys = delayed.keys
     seconds = seconds_of(delay, f"queue {delayed.name!r}: a delay")
     # Anything below a nanosecond is float noise.
     due = delayed._runtime.clock.calendar_us() // 1000 + math.floor(seconds * 1000 + 1e-6)
@@ -106,7 +109,10 @@ def reads(queue: Any, *, version: str = "4.3", codec: Codec | None = None) -> An
 
     Raises EnvelopeError where a waiting entry is in an envelope that this Redisson cannot read; DecodeError.
     """
-    envelope, decode = _envelope_of(version), (codec or queue.codec).decode
+    envelope = _envelope_of(version)
+    if not hasattr(queue, "keys"):
+        raise ArgumentError(f"reads() needs a handle of one queue, which may be a partition, not {queue!r}")
+    decode = (codec or queue.codec).decode
 
     def decoded(found: list[bytes]) -> list[Any]:
         return [decode(each) for each in found]

@@ -14,6 +14,7 @@ from typing import Any
 
 import freezegun
 import pytest
+import redis
 import time_machine
 import uvloop
 
@@ -21,7 +22,8 @@ import redisson_dq
 import redisson_dq.aio
 import redisson_dq.aio.worker
 from redisson_dq.codecs import StringCodec
-from redisson_dq.errors import ArgumentError, DuplicateItemError, RedisConnectionError
+from redisson_dq.embedded import EmbeddedServer
+from redisson_dq.errors import ArgumentError, DuplicateItemError, RedisConnectionError, RedisReplyError
 from redisson_dq.migrating import QueueSite, export, import_file
 from redisson_dq.testing import NoRestError, NotForTestsError, TestClock, run_until_idle, server_of_tests
 from redisson_dq.testing.faults import Faults
@@ -193,6 +195,51 @@ def test_a_redis_that_cannot_be_reached_is_named(make: Callable[[str], Any]) -> 
     ) as failed:
         make("redis://:secret@127.0.0.1:1").__enter__()
     assert "secret" not in str(failed.value)
+
+
+@pytest.mark.parametrize("make", [TestClock, server_of_tests])
+def test_a_redis_that_refuses_the_login_or_a_command_is_named(
+    url: str, admin: redis.Redis, make: Callable[[str], Any]
+) -> None:
+    users: dict[str, dict[str, Any]] = {
+        "one": {"keys": ["orders*"], "commands": ["+@all"]},
+        "few": {"keys": ["*"], "commands": ["+@all", "-@dangerous"]},
+    }
+    for name, rights in users.items():
+        admin.acl_setuser(name, enabled=True, passwords=["+secret"], **rights)
+    try:
+        for user, told in (
+            ("one:secret", "its user needs all rights.*(permission|can't)"),
+            ("few:secret", "no permissions to run the 'info' command"),
+            ("one:wrong-secret", "Redis refused the login"),
+        ):
+            with pytest.raises(RedisReplyError, match=told) as failed:
+                make(url.replace("//", f"//{user}@")).__enter__()
+            assert "secret" not in str(failed.value)
+    finally:
+        admin.acl_deluser(*users)
+    assert admin.dbsize() == 0
+
+
+@pytest.mark.parametrize("options", ["/0", "/3", "", "?db=3", "/1?socket_timeout=5&db=3", "?socket_timeout=5"])
+def test_each_process_has_a_database_of_its_own(url: str, options: str) -> None:
+    named = url.removesuffix("/0") + options
+    first = 3 if "3" in options else 0
+    with server_of_tests(named) as server, server_of_tests(named, 2) as other:
+        numbers = [each.admin.connection_pool.connection_kwargs.get("db", 0) for each in (server, other)]
+        assert numbers == [first, first + 2]
+        # The other options are those of the URL.
+        assert ("socket_timeout" in other.url) is ("socket_timeout" in options)
+
+
+def test_each_process_has_a_database_at_a_socket_of_unix() -> None:
+    with EmbeddedServer(unixsocket=True) as server, server_of_tests(server.url, 2) as other:
+        assert server.url.startswith("unix://")
+        with TestClock(other.url) as clock, redisson_dq.connect(other.url) as client:
+            client.delayed_queue("orders").offer("a", DAY)
+            clock.advance(DAY)
+            assert client.blocking_queue("orders").poll() == "a"
+            assert [each["db"] for each in other.admin.client_list()] == ["2"] * len(other.admin.client_list())
 
 
 def test_a_clock_that_would_meet_the_faults_is_refused(url: str) -> None:

@@ -17,6 +17,7 @@ import redisson_dq
 from redisson_dq import SettleOutcome
 from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import ArgumentError, DuplicateItemError
+from redisson_dq.observing import Moved
 from redisson_dq.scripts.script import load
 from redisson_dq.testing import NoRestError, NotForTestsError, TestClock
 from redisson_dq.worker import GivenUp, Retry, TimedOut, exponential
@@ -209,6 +210,59 @@ def test_a_handler_that_goes_on_is_named(flavour: Flavour, url: str) -> None:
             gate.set()
 
 
+def test_the_end_of_auto_breaks_no_other_wait_off(
+    flavour: Flavour, clock: TestClock, client: Any, queue: Any, threads: ThreadPoolExecutor
+) -> None:
+    begun, gate = threading.Event(), threading.Event()
+    worker = flavour.worker(client)
+
+    @worker.handler("orders")
+    def handle(value: str) -> None:
+        begun.set()
+        gate.wait(PATIENCE)
+
+    queue.add("a")
+    with worker:
+        assert begun.wait(PATIENCE)
+        settling = threads.submit(clock.settle)
+        for _ in range(20):
+            with clock.auto():
+                pass
+        assert not settling.done()
+        gate.set()
+        settling.result(PATIENCE)
+
+
+def test_one_auto_ends_inside_of_another(clock: TestClock, queue: Any, delayed: Any) -> None:
+    delayed.offer_all([("a", DAYS_30), ("b", 2 * DAYS_30)])
+    with clock.auto():
+        with clock.auto():
+            assert queue.take() == "a"
+        assert queue.take() == "b"
+
+
+def test_a_move_that_did_not_come_to_rest_allows_no_transfer_to_run_ahead(flavour: Flavour, url: str) -> None:
+    gate = threading.Event()
+
+    def slow(happening: object) -> None:
+        if isinstance(happening, Moved):
+            gate.wait(PATIENCE)
+
+    with (
+        TestClock(url, start=START, patience=0.3) as clock,
+        flavour.connect(url, codec=StringCodec(), observer=slow) as client,
+    ):
+        delayed, queue = client.delayed_queue("orders"), client.blocking_queue("orders")
+        delayed.offer("a", 60)
+        with pytest.raises(NoRestError):
+            clock.advance(days=30)
+        gate.set()
+        clock.settle()
+        delayed.offer_all([("b", 0), ("c", 60)])
+        clock.settle()
+        assert queue.read_all() == ["a", "b"]
+
+
 # -- what it refuses -------------------------------------------------------------------------------------------------
 
 
@@ -274,9 +328,37 @@ def test_a_span_that_is_none_is_named(clock: TestClock) -> None:
     for wrong in ({"months": 1}, {"days": "1"}, {"days": 1e300}, {"seconds": float("nan")}):
         with pytest.raises(ArgumentError, match="its parts such as days=30"):
             clock.advance(**wrong)
+    for wrong in (True, "30", float("inf")):
+        with pytest.raises(ArgumentError, match="its parts such as days=30"):
+            clock.advance(wrong)
+    for wrong in (-1, "10", float("nan")):
+        with pytest.raises(ArgumentError, match=r"^patience= is"):
+            TestClock("redis://localhost", patience=wrong)
     with pytest.raises(ArgumentError, match="after the year 9999"):
         clock.advance(days=9_000_000)
     assert clock.now == START
+
+
+@pytest.mark.parametrize("year", [1, 1968, 9999])
+def test_a_moment_that_nobody_can_tell_is_named(clock: TestClock, url: str, year: int) -> None:
+    # In UTC the last one is of the year 10000.
+    moment = datetime(year, 12, 31, 23, tzinfo=timezone(timedelta(hours=-2)))
+    with pytest.raises(ArgumentError, match=r"start= a moment of the years 1970 to 9999"):
+        TestClock(url, start=moment)
+    with pytest.raises(ArgumentError, match=r"advance_to\(\): a moment of the years 1970 to 9999"):
+        clock.advance_to(moment)
+
+
+def test_time_ends_with_the_year_9999(flavour: Flavour, url: str) -> None:
+    last = datetime(9999, 12, 31, tzinfo=timezone.utc)
+    with TestClock(url, start=last) as clock, flavour.connect(url, codec=StringCodec()) as client:
+        delayed, queue = client.delayed_queue("orders"), client.blocking_queue("orders")
+        delayed.offer_all([("a", timedelta(hours=23)), ("never", timedelta(hours=25))])
+        with clock.auto():
+            assert queue.take() == "a"
+        with pytest.raises(NoRestError, match="nothing comes any more"), clock.auto():
+            queue.take()
+        assert clock.now == last + timedelta(hours=23)
 
 
 def test_a_clock_that_does_not_run_is_named(url: str) -> None:

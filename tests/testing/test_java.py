@@ -100,12 +100,16 @@ def test_lean_items_are_not_seen_by_java(of: Any, client: Any, delayed: Any) -> 
     assert of(java.reads, delayed) == []
 
 
-def test_wrong_arguments_are_named(of: Any, queue: Any, delayed: Any) -> None:
+def test_wrong_arguments_are_named(of: Any, client: Any, queue: Any, delayed: Any) -> None:
     for version in ("4", "new", 4.3, "4.3-SNAPSHOT"):
         with pytest.raises(ArgumentError, match="a version of Redisson"):
             of(java.reads, delayed, version=version)
-    with pytest.raises(ArgumentError, match="a handle of a delayed queue"):
-        of(java.offered_by, "4.3", queue, "value")
+    for wrong in (queue, client.delayed_queue("orders", partitions=2), None):
+        with pytest.raises(ArgumentError, match="a handle of a delayed queue"):
+            of(java.offered_by, "4.3", wrong, "value")
+    for wrong in (client.blocking_queue("orders", partitions=2), "orders"):
+        with pytest.raises(ArgumentError, match="a handle of one queue"):
+            of(java.reads, wrong)
     with pytest.raises(ArgumentError, match="'orders': a delay"):
         of(java.offered_by, "4.3", delayed, "value", -1)
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import redis
 
+from redisson_dq.testing._plugin import pytest_report_header
 from tests.conftest import PATIENCE, by_night, eventually
 
 PROJECT = """
@@ -194,6 +195,8 @@ COMMAND = [sys.executable, "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider"]
 def run(folder: Path, text: str, *options: str) -> subprocess.CompletedProcess[str]:
     (folder / "test_project.py").write_text(text)
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "REDISSON_"))}
+    # A CI system names no server so.
+    environment["REDISSON_DQ_TEST_URL"] = ""
     command = [*COMMAND, "--rootdir", str(folder), *options]
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=4 * PATIENCE)
 
@@ -220,6 +223,11 @@ def test_a_server_that_holds_anything_else_is_refused(tmp_path: Path, url: str, 
     done = run(tmp_path, PROJECT, "--redisson-url", url)
     assert "holds keys that no test has made, such as 'theirs'" in done.stdout
     assert admin.keys() == [b"theirs"]
+
+
+def test_the_header_shows_no_password(pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pytestconfig.option, "redisson_url", "redis://me:first@localhost:6379/0?password=second")
+    assert pytest_report_header(pytestconfig) == ["redisson-dq: tests use redis://***@localhost:6379/0"]
 
 
 def test_a_test_that_leaves_something_behind_fails(tmp_path: Path) -> None:
