@@ -13,7 +13,7 @@ import pytest
 import redis
 
 import redisson_dq
-from redisson_dq import ItemState, Outcome
+from redisson_dq import ItemState, Outcome, SettleOutcome
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.wire.keys import QueueKeys
@@ -77,10 +77,11 @@ def test_one_order_through_transfers_of_java(
         third.reject("broken")
         assert delayed.find("71").state is ItemState.DEAD
         assert delayed.reschedule("71", delay=0.05) is Outcome.RESCHEDULED
-        fourth = ready.receive(timeout=PATIENCE, visibility_timeout=0.1)
+        fourth = ready.receive(timeout=PATIENCE, visibility_timeout=60)
         assert (fourth.offer_id, fourth.attempt) == ("71", 1)
-        # The lease ends, and Java makes the value ready. Nobody gets it again.
         assert delayed.cancel("71") is Outcome.CANCELLED
+        # The lease ends now, and Java makes the value ready. Nobody gets it again.
+        assert fourth.extend(0.001) is SettleOutcome.CANCELLED
         eventually(lambda: look.llen(queue) == 1)
         assert ready.receive(timeout=0) is None
         assert whereabouts(look, queue).total.total() == 0

@@ -17,7 +17,7 @@ import pytest
 import redis
 
 from redisson_dq.embedded import EmbeddedServer
-from tests.conftest import by_night
+from tests.conftest import by_night, thinned
 
 QUICK = ("--items", "4", "--bulk", "60", "--seconds", "0.8")
 MODES = pytest.mark.parametrize("mode", [(), ("--async",)], ids=["sync", "async"])
@@ -114,11 +114,13 @@ class TestErrors:
 
 
 class TestInterrupted:
-    @MODES
-    @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+    @pytest.mark.parametrize(
+        ("mode", "end"), thinned([(), ("--async",)], [(signal.SIGINT, 130), (signal.SIGTERM, 143)], of=2)
+    )
     def test_it_ends_cleanly(
-        self, own_redis: EmbeddedServer, mode: tuple[str, ...], number: signal.Signals, code: int
+        self, own_redis: EmbeddedServer, mode: tuple[str, ...], end: tuple[signal.Signals, int]
     ) -> None:
+        number, code = end
         before = keys_in(own_redis)
         process = subprocess.Popen(
             demo("--url", own_redis.url, "--seconds", "60", *mode),
@@ -137,8 +139,10 @@ class TestInterrupted:
 
     def test_a_reader_that_leaves_early(self, own_redis: EmbeddedServer) -> None:
         before = keys_in(own_redis)
+        # However late this test reads, many lines are still to come, and soon.
+        long = ("--items", "1000", "--seconds", "60")
         process = subprocess.Popen(
-            demo("--url", own_redis.url, *QUICK), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            demo("--url", own_redis.url, *long), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
         assert process.stdout is not None
         assert process.stderr is not None
