@@ -134,7 +134,7 @@ def checked(url: str, target: str) -> tuple[int, str, str]:
     out, err = io.StringIO(), io.StringIO()
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
         # Of the module's first import alone.
-        patch.setenv("COMMAND_WORKER", json.dumps({"url": url}))
+        patch.setenv("COMMAND_WORKER", json.dumps({"url": url, "handler": {"timeout": 5}}))
         code = main(["worker", target, "--check", "--url", url])
     return code, out.getvalue(), err.getvalue()
 

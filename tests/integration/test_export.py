@@ -221,7 +221,7 @@ with redisson_dq.connect(sys.argv[1]) as client:
 """
 
 
-@pytest.mark.parametrize("count", [60, by_night(200)])
+@pytest.mark.parametrize("count", [30, by_night(200)])
 def test_a_killed_import_goes_on_and_puts_nothing_in_twice(
     own_server: EmbeddedServer, tmp_path: Path, count: int
 ) -> None:

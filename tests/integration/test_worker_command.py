@@ -73,6 +73,10 @@ def test_it_consumes_in_several_processes_and_stops(url: str, target: str, admin
     with command(url, target, "--processes", "2", seconds=0.01) as made:
         eventually(both_have_handled)
         eventually(lambda: len(done(admin)) == len(added))
+        # All users of the machine can read the arguments of a process, and the URL may have a password.
+        told = subprocess.run(["ps", "-A", "-o", "ppid=,args="], capture_output=True, check=True, text=True).stdout
+        lines = [line for line in told.splitlines() if line.split()[0] == str(made.process.pid)]
+        assert [line.endswith("redisson_dq.cli.worker.child") for line in lines] == [True, True]
         made.send(signal.SIGTERM)
         assert made.ends() == 0
     assert Counter(value for value, *_ in done(admin)) == Counter(added)
@@ -372,7 +376,8 @@ class Shop:
 
 
 @in_threads
-def test_replaced_by_sighup_without_a_pause(url: str, tmp_path: Path, admin: Any, queue: Any) -> None:
+@pytest.mark.parametrize("processes", [1, by_night(2)])
+def test_replaced_by_sighup_without_a_pause(url: str, tmp_path: Path, admin: Any, queue: Any, processes: int) -> None:
     shop, count = Shop(tmp_path, url), 0
 
     def handled(word: str) -> bool:
@@ -382,7 +387,7 @@ def test_replaced_by_sighup_without_a_pause(url: str, tmp_path: Path, admin: Any
         return word.encode() in b" ".join(admin.lrange("done", -2, -1))
 
     shop.write("first")
-    with starting(url, "shop", "--processes", "2", cwd=tmp_path) as made:
+    with starting(url, "shop", "--processes", str(processes), cwd=tmp_path) as made:
         made.until("all processes run")
         eventually(lambda: handled("first"))
         before = children(made)
@@ -392,8 +397,8 @@ def test_replaced_by_sighup_without_a_pause(url: str, tmp_path: Path, admin: Any
         assert all(Path(f"/proc/{pid}").exists() for pid in before)
         eventually(lambda: handled("first"))
         shop.write("second")
-        made.until("is replaced: SIGHUP", 2)
-        made.until("has ended", 2)
+        made.until("is replaced: SIGHUP", processes)
+        made.until("has ended", processes)
         eventually(lambda: handled("second"))
         eventually(lambda: admin.llen("done") == count)
         assert not set(before) & set(children(made))
@@ -464,9 +469,6 @@ def test_health() -> None:
                 )
                 admin.delete(KEYS.timeout)
                 eventually(lambda: both() == [200, 200])
-            os.kill(children(made)[0], signal.SIGKILL)
-            made.until(" starts", 4)
-            eventually(lambda: both() == [200, 200])
             own.stop()
             eventually(lambda: both() == [503, 503])
             made.send(signal.SIGTERM)
@@ -510,10 +512,10 @@ def test_the_health_port_tells_a_pause_and_the_figures_of_stats(
 
 
 @in_threads
-@pytest.mark.parametrize("rounds", [1, by_night(3)])
-def test_a_stopped_process_is_named_by_ready(url: str, admin: Any, queue: Any, rounds: int) -> None:
+@pytest.mark.parametrize(("processes", "rounds"), [(1, 1), pytest.param(2, 3, marks=pytest.mark.nightly)])
+def test_a_stopped_process_is_named_by_ready(url: str, admin: Any, queue: Any, processes: int, rounds: int) -> None:
     port = free_port()
-    options = ("--processes", "2", "--health-port", str(port), "--health-host", "127.0.0.1")
+    options = ("--processes", str(processes), "--health-port", str(port), "--health-host", "127.0.0.1")
     with command(url, THREADS, *options) as made:
         eventually(lambda: asked(port, "/ready")[0] == 200)
         stopped = children(made)[0]
@@ -521,7 +523,7 @@ def test_a_stopped_process_is_named_by_ready(url: str, admin: Any, queue: Any, r
             os.kill(stopped, signal.SIGSTOP)
             told = eventually(lambda: (found := asked(port, "/ready"))[0] == 503 and found[1])
             assert told["problems"] == [f"process {stopped} is stopped by SIGSTOP, until SIGCONT"]
-            assert (told["running"], told["consuming"]) == (2, 1)
+            assert (told["running"], told["consuming"]) == (processes, processes - 1)
             assert asked(port, "/live")[0] == 200
             os.kill(stopped, signal.SIGCONT)
             eventually(lambda: asked(port, "/ready")[0] == 200)
@@ -535,8 +537,8 @@ def test_a_stopped_process_is_named_by_ready(url: str, admin: Any, queue: Any, r
 
 
 @in_threads
-@pytest.mark.parametrize("seconds", [1, by_night(3)])
-def test_a_busy_process_is_ready_all_the_time(url: str, admin: Any, queue: Any, seconds: int) -> None:
+@pytest.mark.parametrize("seconds", [0.5, by_night(3)])
+def test_a_busy_process_is_ready_all_the_time(url: str, admin: Any, queue: Any, seconds: float) -> None:
     """Its handlers compute, and leave the interpreter to others as threads do."""
     port = free_port()
     queue.add_all([f"computes-{number}" for number in range(4)])
@@ -593,7 +595,7 @@ def test_check(url: str, target: str, admin: Any, queue: Any, delayed: Any) -> N
     queue.add_all(["a", "b"])
     delayed.offer("c", 1000)
     queue.receive(timeout=0)
-    code, out, _ = ended(url, target, "--check", "--url", url)
+    code, out, _ = checked(url, target)
     assert code == 0
     assert out.splitlines()[0] == "orders: 1 ready, 1 waiting, 1 in flight"
     assert out.splitlines()[1].endswith("(any value), 1 at a time, timeout 5 s")
@@ -679,11 +681,3 @@ def test_a_function_that_makes_the_worker(url: str) -> None:
     code, out, _ = ended(url, "tests.workers.of_the_command:made", "--check", "--url", url)
     assert code == 0
     assert out.startswith("orders: 0 ready")
-
-
-def test_the_url_is_no_argument_of_its_processes(url: str) -> None:
-    """All users of the machine can read the arguments of a process, and the URL may have a password."""
-    with command(url, THREADS) as running:
-        told = subprocess.run(["ps", "-A", "-o", "ppid=,args="], capture_output=True, check=True, text=True).stdout
-        (line,) = [line for line in told.splitlines() if line.split()[0] == str(running.process.pid)]
-        assert line.endswith("redisson_dq.cli.worker.child")

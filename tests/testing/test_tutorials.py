@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import PATIENCE
+from tests.conftest import PATIENCE, by_night
 from tests.tutorials import PAGES, ROOT, Command, Walk, pattern, steps
 
 START = PAGES / "index.md"
@@ -33,7 +33,13 @@ def environment(path: Path) -> dict[str, str]:
     return others | terminal | {"PATH": f"{path}{os.pathsep}{os.environ['PATH']}"}
 
 
-@pytest.mark.parametrize("page", ORDER, ids=lambda page: page.stem)
+#: Those that start few processes.
+BY_DAY = {"first-steps", "spring-boot-and-fastapi", "tests-with-a-clock"}
+
+
+@pytest.mark.parametrize(
+    "page", [page if page.stem in BY_DAY else by_night(page) for page in ORDER], ids=lambda page: page.stem
+)
 def test_a_tutorial_is_walked(page: Path, tmp_path: Path) -> None:
     with Walk(tmp_path, environment(Path(sys.executable).parent), patience=PATIENCE) as walk:
         walk.go(START, at_night=False)

@@ -11,7 +11,7 @@ import pytest
 
 from tests.conftest import environment
 from tests.mutations import MUTATIONS, ROOT
-from tests.where import noted_in, source_of, where
+from tests.where import main, noted_in, source_of, where
 
 _ENGINE = "redisson_dq/scheduling/engine.py"
 _DRIVER = "redisson_dq/_async/moving/transfer_driver.py"
@@ -98,17 +98,22 @@ def test_a_generated_file_stands_for_its_source(tmp_path: Path) -> None:
     assert where("redisson_dq/_sync/runtime.py", tmp_path) == where("redisson_dq/_async/runtime.py", tmp_path)
 
 
-def test_the_command(tmp_path: Path) -> None:
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "tests.where", *arguments]
-        return subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True, check=False)
+def test_the_command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def run(*arguments: str) -> tuple[str, str]:
+        monkeypatch.setattr(sys, "argv", ["where", *arguments])
+        main()
+        return capsys.readouterr()
 
-    lines = run(_ENGINE, _TRANSFER, "--most", "3").stdout.splitlines()
+    lines = run(_ENGINE, _TRANSFER, "--most", "3")[0].splitlines()
     assert lines[0] == f"{_ENGINE}: run these first"
     assert lines[1].startswith("  tests/unit/test_engine.py  (")
     assert lines[4] == f"{_TRANSFER}: run these first"
     assert len(lines) == 8
-    missing = run("redisson_dq/nothing.py")
-    assert (missing.returncode, missing.stdout) == (2, "")
-    assert "redisson_dq/nothing.py is no file of this project" in missing.stderr
-    assert run().returncode == 2
+    for words, told in (
+        (["redisson_dq/nothing.py"], "redisson_dq/nothing.py is no file of this project"),
+        ([], "name a file"),
+    ):
+        with pytest.raises(SystemExit) as ended:
+            run(*words)
+        out, error = capsys.readouterr()
+        assert (ended.value.code, out, told in error) == (2, "", True)
