@@ -519,6 +519,34 @@ MUTATIONS = [
         "if ahead_us > _DIFFERENCE_US:",
         "tests/unit/test_server_advice.py::test_the_clock",
     ),
+    Mutation(
+        "faults: a message of RESP3 is no reply",
+        "redisson_dq/testing/faults/_link.py",
+        "is_reply = not self._is_subscribed and not frame.startswith(_MESSAGE)",
+        "is_reply = not self._is_subscribed",
+        "tests/testing/test_strangers.py::test_messages_between_replies_of_resp3",
+    ),
+    Mutation(
+        "faults: a client that has left ends its connection alone",
+        "redisson_dq/testing/faults/_proxy.py",
+        "                with contextlib.suppress(OSError):\n                    self._link(client)",
+        "                self._link(client)",
+        "tests/testing/test_strangers.py::test_a_client_that_has_left_before_it_is_served",
+    ),
+    Mutation(
+        "test clock: a move that did not rest lets no transfer run ahead",
+        "redisson_dq/testing/_clock.py",
+        "        finally:\n            self._lines.ahead_until_us = 0",
+        "        finally:\n            pass",
+        "tests/testing/test_clock_of_tests.py::test_a_move_that_did_not_come_to_rest_allows_no_transfer_to_run_ahead",
+    ),
+    Mutation(
+        "tests at a URL: each process has a database",
+        "redisson_dq/testing/_server.py",
+        'first = parse_url(url).get("db") or 0',
+        "first = 0",
+        "tests/testing/test_beside.py::test_each_process_has_a_database_of_its_own",
+    ),
 ]
 
 

@@ -81,7 +81,7 @@ def test_one_order_through_transfers_of_java(
         assert (fourth.offer_id, fourth.attempt) == ("71", 1)
         assert delayed.cancel("71") is Outcome.CANCELLED
         # The lease ends now, and Java makes the value ready. Nobody gets it again.
-        assert fourth.extend(0.001) is SettleOutcome.CANCELLED
+        assert fourth.extend(0.001) is SettleOutcome.EXTENDED
         eventually(lambda: look.llen(queue) == 1)
         assert ready.receive(timeout=0) is None
         assert whereabouts(look, queue).total.total() == 0
