@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import sys
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from redisson_dq.cli.demo._clock import measure
 from redisson_dq.cli.demo._display import headline, lateness_lines, make_display
 from redisson_dq.cli.demo._sandbox import sandbox
 from redisson_dq.cli.demo._traffic import Traffic
+from redisson_dq.cli.frame import run_in_loop
 
 __all__ = ["run_demo"]
 
@@ -24,7 +24,7 @@ def run_demo(*, url: str | None, items: int, bulk: int, seconds: float, use_asyn
         with make_display(board, clock, plain=plain) as display:
             traffic = Traffic(place.url, place.name, board, clock, display.took)
             if use_async:
-                asyncio.run(traffic.in_tasks())
+                run_in_loop(traffic.in_tasks())
             else:
                 traffic.in_threads()
             error_ms = clock.error_ms + clock.drift_ms(measure(place.time_us))

@@ -48,7 +48,7 @@ from redisson_dq.cli.frame._options import (
 )
 from redisson_dq.cli.frame._output import Column, Output, say, show_json
 from redisson_dq.cli.frame._progress import Progress, progress
-from redisson_dq.cli.frame._stopping import interruptible_sleep, stopping
+from redisson_dq.cli.frame._stopping import interruptible_sleep, run_in_loop, stopping
 from redisson_dq.cli.frame._types import PORT, SECONDS, Amount, BoundedNumber, Seconds
 from redisson_dq.cli.frame._usage import NoSuchCommand, usage_error
 
@@ -84,6 +84,7 @@ __all__ = [
     "queue_argument",
     "queues_argument",
     "quit_key",
+    "run_in_loop",
     "say",
     "server_choice",
     "show_json",

@@ -8,9 +8,12 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
+from typing import Any, TypeVar
 
-__all__ = ["Stop", "interruptible_sleep", "stopping"]
+__all__ = ["Stop", "interruptible_sleep", "run_in_loop", "stopping"]
+
+T = TypeVar("T")
 
 
 class Stop:
@@ -45,6 +48,41 @@ def stopping() -> Iterator[Stop]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def run_in_loop(main: Coroutine[Any, Any, T]) -> T:
+    """``asyncio.run`` for a command. Ctrl-C and SIGTERM cancel the coroutine, and end the command when that has ended.
+
+    Their usual handlers raise. In a loop that would be in any of its tasks, and asyncio prints errors of its tasks.
+    """
+    import asyncio
+
+    # Signals are the main thread's.
+    is_main = threading.current_thread() is threading.main_thread()
+    numbers = (signal.SIGINT, signal.SIGTERM) if is_main else ()
+    # One that a shell lets its background processes ignore stays ignored.
+    before = {number: handler for number in numbers if callable(handler := signal.getsignal(number))}
+    came: list[signal.Signals] = []
+
+    async def cancelled_by_signals() -> T:
+        task = asyncio.current_task()
+
+        def cancel(number: signal.Signals) -> None:
+            came.append(number)
+            assert task is not None
+            task.cancel()
+
+        for number in before:
+            asyncio.get_running_loop().add_signal_handler(number, cancel, number)
+        return await main
+
+    try:
+        return asyncio.run(cancelled_by_signals())
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        if came:
+            before[came[0]](came[0], None)
 
 
 @contextlib.contextmanager

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 from typing import TYPE_CHECKING, Any
 
 from redisson_dq._redis.errors import lacks_rights
 from redisson_dq._texts import counted
-from redisson_dq.cli.frame import say
+from redisson_dq.cli.frame import run_in_loop, say
 from redisson_dq.cli.worker.loading import load
 from redisson_dq.errors import ArgumentError, RedisConnectionError, RedissonDQError
 from redisson_dq.working.handlers import Handler
@@ -38,7 +37,7 @@ def check(target: str, url: str | None, redisson_config: str | None = None) -> i
         code = _failed(error, _PROBLEM)
     try:
         found: Any = worker.check()
-        reports: list[QueueInspection] = asyncio.run(found) if inspect.iscoroutine(found) else found
+        reports: list[QueueInspection] = run_in_loop(found) if inspect.iscoroutine(found) else found
     except RedisConnectionError as error:
         return _failed(error, _UNREACHABLE)
     except RedissonDQError as error:

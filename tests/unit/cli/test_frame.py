@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
+import signal
 import subprocess
 import sys
 from datetime import datetime, timedelta, timezone
+from typing import NoReturn
 
 import click
 import pytest
@@ -26,6 +29,7 @@ from redisson_dq.cli.frame import (
     code_of,
     json_option,
     progress,
+    run_in_loop,
     server_options,
     write_options,
 )
@@ -42,6 +46,39 @@ def test_help_and_completion_import_neither_redis_nor_rich(words: list[str], set
     imported = {line.rpartition("|")[2].strip().partition(".")[0] for line in done.stderr.splitlines()}
     assert "click" in imported
     assert imported & {"redis", "rich", "asyncio", "apscheduler", "prometheus_client"} == set()
+
+
+class Ended(KeyboardInterrupt):
+    """A signal came."""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_cancels_a_coroutine_and_raises_in_none_of_its_tasks(number: signal.Signals) -> None:
+    ended: list[object] = []
+
+    def end(*_: object) -> NoReturn:
+        raise Ended
+
+    async def another() -> str:
+        os.kill(os.getpid(), number)
+        await asyncio.sleep(0)
+        return "went on"
+
+    async def main() -> None:
+        task = asyncio.create_task(another())
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append(await task)
+
+    before = signal.signal(number, end)
+    try:
+        with pytest.raises(Ended):
+            run_in_loop(main())
+        assert signal.getsignal(number) is end
+    finally:
+        signal.signal(number, before)
+    assert ended == ["went on"]
 
 
 class TestValues:
