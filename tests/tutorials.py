@@ -70,11 +70,14 @@ def _commands(body: str) -> Iterator[Command]:
 
 
 def pattern(shown: tuple[str, ...]) -> re.Pattern[str]:
-    """Matches the lines that are shown: ``<name>`` stands for some text, and a line of three dots for any lines."""
+    """Matches the lines that are shown: ``<name>`` stands for some text, and a line of three dots for any lines.
+
+    Columns are as wide as their texts, so several spaces stand for any number of them.
+    """
     lines = [
         r"(?:.*\n)*?"
         if line == "..."
-        else re.sub(r"<[a-z][a-z ]*>", r".+?", re.escape(line).replace(r"\ ", " ")) + r"\n"
+        else re.sub(r" {2,}", " {2,}", re.sub(r"<[a-z][a-z ]*>", r".+?", re.escape(line).replace(r"\ ", " "))) + r"\n"
         for line in shown
     ]
     return re.compile("".join(lines))

@@ -70,6 +70,9 @@ def test_a_newcomer_walks_them_all(tmp_path: Path) -> None:
         ("a\n...\nd", "a\nd\n", True),
         ("a\n...\nd", "a\nb\nc\n", False),
         ("a\n\nb", "a\nb\n", False),
+        ("due        codec\nin <time>  Kryo5", "due    codec\nin 1h  Kryo5\n", True),
+        ("a  b", "a b\n", False),
+        ("a b", "a  b\n", False),
     ],
 )
 def test_printed_lines_are_compared_as_the_pages_say(shown: str, printed: str, matches: bool) -> None:
