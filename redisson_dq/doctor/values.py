@@ -30,6 +30,8 @@ __all__ = [
 
 # Values that were too late are told of for so long.
 _RECENTLY = timedelta(days=1)
+# A command repeats so many bytes of an entry at most.
+_LARGEST = 1000
 _UNDECLARED = re.compile(r"Java class (\S+) (?:is not declared|cannot be read)")
 
 
@@ -96,7 +98,7 @@ def quarantine(sight: Sight) -> Iterator[Finding]:
                 severity=Severity.PROBLEM,
                 text=f"{counted(unknown, 'entry is', 'entries are')} in no known format, and Redisson stops at them",
                 evidence={"unknown_entries": unknown, "first": member[:64].hex(), **sampled_of(queue)},
-                shown_by=redis_cli("ZSCORE", queue.keys.timeout, member),
+                shown_by=_entry(queue.keys.timeout, member),
                 commands=(
                     queue.command("move"),
                     queue.command("quarantine list"),
@@ -117,6 +119,11 @@ def quarantine(sight: Sight) -> Iterator[Finding]:
                 commands=(queue.command("quarantine list"), *_give_back_or_drop(queue.whole, "quarantine")),
                 alternatives=2,
             )
+
+
+def _entry(key: str, member: bytes) -> str:
+    """The command of redis-cli that shows an entry. A large one is too long for a command, and may have been cut."""
+    return redis_cli("ZSCORE", key, member) if len(member) <= _LARGEST else redis_cli("ZRANGE", key, 0, 9)
 
 
 def undecodable(sight: Sight) -> Iterator[Finding]:

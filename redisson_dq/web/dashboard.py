@@ -60,7 +60,7 @@ class Dashboard:
     ) -> None:
         self.client, self.access, self.masks = client, access, masks
         self.snapshots = Snapshots(client)
-        self.doctor = FleetDoctor(client)
+        self.doctor = FleetDoctor(client, masks)
         self.clients = ConnectedClients(client)
         self.live = Live(self.snapshots, self.doctor)
         self.deeds = Deeds(client, masks, lambda: self.undo_dir)

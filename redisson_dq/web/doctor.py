@@ -13,6 +13,7 @@ from redisson_dq._sync.client import Client
 from redisson_dq._times import machine_us
 from redisson_dq.doctor import CHECKS, Finding, Report, Result, diagnose
 from redisson_dq.errors import RedissonDQError
+from redisson_dq.web.masks import Masks
 
 __all__ = ["CheckRow", "DoctorView", "FleetDoctor", "doctor"]
 
@@ -57,8 +58,8 @@ class FleetDoctor:
 
     _FRESH = 60.0
 
-    def __init__(self, client: Client) -> None:
-        self._client = client
+    def __init__(self, client: Client, masks: Masks) -> None:
+        self._client, self._masks = client, masks
         self._mutex = threading.Lock()
         self._at = float("-inf")
         self.report: Report | None = None
@@ -75,7 +76,7 @@ class FleetDoctor:
             return
         try:
             self.is_running = True
-            self.report = diagnose(self._client)
+            self.report = self._masks.report(diagnose(self._client))
             self.made = datetime.fromtimestamp(machine_us() / 1e6, timezone.utc)
         except RedissonDQError as error:
             logger.warning("the dashboard's diagnosis failed: %s", error)

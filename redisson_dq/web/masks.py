@@ -10,12 +10,15 @@ import attrs
 
 from redisson_dq.browsing import DecodedValue, SeenItem, ValueReader
 from redisson_dq.browsing.values import CLASS
+from redisson_dq.doctor import Finding, Report
 from redisson_dq.errors import ArgumentError
 
 __all__ = ["HIDDEN", "Masks", "MaskedReader"]
 
 #: Stands in the place of a hidden value.
 HIDDEN = "•••"
+# Evidence of the doctor that has bytes of a value, or the text of an error about one.
+_OF_VALUES = ("first", "bytes", "error")
 # Shorter texts stand in too many other texts by chance.
 _SHORTEST = 3
 
@@ -115,6 +118,25 @@ class Masks:
                 yield name, HIDDEN
             else:
                 yield name, self.text(_without(text, hidden))
+
+    def report(self, report: Report) -> Report:
+        """A diagnosis without bytes of values, and without their classes where these are hidden."""
+        return report if not self else attrs.evolve(report, findings=tuple(map(self._finding, report.findings)))
+
+    def _finding(self, found: Finding) -> Finding:
+        hidden, text, commands = set(_OF_VALUES), found.text, found.commands
+        if CLASS in self.fields:
+            hidden.add("classes")
+            text = text.partition(":")[0] if "classes" in found.evidence else text
+            commands = tuple(each for each in commands if "generate-classes" not in each)
+        return attrs.evolve(
+            found,
+            text=text,
+            evidence={name: HIDDEN if name in hidden else each for name, each in found.evidence.items()},
+            # A command that takes bytes from its input has an entry in it.
+            shown_by=HIDDEN if found.shown_by.startswith("printf ") else found.shown_by,
+            commands=commands,
+        )
 
     def filter(self, text: str) -> str:
         """A filter as the log may have it."""

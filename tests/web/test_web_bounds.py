@@ -62,6 +62,20 @@ def test_a_search_for_an_id_in_hex_ends_and_goes_on(
     assert pages.get(f"{answer.json()['go_on']}&format=json").json()["go_on"] == ""
 
 
+def test_the_doctor_repeats_no_large_entry(browse: Open, redis_url: str) -> None:
+    with redis.Redis.from_url(redis_url) as admin:
+        for i in range(5):
+            admin.zadd(f"redisson_delay_queue_timeout:{{orders-{i}}}", {b"\xff" * 60_000: 1})
+        admin.zadd("redisson_delay_queue_timeout:{small}", {b"\xffsmall": 1})
+    answer = browse().get("/doctor?format=json")
+    assert len(answer.content) < 50_000
+    shown = {each["queue"]: each["shown_by"] for each in answer.json()["findings"] if each["check"] == "quarantine"}
+    assert len(shown) == 6
+    assert shown["orders-0"].endswith(" ZRANGE 'redisson_delay_queue_timeout:{orders-0}' 0 9")
+    assert "small" in shown["small"]
+    assert "| redis-cli" in shown["small"]
+
+
 def test_every_page_of_a_token_has_a_way_out(browse: Open, client: redisson_dq.Client) -> None:
     client.delayed_queue("orders", transfer=False).offer("a", 3600)
     token = "0123456789abcdef0123"

@@ -7,6 +7,7 @@ import logging
 from typing import Any
 
 import pytest
+import redis
 
 import redisson_dq
 from redisson_dq.codecs import JsonJacksonCodec, StringCodec
@@ -150,6 +151,27 @@ def test_the_log_of_actions_has_no_filter_about_it(pages: TestClient, caplog: py
     assert caplog.messages[-1].startswith("ada: cancelled")
     assert SECRET not in caplog.text
     assert SECRET not in pages.get("/actions").text
+
+
+def test_the_doctor_shows_no_bytes_and_no_hidden_class_of_values(
+    pages: TestClient, browse: Open, redis_url: str
+) -> None:
+    """Its evidence for entries in no known format, for several codecs, and for classes that are not declared."""
+    of_class = '{"@class": "com.acme.Secret", "n": 1}'
+    with redis.Redis.from_url(redis_url) as admin, redisson_dq.connect(redis_url, codec=StringCodec()) as client:
+        admin.zadd("redisson_delay_queue_timeout:{orders}", {f"an entry of {SECRET}".encode(): 1})
+        client.delayed_queue("classes", transfer=False).offer(of_class, 3600)
+    open_pages, without_classes = browse(), browse(masks=["@class"])
+    bytes_of_it = (SECRET, SECRET.encode().hex(), b"an entry".hex())
+    for address in (LINKS.doctor(), LINKS.doctor(format="json"), LINKS.queue("orders"), LINKS.queue("classes")):
+        text, shown = pages.get(address).text, open_pages.get(address).text
+        assert [each for each in bytes_of_it if each in text] == [], address
+        assert "com.acme.Secret" not in without_classes.get(address).text, address
+        if "doctor" in address:
+            assert [each for each in bytes_of_it if each not in shown] == []
+            assert "com.acme.Secret" in shown
+            for check in ("quarantine", "codec", "unknown-classes"):
+                assert check in text
 
 
 def test_without_masks_nothing_is_hidden() -> None:
