@@ -12,6 +12,7 @@ import fnmatch
 import hashlib
 import hmac
 import inspect
+import re
 import secrets
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal, Union, get_args
@@ -23,7 +24,7 @@ from starlette.requests import HTTPConnection
 from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError
 
-__all__ = ["RIGHTS", "COOKIE", "Access", "Right", "Authorize", "Basic", "AccessRefused", "Token", "User"]
+__all__ = ["RIGHTS", "Access", "Right", "Authorize", "Basic", "AccessRefused", "Token", "User", "cookie_name"]
 
 #: A right. Each brings those before it along.
 Right = Literal["view", "mend", "purge"]
@@ -34,8 +35,13 @@ Authorize = Callable[
     [HTTPConnection, Right, Union[str, None]], Union[bool, str, Awaitable[Union[bool, str, None]], None]
 ]
 
-COOKIE = "redisson_dq_dashboard"
 _SHORTEST = 16
+
+
+def cookie_name(request: HTTPConnection) -> str:
+    """The name of the session's cookie. Browsers send the cookies of all ports and paths of a host to each of them."""
+    port = (request.scope.get("server") or ("", ""))[1]
+    return re.sub(r"\W+", "_", f"redisson_dq_dashboard_{port}{request.scope.get('root_path', '')}", flags=re.ASCII)
 
 
 class AccessRefused(Exception):
@@ -145,7 +151,7 @@ class Access:
         scheme, _, given = request.headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer":
             return self.is_token(given.strip())
-        return hmac.compare_digest(request.cookies.get(COOKIE, "").encode(), self.session.encode())
+        return hmac.compare_digest(request.cookies.get(cookie_name(request), "").encode(), self.session.encode())
 
     def is_token(self, given: str) -> bool:
         """Whether this is the token. It takes as long for any text."""

@@ -11,7 +11,7 @@ from starlette.responses import RedirectResponse, Response
 
 from redisson_dq.browsing import TooFar, partitions_of
 from redisson_dq.errors import ArgumentError, RedissonDQError
-from redisson_dq.web.access import COOKIE, AccessRefused, Right, Token, User
+from redisson_dq.web.access import AccessRefused, Right, Token, User, cookie_name
 from redisson_dq.web.actions import action, actions, choices
 from redisson_dq.web.dashboard import Dashboard
 from redisson_dq.web.deeds import KINDS, WebDeed, audit
@@ -152,8 +152,7 @@ async def _doctor(dashboard: Dashboard, asked: WebRequest) -> Any:
 
 async def _live(dashboard: Dashboard, asked: WebRequest) -> Any:
     queue = asked.query.get("queue") or None
-    if queue is not None:
-        await dashboard.access.check(asked.request, asked.user, "view", queue)
+    await dashboard.access.check(asked.request, asked.user, "view", queue)
     if asked.request.method == "HEAD":
         return Response(media_type="text/event-stream")
 
@@ -274,7 +273,7 @@ async def _login(dashboard: Dashboard, asked: WebRequest) -> Any:
         return {"next": after, "error": "This is not the token."}
     answer = RedirectResponse(asked.links.root + _inside(after), 303)
     answer.set_cookie(
-        COOKIE,
+        cookie_name(asked.request),
         dashboard.access.session,
         path=asked.links.root or "/",
         secure=asked.request.url.scheme == "https",
@@ -294,7 +293,7 @@ def _inside(path: str) -> str:
 async def _logout(dashboard: Dashboard, asked: WebRequest) -> Any:
     await dashboard.form(asked)
     answer = RedirectResponse(asked.links.login(), 303)
-    answer.delete_cookie(COOKIE, path=asked.links.root or "/")
+    answer.delete_cookie(cookie_name(asked.request), path=asked.links.root or "/")
     return answer
 
 
@@ -306,7 +305,7 @@ PAGES = (
     WebPage(path="/queues/{queue}/items", right="view", answer=_items, template="items.html"),
     WebPage(path="/queues/{queue}/items/{state}/{id}", right="view", answer=_item, template="item.html"),
     WebPage(path="/doctor", right="view", answer=_doctor, template="doctor.html"),
-    WebPage(path="/live", right="view", answer=_live),
+    WebPage(path="/live", right=None, answer=_live),
     WebPage(path="/login", right=None, answer=_login, template="login.html", methods=("GET", "POST"), is_open=True),
     WebPage(path="/queues/{queue}/actions", right="mend", answer=_act, methods=("POST",)),
     WebPage(path="/actions", right="view", answer=_actions, template="actions.html"),

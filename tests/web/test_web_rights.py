@@ -6,8 +6,11 @@ import asyncio
 import logging
 from typing import Any
 
+import httpx
 import pytest
+from starlette.applications import Starlette
 from starlette.requests import Request
+from starlette.routing import Mount
 
 import redisson_dq
 from redisson_dq.errors import ArgumentError
@@ -277,6 +280,25 @@ def test_a_browser_logs_in_with_the_token_once(browse: Open) -> None:
     assert pages.get("/", headers={"authorization": f"Bearer {token}"}).status_code == 200
 
 
+def test_two_dashboards_of_a_host_have_a_session_each(redis_url: str) -> None:
+    """At two ports, and at two paths of one port: a browser sends the cookies of one to the other."""
+    token = "0123456789abcdef0123"
+    made = [app(redis_url, auth=Token(token)) for _ in range(3)]
+    outer = Starlette(routes=[Mount("/queues", made[1]), Mount("/", made[0])])
+    jar = httpx.Cookies()
+    with (
+        TestClient(outer, base_url="http://localhost:8787", client=("127.0.0.1", 1), cookies=jar) as first,
+        TestClient(made[2], base_url="http://localhost:8788", client=("127.0.0.1", 1)) as second,
+    ):
+        second.cookies = first.cookies
+        places = [(first, "/"), (first, "/queues/"), (second, "/")]
+        for pages, path in places:
+            assert pages.post(f"{path}login", data={"password": token}).status_code == 200
+        assert [pages.get(path).status_code for pages, path in places] == [200] * 3
+    for each in made:
+        each.state.dashboard.client.close()
+
+
 @pytest.mark.parametrize("is_async", [True, False])
 def test_a_hook_decides(
     browse: Open, client: redisson_dq.Client, caplog: pytest.LogCaptureFixture, is_async: bool
@@ -302,6 +324,16 @@ def test_a_hook_decides(
         pages.post(answer.headers["location"] + "/do", data={"token": token_of(pages, "")})
     assert caplog.messages[-1].startswith("eve: cancelled 1 of 1")
     assert ("purge", "orders") in asked_for
+
+
+def test_whoever_may_see_one_queue_alone_has_its_page_and_its_stream(browse: Open, client: redisson_dq.Client) -> None:
+    client.delayed_queue("orders", transfer=False).offer("a", 3600)
+    pages = browse(auth=lambda request, action, queue: queue == "orders")
+    portal = pages.portal
+    assert portal is not None
+    paths = ("/queues/orders", "/live?queue=orders", "/live?queue=bills", "/live", "/")
+    told = {path: portal.call(asked, pages, "GET", path, {}) for path in paths}
+    assert told == {path: 200 if "orders" in path else 403 for path in paths}
 
 
 def test_options_that_do_not_go_together(redis_url: str) -> None:
