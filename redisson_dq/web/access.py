@@ -45,11 +45,11 @@ def cookie_name(request: HTTPConnection) -> str:
 
 
 class AccessRefused(Exception):
-    """A request is not allowed. ``status`` is 401 where nobody has logged in, else 403."""
+    """A request is not allowed. ``status`` is 401 where nobody has logged in, else 403; ``hint`` says what helps."""
 
-    def __init__(self, status: int, text: str) -> None:
+    def __init__(self, status: int, text: str, hint: str = "") -> None:
         super().__init__(text)
-        self.status = status
+        self.status, self.hint = status, hint
 
 
 @attrs.frozen
@@ -212,7 +212,8 @@ class Access:
         elif (await self.may(request, user, action, [queue]))[0]:
             return user
         where = "all queues" if queue is None else f"queue {queue!r}"
-        raise AccessRefused(403, f"user {user.name!r} has no right to {action} {where}")
+        hint = "Whoever runs this dashboard can give you the right."
+        raise AccessRefused(403, f"user {user.name!r} has no right to {action} {where}", hint)
 
     @staticmethod
     async def _asked(

@@ -219,7 +219,7 @@ class Dashboard:
             status=error.status,
             title="Log in first" if error.status == 401 else "Not allowed",
             text=str(error),
-            hint="" if error.status == 401 else "Whoever runs this dashboard can give you the right.",
+            hint=error.hint,
         )
         answer = self._failed(trouble, request, links)
         if error.status == 401:

@@ -66,7 +66,7 @@ def trouble_of(error: Exception) -> Trouble:
         hint = "" if error.go_on else "It may have been delivered or moved meanwhile."
         return Trouble(status=404, title="Not found", text=text, hint=hint, go_on=error.go_on)
     if isinstance(error, ArgumentError):
-        return Trouble(status=400, title="This address cannot be read", text=text, hint="")
+        return Trouble(status=400, title="This cannot be done as it was asked for", text=text, hint="")
     if isinstance(error, RedisConnectionError):
         return Trouble(
             status=503,

@@ -246,12 +246,13 @@ async def _step(dashboard: Dashboard, asked: WebRequest) -> Any:
     user = await _check(dashboard, asked, deed.kind.right, deed.queue)
     await dashboard.form(asked)
     step = asked.path("step")
+    # A second click, or that of another tab, changes nothing: the page tells how far the action is.
     if step == "do":
-        dashboard.deeds.begin(deed)
-        await dashboard.go_on(dashboard.deeds.carry_out, deed, user.name)
+        if dashboard.deeds.begin(deed):
+            await dashboard.go_on(dashboard.deeds.carry_out, deed, user.name)
     elif step == "undo":
-        dashboard.deeds.begin_undo(deed, user.name)
-        await dashboard.go_on(dashboard.deeds.take_back, deed, user.name)
+        if dashboard.deeds.begin_undo(deed, user.name):
+            await dashboard.go_on(dashboard.deeds.take_back, deed, user.name)
     elif step == "drop":
         dashboard.deeds.drop(deed)
     else:

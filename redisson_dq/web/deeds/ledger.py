@@ -25,6 +25,7 @@ logger = Log()
 # So many deeds are remembered, and so many of each user may be chosen and not carried out.
 _MOST, _MOST_READY = 200, 20
 _READY_FOR_US = 600_000_000
+_ENDED = ("done", "undone", "dropped", "failed")
 
 
 class Deeds:
@@ -33,7 +34,7 @@ class Deeds:
     def __init__(self, client: Client, masks: Masks, undo_dir: Callable[[], Path]) -> None:
         self._client, self._masks, self._undo_dir = client, masks, undo_dir
         self._deeds: dict[str, WebDeed] = {}
-        self._mutex = threading.Lock()
+        self._mutex = threading.RLock()
 
     def all(self) -> list[WebDeed]:
         """All that are remembered, the last one first."""
@@ -64,7 +65,7 @@ class Deeds:
                     f"{_MOST_READY} actions of yours wait to be carried out: carry some out, or drop them"
                 )
             self._deeds[deed.id] = deed
-            for id in [each.id for each in self._deeds.values() if each.status in ("done", "undone", "dropped")]:
+            for id in [each.id for each in self._deeds.values() if each.status in _ENDED]:
                 if len(self._deeds) <= _MOST:
                     break
                 del self._deeds[id]
@@ -83,10 +84,11 @@ class Deeds:
 
     def drop(self, deed: WebDeed) -> None:
         """Forgets the items of a deed that was not carried out, and ends one that goes on."""
-        deed.is_stopped = True
-        if deed.status in ("choosing", "ready"):
-            deed.status = "dropped"
-            deed.close_selection()
+        with self._mutex:
+            deed.is_stopped = True
+            if deed.status in ("choosing", "ready"):
+                deed.status = "dropped"
+                deed.close_selection()
 
     # -- from one state to the next ----------------------------------------------------------------------------------
 
@@ -102,19 +104,21 @@ class Deeds:
             else:
                 deed.selection = selected(deed, queue, self._masks)
                 deed.wanted, deed.met = deed.selection.count, deed.selection.met
-            if deed.status == "choosing":
-                deed.status = "ready"
-            else:
-                deed.close_selection()
+            with self._mutex:
+                if deed.status == "choosing":
+                    deed.status = "ready"
+                else:
+                    deed.close_selection()
         except Exception as error:
             deed.status, deed.error = "failed", _told(error)
 
-    def begin(self, deed: WebDeed) -> None:
-        """Notes that a deed is carried out from now on. Raises ArgumentError where it cannot be."""
+    def begin(self, deed: WebDeed) -> bool:
+        """Notes that a deed is carried out from now on. False where it is not ready, or not any more."""
         with self._mutex:
             if deed.status != "ready":
-                raise ArgumentError(f"this action is {deed.status}, and is not carried out")
+                return False
             deed.status = "acting"
+        return True
 
     def carry_out(self, deed: WebDeed, user: str) -> None:
         """Acts on the items, batch by batch. It raises nothing: the deed has the error."""
@@ -138,13 +142,14 @@ class Deeds:
             deed.close_selection()
             tell_end(deed, self._masks, user, deed.kind.past, deed.done)
 
-    def begin_undo(self, deed: WebDeed, user: str) -> None:
-        """Notes that a deed is taken back from now on. Raises ArgumentError where it cannot be."""
+    def begin_undo(self, deed: WebDeed, user: str) -> bool:
+        """Notes that a deed is taken back from now on. False where it cannot be, or is already."""
         with self._mutex:
             if not deed.can_undo:
-                raise ArgumentError(f"this action is {deed.status}, and cannot be taken back")
+                return False
             deed.status, deed.error, deed.is_stopped = "undoing", "", False
         tell_begin(deed, self._masks, user, "undo: ")
+        return True
 
     def take_back(self, deed: WebDeed, user: str) -> None:
         """Puts back the items that were changed. It raises nothing: the deed has the error."""

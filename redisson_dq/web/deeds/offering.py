@@ -46,7 +46,8 @@ def offer(client: Client, deed: WebDeed) -> None:
     codec = _codec(client, deed)
     with client.delayed_queue(deed.queue, codec=codec, transfer=False, **options) as queue:
         queue.offer(value, delay, **({"id": deed.item_id} if deed.item_id else {}))
-    deed.done = 1
+    # A large one is not kept for the list of actions.
+    deed.done, deed.value = 1, ""
 
 
 def _made(deed: WebDeed) -> tuple[Any, float]:
