@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import secrets
 import stat
@@ -17,7 +18,7 @@ from redisson_dq.cli.frame import PORT, Server, classes_option, load_classes, sa
 if TYPE_CHECKING:
     from redisson_dq.web import Basic, Token
 
-__all__ = ["command"]
+__all__ = ["command", "config_of"]
 
 _VARIABLE = "REDISSON_DQ_DASHBOARD_TOKEN"
 _COLORS = ("gray", "red", "orange", "yellow", "green", "teal", "blue", "purple", "pink")
@@ -95,8 +96,10 @@ def command(
     return 0
 
 
-def _serve(uvicorn: Any, made: Any, host: str, port: int, root_path: str) -> None:
-    """Serves until SIGTERM or Ctrl-C."""
+def config_of(made: Any, host: str, port: int, root_path: str = "") -> Any:
+    """The settings of uvicorn for the application."""
+    import uvicorn
+
     config = uvicorn.Config(
         made,
         host=host,
@@ -110,7 +113,18 @@ def _serve(uvicorn: Any, made: Any, host: str, port: int, root_path: str) -> Non
         # Streams never end by themselves.
         timeout_graceful_shutdown=1,
     )
-    server = uvicorn.Server(config)
+    logging.getLogger("uvicorn.error").addFilter(_is_news)
+    return config
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Whether a line of uvicorn is one for the log. A tab that does not read is dropped amid its stream: no error."""
+    return "without completing response" not in str(record.msg)
+
+
+def _serve(uvicorn: Any, made: Any, host: str, port: int, root_path: str) -> None:
+    """Serves until SIGTERM or Ctrl-C."""
+    server = uvicorn.Server(config_of(made, host, port, root_path))
     startup = server.startup
 
     async def announced(*args: Any, **options: Any) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import parse_qsl
 
+import anyio
 import attrs
 from starlette.requests import Request
 
@@ -62,14 +63,21 @@ class PostedForm:
 
     pairs: tuple[tuple[str, str], ...]
 
+    #: A form comes within so many seconds, or not at all.
+    patience: ClassVar[float] = 30.0
+
     @classmethod
     async def read(cls, request: Request) -> PostedForm:
-        """Raises AccessRefused for one that is too large."""
+        """Raises AccessRefused for one that is too large, or that does not end."""
         data = bytearray()
-        async for part in request.stream():
-            data += part
-            if len(data) > _MOST_BYTES:
-                raise AccessRefused(413, "the form is too large")
+        try:
+            with anyio.fail_after(cls.patience):
+                async for part in request.stream():
+                    data += part
+                    if len(data) > _MOST_BYTES:
+                        raise AccessRefused(413, "the form is too large")
+        except TimeoutError:
+            raise AccessRefused(408, "the form came too slowly") from None
         return cls(tuple(parse_qsl(data.decode(errors="replace"), keep_blank_values=True)))
 
     def get(self, name: str) -> str:

@@ -14,6 +14,7 @@ import pytest
 import uvicorn
 
 import redisson_dq
+from redisson_dq.cli.dashboard import config_of
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.web import app
 from redisson_dq.web.access import Access, User
@@ -49,8 +50,7 @@ class Served:
         listening = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{listening.getsockname()[1]}"
         # As the command serves it.
-        config = uvicorn.Config(self.app, http="h11", log_level="warning", timeout_graceful_shutdown=1)
-        self._server = uvicorn.Server(config)
+        self._server = uvicorn.Server(config_of(self.app, "127.0.0.1", 0))
         self._thread = threading.Thread(target=self._server.run, args=([listening],))
         self._thread.start()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 import struct
 from typing import Any
@@ -11,9 +12,10 @@ import httpx
 import pytest
 
 import redisson_dq
-from redisson_dq.web import Basic
+from redisson_dq.web import Basic, Token
 from redisson_dq.web.live import Live
 from redisson_dq.web.paths import Links
+from redisson_dq.web.routing import PostedForm
 from redisson_dq.web.snapshots import Snapshots
 from tests.conftest import PATIENCE, eventually
 from tests.web.conftest import Open, Served, logged_in, token_of
@@ -97,6 +99,15 @@ def test_a_head_of_the_stream_ends_and_is_no_tab(served: Served) -> None:
     assert httpx.head(f"{served.url}/live", timeout=PATIENCE).status_code == 200
     assert served.dashboard.live.tabs == 0
     assert not served.dashboard.live.is_running
+
+
+def test_a_form_that_does_not_end_is_refused(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PostedForm, "patience", 0.1)
+    # No token has been asked for yet.
+    served.dashboard.access.auth = Token("0123456789abcdef0123")
+    head = b"POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\npass"
+    assert status(sent(served, head)) == 408
+    assert asked(served) == 401
 
 
 @pytest.mark.parametrize(
@@ -241,8 +252,12 @@ def test_readers_that_break_off_are_noticed(served: Served, client: redisson_dq.
 
 @pytest.mark.usefixtures("_quick")
 def test_a_reader_that_never_reads_is_dropped_while_another_one_goes_on(
-    served: Served, client: redisson_dq.Client
+    served: Served,
+    client: redisson_dq.Client,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(logging.getLogger("uvicorn.error"), "handlers", [caplog.handler])
     queues = [client.delayed_queue(f"queue-{i}", transfer=False) for i in range(200)]
     for each in queues:
         each.offer("value", 3600)
@@ -258,3 +273,5 @@ def test_a_reader_that_never_reads_is_dropped_while_another_one_goes_on(
                 break
         assert live.tabs == 1
         assert next(line for line in lines if line.startswith("data: "))
+    # To drop it is no error of the server.
+    assert [each.message for each in caplog.records if each.name == "uvicorn.error"] == []
