@@ -17,6 +17,7 @@ from starlette.responses import RedirectResponse, Response
 
 from redisson_dq._log import Log
 from redisson_dq._sync.client import Client
+from redisson_dq._times import from_us, machine_us
 from redisson_dq._version import __version__
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.web.access import Access, AccessRefused, Basic, Right, Token, User
@@ -205,6 +206,7 @@ class Dashboard:
             form_token=self.access.form_token(user),
             path=str(request.scope["path"]).removeprefix(root),
             query=dict(request.query_params),
+            now=from_us(machine_us()),
         )
 
     # -- errors ------------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import attrs
 
 from redisson_dq.doctor import Finding, Report, Severity
 from redisson_dq.errors import RedissonDQError
+from redisson_dq.web.frame import last_figures
 from redisson_dq.web.snapshots import MINUTES, SeenQueue, Snapshots
 from redisson_dq.wire.names import named
 
@@ -93,8 +94,8 @@ class FleetView:
 
     ``rows`` is one page of 100, ``shown`` how many match the filter, ``count`` how many there are. ``sort`` is one of
     ``columns``, with a ``-`` in front for the largest first. ``totals`` has the sums of ready, waiting, overdue,
-    in_flight, dead. ``is_whole`` is false while not all keys were looked at yet. ``trouble`` says that Redis is away,
-    and the rows are the last that were seen. ``page`` counts from 1, and ``pages`` is how many there are.
+    in_flight, dead. ``is_whole`` is false while not all keys were looked at yet. ``trouble`` says that Redis is away or
+    refuses, and the rows are the last that were seen. ``page`` counts from 1, and ``pages`` is how many there are.
     ``verdict`` is the worst of all, those of the server included, which are ``findings``.
     """
 
@@ -178,7 +179,7 @@ def fleet(
         is_whole=snapshots.is_whole,
         verdict=worst_of([*(row.verdict for row in rows), of_server]),
         findings=tuple(each for each in report.findings if each.queue is None) if report else (),
-        trouble="" if snapshots.trouble is None else str(snapshots.trouble),
+        trouble="" if snapshots.trouble is None else last_figures(snapshots.trouble),
         columns=COLUMNS,
     )
 

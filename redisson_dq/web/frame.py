@@ -13,7 +13,7 @@ from redisson_dq.errors import ArgumentError, RedisConnectionError, WrongTypeErr
 from redisson_dq.web.routing import NotFound
 from redisson_dq.web.times import in_words, span_in_words
 
-__all__ = ["COLORS", "Site", "Trouble", "environment", "trouble_of"]
+__all__ = ["COLORS", "Site", "Trouble", "environment", "last_figures", "trouble_of"]
 
 #: The colours of the environment's badge. The style sheet has a class ``env-COLOR`` for each.
 COLORS = ("gray", "red", "orange", "yellow", "green", "teal", "blue", "purple", "pink")
@@ -28,6 +28,7 @@ class Site:
     password. ``user`` is the name of the user, empty where nobody logs in; ``can_log_out`` by a form to
     ``links.logout()``. ``rights`` are the user's rights here: of the queue on its pages, else of all queues.
     ``form_token`` goes into each form as the hidden field ``token``. ``path`` and ``query`` are those of the page.
+    ``now`` is the time of the dashboard's machine, for pages that Redis has told none.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Site:
     form_token: str
     path: str
     query: Mapping[str, str]
+    now: datetime
 
 
 @attrs.frozen(kw_only=True)
@@ -81,6 +83,12 @@ def trouble_of(error: Exception) -> Trouble:
     return Trouble(
         status=502, title="Redis refused", text=text, hint="redisson-dq acl prints the rights of an observer."
     )
+
+
+def last_figures(error: Exception) -> str:
+    """An error as pages show it that go on with the figures from before."""
+    trouble = trouble_of(error)
+    return f"{trouble.title}, and the figures are the last that were seen: {trouble.text.rstrip('.')}."
 
 
 # -- templates -------------------------------------------------------------------------------------------------------

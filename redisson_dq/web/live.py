@@ -3,8 +3,9 @@
 Each event is ``event: NAME`` with JSON in ``data:``.
 
 ==============  ======================================================================================================
-``snapshot``    ``{"now": ISO time, "rows": [FleetRow, ...], "gone": [names]}``: queues whose figures have changed
-``trouble``     ``{"text": ...}``: Redis is away; the next snapshot ends it
+``snapshot``    ``{"now": ISO time, "rows": [FleetRow, ...], "gone": [names]}``: queues whose figures have changed. The
+                first one is newer than the request
+``trouble``     ``{"text": ...}``: Redis is away, or refuses; the next snapshot ends it
 ``doctor``      ``{"at": ISO time, "verdict": ..., "findings": [...]}``: the doctor has looked again. Findings are those
                 about the queue of the tab, or about the server, each with ``severity``, ``check``, ``queue``, ``text``
 ==============  ======================================================================================================
@@ -28,6 +29,7 @@ from redisson_dq.doctor import Report
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.web.doctor import FleetDoctor
 from redisson_dq.web.fleet import Judged, fleet_row, verdicts, worst_of
+from redisson_dq.web.frame import last_figures
 from redisson_dq.web.plain import json_bytes
 from redisson_dq.web.snapshots import Snapshots
 
@@ -143,6 +145,8 @@ class LiveStream:
         self._asked_at = float("-inf")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        # The page of the tab may be newer than a snapshot that began before it.
+        older = self._live.snapshots.begun
         tab = self._live.enter(self._queue)
         if tab is None:
             await send({"type": "http.response.start", "status": 503, "headers": [(b"retry-after", b"10")]})
@@ -153,7 +157,7 @@ class LiveStream:
             await send({"type": "http.response.start", "status": 200, "headers": headers})
             async with anyio.create_task_group() as group:
                 group.start_soon(self._left, receive, group.cancel_scope)
-                await self._told(send)
+                await self._told(send, older)
                 group.cancel_scope.cancel()
         finally:
             self._live.leave(tab)
@@ -163,10 +167,10 @@ class LiveStream:
             pass
         scope.cancel()
 
-    async def _told(self, send: Send) -> None:
-        """Sends each snapshot until the tab stops reading."""
+    async def _told(self, send: Send, older: int) -> None:
+        """Sends each snapshot but the ``older`` ones, until the tab stops reading."""
         loop, told_at = asyncio.get_running_loop(), 0.0
-        seen, diagnosed, known, told_at_all, was_away = 0, None, frozenset[str](), False, False
+        seen, diagnosed, known, was_away = 0, None, frozenset[str](), False
         text = b"retry: 2000\n\n"
         while True:
             if text:
@@ -176,12 +180,10 @@ class LiveStream:
                     return
                 told_at = loop.time()
             snapshots = self._live.snapshots
-            # A new tab has the last snapshot at once.
-            has_news = (not told_at_all and snapshots.number > 0) or await self._live.news(_IDLE)
-            told_at_all = True
+            has_news = await self._live.news(_IDLE) and snapshots.number > older
             text = b""
             if snapshots.trouble is not None:
-                text = _event("trouble", {"text": str(snapshots.trouble)})
+                text = _event("trouble", {"text": last_figures(snapshots.trouble)})
                 seen, was_away = 0, True
             elif has_news:
                 rows, names, seen = await self.changed_rows(seen)

@@ -105,10 +105,11 @@ class Snapshots:
         self._queues: dict[str, SeenQueue] = {}
         self._scan: Iterator[None] | None = None
         self._scanned_at = self._taken_at = float("-inf")
+        self._is_old = False
         #: All names of a round that is complete.
         self.is_whole = False
-        #: The number of the last snapshot, and why it failed.
-        self.number = 0
+        #: How many snapshots have begun. The last one that ended has this ``number``, and ``trouble`` is why it failed.
+        self.begun = self.number = 0
         self.trouble: RedissonDQError | None = None
 
     def take(self, only: Iterable[str] | None = None) -> None:
@@ -118,10 +119,12 @@ class Snapshots:
         """
         clock = self.client.runtime.connections.clock
         with self._mutex:
-            if clock.monotonic() - self._taken_at < self.fresh * 0.9:
+            if clock.monotonic() - self._taken_at < self.fresh * 0.9 and not self._is_old:
                 if self.trouble is not None:
                     raise self.trouble
                 return
+            self._is_old = False
+            self.begun += 1
             try:
                 self._look(clock.monotonic(), None if only is None else frozenset(only))
                 self.trouble = None
@@ -148,8 +151,8 @@ class Snapshots:
         return self._queues.get(name)
 
     def forget(self) -> None:
-        """Takes the next snapshot anew, as an action has changed something."""
-        self._taken_at = float("-inf")
+        """Takes the next snapshot anew, as an action has changed something. One that goes on may not have seen it."""
+        self._is_old = True
 
     # -- looking -----------------------------------------------------------------------------------------------------
 

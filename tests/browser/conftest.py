@@ -16,13 +16,15 @@ from typing import Any
 
 import attrs
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from redisson_dq.embedded import EmbeddedServer
 from tests.conftest import emptied
 
 _NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 _MAC = "/Applications/Chromium.app/Contents/MacOS/Chromium"
+# Tests wait for events. A machine that does much else takes its time.
+expect.set_options(timeout=20_000)
 # What a page may not do: fail, log an error, or ask another host.
 _TELLS = {"error", "warning"}
 

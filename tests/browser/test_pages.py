@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -179,6 +179,20 @@ def test_an_item_shows_its_value_and_no_digit_is_rounded(open_tab: OpenTab) -> N
     page.get_by_role("button", name="Read").click()
     expect(tree).to_contain_text('"{"@class":"java.util')
     assert not page.title().startswith("run")
+
+
+def test_times_are_those_of_redis_where_the_clock_of_the_browser_is_wrong(open_tab: OpenTab) -> None:
+    tab = open_tab()
+    tab.page.clock.install(time=datetime(2020, 1, 1))
+    for view, times in (
+        ("fleet", ".fleet time"),
+        ("queue", ".figure time"),
+        ("items", ".due time"),
+        ("item", ".way time"),
+    ):
+        page = tab.open(PATHS[view])
+        expect(page.locator("#clock")).not_to_have_text("00:00:00 UTC")
+        expect(page.locator(times).filter(has_text=re.compile(r"^in 5\dm")).first).to_be_visible()
 
 
 def test_an_id_is_copied_over_plain_http_too(open_tab: OpenTab) -> None:

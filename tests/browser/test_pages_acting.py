@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 import redisson_dq
 from redisson_dq.codecs import StringCodec
@@ -195,8 +195,18 @@ def test_bars_of_the_timeline_are_moved_from_the_keyboard(mender: Tab, client: C
     page.keyboard.press("-")
     expect(page.locator("#timeline")).not_to_have_attribute("data-step-ms", str(step))
     expect(page.locator("#moved")).to_contain_text("1 item due")
-    page.get_by_label("Move the chosen items by").fill("-3h")
+    by = page.get_by_label("Move the chosen items by")
+    by.fill("-3h")
     expect(page.locator("#moved")).to_contain_text("That is past")
+    # What somebody types stays, and so does the focus, where the timeline is drawn anew.
+    before_zoom = page.locator("#timeline").get_attribute("data-step-ms") or ""
+    page.locator("#timeline svg").hover()
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, 200)
+    page.keyboard.up("Control")
+    expect(page.locator("#timeline")).not_to_have_attribute("data-step-ms", before_zoom)
+    expect(by).to_have_value("-3h")
+    expect(by).to_be_focused()
     _tab_to(page, "Reschedule…", "Enter")
     _confirmed(page, "Reschedule this item?", "Reschedule 1 item", "1 of 1 rescheduled", judged=True)
     assert _dues(client)["later"] == before["later"] - timedelta(hours=3)
@@ -393,6 +403,77 @@ def test_every_action_from_the_keyboard_alone(mender: Tab, client: Client) -> No
     page.keyboard.type("2h")
     _tab_to(page, "Offer…", "Enter")
     _from_the_keyboard(page, "Offer to orders", "Done", undo=False)
+
+
+def _counted(page: Page) -> str:
+    """Chooses all items to be cancelled. The address of the page that has counted them."""
+    page.get_by_role("button", name="Cancel all items").click()
+    expect(page.get_by_role("button", name="Do nothing")).to_be_visible()
+    return page.url
+
+
+def test_who_has_the_focus_keeps_it_while_an_action_goes_on(mender: Tab, client: Client) -> None:
+    """The page asks again and again how far it is."""
+    _offered(client, 2)
+    page = mender.open(LINKS.items("orders"))
+    address = _counted(page)
+    name = "Do nothing"
+
+    def going_on(route: Route) -> None:
+        answer = route.fetch()
+        text = answer.text().replace('id="action"', 'id="action" data-goes-on')
+        route.fulfill(response=answer, body=text.replace("Do nothing", name))
+
+    page.route(address, going_on)
+    page.goto(address)
+    _tab_to(page, "Do nothing")
+    page.evaluate("() => { document.activeElement.dataset.was = 'here'; }")
+    expect(page.locator("[data-was]")).to_have_count(0)
+    expect(page.get_by_role("button", name="Do nothing")).to_be_focused()
+    name = "Another button"
+    expect(page.get_by_role("button", name=name)).to_be_visible()
+    # No other button has it now: whoever presses a key at that moment does nothing.
+    expect(page.locator("#action")).to_be_focused()
+    accessible(page)
+    page.unroute(address)
+    _tab_to(page, "Do nothing", "Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Dropped")
+
+
+def test_a_second_click_and_a_second_tab_see_how_it_ended(mender: Tab, open_tab: OpenTab, client: Client) -> None:
+    waiting = _offered(client, 2)
+    page = mender.open(LINKS.items("orders"))
+    address = _counted(page)
+    other = page.context.new_page()
+    other.goto(address)
+    page.get_by_role("button", name="Cancel 2 items").dblclick()
+    expect(page.locator("#action")).to_contain_text("2 of 2 cancelled")
+    other.get_by_role("button", name="Cancel 2 items").click()
+    expect(other.locator("#action")).to_contain_text("2 of 2 cancelled")
+    _undone(other, "2 of 2 are as before")
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator("#action")).to_contain_text("2 of 2 are as before")
+    assert len(waiting()) == 2
+    # Back and forward show what is, and send nothing again.
+    page.go_back()
+    page.go_forward()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Undone")
+    assert len(waiting()) == 2
+
+
+def test_a_session_that_is_over_leads_to_the_login(mender: Tab, client: Client) -> None:
+    _offered(client, 1)
+    page = mender.open(LINKS.queue("orders"))
+    live = page.locator("#live")
+    live.click()
+    page.context.clear_cookies()
+    live.click()
+    expect(page.get_by_label("Token")).to_be_visible()
+    page.get_by_label("Token").fill(TOKEN)
+    page.get_by_role("button", name="Log in").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("orders")
+    # The browser logs that the stream was refused.
+    mender.complaints[:] = [said for said in mender.complaints if "401" not in said]
 
 
 def test_shift_chooses_all_rows_between(mender: Tab, client: Client) -> None:

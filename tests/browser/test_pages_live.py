@@ -63,7 +63,17 @@ def test_queues_come_by_themselves(open_tab: OpenTab, client: redisson_dq.Client
     for name in ("orders", "invoices"):
         client.delayed_queue(name, transfer=False).offer("b", 60)
         expect(page.locator(f'tr[data-queue="{name}"]')).to_be_visible(timeout=20_000)
+        # Whoever has the focus in what is drawn anew keeps it.
+        page.get_by_role("link", name="Waiting").focus()
+    expect(page.get_by_role("link", name="Waiting")).to_be_focused()
     accessible(page)
+    # Rows keep their places below a pointer or the focus, and nothing is lost by that.
+    client.delayed_queue("bills", transfer=False).offer("b", 60)
+    page.get_by_role("link", name="orders").focus()
+    expect(page.locator('[data-figure="waiting"] .count')).to_have_text("3")
+    expect(page.locator('tr[data-queue="bills"]')).to_have_count(0)
+    page.get_by_role("link", name="Waiting").focus()
+    expect(page.locator('tr[data-queue="bills"]')).to_be_visible()
 
 
 def test_a_pause_and_a_hidden_tab_stop_the_updates(open_tab: OpenTab, client: redisson_dq.Client) -> None:

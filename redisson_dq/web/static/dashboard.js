@@ -1,5 +1,6 @@
 // What the pages do beside what they show. Every page works for looking without it.
 
+import { pageAt, redraw } from "./drawing.js";
 import { fleet, queue } from "./fleet.js";
 import { live } from "./live.js";
 import { suggestions } from "./suggest.js";
@@ -92,18 +93,19 @@ function returning() {
   }, 2000);
 }
 
-// An action that goes on tells how far it is.
-function following() {
+// An action that goes on tells how far it is. Each look begins after the one before: none overtakes another.
+async function following() {
   const shown = $("action");
-  if (!shown?.hasAttribute("data-goes-on")) return;
-  const timer = setInterval(async () => {
-    const answer = await fetch(location.href, { headers: { accept: "text/html" } }).catch(() => null);
-    if (!answer?.ok) return;
-    const drawn = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("action");
-    if (!drawn) return;
-    shown.replaceChildren(...drawn.childNodes);
-    if (!drawn.hasAttribute("data-goes-on")) clearInterval(timer);
-  }, 500);
+  while (shown?.hasAttribute("data-goes-on")) {
+    await new Promise((done) => setTimeout(done, 500));
+    const page = await pageAt(location.href);
+    const drawn = page?.getElementById("action");
+    // A session that is over leads to the login.
+    if (page && !drawn) return location.reload();
+    if (!drawn) continue;
+    shown.toggleAttribute("data-goes-on", drawn.hasAttribute("data-goes-on"));
+    redraw(shown, drawn);
+  }
 }
 
 // "/" goes to the filter, wherever the page is.
@@ -122,8 +124,7 @@ choosing();
 returning();
 following();
 keys();
-const page = $("fleet") ?? $("queue");
-if (page?.dataset.now) setServerTime(page.dataset.now);
+setServerTime(document.body.dataset.now);
 startClock($("clock"));
 const line = $("timeline") && timeline($("timeline"));
 if ($("live")) {

@@ -1,5 +1,6 @@
 // Puts the rows of a snapshot, and what the doctor says of them, into the page. Rows keep their places, so that nobody clicks on another one.
 
+import { pageAt, redraw } from "./drawing.js";
 import { aheadOf, put, span } from "./times.js";
 import { findings, marks, summary } from "./verdicts.js";
 
@@ -65,24 +66,25 @@ export function fleet(root) {
   const rows = new Map([...root.querySelectorAll("tr[data-queue]")].map((tr) => [tr.dataset.queue, tr]));
   const known = new Map();
   const isPart = location.search !== "";
-  let isAsking = false;
+  let [isAsking, isOld] = [false, false];
+  // Rows leave their places only while nobody is about to use one.
+  const isUsed = () => root.querySelector("tbody")?.matches(":hover, :focus-within");
 
+  // Queues may come by the hundred: the page follows every few seconds, and once it may.
   async function again() {
+    isOld = true;
     if (isAsking) return;
     isAsking = true;
-    const answer = await fetch(location.href, { headers: { accept: "text/html" } }).catch(() => null);
-    if (answer?.ok) {
-      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-      const drawn = page.getElementById(root.id);
-      if (drawn && !root.querySelector("tbody")?.contains(document.activeElement)) {
-        root.replaceChildren(...drawn.childNodes);
-        put(document.getElementById("shown"), page.getElementById("shown")?.textContent.trim() ?? "");
-        rows.clear();
-        for (const tr of root.querySelectorAll("tr[data-queue]")) rows.set(tr.dataset.queue, tr);
-      }
+    const page = isUsed() ? null : await pageAt(location.href);
+    const drawn = page?.getElementById(root.id);
+    if (drawn && !isUsed()) {
+      redraw(root, drawn);
+      put(document.getElementById("shown"), page.getElementById("shown")?.textContent.trim() ?? "");
+      rows.clear();
+      for (const tr of root.querySelectorAll("tr[data-queue]")) rows.set(tr.dataset.queue, tr);
+      isOld = false;
     }
-    // Queues may come by the hundred. The page follows every few seconds.
-    setTimeout(() => { isAsking = false; }, 3000);
+    setTimeout(() => { isAsking = false; if (isOld) again(); }, 3000);
   }
 
   const onDoctor = (told) => {

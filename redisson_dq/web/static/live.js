@@ -6,7 +6,7 @@ const PAUSED = "redisson-dq.paused";
 
 export function live(button, banner, { onSnapshot, onDoctor }) {
   let source = null;
-  let awaySince = 0;
+  let [awaySince, missed] = [0, ""];
   let isPaused = sessionStorage.getItem(PAUSED) === "yes";
 
   function tell() {
@@ -16,8 +16,9 @@ export function live(button, banner, { onSnapshot, onDoctor }) {
     button.setAttribute("aria-label", isPaused ? "Live update is paused. Go on" : "Live update. Pause it");
   }
 
-  function away(text) {
+  function away(name, text) {
     if (!awaySince) awaySince = Date.now();
+    missed = name;
     banner.classList.remove("good");
     put(banner, `${text} Trying again.`);
     banner.hidden = false;
@@ -29,7 +30,7 @@ export function live(button, banner, { onSnapshot, onDoctor }) {
     const text = span(Date.now() - awaySince);
     awaySince = 0;
     banner.classList.add("good");
-    put(banner, `Redis is back. It was away for ${text || "a moment"}.`);
+    put(banner, `${missed} is back. It was away for ${text || "a moment"}.`);
     setTimeout(() => { if (!awaySince) banner.hidden = true; }, 6000);
     tell();
   }
@@ -45,14 +46,21 @@ export function live(button, banner, { onSnapshot, onDoctor }) {
       tell();
     });
     source.addEventListener("doctor", (event) => onDoctor(JSON.parse(event.data)));
-    source.addEventListener("trouble", (event) => away(`Redis is away, and the figures are the last that were seen. ${JSON.parse(event.data).text}`));
+    source.addEventListener("trouble", (event) => away("Redis", JSON.parse(event.data).text));
     source.addEventListener("error", () => {
       if (document.hidden) return;
-      away("The dashboard does not answer.");
+      away("The dashboard", "The dashboard does not answer.");
       // A server that answers with an error ends the stream for good.
-      if (source?.readyState === EventSource.CLOSED) { close(); setTimeout(open, 3000); }
+      if (source?.readyState === EventSource.CLOSED) { close(); setTimeout(reopen, 3000); }
     });
     tell();
+  }
+
+  // Where the session is over, or the right is gone, the page itself says so.
+  async function reopen() {
+    const answer = await fetch(location.href, { headers: { accept: "text/html" } }).catch(() => null);
+    if (answer?.redirected || [401, 403].includes(answer?.status)) location.reload();
+    else open();
   }
 
   function close() {
@@ -64,7 +72,11 @@ export function live(button, banner, { onSnapshot, onDoctor }) {
   button.addEventListener("click", () => {
     isPaused = !isPaused;
     sessionStorage.setItem(PAUSED, isPaused ? "yes" : "no");
-    isPaused ? close() : open();
+    if (!isPaused) return open();
+    // Nobody tries again now.
+    awaySince = 0;
+    banner.hidden = true;
+    close();
   });
   document.addEventListener("visibilitychange", () => (document.hidden ? close() : open()));
   open();

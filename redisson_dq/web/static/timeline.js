@@ -1,6 +1,7 @@
 // The timeline of due times: dragging and arrow keys move it, Ctrl and the wheel or + and - zoom, "now" moves along.
 // The server draws each span. So a view without a script has the same picture, and this file has no scale of its own.
 
+import { pageAt, redraw } from "./drawing.js";
 import { moving } from "./moving.js";
 import { serverNow } from "./times.js";
 
@@ -22,22 +23,12 @@ export function timeline(section) {
     const mine = ++asked;
     const url = new URL(section.dataset.url, location.href);
     for (const [name, value] of Object.entries({ from, to, again })) if (value !== "") url.searchParams.set(name, value);
-    const answer = await fetch(url, { headers: { accept: "text/html" } }).catch(() => null);
-    if (mine !== asked || drag) return;
-    const page = answer?.ok ? new DOMParser().parseFromString(await answer.text(), "text/html") : null;
-    const drawn = page?.getElementById(section.id);
+    const drawn = (await pageAt(url))?.getElementById(section.id);
     if (mine !== asked || drag) return;
     if (!drawn) return section.querySelector(".moving").removeAttribute("transform");
     query = { from: String(from), to: String(to) };
-    const focused = [...section.querySelectorAll("a")].indexOf(document.activeElement);
-    const label = document.activeElement?.getAttribute("aria-label");
     for (const name of ["fromMs", "toMs", "stepMs"]) section.dataset[name] = drawn.dataset[name];
-    section.replaceChildren(...drawn.childNodes);
-    if (focused >= 0) {
-      const links = [...section.querySelectorAll("a")];
-      const alike = links.find((each) => label && each.getAttribute("aria-label") === label);
-      (alike ?? links[Math.min(focused, links.length - 1)])?.focus({ preventScroll: true });
-    }
+    redraw(section, drawn, { near: true, kept: "#move" });
     mover.draw();
     follow();
   }
