@@ -67,8 +67,9 @@ export function fleet(root) {
   const known = new Map();
   const isPart = location.search !== "";
   let [isAsking, isOld] = [false, false];
-  // Rows leave their places only while nobody is about to use one.
-  const isUsed = () => root.querySelector("tbody")?.matches(":hover, :focus-within");
+  // Rows leave their places only while nobody is about to use one. A finger that was lifted leaves no pointer there.
+  const used = matchMedia("(hover: hover)").matches ? ":hover, :focus-within" : ":focus-within";
+  const isUsed = () => root.querySelector("tbody")?.matches(used);
 
   // Queues may come by the hundred: the page follows every few seconds, and once it may.
   async function again() {
