@@ -116,11 +116,12 @@ def nobody_moves(sight: Sight) -> Iterator[Finding]:
             unknown = True
         elif queue.subscribers == 0:
             late = f", and {counted(figures.overdue, 'of them is', 'of them are')} due" if figures.overdue else ""
+            them = "it" if figures.waiting == 1 else "them"
             yield queue.finding(
                 check="nobody-moves",
                 severity=Severity.PROBLEM,
                 text=counted(figures.waiting, "item waits", "items wait")
-                + f"{late}, and no client has the queue open that would move them",
+                + f"{late}, and no client has the queue open that would move {them}",
                 evidence={"waiting": figures.waiting, "overdue": figures.overdue, "subscribers": 0},
                 shown_by=redis_cli("PUBSUB", "NUMSUB", queue.keys.channel),
                 commands=(queue.command("move", "--follow"), queue.command("move")),

@@ -245,7 +245,7 @@ def _row(row: SeenItem, decoded: DecodedValue) -> ShownItem:
         late_by=row.late,
         at=row.at,
         attempts=row.attempts,
-        reason=_first_line(row.reason),
+        reason=_in_one_line(row.reason),
         every=row.every,
         envelope=row.envelope,
         size=row.size,
@@ -258,8 +258,10 @@ def _row(row: SeenItem, decoded: DecodedValue) -> ShownItem:
     )
 
 
-def _first_line(text: str) -> str:
-    line = text.strip().partition("\n")[0]
+def _in_one_line(text: str) -> str:
+    """The line that says the most: of a traceback the last one, which has the error."""
+    lines = text.strip().splitlines() or [""]
+    line = lines[-1 if lines[0].startswith("Traceback ") else 0].strip()
     return line if len(line) <= _REASON else f"{line[:_REASON]}…"
 
 

@@ -4,7 +4,7 @@ Each event is ``event: NAME`` with JSON in ``data:``.
 
 ==============  ======================================================================================================
 ``snapshot``    ``{"now": ISO time, "rows": [FleetRow, ...], "gone": [names]}``: queues whose figures have changed. The
-                first one is newer than the request
+                first one is newer than the request. Of the series a row has those that the first page draws
 ``trouble``     ``{"text": ...}``: Redis is away, or refuses; the next snapshot ends it
 ``doctor``      ``{"at": ISO time, "verdict": ..., "findings": [...]}``: the doctor has looked again. Findings are those
                 about the queue of the tab, or about the server, each with ``severity``, ``check``, ``queue``, ``text``
@@ -23,6 +23,7 @@ from typing import Any
 
 import anyio
 import anyio.to_thread
+import attrs
 from starlette.types import Receive, Scope, Send
 
 from redisson_dq.doctor import Report
@@ -31,7 +32,7 @@ from redisson_dq.web.doctor import FleetDoctor
 from redisson_dq.web.fleet import Judged, fleet_row, verdicts, worst_of
 from redisson_dq.web.frame import last_figures
 from redisson_dq.web.plain import json_bytes
-from redisson_dq.web.snapshots import Snapshots
+from redisson_dq.web.snapshots import SeenQueue, Snapshots
 
 __all__ = ["Live", "LiveStream"]
 
@@ -56,6 +57,24 @@ class Live:
         self._task: asyncio.Task[None] | None = None
         self._looking: asyncio.Task[None] | None = None
         self._judged: tuple[Report | None, dict[str | None, Judged]] = (None, {})
+        self._rows: dict[str, tuple[object, bytes]] = {}
+
+    async def rows(self, queues: list[SeenQueue]) -> list[bytes]:
+        """The JSON of the rows of these queues. Each is made once for all tabs, and other requests go on meanwhile."""
+        found = []
+        for each in queues:
+            assert each.found is not None
+            now = None if each.found.stats is None else each.found.stats.server_time
+            state = each.changed, self.judged.get(each.name), now and now.replace(second=0, microsecond=0)
+            known, text = self._rows.get(each.name, (None, b""))
+            if known != state:
+                row = fleet_row(each, self.judged, now)
+                drawn = attrs.evolve(row.series, came=(), moved=(), waiting=(), ready=())
+                text = json_bytes(attrs.evolve(row, series=drawn))
+                self._rows[each.name] = state, text
+                await asyncio.sleep(0)
+            found.append(text)
+        return found
 
     @property
     def judged(self) -> dict[str | None, Judged]:
@@ -112,6 +131,7 @@ class Live:
             with contextlib.suppress(RedissonDQError):
                 await anyio.to_thread.run_sync(self.snapshots.take, only)
             self.look()
+            self._rows = {name: row for name, row in self._rows.items() if self.snapshots.queue(name) is not None}
             self._news.set()
             self._news = asyncio.Event()
             await asyncio.sleep(max(0.0, began + self.every - loop.time()))
@@ -183,23 +203,23 @@ class LiveStream:
             has_news = await self._live.news(_IDLE) and snapshots.number > older
             text = b""
             if snapshots.trouble is not None:
-                text = _event("trouble", {"text": last_figures(snapshots.trouble)})
+                text = _event("trouble", json_bytes({"text": last_figures(snapshots.trouble)}))
                 seen, was_away = 0, True
             elif has_news:
                 rows, names, seen = await self.changed_rows(seen)
                 gone = sorted(known - names)
                 known = names
                 if rows or gone or was_away:
-                    told = {"now": snapshots.server_time, "rows": rows, "gone": gone}
-                    text, was_away = _event("snapshot", told), False
+                    parts = json_bytes(snapshots.server_time), b",".join(rows), json_bytes(gone)
+                    text, was_away = _event("snapshot", b'{"now":%s,"rows":[%s],"gone":%s}' % parts), False
             if self._live.doctor.made != diagnosed:
                 diagnosed = self._live.doctor.made
-                text += _event("doctor", {"at": diagnosed, **self._told_by_doctor()})
+                text += _event("doctor", json_bytes({"at": diagnosed, **self._told_by_doctor()}))
             if not text and loop.time() - told_at >= _IDLE:
                 text = b": nothing new\n\n"
 
-    async def changed_rows(self, seen: int) -> tuple[list[Any], frozenset[str], int]:
-        """The rows that have changed since a snapshot, all names, and the number of the last one.
+    async def changed_rows(self, seen: int) -> tuple[list[bytes], frozenset[str], int]:
+        """The rows that have changed since a snapshot, as JSON, all names, and the number of the last one.
 
         A row has also changed where the doctor has another verdict on it.
         """
@@ -211,12 +231,8 @@ class LiveStream:
         queues = [each for each in queues if self._allowed.get(each.name)]
         judged, before = self._live.judged, self._judged
         self._judged = judged
-        rows = []
-        for each in queues:
-            is_news = each.changed > seen or judged.get(each.name) != before.get(each.name)
-            if is_news and each.found is not None:
-                rows.append(fleet_row(each, judged, None if each.found.stats is None else each.found.stats.server_time))
-        return rows, frozenset(each.name for each in queues), number
+        news = [each for each in queues if each.changed > seen or judged.get(each.name) != before.get(each.name)]
+        return await self._live.rows(news), frozenset(each.name for each in queues), number
 
     def _told_by_doctor(self) -> dict[str, Any]:
         """The findings that the page of the tab shows above its figures, and the worst verdict of all it may see."""
@@ -242,5 +258,5 @@ class LiveStream:
             self._allowed.update({name: name in allowed for name in unknown})
 
 
-def _event(name: str, told: Any) -> bytes:
-    return b"event: " + name.encode() + b"\ndata: " + json_bytes(told) + b"\n\n"
+def _event(name: str, data: bytes) -> bytes:
+    return b"event: " + name.encode() + b"\ndata: " + data + b"\n\n"

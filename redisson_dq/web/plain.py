@@ -12,12 +12,16 @@ import attrs
 
 __all__ = ["digits", "json_bytes", "json_text", "plain"]
 
+_AS_THEY_ARE = (str, float, bool)
 # The largest whole number that JavaScript has exactly.
 _SAFE = (1 << 53) - 1
 
 
 def plain(value: Any) -> Any:
     """A view, or any part of one, as JSON has it."""
+    # Most parts are the points of small charts.
+    if value is None or type(value) in _AS_THEY_ARE:
+        return value
     if attrs.has(type(value)):
         return {each.name.rstrip("_"): plain(getattr(value, each.name)) for each in attrs.fields(type(value))}
     if isinstance(value, Mapping):

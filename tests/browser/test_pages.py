@@ -210,6 +210,8 @@ def test_an_id_is_copied_over_plain_http_too(open_tab: OpenTab) -> None:
 
 def test_a_dead_value_says_why(open_tab: OpenTab) -> None:
     page = open_tab().open(PATHS["dead"])
+    # Of a traceback the list has the error.
+    expect(page.locator(".reason")).to_have_text(f"Declined: {MARKUP}")
     page.locator("table.items tbody a").first.click()
     expect(page.locator(".trace")).to_contain_text("Traceback (most recent call last):")
     expect(page.locator(".lead")).to_have_text(f"Declined: {MARKUP}")

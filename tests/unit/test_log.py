@@ -293,11 +293,13 @@ def test_no_part_has_an_unguarded_logger() -> None:
         for path in package.rglob("*.py")
         if "getLogger(" in path.read_text() and path.relative_to(package).parts[:2] != ("cli", "demo")
     ]
-    # Examples, the filter that names the queue of a record, and the handler that finds warnings in tests.
+    # Examples, filters for the queue of a record and for the log of the web server, and the handler that finds warnings
+    # in tests.
     assert sorted(found) == [
         "_async/worker/event.py",
         "_log.py",
         "_sync/worker/event.py",
+        "cli/dashboard.py",
         "observing/log.py",
         "testing/_leaks.py",
     ]

@@ -197,7 +197,7 @@ def test_an_action_that_meets_an_unexpected_error_ends(
 def test_actions_that_fail_are_forgotten_in_the_end(
     pages: TestClient, client: redisson_dq.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("redisson_dq.web.deeds.ledger._MOST", 5)
+    monkeypatch.setattr("redisson_dq.web.deeds.ledger.MOST_DEEDS", 5)
     client.delayed_queue("orders", transfer=False).offer("a", 3600, id="a")
     for _ in range(8):
         found = step(pages, act(pages, "orders", action="offer", state="queue", value='"b"', item_id="a"), "do")

@@ -17,9 +17,11 @@ import pytest
 import redis
 
 import redisson_dq
+from redisson_dq.browsing import figures_of
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.web import app
 from redisson_dq.web.dashboard import Dashboard
+from redisson_dq.web.fleet import fleet_row
 from redisson_dq.web.live import Live, LiveStream
 from redisson_dq.web.snapshots import Snapshots
 from tests.conftest import PATIENCE
@@ -86,14 +88,14 @@ def test_no_snapshot_is_older_than_the_page_of_its_tab(
     orders = client.delayed_queue("orders", transfer=False)
     orders.offer("a", 3600)
     looked, gate = threading.Event(), threading.Event()
-    look = Snapshots._look
 
-    def slowly(self: Snapshots, *arguments: Any) -> None:
-        look(self, *arguments)
+    def slowly(*arguments: Any) -> Any:
+        found = list(figures_of(*arguments))
         looked.set()
         assert gate.wait(PATIENCE)
+        return found
 
-    monkeypatch.setattr(Snapshots, "_look", slowly)
+    monkeypatch.setattr("redisson_dq.web.snapshots.figures_of", slowly)
     address = f"{served.url}/live?queue=orders"
     with httpx.stream("GET", address, timeout=PATIENCE):
         assert looked.wait(PATIENCE)
@@ -156,6 +158,41 @@ def test_a_hundred_tabs_cost_as_much_as_one_and_none_costs_nothing(
     number, before = snapshots.number, calls(redis_url)
     time.sleep(2 * Live.every)
     assert (snapshots.number, calls(redis_url)) == (number, before)
+
+
+def test_a_row_is_made_once_for_all_tabs(
+    redis_url: str, client: redisson_dq.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a hundred tabs on hundreds of queues would keep the dashboard from all other answers."""
+    queues = [client.delayed_queue(f"queue-{i}", transfer=False) for i in range(20)]
+    for each in queues:
+        each.offer("a", 3600)
+    made = 0
+
+    def counted(*arguments: Any) -> Any:
+        nonlocal made
+        made += 1
+        return fleet_row(*arguments)
+
+    monkeypatch.setattr("redisson_dq.web.live.fleet_row", counted)
+    dashboard = app(redis_url).state.dashboard
+
+    async def rows_of_all_tabs() -> int:
+        dashboard.snapshots.forget()
+        dashboard.snapshots.take()
+        told = await asyncio.gather(*(LiveStream(dashboard.live, None, seeing).changed_rows(0) for _ in range(50)))
+        assert {len(rows) for rows, _, _ in told} == {20}
+        return made
+
+    async def seeing(names: list[str]) -> list[str]:
+        return names
+
+    with contextlib.closing(dashboard.client):
+        assert asyncio.run(rows_of_all_tabs()) == 20
+        queues[0].offer("b", 3600)
+        # A minute may have ended meanwhile, and then the charts of all have moved on.
+        assert asyncio.run(rows_of_all_tabs()) in (21, 40)
+        dashboard.close()
 
 
 def test_a_hundred_tabs_that_draw_their_spans_anew_cost_as_much_as_one(

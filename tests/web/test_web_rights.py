@@ -187,7 +187,7 @@ async def first_rows(dashboard: Dashboard, role: str) -> str:
     dashboard.snapshots.forget()
     dashboard.snapshots.take()
     rows, names, _ = await LiveStream(dashboard.live, None, seeing).changed_rows(0)
-    return json_bytes([rows, sorted(names)]).decode()
+    return b"".join([*rows, json_bytes(sorted(names))]).decode()
 
 
 # -- hosts, origins, forms -------------------------------------------------------------------------------------------

@@ -19,11 +19,13 @@ from redisson_dq.web.deeds.kinds import OF_QUEUE, WebDeed
 from redisson_dq.web.deeds.offering import check_codec, check_form, offer
 from redisson_dq.web.masks import Masks
 
-__all__ = ["Deeds"]
+__all__ = ["MOST_DEEDS", "Deeds"]
 
 logger = Log()
-# So many deeds are remembered, and so many of each user may be chosen and not carried out.
-_MOST, _MOST_READY = 200, 20
+#: So many deeds are remembered.
+MOST_DEEDS = 200
+# So many of each user may be chosen and not carried out.
+_MOST_READY = 20
 _READY_FOR_US = 600_000_000
 _ENDED = ("done", "undone", "dropped", "failed")
 
@@ -66,7 +68,7 @@ class Deeds:
                 )
             self._deeds[deed.id] = deed
             for id in [each.id for each in self._deeds.values() if each.status in _ENDED]:
-                if len(self._deeds) <= _MOST:
+                if len(self._deeds) <= MOST_DEEDS:
                     break
                 del self._deeds[id]
 
