@@ -241,7 +241,9 @@ class Dashboard:
         if request.query_params.get("format") == "json":
             return Response(json_bytes(trouble), trouble.status, headers, "application/json")
         site = self._frame(request, self._known(request), frozenset())
-        text = self._templates.get_template("error.html").render(view=trouble, site=site, links=links)
+        # Where an address or a form of a queue was wrong, its page goes on.
+        queue = text_of(request.path_params.get("queue", "")) if trouble.status in (400, 404) else ""
+        text = self._templates.get_template("error.html").render(view=trouble, site=site, links=links, queue=queue)
         return _page(text, trouble.status, headers)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import attrs
 import jinja2
 
+from redisson_dq._shell import safe
 from redisson_dq.errors import ArgumentError, RedisConnectionError, WrongTypeError
 from redisson_dq.web.routing import NotFound
 from redisson_dq.web.times import in_words, span_in_words
@@ -104,6 +105,8 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     made.filters |= {"number": _number, "ago": in_words, "span": _span, "utc": _utc, "most": _most, "bars": _bars}
+    # As terminals show names: with marks that turn a text around one would look like another.
+    made.filters["visible"] = safe
     return made
 
 

@@ -96,6 +96,7 @@ def test_items_are_rescheduled_to_a_moment_and_by_a_span(pages: TestClient, clie
         LINKS.act("orders"), data={"token": token_of(pages), "action": "reschedule", "id": "a", "when": "soon"}
     )
     assert answer.status_code == 400
+    assert f'href="{LINKS.queue("orders")}">Back to the queue</a>' in answer.text
 
 
 def test_a_queue_is_paused_and_resumed(pages: TestClient, client: redisson_dq.Client) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import socket
 import struct
 from typing import Any
@@ -184,6 +185,15 @@ def test_any_name_is_one_page_of_one_queue(browse: Open, client: redisson_dq.Cli
             assert "<script>alert" not in text
             assert "49" not in text or name != "{{7*7}}" or "{{7*7}}" in text
     assert {row["name"] for row in pages.get("/?format=json").json()["rows"]} == set(NAMES)
+
+
+def test_a_name_that_turns_itself_around_looks_like_no_other(browse: Open, client: redisson_dq.Client) -> None:
+    client.delayed_queue("\u202egnitset", transfer=False).offer("value", 3600)
+    pages = browse()
+    for address in ("/", LINKS.queue("\u202egnitset"), LINKS.items("\u202egnitset"), LINKS.doctor()):
+        text = pages.get(address).text
+        assert re.search(r">\\u202egnitset<", text), address
+        assert ">\u202egnitset<" not in text
 
 
 PATHS = (
