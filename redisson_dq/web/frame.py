@@ -101,6 +101,8 @@ def environment() -> jinja2.Environment:
         loader=jinja2.FileSystemLoader(_TEMPLATES),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
+        # The templates of a version that is installed meanwhile do not fit this one's views.
+        auto_reload=False,
         trim_blocks=True,
         lstrip_blocks=True,
     )
