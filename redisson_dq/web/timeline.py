@@ -127,8 +127,8 @@ def timeline(
 ) -> TimelineView:
     """The view. ``from_`` and ``to`` are epoch ms, ISO 8601, or spans from now on such as ``-1h``, ``now``, ``+30d``.
 
-    Without them all that waits is in the range. One read-only script for each partition, and one more without ``to``.
-    It also shows the first bytes of some values, whose classes colour the spans.
+    Without them the range has all that is ahead, and overdue items of as long a time. One read-only script for each
+    partition, and one more without ``to``. It also shows the first bytes of some values, whose classes colour spans.
 
     Raises ArgumentError, RedisConnectionError, RedisReplyError.
     """
@@ -136,13 +136,15 @@ def timeline(
     keys = [QueueKeys.of(map_name(name, mapper)) for name in names_of_parts(client, queue, partitions)]
     first = None if to and not _is_relative(from_, to) else _counted(client, keys, ())
     now_ms = 0 if first is None else first.now_us // 1000
-    start = now_ms if not from_ else moment_ms(from_, now_ms)
+    start = moment_ms(from_, now_ms) if from_ else now_ms
     if to:
         end = moment_ms(to, now_ms)
     else:
         assert first is not None
         # Up to the last one, with some room behind it.
         end = max(start + _LEAST, math.ceil(min(first.last_ms or 0, _LAST_MS)) + 1)
+        if not from_ and first.first_ms is not None:
+            start = _with_overdue(first, now_ms, end)
     start, end = max(0, start), min(end, _LAST_MS)
     if end <= start:
         raise ArgumentError(f"a timeline ends after its beginning, and {to!r} is not after {from_!r}")
@@ -153,6 +155,12 @@ def timeline(
     edges = [begin + i * width for i in range(_count(start, end, width) + 1)]
     found = _counted(client, keys, edges)
     return _view(queue, edges, width, found, sample_classes(masks.reader(), found.shown, found.counts), from_, to)
+
+
+def _with_overdue(found: DueSpans, now_ms: int, end: int) -> int:
+    """The beginning of the range. One item that is overdue for months leaves room for all that is ahead."""
+    first, last = math.floor(max(0.0, found.first_ms or 0.0)), found.last_ms or 0.0
+    return min(now_ms, first if last <= now_ms else max(first, now_ms - max(end - now_ms, _H)))
 
 
 def _count(start: int, end: int, width: int) -> int:

@@ -45,6 +45,33 @@ def counted(view: TimelineView) -> int:
     return view.before + sum(each.count for each in view.spans) + view.later
 
 
+MIN = 60_000
+
+
+@pytest.mark.parametrize(
+    ("dues", "before"),
+    [
+        # All of them are overdue, by minutes or by months.
+        ((-5 * MIN, -4 * MIN), 0),
+        ((-90 * DAY, -60 * DAY), 0),
+        # As much time is shown of what is overdue as of what is ahead, and an hour at least.
+        ((-50 * MIN, 2 * MIN), 0),
+        ((-2 * DAY, 3 * DAY), 0),
+        ((-90 * DAY, -30 * MIN, 2 * MIN), 1),
+        ((5 * MIN, 2 * DAY), 0),
+    ],
+)
+def test_without_a_choice_the_range_has_what_is_overdue_too(
+    redis_url: str, client: redisson_dq.Client, dues: tuple[int, ...], before: int
+) -> None:
+    now = now_of(redis_url)
+    filled(redis_url, *(now + each for each in dues))
+    view = timeline(client, "orders", None)
+    assert (view.before, view.later) == (before, 0)
+    assert sum(each.count for each in view.spans) == len(dues) - before
+    assert sum(each.overdue for each in view.spans) == sum(each < 0 for each in dues) - before
+
+
 @pytest.mark.parametrize(
     ("from_", "to"),
     [
