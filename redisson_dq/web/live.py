@@ -214,7 +214,7 @@ class LiveStream:
                     text, was_away = _event("snapshot", b'{"now":%s,"rows":[%s],"gone":%s}' % parts), False
             if self._live.doctor.made != diagnosed:
                 diagnosed = self._live.doctor.made
-                text += _event("doctor", json_bytes({"at": diagnosed, **self._told_by_doctor()}))
+                text += _event("doctor", json_bytes({"at": diagnosed, **await self._told_by_doctor()}))
             if not text and loop.time() - told_at >= _IDLE:
                 text = b": nothing new\n\n"
 
@@ -234,9 +234,11 @@ class LiveStream:
         news = [each for each in queues if each.changed > seen or judged.get(each.name) != before.get(each.name)]
         return await self._live.rows(news), frozenset(each.name for each in queues), number
 
-    def _told_by_doctor(self) -> dict[str, Any]:
+    async def _told_by_doctor(self) -> dict[str, Any]:
         """The findings that the page of the tab shows above its figures, and the worst verdict of all it may see."""
         report, judged = self._live.doctor.report, self._live.judged
+        # The doctor may have looked before there is a snapshot for this tab.
+        await self._ask([name for name in judged if name is not None])
         seen = [name for name in judged if name is None or self._allowed.get(name)]
         found = () if report is None else report.findings
         return {

@@ -81,6 +81,18 @@ def test_the_page_of_a_queue_that_comes_later_gets_its_figures(
         assert [(row["name"], row["waiting"]) for row in told["rows"]] == [("orders", 1)]
 
 
+def test_the_verdict_of_a_new_tab_is_that_on_all_queues(served: Served, client: redisson_dq.Client) -> None:
+    client.delayed_queue("orders", transfer=False).offer("nobody moves it", 3600)
+    served.dashboard.live.every = 3600
+    assert httpx.get(f"{served.url}/doctor", timeout=PATIENCE).status_code == 200
+    # The tab gets no snapshot: this one is older than its page.
+    served.dashboard.snapshots.fresh = 3600
+    served.dashboard.snapshots.take()
+    with httpx.stream("GET", f"{served.url}/live", timeout=PATIENCE) as answer:
+        name, told = next(events(answer))
+    assert (name, told["verdict"]) == ("doctor", "problem")
+
+
 def test_no_snapshot_is_older_than_the_page_of_its_tab(
     served: Served, client: redisson_dq.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
