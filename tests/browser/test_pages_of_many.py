@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
@@ -13,6 +14,7 @@ from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.web.paths import Links
 from tests.browser.conftest import OpenTab, serving
 from tests.browser.judging import LARGEST, settled, shifts, sizes
+from tests.conftest import PATIENCE
 
 LINKS = Links("")
 QUEUES, ITEMS = 500, 1_000_000
@@ -27,6 +29,8 @@ def root(server: EmbeddedServer) -> Iterator[str]:
             with client.delayed_queue(f"queue-{i:03}", transfer=False) as queue:
                 queue.offer("a", 3600 + i)
     with serving(server.url) as root:
+        # The doctor's first findings push the rest of a page down where they come after it.
+        httpx.get(f"{root}/doctor", timeout=PATIENCE).raise_for_status()
         yield root
 
 
