@@ -122,15 +122,20 @@ class Checked:
 
 def checked(path: Path) -> Checked:
     """Reads a whole file, and checks its digest and its counts. Raises FileError."""
-    digest, counts, header = hashlib.sha256(), Counter[str](), None
+    digest, counts, header, found = hashlib.sha256(), Counter[str](), None, None
     for lines, (line, fields) in enumerate(lines_of(path)):
+        if found is not None:
+            # Two exports behind each other, perhaps. Those of the second would be left out.
+            raise FileError(f"{path}: more lines stand behind its last one; import each export from a file of its own")
         if header is None:
             header = header_of(path, fields)
         elif "end" in fields:
-            return _compared(path, header, fields["end"], digest.hexdigest(), counts, lines)
+            found = _compared(path, header, fields["end"], digest.hexdigest(), counts, lines)
         elif "expires_ms" not in fields:
             counts[content_of(fields)[0]] += 1
         digest.update(line)
+    if found is not None:
+        return found
     raise FileError(f"{path}: its last line is missing; the export was not finished: run it again, it goes on")
 
 
@@ -144,9 +149,8 @@ def header_of(path: Path, fields: dict[str, Any]) -> dict[str, Any]:
     return fields
 
 
-def _compared(
-    path: Path, header: dict[str, Any], end: dict[str, Any], digest: str, counts: Counter[str], lines: int
-) -> Checked:
-    if end.get("sha256") != digest or end.get("lines") != lines or end.get("counts") != dict(counts):
+def _compared(path: Path, header: dict[str, Any], end: Any, digest: str, counts: Counter[str], lines: int) -> Checked:
+    told = end if isinstance(end, dict) else {}
+    if told.get("sha256") != digest or told.get("lines") != lines or told.get("counts") != dict(counts):
         raise FileError(f"{path}: its contents are not those that were exported: the digest in its last line differs")
-    return Checked(header=header, end=end, digest=digest)
+    return Checked(header=header, end=told, digest=digest)
