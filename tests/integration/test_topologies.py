@@ -21,7 +21,7 @@ import redisson_dq.otel
 from redisson_dq._redis import client_at
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
-from redisson_dq.errors import RedisConnectionError, RedissonDQError, WrongTypeError
+from redisson_dq.errors import RedisConnectionError, RedisReplyError, RedissonDQError, WrongTypeError
 from redisson_dq.observing import Happening, Noticed
 from redisson_dq.wire.blocking import Pop
 from redisson_dq.wire.keys import QueueKeys
@@ -87,6 +87,25 @@ def test_a_worker_of_a_cluster_by_its_url(flavour: Flavour, cluster: Cluster) ->
     cluster.admins[cluster.owner(NAMES[0])].rpush(NAMES[0], "a")
     with running(worker):
         assert ledger.next() == "a"
+
+
+@ONE_FLAVOUR_BY_DAY
+def test_one_request_of_many_waits_for_a_cluster_that_is_down(flavour: Flavour) -> None:
+    with ExitStack() as stack:
+        cluster = Cluster(stack, 2, node_timeout_ms=500)
+        admin, name = cluster.admins[0], next(each for each in NAMES if cluster.owner(each) == 0)
+        client = stack.enter_context(flavour.cluster(cluster.url, codec=StringCodec()))
+        queue = client.blocking_queue(name, transfer=False)
+        assert queue.size() == 0
+        cluster.servers[1].kill()
+        eventually(lambda: admin.execute_command("CLUSTER INFO")["cluster_state"] == "fail")
+        pipe = client.pipeline(transaction=False)
+        for _ in range(10):
+            pipe.add(queue.requests.size())
+        with pytest.raises(RedisReplyError, match="CLUSTERDOWN"):
+            pipe.execute()
+        # All of them together, and one again and again.
+        assert admin.info("commandstats")["cmdstat_llen"]["rejected_calls"] < 20
 
 
 @pytest.fixture
@@ -345,22 +364,27 @@ class Watched:
         self.replica = stack.enter_context(EmbeddedServer(program=program, config=replica_of))
         with redis.Redis.from_url(self.replica.url) as admin:
             eventually(lambda: admin.info("replication")["master_link_status"] == "up")
-        with EmbeddedServer(program=program) as short:
-            self.port = short.port
-        config = directory / "sentinel.conf"
-        config.write_text(
-            f"port {self.port}\nbind 127.0.0.1\ndir {directory}\n"
-            f"sentinel monitor main 127.0.0.1 {self.master.port} 1\n"
-            "sentinel down-after-milliseconds main 500\nsentinel failover-timeout main 3000\n"
-        )
-        command = [str(program.path), str(config), "--sentinel"]
-        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        stack.callback(self.process.wait)
-        stack.callback(self.process.terminate)
-        sentinel = redis.Redis(port=self.port or 0)
-        stack.callback(sentinel.close)
-        eventually(lambda: _answers(sentinel))
+        self.port = sentinel_of(stack, directory, self.master)
+        sentinel = stack.enter_context(redis.Redis(port=self.port))
         eventually(lambda: len(sentinel.sentinel_slaves("main")) == 1)
+
+
+def sentinel_of(stack: ExitStack, directory: Path, master: EmbeddedServer) -> int:
+    """The port of a Sentinel that calls the master ``main``."""
+    with EmbeddedServer(program=master.program) as short:
+        port = short.port or 0
+    config = directory / "sentinel.conf"
+    config.write_text(
+        f"port {port}\nbind 127.0.0.1\ndir {directory}\nsentinel monitor main 127.0.0.1 {master.port} 1\n"
+        "sentinel down-after-milliseconds main 500\nsentinel failover-timeout main 3000\n"
+    )
+    command = [str(master.program.path), str(config), "--sentinel"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    stack.callback(process.wait)
+    stack.callback(process.terminate)
+    sentinel = stack.enter_context(redis.Redis(port=port))
+    eventually(lambda: _answers(sentinel))
+    return port
 
 
 def _answers(server: redis.Redis) -> bool:

@@ -187,10 +187,19 @@ class Connections(Pools):
             with self._observers.exchange([(each.name, each.keys) for each in requests], self.clock) as errors:
                 answers = self._run_together(requests, parts, transaction)
                 errors[:] = [reply if isinstance(reply, Exception) else None for reply, _ in answers]
-        return [
-            self._result_of(request, reply, transaction, confirmed)
-            for request, (reply, confirmed) in zip(requests, answers, strict=True)
-        ]
+        results: list[Any] = []
+        is_down = False
+        for request, (reply, confirmed) in zip(requests, answers, strict=True):
+            if is_down and isinstance(reply, ClusterDownError):
+                # One request has waited for the cluster. Each further one would wait as long, one after the other.
+                results.append(explained(self, request, reply))
+                continue
+            result = self._result_of(request, reply, transaction, confirmed)
+            is_down = is_down or (
+                isinstance(result, RedissonDQError) and isinstance(result.__cause__, ClusterDownError)
+            )
+            results.append(result)
+        return results
 
     def _run_together(
         self, requests: list[Request[Any]], parts: list[tuple[ConnectionPool, list[int]]], transaction: bool
