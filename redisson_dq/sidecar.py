@@ -70,6 +70,11 @@ def names_for(client: Client, queues: Iterable[str], partitions: int | None = No
         if patterns:
             raise
         logger.info("partitions are not looked for: %s", error)
+    except RedisConnectionError as error:
+        # The queues of a cluster's other nodes need no look at the one that is away.
+        if patterns or not client.runtime.connections.is_cluster:
+            raise
+        logger.warning("partitions are not looked for: %s", error)
     return sorted(names)
 
 
@@ -132,11 +137,12 @@ def move_due(client: Client, queues: Sequence[str], partitions: int | None = Non
 
 
 def _refused(client: Client, names: Sequence[str]) -> tuple[dict[str, RedissonDQError], list[datetime]]:
-    """The queues that this user may not look at, with the refusals, and the times of the looks at the others."""
+    """The queues that cannot be looked at, with the refusals, and the times of the looks at the others."""
     refused: dict[str, RedissonDQError] = {}
     times = []
     for name, figures in client.stats(*names, return_exceptions=True).items():
-        if isinstance(figures, RedisConnectionError):
+        # Of a cluster other nodes may answer.
+        if isinstance(figures, RedisConnectionError) and not client.runtime.connections.is_cluster:
             raise figures
         if isinstance(figures, RedissonDQError):
             refused[name] = figures

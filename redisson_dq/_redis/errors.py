@@ -11,8 +11,10 @@ import redis.sentinel
 from redisson_dq.errors import CrossSlotError, RedisConnectionError, RedisReplyError, RedissonDQError, ServerFullError
 
 __all__ = [
+    "A_SENTINEL",
+    "ONE_NODE",
     "is_denied",
-    "is_moved",
+    "is_misnamed",
     "is_out_of_memory",
     "is_passing",
     "lacks_rights",
@@ -46,6 +48,19 @@ _PASSING_ERRORS = (
 _PASSING_IN_A_SCRIPT = re.compile(r"(?s)Error running script .*-(MASTERDOWN|MISCONF|NOREPLICAS|OOM|READONLY) ")
 
 
+#: Kinds of servers that are no single Redis, and the way to name each.
+A_SENTINEL = "a Sentinel: name its master as redis+sentinel://host:port/service"
+ONE_NODE = "one node of a cluster: name it as redis+cluster://host:port"
+
+# Further texts where the URL names a server of another kind, and their remedies. A Sentinel knows no command of keys.
+_MISNAMED = (
+    (r"DB index is out of range", "the server has fewer databases: redis-cli INFO keyspace tells those that have keys"),
+    (r"SELECT is not allowed in cluster mode", f"the server is {ONE_NODE}"),
+    (r"unknown command ['`]SENTINEL", "the server is no Sentinel: name it as redis://host:port"),
+    (r"unknown command ['`](EVALSHA|EXISTS|HLEN|SCAN|SELECT)\b", f"the server may be {A_SENTINEL}"),
+    (r"Cluster mode is not enabled on this node", "the server is in no cluster: name it as redis://host:port"),
+)
+
 #: The remedy for an error reply, by its class and its first word.
 _REMEDIES: tuple[tuple[type[Exception] | None, str, str], ...] = (
     (redis.exceptions.ReadOnlyError, "READONLY", "this server is a replica: name its master"),
@@ -56,7 +71,7 @@ _REMEDIES: tuple[tuple[type[Exception] | None, str, str], ...] = (
         "this replica has lost its master: name another server",
     ),
     (redis.exceptions.ClusterDownError, "CLUSTERDOWN", "redis-cli CLUSTER INFO tells which slots have no node"),
-    (redis.exceptions.AskError, "MOVED", "the server is one node of a cluster: name it as redis+cluster://host:port"),
+    (redis.exceptions.AskError, "MOVED", f"the server is {ONE_NODE}"),
     (None, "BUSY", "a script runs for long: wait for its end, or end it by redis-cli SCRIPT KILL"),
     (None, "NOREPLICAS", "the server wants more replicas, by its setting min-replicas-to-write"),
 )
@@ -71,6 +86,11 @@ def with_remedy(error: BaseException) -> str:
             return f"{text}; {remedy}"
         if kind is not None and isinstance(error, kind):
             return f"{word} {text}; {remedy}"
+    for pattern, remedy in _MISNAMED:
+        if re.search(pattern, text):
+            # Redis lists the arguments of an unknown command, with a comma or a space behind the last.
+            said = text.rstrip(" ,")
+            return f"{said}; {remedy}"
     return text
 
 
@@ -116,9 +136,10 @@ def serves_nobody(error: RedissonDQError) -> bool:
     return is_down or (isinstance(cause, redis.exceptions.ResponseError) and str(cause).startswith("BUSY "))
 
 
-def is_moved(error: RedissonDQError) -> bool:
-    """Whether one of our errors says that another node of a cluster has the keys."""
-    return isinstance(error.__cause__, redis.exceptions.AskError)
+def is_misnamed(error: BaseException) -> bool:
+    """Whether one of our errors says that the URL names a server of another kind, or a database that is none."""
+    cause = error.__cause__
+    return isinstance(cause, redis.exceptions.AskError) or any(re.search(text, str(cause)) for text, _ in _MISNAMED)
 
 
 def _shorten(error: Exception) -> None:

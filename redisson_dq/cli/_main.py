@@ -3,7 +3,7 @@
 ====== ===========================================================
 0      success, also with warnings
 1      a problem was found, or an error that has no code of its own
-64     a usage error: the arguments cannot be used, or the URL names one node of a cluster
+64     a usage error: the arguments cannot be used, or the URL names another kind of server
 65     data: a key of another type, or a value that no codec reads
 69     Redis cannot be reached, or serves nobody for now
 70     of ``worker``: the user's module raised an exception

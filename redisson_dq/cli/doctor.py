@@ -28,6 +28,7 @@ _STYLES = {"ok": "green", "problem": "bold red", "warning": "yellow", "unknown":
     exit codes:
       0   all is well, or there are warnings only
       1   a problem was found; with --strict a warning too
+      64  the URL names a server of another kind, such as a Sentinel
       69  Redis cannot be reached
       77  Redis refused the login, or the first command
     """

@@ -9,13 +9,13 @@ import attrs
 import redis
 
 from redisson_dq._log import Log
-from redisson_dq._redis.errors import lacks_rights
+from redisson_dq._redis.errors import is_misnamed, lacks_rights
 from redisson_dq._sync.client import Client
 from redisson_dq._texts import described, nearest
 from redisson_dq.codecs.base import Codec
 from redisson_dq.doctor import entries, fleet, flow, replication, rights, server, timing, values
 from redisson_dq.doctor.addresses import has_password, redis_cli_options
-from redisson_dq.doctor.findings import CannotRun, Finding, Report, Result, Severity, Status, addressed
+from redisson_dq.doctor.findings import CannotRun, Finding, Misnamed, Report, Result, Severity, Status, addressed
 from redisson_dq.doctor.sight import Sight
 from redisson_dq.errors import ArgumentError, RedissonDQError
 
@@ -123,22 +123,33 @@ def _failure(sight: Sight) -> tuple[str, str] | None:
         list(server.connection(sight))
     except (CannotRun, RedissonDQError) as error:
         cause = error if isinstance(error, RedissonDQError) else error.__cause__
+        if isinstance(error, Misnamed) or (cause is not None and is_misnamed(cause)):
+            return "misnamed", str(error)
         refused = isinstance(cause, RedissonDQError) and lacks_rights(cause)
         return ("rights" if refused else "unreachable"), str(error)
     return None
 
 
+#: The reason of all other checks, the command that shows it, and those that help, by the failure.
+_FAILURES = {
+    "unreachable": ("Redis cannot be reached", "redis-cli PING", ("redis-cli PING", "systemctl status redis")),
+    "rights": ("Redis refused the first command", "redis-cli PING", ("redis-cli ACL WHOAMI",)),
+    "misnamed": ("the URL names a server of another kind", "redis-cli INFO server", ("# {remedy}",)),
+}
+
+
 def _without_redis(chosen: list[Check], sight: Sight, failure: str, text: str) -> Report:
+    reason, shown_by, commands = _FAILURES[failure]
     finding = Finding(
         check="connection",
         severity=Severity.PROBLEM,
         text=text,
         queue=None,
-        evidence={"error": text},
-        shown_by="redis-cli PING",
-        commands=("redis-cli ACL WHOAMI",) if failure == "rights" else ("redis-cli PING", "systemctl status redis"),
+        # Of a cluster, the node that did not answer.
+        evidence={"error": text} if sight.asked is None else {"error": text, "server": sight.asked.name},
+        shown_by=shown_by,
+        commands=tuple(each.format(remedy=text.rpartition(": ")[2]) for each in commands),
     )
-    reason = "Redis cannot be reached" if failure == "unreachable" else "Redis refused the first command"
     results = [
         Result(check=each.id, status=Status.PROBLEM)
         if each.id == "connection"

@@ -15,6 +15,7 @@ __all__ = [
     "RECENTLY_S",
     "CannotRun",
     "Finding",
+    "Misnamed",
     "Report",
     "Result",
     "Severity",
@@ -47,6 +48,10 @@ class Status(str, enum.Enum):
 
 class CannotRun(Exception):
     """A check has no facts to judge by. The text is the reason."""
+
+
+class Misnamed(CannotRun):
+    """The URL names a server of another kind. The text ends with a colon and the way to name it."""
 
 
 @attrs.frozen(kw_only=True)
@@ -116,7 +121,7 @@ class Report:
     """The results of all checks that ran, in the order of the table, and their findings, problems first.
 
     ``notes`` say which part of the data was looked at where that was not all of it. ``failure`` says why no check could
-    run: ``"unreachable"`` or ``"rights"``.
+    run: ``"unreachable"``, ``"rights"``, or ``"misnamed"`` where the URL names a server of another kind.
     """
 
     results: tuple[Result, ...]
@@ -130,12 +135,12 @@ class Report:
         return any(each.severity is Severity.PROBLEM for each in self.findings)
 
     def exit_code(self, *, strict: bool = False) -> int:
-        """0 when all is well or there are warnings alone, 1 for a problem, 69 without Redis, 77 without rights.
+        """0 when all is well or there are warnings alone, 1 for a problem, 64, 69 and 77 for a ``failure``.
 
         With ``strict`` a warning counts as a problem.
         """
         if self.failure is not None:
-            return {"unreachable": 69, "rights": 77}[self.failure]
+            return {"misnamed": 64, "unreachable": 69, "rights": 77}[self.failure]
         return 1 if self.has_problem or (strict and self.findings) else 0
 
     def to_dict(self) -> dict[str, Any]:

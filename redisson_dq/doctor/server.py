@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 
+from redisson_dq._redis.errors import A_SENTINEL, ONE_NODE
 from redisson_dq._shell import command_line
-from redisson_dq.doctor.findings import CannotRun, Finding, Severity, redis_cli, server_problem, server_warning
+from redisson_dq.doctor.facts import fields_of
+from redisson_dq.doctor.findings import (
+    CannotRun,
+    Finding,
+    Misnamed,
+    Severity,
+    redis_cli,
+    server_problem,
+    server_warning,
+)
 from redisson_dq.doctor.sight import Sight
 from redisson_dq.observing.server_advice import version_of
 
@@ -17,10 +28,28 @@ _NEARLY_FULL = 0.9
 
 
 def connection(sight: Sight) -> Iterator[Finding]:
-    """Redis answers."""
+    """Redis answers, and the URL names it as it is."""
     for node in sight.nodes:
         sight.ask("PING", node=node)
+    if not sight.connections.is_cluster:
+        kind = None
+        with contextlib.suppress(CannotRun):
+            kind = _another_kind(sight)
+        if kind is not None:
+            raise Misnamed(f"{sight.nodes[0].name} is {kind}")
     yield from ()
+
+
+def _another_kind(sight: Sight) -> str | None:
+    ((_, info),) = sight.infos
+    # Valkey has another name for it.
+    if "sentinel" in (info.get("redis_mode"), info.get("server_mode")):
+        return A_SENTINEL
+    if info.get("cluster_enabled") != "1":
+        return None
+    # A node knows the queues and the subscribers of its own slots alone.
+    is_alone = fields_of(sight.ask("CLUSTER", "INFO")).get("cluster_size") in ("0", "1")
+    return None if is_alone else ONE_NODE
 
 
 def server_version(sight: Sight) -> Iterator[Finding]:

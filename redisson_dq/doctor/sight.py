@@ -54,6 +54,8 @@ class Sight:
         self.refused: dict[str, RedissonDQError] = {}
         #: Whether a check has looked at the queues. Set back before each.
         self.has_asked_for_queues = False
+        #: The node that was asked last, where one was.
+        self.asked: Node | None = None
         self._options = client.runtime.options
         self._wanted = tuple(queues)
         self._kept: dict[str, Any] = {}
@@ -67,6 +69,7 @@ class Sight:
 
     def ask(self, *words: str | int, node: Node | None = None) -> Any:
         """The reply to a command. Raises CannotRun where the user may not send it, or the server does not know it."""
+        self.asked = node
         request: Request[Any] = Request(words=words, types={"": ""}, parse=lambda reply: reply)
         try:
             return self.connections.run(request, node=None if node is None else node.pool)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.testing.faults import Faults
 from tests.cluster import Cluster, low_port
 from tests.conftest import PATIENCE, PROGRAMS, REPLICATES_AT_ONCE, environment, eventually
+from tests.integration.test_topologies import sentinel_of
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -150,6 +152,62 @@ def test_a_node_of_a_cluster_is_named_as_a_server(run: Run) -> None:
         other = cluster.servers[1 - cluster.owner("orders")].url
         commands = [each for each in (*LOOKS, *WRITES) if each[0] != "queues"]
         each_is_refused(run, other, tuple(commands), 64, "MOVED", "name it as redis+cluster://host:port")
+        # A node knows neither the other queues nor who listens to its own ones.
+        for server in cluster.servers:
+            code, out, _ = run(server.url, "doctor")
+            assert (code, "one node of a cluster: name it as redis+cluster://host:port" in out) == (64, True)
+
+
+def test_a_node_of_a_cluster_that_is_away(run: Run) -> None:
+    """Queues of the other nodes are moved by their names, and the doctor shows the node that is away."""
+    with ExitStack() as stack:
+        cluster = Cluster(stack, 3)
+        place = cluster.url.removeprefix("redis://").partition("/")[0]
+        url = f"redis+cluster://{place}"
+        names = [f"queue-{letter}" for letter in "abcdefghijkl"]
+        near = next(name for name in names if cluster.owner(name) == 0)
+        away = next(name for name in names if cluster.owner(name) == 2)
+        assert run(url, "offer", near, "1", "--delay", "1ms")[0] == 0
+        cluster.servers[2].kill()
+        code, out, _ = run(url, "move", away, near, "--json")
+        rows = {row["queue"]: row for row in json.loads(out)["queues"]}
+        assert (code, rows[near]["moved"], "refused" in rows[away]["reason"]) == (1, 1, True), out
+        assert run(url, "move", away)[0] == 69
+        code, out, _ = run(url, "stats", away, near, "--json")
+        assert (code, [each["error"] is None for each in json.loads(out)["queues"]]) == (69, [False, True])
+        code, out, _ = run(url, "doctor", near, "--json")
+        finding = json.loads(out)["findings"][0]
+        assert (code, finding["check"]) == (69, "connection")
+        assert finding["shown_by"] == f"redis-cli -p {cluster.servers[2].port} -c PING"
+
+
+def test_a_cluster_of_one_node_may_be_named_as_a_server(run: Run) -> None:
+    with EmbeddedServer(program=PROGRAMS["redis"](), port=low_port(), config={"cluster-enabled": "yes"}) as alone:
+        with redis.Redis.from_url(alone.url) as admin:
+            admin.execute_command("CLUSTER ADDSLOTSRANGE", 0, 16383)
+            eventually(lambda: admin.execute_command("CLUSTER INFO")["cluster_state"] == "ok")
+        assert run(alone.url, "offer", "orders", "1")[0] == 0
+        code, out, _ = run(alone.url, "doctor", "--skip", "persistence")
+        assert (code, "0 problems" in out) == (0, True), out
+
+
+def test_a_url_that_names_another_kind_of_server(run: Run, own_server: EmbeddedServer, tmp_path: Path) -> None:
+    place = own_server.url.removeprefix("redis://").partition("/")[0]
+    with ExitStack() as stack:
+        sentinel = f"127.0.0.1:{sentinel_of(stack, tmp_path, own_server)}"
+        for url, remedy in (
+            (f"redis://{place}/99", "redis-cli INFO keyspace"),
+            (f"redis+sentinel://{sentinel}/main/99", "redis-cli INFO keyspace"),
+            (f"redis+sentinel://{place}/main", "name it as redis://host:port"),
+            (f"redis+cluster://{place}", "name it as redis://host:port"),
+            (f"redis+cluster://{sentinel}", "name it as redis://host:port"),
+            (f"redis://{sentinel}", "name its master as redis+sentinel://host:port/service"),
+            (f"redis://{sentinel}/1", "name its master as redis+sentinel://host:port/service"),
+        ):
+            each_is_refused(run, url, (LOOKS[0], *FEW), 64, remedy)
+            code, out, _ = run(url, "doctor", "orders")
+            (finding,) = [line for line in out.splitlines() if line.startswith("problem: ")]
+            assert (code, finding.startswith("problem: connection: "), remedy in finding) == (64, True, True), out
 
 
 def interrupted(*words: str) -> str:

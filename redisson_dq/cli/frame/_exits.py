@@ -25,16 +25,13 @@ def code_of(error: RedissonDQError) -> int:
     own = getattr(error, "exit_code", None)
     if isinstance(own, int):
         return own
-    for kind, code in _CODES:
-        if isinstance(error, kind):
-            return code
-    if isinstance(error, errors.RedisReplyError):
-        from redisson_dq._redis.errors import is_moved, lacks_rights, serves_nobody
+    if isinstance(error, (errors.RedisReplyError, errors.RedisConnectionError)):
+        from redisson_dq._redis.errors import is_misnamed, lacks_rights, serves_nobody
 
+        if is_misnamed(error):
+            return USAGE
         if lacks_rights(error):
             return NO_RIGHTS
         if serves_nobody(error):
             return UNREACHABLE
-        if is_moved(error):
-            return USAGE
-    return PROBLEM
+    return next((code for kind, code in _CODES if isinstance(error, kind)), PROBLEM)

@@ -45,7 +45,9 @@ def command(
                 parts = found_partitions(client, name, partitions)
                 found.append(client.inspect(name, partitions=parts, dead_letter=dead_letter))
             except RedissonDQError as error:
-                if len(queues) == 1 or isinstance(error, RedisConnectionError):
+                # Of a cluster other nodes may answer.
+                is_away = isinstance(error, RedisConnectionError) and not client.runtime.connections.is_cluster
+                if len(queues) == 1 or is_away:
                     raise
                 found.append(_RefusedQueue(name, error))
     if output.as_json:
