@@ -49,6 +49,10 @@ class SourcesOfLine(Protocol):
     def add(self, pump: SharedPump, /) -> None:
         """One source more."""
 
+    def wake(self) -> None:
+        """Somebody may wait: calls the lookouts of all sources."""
+        ...
+
     def ask(self, called: Collection[SharedPump], now: float) -> Sequence[SharedPump]:
         """Chooses the commands for those of the called ones that take their next step. Gives those that are asked."""
         ...
@@ -204,7 +208,7 @@ class SharedPump:
             self._calling.later(self._gave_up)
         if self.engine.state is State.RESTING and self.line.inbox.count and not self.engine.is_replaced:
             # Somebody came who still found it called.
-            self._carry_out(self.engine.step(Trigger.WORK), None, None)
+            self.sources.wake()
 
     def _carry_out(self, to_do: tuple[Do, ...], refusal: Refusal | None, reason: RedissonDQError | None) -> None:
         for do in to_do:

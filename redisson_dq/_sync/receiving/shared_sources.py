@@ -33,6 +33,12 @@ class SharedSources:
         """One source more."""
         self._rotation.add(pump)
 
+    def wake(self) -> None:
+        """Somebody may wait. All sources take part, as some alone would give out of turn."""
+        for pump in self._rotation.order:
+            if not pump.engine.is_replaced:
+                pump.feed(Trigger.WORK)
+
     def ask(self, called: Collection[SharedPump], now: float) -> Sequence[SharedPump]:
         """Chooses the commands for those of the called ones that take their next step. Gives those that are asked."""
         self.line.admit()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Collection, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,9 +11,15 @@ import pytest
 import redis
 
 from redisson_dq import Client
+from redisson_dq._concurrency import Inbox, Mutex
 from redisson_dq._sync.receiving.beginning import Beginner
 from redisson_dq._sync.receiving.lookout import Lookout
 from redisson_dq._sync.receiving.lookouts import Lookouts
+from redisson_dq._sync.receiving.shared_pump import SharedPump
+from redisson_dq._sync.receiving.shared_sources import SharedSources
+from redisson_dq.waiting.debts import Debts
+from redisson_dq.waiting.line import Line
+from redisson_dq.wire.blocking import Pop
 from tests.conftest import PATIENCE
 
 
@@ -42,3 +49,51 @@ def test_a_lookout_leaves_an_outage_before_its_next_task_may_report_another(monk
     lookout.call(nothing)
     lookout.close()
     assert is_running == [True]
+
+
+class ToldMutex:
+    """A mutex that tells when somebody else wants it."""
+
+    def __init__(self) -> None:
+        self.is_wanted = threading.Event()
+        self._mutex = Mutex()
+
+    def __enter__(self) -> None:
+        if not self._mutex.acquire(blocking=False):
+            self.is_wanted.set()
+            self._mutex.acquire()
+
+    def __exit__(self, *error: object) -> None:
+        self._mutex.release()
+
+
+class Rounds(SharedSources):
+    """The sources of one line, and the keys of each round."""
+
+    def __init__(self, line: Line) -> None:
+        super().__init__(line)
+        self.all: list[list[str]] = []
+
+    def ask(self, called: Collection[SharedPump], now: float) -> Sequence[SharedPump]:
+        self.all.append([pump.source.key for pump in called])
+        return super().ask(called, now)
+
+
+def test_a_round_has_all_sources_that_are_called_together() -> None:
+    """The first of them alone would be asked for all values."""
+    connections = Client(redis.Redis()).runtime.connections
+    mutex: Any = ToldMutex()
+    sources = Rounds(Line("orders", Inbox(connections.clock), mutex))
+    nothing: Any = None
+    lookout = Lookout(connections, nothing, Beginner(connections.clock, lambda notice: None), lambda error: None)
+    calling: Any = SimpleNamespace(call=lookout.call)
+    pumps = [SharedPump(connections, Pop((name,), "first"), Debts(), sources, calling, lambda: None) for name in "abc"]
+    for pump in pumps:
+        pump.lookout = lookout
+    with mutex:
+        pumps[0].wake()
+        assert mutex.is_wanted.wait(PATIENCE)
+        for pump in pumps[1:]:
+            pump.wake()
+    lookout.close()
+    assert sources.all == [["a", "b", "c"]]

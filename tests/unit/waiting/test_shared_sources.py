@@ -25,6 +25,7 @@ from redisson_dq.wire.calls.leases import LeaseKeys
 from redisson_dq.wire.envelope import Envelope
 from redisson_dq.wire.keys import DeadKeys, QueueKeys
 from redisson_dq.wire.lease_source import LeaseSource
+from redisson_dq.wire.taken import Taken
 
 ORDERS = QueueKeys.of("orders")
 READONLY = ReadOnlyError("READONLY You can't write against a read only replica.")
@@ -94,6 +95,47 @@ def test_a_caller_that_comes_in_the_middle_of_a_round_is_served_by_the_next() ->
     assert place.pump.engine.state is State.CALLED
     assert place.calls == calls + 1
     assert place.round([b"a"])
+
+
+@pytest.fixture
+def three() -> list[Place]:
+    """Three sources of one line that nobody waits for, with values that are known."""
+    first = Place()
+    places = [first, Place(Pop(("second",), "first"), beside=first), Place(Pop(("third",), "first"), beside=first)]
+    for place in places:
+        place.pump.engine.left = 9
+        place.pump.feed(Trigger.WORK)
+    return places
+
+
+def called_in_turn(places: list[Place]) -> bool:
+    pumps = [place.pump for place in places]
+    assert [pump.engine.state for pump in pumps] == [State.CALLED] * 3
+    return list(places[0].sources.ask(pumps, SYSTEM.monotonic())) == pumps[:1]
+
+
+def test_a_caller_that_comes_between_two_sources_of_a_round_is_served_in_turn(three: list[Place]) -> None:
+    line, given = three[0].line, []
+    give = line.give
+
+    def give_and_one_comes(values: list[Taken]) -> list[Taken]:
+        given.append(values)
+        if len(given) == 2:
+            three[0].enters()
+        return give(values)
+
+    line.give = give_and_one_comes  # type: ignore[method-assign]
+    assert not three[0].sources.ask([place.pump for place in three], SYSTEM.monotonic())
+    assert called_in_turn(three)
+
+
+def test_a_caller_that_comes_before_a_change_is_told_is_served_in_turn(three: list[Place]) -> None:
+    """Redis tells of the change that the last command has made. That source alone would give again."""
+    assert not three[0].sources.ask([place.pump for place in three], SYSTEM.monotonic())
+    three[0].enters()
+    three[2].pump.feed(Trigger.CHANGED)
+    three[2].pump.engine.left = 9
+    assert called_in_turn(three)
 
 
 def test_a_source_alone_that_has_yielded_is_called_again() -> None:
