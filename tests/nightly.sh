@@ -73,7 +73,7 @@ part "soak" python -m tests.faults --soak "${REDISSON_DQ_SOAK:-30}"
 part "versions that are supported" python -m tests.compatibility --write
 part "tests that wait long" python -m pytest -q -m nightly
 part "broken lines that a test has to notice" python -m tests.mutations
-part "longer searches" python -m pytest -q --hypothesis-profile=nightly tests/unit
+part "longer searches" python -m pytest -q --hypothesis-profile=nightly tests/unit tests/testing/test_strangers.py
 
 if ((${#failed[@]})); then
   printf 'failed: %s\n' "${failed[@]}"

@@ -1,4 +1,4 @@
-"""Of each case of a test one pair of flavour and server runs by day, and all of them do at night."""
+"""Of each case of a test one pair of flavour and server runs by day, and all of them do at night. So do long searches."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from pathlib import Path
 
 from tests.conftest import by_day, environment
 
@@ -36,3 +37,12 @@ def test_each_case_runs_once_by_day() -> None:
     assert len(all_of_them) > 3 * len(today)
     for word in ("sync", "asyncio", "redis", "valkey"):
         assert any(re.search(rf"\b{word}\b", test) for test in today)
+
+
+def test_each_search_that_is_longer_by_night_runs_then() -> None:
+    tests = Path(__file__).parents[1]
+    (paths,) = re.findall(r"--hypothesis-profile=nightly (.*)", (tests / "nightly.sh").read_text())
+    searched = [tests.parent / path for path in paths.split()]
+    longer = [path for path in tests.rglob("test_*.py") if re.search(r"\bas_many\(", path.read_text())]
+    assert longer
+    assert [path for path in longer if not any(path.is_relative_to(each) for each in searched)] == []
