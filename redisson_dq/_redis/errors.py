@@ -14,6 +14,7 @@ __all__ = [
     "A_SENTINEL",
     "ONE_NODE",
     "is_denied",
+    "is_login_refused",
     "is_misnamed",
     "is_out_of_memory",
     "is_passing",
@@ -31,6 +32,8 @@ _NOT_FOUND = (
     redis.asyncio.sentinel.MasterNotFoundError,
     redis.asyncio.sentinel.SlaveNotFoundError,
 )
+
+_REFUSED_LOGIN = (redis.exceptions.AuthenticationError, redis.exceptions.AuthorizationError)
 
 #: Error replies, by first word or class, whose condition passes. Such conditions are a failover, a migrating slot, a
 #: start, a long script, a lack of memory or replicas. A blocking call goes on waiting meanwhile.
@@ -122,11 +125,15 @@ def is_denied(error: redis.exceptions.ResponseError) -> bool:
     return isinstance(error, redis.exceptions.NoPermissionError) or any(text in str(error) for text in in_a_script)
 
 
+def is_login_refused(error: RedissonDQError) -> bool:
+    """Whether one of our errors says that Redis refused the user name or the password."""
+    return isinstance(error.__cause__, _REFUSED_LOGIN)
+
+
 def lacks_rights(error: RedissonDQError) -> bool:
     """Whether one of our errors says that Redis refused the login, or that the user lacks a right."""
     cause = error.__cause__
-    denied = (redis.exceptions.AuthenticationError, redis.exceptions.AuthorizationError)
-    return isinstance(cause, denied) or (isinstance(cause, redis.exceptions.ResponseError) and is_denied(cause))
+    return is_login_refused(error) or (isinstance(cause, redis.exceptions.ResponseError) and is_denied(cause))
 
 
 def serves_nobody(error: RedissonDQError) -> bool:
@@ -161,8 +168,7 @@ def translate(error: Exception, where: str, *, sent: bool = False) -> RedissonDQ
     if isinstance(error, redis.exceptions.BusyLoadingError):
         # To redis-py this is a broken connection. In fact Redis has answered, and has refused the command.
         sent = False
-    denied = (redis.exceptions.AuthenticationError, redis.exceptions.AuthorizationError)
-    if isinstance(error, denied):
+    if isinstance(error, _REFUSED_LOGIN):
         return RedisReplyError(f"{where}: Redis refused the login: {error}; check the user name and password")
     lost = (
         redis.exceptions.ConnectionError,

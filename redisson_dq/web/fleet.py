@@ -60,7 +60,7 @@ class FleetRow:
     any. ``mover`` is the name of the client that moves the queue where several could, else empty. ``movers`` is how
     many clients listen and would move it, or None where nobody can tell. ``verdict`` sums up the doctor's findings,
     whose number is ``findings``, and ``check`` is the one that found the worst. ``error`` says why there are no
-    figures, or not all; it is empty where there are.
+    figures, where ``has_figures`` is false, or not all; it is empty where there are.
     ``came_last_minute`` and ``left_last_minute`` are rates, None where nobody looked a minute ago.
     """
 
@@ -85,6 +85,7 @@ class FleetRow:
     series: Series
     came_last_minute: int | None = None
     left_last_minute: int | None = None
+    has_figures: bool = True
     error: str = ""
 
 
@@ -223,6 +224,7 @@ def fleet_row(
             verdict="problem",
             findings=count,
             check=check,
+            has_figures=False,
             error=_text(found.error),
         )
     return FleetRow(
@@ -247,7 +249,7 @@ def fleet_row(
         series=series,
         came_last_minute=None if last is None else last.came,
         left_last_minute=None if last is None else last.left,
-        error=stats.error or "",
+        error=found.problem or "",
     )
 
 

@@ -9,8 +9,10 @@ from pathlib import Path
 import attrs
 import jinja2
 
+from redisson_dq._redis.errors import is_login_refused, serves_nobody
 from redisson_dq._shell import safe
-from redisson_dq.errors import ArgumentError, RedisConnectionError, WrongTypeError
+from redisson_dq._texts import counted
+from redisson_dq.errors import ArgumentError, RedisConnectionError, RedissonDQError, WrongTypeError
 from redisson_dq.web.routing import NotFound
 from redisson_dq.web.times import in_words, span_in_words
 
@@ -70,10 +72,11 @@ def trouble_of(error: Exception) -> Trouble:
         return Trouble(status=404, title="Not found", text=text, hint=hint, go_on=error.go_on)
     if isinstance(error, ArgumentError):
         return Trouble(status=400, title="This cannot be done as it was asked for", text=text, hint="")
-    if isinstance(error, RedisConnectionError):
+    is_busy = isinstance(error, RedissonDQError) and serves_nobody(error)
+    if is_busy or isinstance(error, RedisConnectionError):
         return Trouble(
             status=503,
-            title="Redis is away",
+            title="Redis serves nobody now" if is_busy else "Redis is away",
             text=text,
             hint="This page comes back by itself when Redis answers again.",
             is_away=True,
@@ -81,6 +84,9 @@ def trouble_of(error: Exception) -> Trouble:
     if isinstance(error, WrongTypeError):
         hint = "Something else uses this key. The doctor names it."
         return Trouble(status=409, title="A key holds something else", text=text, hint=hint)
+    if isinstance(error, RedissonDQError) and is_login_refused(error):
+        hint = "Start the dashboard with the user and the password that Redis has now."
+        return Trouble(status=502, title="Redis refused the login", text=text, hint=hint)
     return Trouble(
         status=502, title="Redis refused", text=text, hint="redisson-dq acl prints the rights of an observer."
     )
@@ -107,6 +113,7 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     made.filters |= {"number": _number, "ago": in_words, "span": _span, "utc": _utc, "most": _most, "bars": _bars}
+    made.filters["counted"] = counted
     # As terminals show names: with marks that turn a text around one would look like another.
     made.filters["visible"] = safe
     return made

@@ -14,6 +14,7 @@ from datetime import datetime
 
 import attrs
 
+from redisson_dq._redis.errors import is_login_refused, serves_nobody
 from redisson_dq._sync.client import Client
 from redisson_dq.browsing import Overview, figures_of, grouped
 from redisson_dq.errors import RedisConnectionError, RedisReplyError, RedissonDQError
@@ -82,6 +83,11 @@ class SeenQueue:
 
 def _all(stats: QueueStats) -> int:
     return stats.ready + stats.waiting + stats.in_flight
+
+
+def _is_away(error: RedissonDQError) -> bool:
+    """Whether it is about the server, and not about one queue."""
+    return isinstance(error, RedisConnectionError) or serves_nobody(error) or is_login_refused(error)
 
 
 def _figures(found: Overview) -> object:
@@ -169,10 +175,10 @@ class Snapshots:
             asked.append(each)
             count += len(each.parts)
         told = list(figures_of(self.client, [(each.name, list(each.parts)) for each in asked]))
-        # Redis is away: the last figures stay.
-        away = next((each.error for each in told if isinstance(each.error, RedisConnectionError)), None)
-        if away is not None:
-            raise away
+        # Redis answers for none of them: the last figures stay. Of a cluster one node may be away alone.
+        away = [each.error for each in told if each.error is not None and each.stats is None and _is_away(each.error)]
+        if away and len(away) == len(told):
+            raise away[0]
         for found in told:
             self._queues[found.name].take(found, now, self.number + 1)
 
@@ -185,12 +191,12 @@ class Snapshots:
         scan, self._scan = self._scan, None
         for _ in range(_CALLS if self.is_whole else _FIRST_CALLS):
             if next(scan, self) is self:
-                self._scanned_at, self.is_whole = now, True
+                self._scanned_at = now
                 return
         self._scan = scan
 
     def _round(self) -> Iterator[None]:
-        """One look at all keys and channels, a step for each call."""
+        """One look at all keys and channels, a step for each call. Of a cluster some nodes may be away."""
         connections = self.client.runtime.connections
         mapper = self.client.runtime.options.name_mapper
         unmap, names = unmapping(mapper), set[str]()
@@ -200,18 +206,25 @@ class Snapshots:
             names.update(fresh)
             self._note(grouped(self.client, fresh), is_all=False)
 
-        for node in connections.masters():
-            # Not every user may ask for them.
-            with contextlib.suppress(RedisReplyError):
-                note(connections.run(commands.channels(CHANNELS), node=node))
+        nodes, away = connections.masters(), list[RedisConnectionError]()
+        for node in nodes:
             cursor = 0
-            while True:
-                cursor, keys = connections.run(commands.scan(cursor, KEYS, _SCANNED), node=node)
-                note(keys)
-                if not cursor:
-                    break
-                yield
-        self._note(grouped(self.client, names), is_all=True)
+            try:
+                # Not every user may ask for them.
+                with contextlib.suppress(RedisReplyError):
+                    note(connections.run(commands.channels(CHANNELS), node=node))
+                while True:
+                    cursor, keys = connections.run(commands.scan(cursor, KEYS, _SCANNED), node=node)
+                    note(keys)
+                    if not cursor:
+                        break
+                    yield
+            except RedisConnectionError as error:
+                away.append(error)
+        if len(away) == len(nodes):
+            raise away[0]
+        self._note(grouped(self.client, names), is_all=not away)
+        self.is_whole = self.is_whole or not away
 
     def _note(self, wholes: dict[str, list[str]], *, is_all: bool) -> None:
         for name, parts in wholes.items():

@@ -190,11 +190,9 @@ class Connections(Pools):
         results: list[Any] = []
         is_down = False
         for request, (reply, confirmed) in zip(requests, answers, strict=True):
-            if is_down and isinstance(reply, ClusterDownError):
-                # One request has waited for the cluster. Each further one would wait as long, one after the other.
-                results.append(explained(self, request, reply))
-                continue
-            result = self._result_of(request, reply, transaction, confirmed)
+            # One of them has waited already for a cluster that serves nobody. The others would wait one by one.
+            is_final = transaction or (is_down and isinstance(reply, ClusterDownError))
+            result = self._result_of(request, reply, is_final, confirmed)
             is_down = is_down or (
                 isinstance(result, RedissonDQError) and isinstance(result.__cause__, ClusterDownError)
             )
@@ -228,23 +226,19 @@ class Connections(Pools):
         return answers
 
     def _result_of(
-        self, request: Request[Any], reply: Any, transaction: bool, confirmed: Confirmed | Exception | None
+        self, request: Request[Any], reply: Any, is_final: bool, confirmed: Confirmed | Exception | None
     ) -> Any:
+        """``is_final``: the request is not sent again alone."""
         try:
-            if isinstance(reply, (AskError, TryAgainError, ClusterDownError, NoScriptError)) and not transaction:
+            if isinstance(reply, (AskError, TryAgainError, ClusterDownError, NoScriptError)) and not is_final:
                 # The node did not carry it out. Sent alone, it is redirected. (The call that carried its script's text
                 # belonged to another slot, and was redirected.)
                 return self.run(request)
-            if (
-                isinstance(reply, NoPermissionError)
-                and request.script
-                and request.script.only_reads
-                and not transaction
-            ):
+            if isinstance(reply, NoPermissionError) and request.script and request.script.only_reads and not is_final:
                 # Sent alone, it may be called by EVALSHA_RO.
                 return self.run(request)
             if isinstance(reply, ResponseError):
-                if request.when_full is not None and is_out_of_memory(reply) and not transaction:
+                if request.when_full is not None and is_out_of_memory(reply) and not is_final:
                     return self.run(request.when_full)
                 return explained(self, request, reply)
             if isinstance(reply, Exception):

@@ -40,13 +40,13 @@ function show(tr, row, doctor) {
   marks(tr.querySelector(".marks"), row, doctor);
   const cell = (name) => tr.querySelector(`[data-cell="${name}"]`);
   for (const name of ["waiting", "overdue", "ready", "in_flight", "dead"]) {
-    news(cell(name).querySelector(".n"), counted(row[name]));
+    news(cell(name).querySelector(".n"), counted(row.has_figures ? row[name] : null));
     cell(name).classList.toggle("zero", !row[name]);
   }
   nextDue(cell("waiting"), row);
   put(cell("overdue").querySelector(".under"), row.overdue ? `by ${span(row.late_by * 1000) || "less than 1s"}` : "");
   put(cell("left").querySelector(".n"), row.left_last_minute === null ? "–" : `${counted(row.left_last_minute)}/min`);
-  put(cell("late").querySelector(".n"), row.overdue ? span(row.late_by * 1000) || "1s" : "on time");
+  put(cell("late").querySelector(".n"), row.overdue ? span(row.late_by * 1000) || "1s" : row.has_figures ? "on time" : "?");
   bars(cell("left"), row.series.left);
   bars(cell("late"), row.series.late);
   put(cell("movers").querySelector(".n"), counted(row.movers));
@@ -116,7 +116,7 @@ export function queue(root, line) {
   const onDoctor = (told) => findings(root.querySelector("#findings"), told.findings, root.dataset.doctor);
   return { onDoctor, onSnapshot(told) {
     for (const row of told.rows) {
-      if (row.name !== root.dataset.queue) continue;
+      if (row.name !== root.dataset.queue || !row.has_figures) continue;
       document.getElementById("paused").hidden = !row.is_paused;
       for (const form of document.querySelectorAll("form[data-when-paused]")) form.hidden = (form.dataset.whenPaused === "yes") !== row.is_paused;
       for (const name of Object.keys(FIGURES)) figure(root, name, row[name]);

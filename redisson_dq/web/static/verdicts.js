@@ -40,7 +40,7 @@ export function marks(place, row, doctor) {
     chips.push(link);
   }
   if (row.error) {
-    const chip = made("span", "chip problem", row.movers === null ? "No figures" : "Figures are missing");
+    const chip = made("span", "chip problem", row.has_figures ? "Figures are missing" : "No figures");
     chip.title = row.error;
     chips.push(chip);
   }
