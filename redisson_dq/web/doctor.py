@@ -56,7 +56,8 @@ class DoctorView:
 class FleetDoctor:
     """Diagnoses all queues of one client, once a minute at most, while somebody looks."""
 
-    _FRESH = 60.0
+    #: By itself it looks again after so many seconds, and for somebody who asks for it after so many.
+    fresh, again = 60.0, 5.0
 
     def __init__(self, client: Client, masks: Masks) -> None:
         self._client, self._masks = client, masks
@@ -66,9 +67,10 @@ class FleetDoctor:
         self.made: datetime | None = None
         self.is_running = False
 
-    def is_due(self) -> bool:
-        """Whether the last diagnosis is a minute old, and none is under way."""
-        return not self.is_running and self._client.runtime.connections.clock.monotonic() - self._at > self._FRESH
+    def is_due(self, *, is_asked_for: bool = False) -> bool:
+        """Whether the last diagnosis is a minute old, or some seconds for somebody who asks, and none is under way."""
+        age = self._client.runtime.connections.clock.monotonic() - self._at
+        return not self.is_running and age > (self.again if is_asked_for else self.fresh)
 
     def look(self) -> None:
         """Makes a diagnosis, unless another thread makes one. Raises nothing."""

@@ -9,6 +9,7 @@ from typing import Any
 import attrs
 
 from redisson_dq._sync.client import Client
+from redisson_dq._texts import counted
 from redisson_dq.browsing import SeenItem, find_row, recognise
 from redisson_dq.web.actions import ActionChoice
 from redisson_dq.web.masks import HIDDEN, Masks
@@ -193,12 +194,12 @@ def _limited(value: Any) -> Iterator[ValueNode]:
 def _walk(value: Any, key: str, path: str, depth: int) -> Iterator[ValueNode]:
     if isinstance(value, Mapping):
         kind = value.get("@class")
-        text = kind if isinstance(kind, str) else f"{len(value)} fields"
+        text = kind if isinstance(kind, str) else counted(len(value), "field", "fields")
         yield ValueNode(depth=depth, key=key, kind="object", text=text, path=path)
         for name, part in value.items():
             yield from _walk(part, str(name)[:_LONGEST], f"{path}.{name}" if path else str(name), depth + 1)
     elif isinstance(value, list):
-        yield ValueNode(depth=depth, key=key, kind="list", text=f"{len(value)} elements", path=path)
+        yield ValueNode(depth=depth, key=key, kind="list", text=counted(len(value), "element", "elements"), path=path)
         for i, part in enumerate(value):
             yield from _walk(part, str(i), f"{path}[{i}]", depth + 1)
     else:

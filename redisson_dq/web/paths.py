@@ -82,7 +82,7 @@ class Links:
         return self.to(f"/queues/{segment_of(name)}/actions")
 
     def doctor(self, **query: object) -> str:
-        """The findings of the doctor."""
+        """The findings of the doctor; ``again`` lets it look first."""
         return self.to("/doctor", **query)
 
     def finding(self, check: str, queue: str | None) -> str:

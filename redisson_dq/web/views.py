@@ -142,7 +142,8 @@ def _partitions(dashboard: Dashboard, name: str) -> int | None:
 
 
 async def _doctor(dashboard: Dashboard, asked: WebRequest) -> Any:
-    if dashboard.doctor.report is None:
+    is_asked_for = bool(asked.query.get("again"))
+    if dashboard.doctor.report is None or (is_asked_for and dashboard.doctor.is_due(is_asked_for=True)):
         await dashboard.run(dashboard.doctor.look)
     dashboard.live.look()
     report = dashboard.doctor.report

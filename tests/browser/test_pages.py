@@ -198,6 +198,11 @@ def test_times_are_those_of_redis_where_the_clock_of_the_browser_is_wrong(open_t
         expect(page.locator(times).filter(has_text=re.compile(r"^in 5\dm")).first).to_be_visible()
 
 
+def test_the_time_of_the_reader_names_its_zone(open_tab: OpenTab) -> None:
+    page = open_tab(timezone_id="Asia/Kolkata").open(PATHS["item"])
+    expect(page.locator(".facts time[data-local]").first).to_contain_text("GMT+5:30")
+
+
 def test_an_id_is_copied_over_plain_http_too(open_tab: OpenTab) -> None:
     """A browser has a clipboard for pages of this machine, or over TLS. Else it copies what is selected."""
     tab = open_tab(permissions=["clipboard-read", "clipboard-write"])

@@ -7,6 +7,7 @@ import redis
 
 import redisson_dq
 from redisson_dq.codecs import JsonJacksonCodec, StringCodec
+from redisson_dq.web.doctor import FleetDoctor
 from redisson_dq.web.paths import Links
 from tests.web.conftest import Open
 
@@ -73,6 +74,21 @@ def test_whole_numbers_keep_their_digits_and_markup_is_text(browse: Open, redis_
     [found] = pages.get(links.items("orders", filter=f"id64 = {INT64}", format="json")).json()["rows"]
     assert found["state"] == "waiting"
     assert pages.get(links.items("orders", filter=f"id64 = {INT64 - 1}", format="json")).json()["rows"] == []
+
+
+def test_one_part_of_a_value_is_no_plural(browse: Open, redis_url: str) -> None:
+    with redisson_dq.connect(redis_url, codec=JsonJacksonCodec()) as client:
+        client.delayed_queue("orders", transfer=False).offer([[1], [1, 2], {"a": 1}], 3600, id="one")
+    address = Links("").item("orders", "waiting", "one", format="json")
+    pages = browse()
+    nodes = pages.get(address).json()["nodes"]
+    assert [node["text"] for node in nodes if node["kind"] in ("list", "object")] == [
+        "3 elements",
+        "1 element",
+        "2 elements",
+        "1 field",
+    ]
+    assert "Of 1 queue none has nothing." in pages.get(Links("").fleet(filter="nothing")).text
 
 
 def test_half_a_pair_of_surrogates_is_shown_as_a_question_mark(browse: Open, redis_url: str) -> None:
@@ -207,3 +223,21 @@ def test_the_first_page_names_what_the_doctor_has_found(
     for check, queue in (("nobody-moves", "a b"), ("eviction", None)):
         assert f'href="{Links("").finding(check, queue)}"' in fleet
         assert f'id="{Links("").finding_id(check, queue)}"' in doctor
+
+
+def test_whoever_has_mended_something_lets_the_doctor_look_again(
+    browse: Open, client: redisson_dq.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages = browse()
+
+    def found(**query: object) -> set[str]:
+        return {each["queue"] for each in pages.get(Links("").doctor(format="json", **query)).json()["findings"]}
+
+    assert "orders" not in found()
+    client.delayed_queue("orders", transfer=False).offer("a", 3600)
+    # It has looked just now.
+    assert "orders" not in found(again=1)
+    monkeypatch.setattr(FleetDoctor, "again", 0.0)
+    assert "orders" not in found()
+    assert "orders" in found(again=1)
+    assert 'href="/doctor?again=1">Look again' in pages.get("/doctor").text

@@ -56,7 +56,8 @@ export function refreshTimes(root = document) {
     if (!each.title) each.title = both(each.dateTime);
   }
   for (const each of root.querySelectorAll("time[data-local]")) {
-    put(each, new Date(each.dateTime).toLocaleString([], { dateStyle: "medium", timeStyle: "medium" }));
+    // With the name of its zone: it stands below the same moment in UTC.
+    put(each, new Date(each.dateTime).toLocaleString([], { dateStyle: "medium", timeStyle: "long" }));
   }
 }
 
