@@ -1,4 +1,4 @@
-"""Of each case of a test one pair of flavour and server runs by day, and all of them do at night. So do long searches."""
+"""Of each case of a test one pair of flavour and server runs by day, all of them at night. So do long searches."""
 
 from __future__ import annotations
 
