@@ -147,8 +147,8 @@ class Lookout:
 
     def _note(self, event: _Event) -> None:
         if isinstance(event, SharedPump):
-            # Under the mutex, so the other sources that are called together with it are in the bell by then: a round of
-            # the first ones alone would take from them out of turn, and more than their shares.
+            # Once the mutex is free, the other sources that are called together with it are in the bell. A round of the
+            # first ones alone would take from them out of turn, and more than their shares.
             with event.line.mutex:
                 # One that was called before its key moved to another node is called there.
                 if event.lookout is self:
