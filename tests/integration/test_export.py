@@ -212,14 +212,16 @@ from redisson_dq.migrating import QueueSite, export
 with redisson_dq.connect(sys.argv[1], codec=StringCodec()) as client:
     export(QueueSite.of(client, "orders"), Path(sys.argv[2]), pause=True, progress=lambda done, total: os._exit(9))
 """
-_IMPORT = """
-import sys, redisson_dq
-from contextlib import contextmanager
+_KILLED_IMPORT = """
+import itertools, os, signal, sys, redisson_dq
 from pathlib import Path
 from redisson_dq.migrating import QueueSite, import_file
+steps = itertools.count(1)
+def progress(done, total):
+    if next(steps) == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
 with redisson_dq.connect(sys.argv[1]) as client:
-    site = QueueSite.of(client, "orders")
-    import_file(site, Path(sys.argv[2]), progress=lambda done, total: print(done, flush=True))
+    import_file(QueueSite.of(client, "orders"), Path(sys.argv[2]), progress=progress)
 """
 
 
@@ -238,13 +240,8 @@ def test_a_killed_import_goes_on_and_puts_nothing_in_twice(
         admin.flushall()
         kills = 0
         for _ in range(100):
-            command = [sys.executable, "-c", _IMPORT, own_server.url, str(path)]
-            with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment()) as importing:
-                assert importing.stdout is not None
-                for _ in range(2):
-                    importing.stdout.readline()
-                if importing.poll() is None:
-                    os.kill(importing.pid, signal.SIGKILL)
+            command = [sys.executable, "-c", _KILLED_IMPORT, own_server.url, str(path)]
+            importing = subprocess.run(command, env=environment(), check=False)
             # A kill may come when all is in: then no note says that the import goes on.
             if importing.returncode == 0 or (admin.dbsize() and not admin.exists("redisson_dq_migrating:{orders}")):
                 break
