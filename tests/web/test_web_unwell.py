@@ -125,7 +125,8 @@ def test_of_a_cluster_whose_node_is_away_the_others_go_on() -> None:
         names = [f"queue-{i}" for i in range(20)]
         for name in names:
             client.delayed_queue(name, transfer=False).offer("a", 3600)
-        client.delayed_queue("split", partitions=4, transfer=False).offer_all([("a", 3600), ("b", 3600), ("c", 3600)])
+        for part in client.delayed_queue("split", partitions=4, transfer=False).partitions:
+            part.offer("a", 3600)
         here = {name for name in names if cluster.owner(name) != 1}
         assert 0 < len(here) < len(names)
         pages = browsing(stack, url)
