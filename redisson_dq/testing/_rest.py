@@ -51,7 +51,7 @@ class Rest:
         self._patience = patience
         self._blocked = blocked
         self._barriers = 0
-        # Threads whose waits nobody needs any more, and by thread an event that is set when a loop has nothing to call.
+        # Threads whose waits are not needed any more. By thread, an event that is set when its loop has nothing to do.
         self._abandoned: set[int] = set()
         self._looks: dict[int, threading.Event] = {}
         # The threads of clients that were made before this clock.

@@ -237,7 +237,7 @@ class Line:
         self._asked_number = self._sent_number = self._last_number
 
     def broke(self) -> None:
-        """Notes that a command has failed, so nobody who waits may be told that nothing is there."""
+        """Notes that a command has failed. It proves to no caller that the queue is empty."""
         self._asked_number = 0
 
     def doubt(self) -> None:

@@ -54,7 +54,7 @@ class Turns:
         # Guards the turn until it has begun.
         self._mutex = AsyncMutex()
         self._last = _Turn.GOING
-        # On when the one who waits for the end has to check.
+        # On when ``ended`` has to check whether the last turn is over.
         self._changed = AsyncSwitch(clock)
 
     def begin(self) -> bool:

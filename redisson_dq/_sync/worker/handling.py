@@ -364,7 +364,7 @@ class Handling:
         before: Callable[[], object] | None,
         outcome: SettleOutcome,
     ) -> None:
-        """Tells of the outcome of an end."""
+        """Tells hooks and observers how the lease of a value ended."""
         if outcome is SettleOutcome.LOST:
             self._tell(happenings.Lost, event)
             return

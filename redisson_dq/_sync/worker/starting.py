@@ -57,7 +57,7 @@ class Turns:
         # Guards the turn until it has begun.
         self._mutex = Mutex()
         self._last = _Turn.GOING
-        # On when the one who waits for the end has to check.
+        # On when ``ended`` has to check whether the last turn is over.
         self._changed = Switch(clock)
 
     def begin(self) -> bool:
