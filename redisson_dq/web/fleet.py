@@ -16,13 +16,14 @@ from redisson_dq.wire.names import named
 
 __all__ = [
     "COLUMNS",
+    "DoctorVerdict",
     "FleetRow",
     "FleetView",
-    "Series",
-    "DoctorVerdict",
     "Judged",
+    "Series",
     "fleet",
     "fleet_row",
+    "missing",
     "verdicts",
     "worst_of",
 ]
@@ -95,7 +96,8 @@ class FleetView:
 
     ``rows`` is one page of 100, ``shown`` how many match the filter, ``count`` how many there are. ``sort`` is one of
     ``columns``, with a ``-`` in front for the largest first. ``totals`` has the sums of ready, waiting, overdue,
-    in_flight, dead. ``is_whole`` is false while not all keys were looked at yet. ``trouble`` says that Redis is away or
+    in_flight, dead. ``is_whole`` is false while not all keys were looked at yet. ``missing`` says that a
+    node of the cluster is away, so its queues may not be among the rows. ``trouble`` says that Redis is away or
     refuses, and the rows are the last that were seen. ``page`` counts from 1, and ``pages`` is how many there are.
     ``verdict`` is the worst of all, those of the server included, which are ``findings``.
     """
@@ -112,6 +114,7 @@ class FleetView:
     is_whole: bool
     verdict: DoctorVerdict
     findings: tuple[Finding, ...]
+    missing: str = ""
     trouble: str = ""
     columns: tuple[str, ...]
 
@@ -180,9 +183,15 @@ def fleet(
         is_whole=snapshots.is_whole,
         verdict=worst_of([*(row.verdict for row in rows), of_server]),
         findings=tuple(each for each in report.findings if each.queue is None) if report else (),
+        missing=missing(snapshots),
         trouble="" if snapshots.trouble is None else last_figures(snapshots.trouble),
         columns=COLUMNS,
     )
+
+
+def missing(snapshots: Snapshots) -> str:
+    """Why queues may be missing, or an empty text."""
+    return "" if snapshots.away is None else f"Its queues may be missing: {snapshots.away}"
 
 
 def worst_of(met: Iterable[DoctorVerdict]) -> DoctorVerdict:

@@ -3,8 +3,9 @@
 Each event is ``event: NAME`` with JSON in ``data:``.
 
 ==============  ======================================================================================================
-``snapshot``    ``{"now": ISO time, "rows": [FleetRow, ...], "gone": [names]}``: queues whose figures have changed. The
-                first one is newer than the request. Of the series a row has those that the first page draws
+``snapshot``    ``{"now": ISO time, "rows": [FleetRow, ...], "gone": [names], "missing": text}``: queues whose figures
+                have changed, and why queues of a node may be missing. The first one is newer than the request. Of the
+                series a row has those that the first page draws
 ``trouble``     ``{"text": ...}``: Redis is away, or refuses; the next snapshot ends it
 ``doctor``      ``{"at": ISO time, "verdict": ..., "findings": [...]}``: the doctor has looked again. Findings are those
                 about the queue of the tab, or about the server, each with ``severity``, ``check``, ``queue``, ``text``
@@ -29,7 +30,7 @@ from starlette.types import Receive, Scope, Send
 from redisson_dq.doctor import Report
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.web.doctor import FleetDoctor
-from redisson_dq.web.fleet import Judged, fleet_row, verdicts, worst_of
+from redisson_dq.web.fleet import Judged, fleet_row, missing, verdicts, worst_of
 from redisson_dq.web.frame import last_figures
 from redisson_dq.web.plain import json_bytes
 from redisson_dq.web.snapshots import SeenQueue, Snapshots
@@ -190,7 +191,7 @@ class LiveStream:
     async def _told(self, send: Send, older: int) -> None:
         """Sends each snapshot but the ``older`` ones, until the tab stops reading."""
         loop, told_at = asyncio.get_running_loop(), 0.0
-        seen, diagnosed, known, was_away = 0, None, frozenset[str](), False
+        seen, diagnosed, known, was_away, missed = 0, None, frozenset[str](), False, ""
         text = b"retry: 2000\n\n"
         while True:
             if text:
@@ -209,9 +210,11 @@ class LiveStream:
                 rows, names, seen = await self.changed_rows(seen)
                 gone = sorted(known - names)
                 known = names
-                if rows or gone or was_away:
-                    parts = json_bytes(snapshots.server_time), b",".join(rows), json_bytes(gone)
-                    text, was_away = _event("snapshot", b'{"now":%s,"rows":[%s],"gone":%s}' % parts), False
+                if rows or gone or was_away or missed != missing(snapshots):
+                    missed = missing(snapshots)
+                    parts = json_bytes(snapshots.server_time), b",".join(rows), json_bytes(gone), json_bytes(missed)
+                    text = _event("snapshot", b'{"now":%s,"rows":[%s],"gone":%s,"missing":%s}' % parts)
+                    was_away = False
             if self._live.doctor.made != diagnosed:
                 diagnosed = self._live.doctor.made
                 text += _event("doctor", json_bytes({"at": diagnosed, **await self._told_by_doctor()}))

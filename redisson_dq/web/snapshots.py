@@ -114,6 +114,8 @@ class Snapshots:
         self._is_old = False
         #: All names of a round that is complete.
         self.is_whole = False
+        #: Why a node of the cluster did not answer in the last round. Its queues may be missing.
+        self.away: RedisConnectionError | None = None
         #: How many snapshots have begun. The last one that ended has this ``number``, and ``trouble`` is why it failed.
         self.begun = self.number = 0
         self.trouble: RedissonDQError | None = None
@@ -225,6 +227,7 @@ class Snapshots:
             raise away[0]
         self._note(grouped(self.client, names), is_all=not away)
         self.is_whole = self.is_whole or not away
+        self.away = away[0] if away else None
 
     def _note(self, wholes: dict[str, list[str]], *, is_all: bool) -> None:
         for name, parts in wholes.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -141,11 +142,11 @@ def test_a_cluster(browse: Browse) -> None:
         filled(client, partitions=4)
         every_view(browse(url), partitions=4)
         cluster.servers[1].kill()
-        # The queues of the node that is away have no figures, and the page says so.
+        # The queues of the node that is away are not found, and the page says so.
         pages = browse(url, socket_timeout=2)
         shown = pages.asked.get(LINKS.fleet())
         assert shown.status_code == 200
-        assert "Figures are missing" in shown.text or "No figures" in shown.text, shown.text
+        assert re.search('title="Its queues may be missing: [^"]+">A node is away<', shown.text), shown.text
 
 
 @pytest.mark.nightly

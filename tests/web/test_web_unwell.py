@@ -148,6 +148,30 @@ def test_of_a_cluster_whose_node_is_away_the_others_go_on() -> None:
         eventually(lambda: all(row["has_figures"] and not row["error"] for row in told(pages)[0].values()))
 
 
+def test_a_page_that_begins_while_a_node_is_away_says_that_queues_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Snapshots, "rescan", 0.0)
+    with ExitStack() as stack:
+        cluster = Cluster(stack, 2)
+        url = f"redis+cluster://127.0.0.1:{cluster.servers[0].port}"
+        client = stack.enter_context(redisson_dq.connect(url, codec=StringCodec()))
+        names = {f"queue-{i}" for i in range(10)}
+        for name in names:
+            client.delayed_queue(name, transfer=False).offer("a", 3600)
+        here = {name for name in names if cluster.owner(name) == 0}
+        assert 0 < len(here) < len(names)
+        cluster.servers[1].kill()
+        pages = browsing(stack, url)
+        view = pages.get("/?format=json").json()
+        assert {row["name"] for row in view["rows"]} == here
+        assert view["missing"].startswith("Its queues may be missing: ")
+        page = pages.get("/").text
+        assert ">A node is away<" in page
+        assert "Still looking" not in page
+        cluster.servers[1].start()
+        eventually(lambda: pages.get("/?format=json").json()["missing"] == "")
+        assert '<span class="chip problem" id="missing" title="" hidden>' in pages.get("/").text
+
+
 def test_a_cluster_that_serves_nobody_is_asked_for_no_long_time() -> None:
     """Each call waits for a slot that moves. Hundreds of queues would wait one after another."""
     with ExitStack() as stack:

@@ -102,6 +102,8 @@ export function fleet(root) {
       if (rows.has(row.name)) show(rows.get(row.name), row, root.dataset.doctor);
     }
     for (const name of told.gone) known.delete(name);
+    const chip = document.getElementById("missing");
+    [chip.hidden, chip.title] = [!told.missing, told.missing];
     for (const name of ["waiting", "overdue", "ready", "in_flight", "dead"]) {
       figure(root, name, [...known.values()].reduce((sum, row) => sum + row[name], 0));
     }
