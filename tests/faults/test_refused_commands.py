@@ -10,8 +10,11 @@ from typing import Any
 
 import pytest
 
+from redisson_dq._concurrency import Promise
 from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import RedisReplyError
+from redisson_dq.waiting.line import Lifeline
+from redisson_dq.wire.blocking import Pop
 from tests.conftest import PATIENCE, by_night, eventually
 from tests.faults.world import World
 from tests.flavours import Flavour
@@ -152,6 +155,25 @@ def test_a_refused_receive_is_not_repeated_for_nobody(flavour: Flavour, partitio
             admin.execute_command("ACL", "SETUSER", "limited", "+evalsha", "+eval")
             delivery = queue.receive(timeout=PATIENCE)
             assert (delivery.value, delivery.attempt) == ("a", 1)
+
+
+def test_a_pop_that_redis_forbids_to_end_gives_back_the_value_that_it_gets(caplog: pytest.LogCaptureFixture) -> None:
+    """Many users lack the dangerous commands. A connection that was cut would lose a value that comes just then."""
+    with World() as world:
+        rights = ("~*", "&*", "+@all", "-client|unblock")
+        world.admin.execute_command("ACL", "SETUSER", "limited", "on", ">secret", *rights)
+        url = world.gate.url.replace("//", "//limited:secret@")
+        with Flavour().connect(url, codec=StringCodec()) as client:
+            receiver = client.runtime.receivers.of(Pop(("orders",), "first"))
+            lifeline = Lifeline()
+            receiver.enter(1, lifeline, Promise(client.runtime.clock))
+            eventually(lambda: world.admin.info("clients")["blocked_clients"])
+            lifeline.let_go()
+            eventually(lambda: "forbids the client to end its blocking command" in caplog.text)
+            returned = world.gate.trap("put_back.lua", "reply", "delay", seconds=0.0)
+            world.admin.rpush("orders", "a")
+            assert returned.sprung.wait(PATIENCE)
+            assert world.admin.lrange("orders", 0, -1) == [b"a"]
 
 
 def _content(admin: Any) -> dict[bytes, object]:

@@ -114,3 +114,16 @@ def test_a_value_that_comes_when_its_caller_has_given_up_goes_back() -> None:
         go_on.set()
         assert receiving.result(PATIENCE) is None
         assert queue.receive(timeout=PATIENCE).value == "a"
+
+
+def test_a_value_whose_reply_is_late_is_not_lost_where_its_pop_has_to_end(flavour: Flavour) -> None:
+    """Redis has nothing to end any more. It says so to each ``CLIENT UNBLOCK``, while the value is on its way."""
+    with World() as world, world.connect(flavour) as client, ThreadPoolExecutor(1) as thread:
+        queue = client.blocking_queue("orders", transfer=False)
+        late = world.gate.trap("BLPOP", "reply", "delay", seconds=1.0)
+        polling = thread.submit(queue.poll, timeout=0.3)
+        eventually(lambda: world.admin.info("clients")["blocked_clients"])
+        world.admin.rpush("orders", "a")
+        assert late.sprung.wait(PATIENCE)
+        assert polling.result(PATIENCE) is None
+        assert queue.poll(timeout=5.0) == "a"

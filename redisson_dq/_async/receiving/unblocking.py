@@ -1,4 +1,10 @@
-"""Ends a blocking command from another connection."""
+"""Ends a blocking command from another connection.
+
+Redis gives one answer for a command that it has answered and for a connection that it has lost. The reply to such a
+command may be a value that exists nowhere else. So no connection is cut for that answer: its reader knows how long a
+reply may take (``connecting/dedicated.py``). Where Redis forbids to end commands, the connection of a source goes that
+asks again for the values of a lost reply. The command of another source goes on until its time is over.
+"""
 
 from __future__ import annotations
 
@@ -14,26 +20,27 @@ from redisson_dq._clock import Clock
 from redisson_dq._concurrency import AsyncCancelled
 from redisson_dq._log import Log
 from redisson_dq._pauses import Pauses
+from redisson_dq._redis import is_passing
 from redisson_dq.errors import RedissonDQError
 
 __all__ = ["Unblocker"]
 
 logger = Log()
 
-# An unblock can overtake the blocking command that it is meant for. Then it is repeated at this interval.
-_PAUSE = 0.005
-_TRIES = 100
-# Redis cannot be reached, or stands still: the pause doubles from the first figure up to the second.
-_FIRST_PAUSE = 0.1
-_LONGEST_PAUSE = 2.0
-
+# Redis answers that it has ended nothing. The unblock has overtaken the command, or the reply is on its way.
+_FIRST_TRY, _LONGEST_TRY = 0.005, 0.1
+# Redis cannot be reached, stands still or refuses. Both pauses double from the first figure up to the second.
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 2.0
 
 #: The connection of a blocking command, and the number of the command.
 _Command = tuple[Dedicated, int]
 
 
 class Unblocker:
-    """Repeats CLIENT UNBLOCK until the blocking command has ended, in a background task of its own."""
+    """Repeats CLIENT UNBLOCK until the blocking command has ended, in a background task of its own.
+
+    ``is_running`` is its whole state. The pump's table tells which command has to end.
+    """
 
     def __init__(
         self,
@@ -42,14 +49,21 @@ class Unblocker:
         clock: Clock,
         beginner: Beginner,
         target: Callable[[], _Command | None],
+        *,
+        may_cut: bool,
     ) -> None:
-        """``target`` gives the command that still has to end, if any. Called under the mutex."""
+        """``target`` gives the command that still has to end, if any. Called under the mutex.
+
+        ``may_cut``: no value is lost with the connection.
+        """
         self._key = key
         self._mutex = mutex
         self._clock = clock
         self._beginner = beginner
         self._target = target
+        self._may_cut = may_cut
         self._task: Begun | None = None
+        self._has_warned = False
         #: Whether the background task runs.
         self.is_running = False
 
@@ -60,8 +74,8 @@ class Unblocker:
             self._task = self._beginner.begin(self._run, f"redisson_dq-unblock-{self._key}")
 
     async def _run(self) -> None:
-        pauses = Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
-        tries = ended = 0
+        tries, pauses = Pauses(_FIRST_TRY, _LONGEST_TRY), Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
+        ended = 0
         while True:
             with self._mutex:
                 target = self._target()
@@ -70,25 +84,28 @@ class Unblocker:
                     self.is_running = False
                     return
             dedicated, number = target
-            reason: BaseException | str = "Redis does not know of it any more"
             try:
                 has_ended = await dedicated.unblock()
                 pauses.reset()
                 if has_ended:
-                    tries, ended = 0, number
+                    ended = number
+                    tries.reset()
                     continue
-                tries, pause = tries + 1, _PAUSE
-            except ResponseError as error:
-                reason, tries = error, _TRIES
+                pause = tries.next()
             except (RedisError, OSError, RedissonDQError, AsyncCancelled) as error:
-                # The pop may still end with a value.
                 logger.debug("queue %r: cannot end a blocking pop yet: %s", self._key, error)
+                if isinstance(error, ResponseError) and not is_passing(error):
+                    self._warn(error)
+                    if self._may_cut:
+                        await dedicated.hang_up()
+                        ended = number
+                        continue
                 pause = pauses.next()
-            if tries == _TRIES:
-                # Redis forbids the unblock, or lost this connection without our noticing. The connection is closed, or
-                # the pop would take a value that nobody gets.
-                logger.warning("queue %r: cannot end a blocking pop, closing its connection: %s", self._key, reason)
-                await dedicated.hang_up()
-                tries, ended = 0, number
-                continue
             await self._clock.async_sleep(pause)
+
+    def _warn(self, error: ResponseError) -> None:
+        if self._has_warned:
+            return
+        self._has_warned = True
+        ends = "so its connection is closed" if self._may_cut else "which goes on until its time is over"
+        logger.warning("queue %r: Redis forbids the client to end its blocking command, %s: %s", self._key, ends, error)

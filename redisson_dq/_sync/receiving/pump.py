@@ -58,7 +58,9 @@ class Pump:
         self._backs = PutBacks(connections, source, line, self.put_away)
         self._pumping = Actions(connections, self._engine, self._backs, bell, idle)
         self._popping = self._pumping.popping
-        self._unblocker = Unblocker(source.key, line.mutex, self._clock, beginner, self._unblockable)
+        self._unblocker = Unblocker(
+            source.key, line.mutex, self._clock, beginner, self._unblockable, may_cut=source.sets_aside
+        )
         self._task: Begun | None = None
 
     # -- triggers, under the mutex -----------------------------------------------------------------------------------

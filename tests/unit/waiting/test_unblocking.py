@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any
 
 import pytest
 import redis.exceptions
@@ -21,6 +21,7 @@ class Blocked:
     def __init__(self, *outcomes: bool | Exception) -> None:
         self._outcomes: Iterator[bool | Exception] = iter(outcomes)
         self.target: tuple[Any, int] | None = (self, 1)
+        self.is_cut = False
 
     def unblock(self) -> bool:
         outcome = next(self._outcomes)
@@ -30,14 +31,54 @@ class Blocked:
             self.target = None
         return outcome
 
+    def hang_up(self) -> None:
+        self.is_cut, self.target = True, None
 
-def test_once_redis_answers_again_the_tries_are_as_quick_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    away = redis.exceptions.ConnectionError("away")
+
+def pauses_of(blocked: Blocked, monkeypatch: pytest.MonkeyPatch, *, may_cut: bool = False) -> list[float]:
+    """The pauses between the tries, once these have come to an end."""
     clock, slept = SystemClock(), list[float]()
     monkeypatch.setattr(clock, "sleep", slept.append)
-    blocked = Blocked(False, away, away, False, False, away, False, True)
     beginner = Beginner(clock, lambda notice: None)
-    unblocker = Unblocker("orders", contextlib.nullcontext(), clock, beginner, lambda: cast("Any", blocked.target))
+    target: Any = lambda: blocked.target  # noqa: E731 - the blocked command is not a Dedicated
+    unblocker = Unblocker("orders", contextlib.nullcontext(), clock, beginner, target, may_cut=may_cut)
     unblocker.start()
     eventually(lambda: not unblocker.is_running)
-    assert slept == [0.005, 0.1, 0.2, 0.005, 0.005, 0.1, 0.005]
+    return slept
+
+
+AWAY = redis.exceptions.ConnectionError("away")
+FORBIDDEN = redis.exceptions.NoPermissionError("NOPERM this user has no permissions to run 'client|unblock'")
+BUSY = redis.exceptions.ResponseError("BUSY Redis is busy running a script")
+
+
+def test_once_redis_answers_again_the_tries_are_as_quick_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    blocked = Blocked(False, AWAY, AWAY, False, False, AWAY, False, True)
+    assert pauses_of(blocked, monkeypatch) == [0.005, 0.1, 0.2, 0.01, 0.02, 0.1, 0.04]
+
+
+def test_a_reply_that_is_on_its_way_for_long_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Redis answers each try with 0 then. The reply may be a value that exists nowhere else."""
+    blocked = Blocked(*[False] * 1000, True)
+    slept = pauses_of(blocked, monkeypatch, may_cut=True)
+    assert not blocked.is_cut
+    # It does not ask Redis 200 times a second for all that time.
+    assert len(slept) == 1000
+    assert slept[5:] == [0.1] * 995
+
+
+def test_a_refusal_that_passes_cuts_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The script that Redis is busy with may push a value, which the pop takes at once."""
+    blocked = Blocked(BUSY, BUSY, True)
+    assert pauses_of(blocked, monkeypatch, may_cut=True) == [0.1, 0.2]
+    assert not blocked.is_cut
+
+
+def test_where_redis_forbids_it_only_a_connection_whose_values_are_asked_for_again_is_cut(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    leased, popped = Blocked(FORBIDDEN), Blocked(FORBIDDEN, FORBIDDEN, True)
+    assert pauses_of(leased, monkeypatch, may_cut=True) == []
+    assert leased.is_cut
+    assert pauses_of(popped, monkeypatch) == [0.1, 0.2]
+    assert not popped.is_cut
