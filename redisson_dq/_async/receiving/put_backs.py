@@ -75,10 +75,15 @@ class PutBacks:
                 raise
 
     async def send(self) -> bool:
-        """Puts back the values that nobody waits for. False when it has to be tried again."""
+        """Puts back the values that nobody waits for. False when some of them have to be sent again.
+
+        Values that come meanwhile are none of them.
+        """
         with self._line.mutex:
             unsure, surplus, self.unsure, self.surplus = self.unsure, self.surplus, [], []
-        for back in [*unsure, *self._made(surplus)]:
+        made = self._made(surplus)
+        is_done = made is not None
+        for back in [*unsure, *(made or ())]:
             try:
                 await self._connections.run(back.request, when_closed=True)
                 self.answered[back.key] = back.nonce
@@ -86,11 +91,11 @@ class PutBacks:
                 # Where a defect shows, it may have been sent.
                 is_defect = not isinstance(error, (RedissonDQError, AsyncCancelled))
                 maybe_done = getattr(error, "maybe_done", is_defect)
-                self._failed(back, error, is_unsure=back in unsure or maybe_done)
-        return not self.are_left
+                is_done = self._gave_up(back, error, is_unsure=back in unsure or maybe_done) and is_done
+        return is_done
 
-    def _made(self, values: list[Taken]) -> list[PutBack]:
-        """The put-backs of values; none where a defect shows, and the values are left."""
+    def _made(self, values: list[Taken]) -> list[PutBack] | None:
+        """The put-backs of values; None where a defect shows, and the values are left."""
         try:
             return self._source.put_back(values, self.answered)
         except Exception as error:
@@ -100,7 +105,7 @@ class PutBacks:
             logger.exception("queue %r: unexpected error while %d popped values go back", self._source.key, len(values))
             with self._line.mutex:
                 self.again(values)
-            return []
+            return None
 
     async def repeat(self, debts: Debts) -> list[Taken] | None:
         """Once it is closed: sends a request with a lost reply again. So the values that it took go back.
@@ -146,13 +151,14 @@ class PutBacks:
         """Whether it was closed, and has tried long enough to put values back."""
         return self._give_up_at is not None and self._clock.monotonic() > self._give_up_at
 
-    def _failed(self, back: PutBack, error: BaseException, *, is_unsure: bool) -> None:
+    def _gave_up(self, back: PutBack, error: BaseException, *, is_unsure: bool) -> bool:
+        """Whether a put-back that has failed is given up. Otherwise it is kept, to be sent again."""
         if not back.values and isinstance(error, RedissonDQError) and (self.gives_up or not passes(error)):
             logger.warning("queue %r: what follows a take was not done: %s", self._source.key, error)
-            return
+            return True
         if (self.gives_up and isinstance(error, Exception)) or (is_unsure and not back.request.repeatable):
             self._lost(back.values, error)
-            return
+            return True
         if back.values:
             logger.warning("queue %r: cannot put %d popped values back: %s", self._source.key, len(back.values), error)
         with self._line.mutex:
@@ -160,6 +166,7 @@ class PutBacks:
                 self.unsure.append(back)
             else:
                 self.again(back.values)
+        return False
 
     def _lost(self, values: list[Taken], error: BaseException) -> None:
         data = [taken.data for taken in values]

@@ -409,7 +409,8 @@ class World:
                 debt = debts.first
                 self.surplus = tuple(sorted(self.surplus + self.leased.pop(str(debt.request), ())))
                 debts.paid(debt)
-            self._tell(Trigger.STUCK if self.surplus else Trigger.DONE)
+            # Values that came meanwhile go next.
+            self._tell(Trigger.DONE)
         elif work == "diagnose":
             self.must_tell = True
             self._tell(Trigger.REFUSED)
