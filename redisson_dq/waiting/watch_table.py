@@ -22,7 +22,8 @@ trigger.
 
 Three promises hold in each state. Each value is given, on its way back, or owed (:mod:`redisson_dq.waiting.debts`).
 While somebody waits, the source is watched, or a step is under way that ends with a call. A caller whose time is over
-is answered after a command that was sent later.
+is told that nothing is there only by a command that was sent later, or where Redis watches all sources of its line. No
+reply says so that tells of values which are left.
 
 The engine (``watch_engine.py``) first classifies a trigger by its meaning now (``choice``, ``replied``). Then it finds
 its rows in :data:`TRANSITIONS` and :data:`WATCHES`, which are the whole behaviour.

@@ -84,7 +84,8 @@ class SharedSources:
             values = self.line.give(values)
             for pump in gave if values else ():
                 pump.put_away([each for each in values if each.key in pump.source.keys])
-            if answers:
+            # Values that are left anywhere are taken by the next round.
+            if answers and not any(pump.engine.left for pump in self._rotation.order):
                 self.line.answer_expired()
         for pump in asked:
             pump.is_well()

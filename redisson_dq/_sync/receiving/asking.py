@@ -117,7 +117,7 @@ class Asking:
 
     @property
     def is_fresh(self) -> bool:
-        """Whether the replies have come, and the key has not changed since the commands were sent."""
+        """Whether the replies have come, and no caller's time was over since the commands were sent."""
         return self.commands.refusal is None and self._engine.state is State.ASKED
 
     def settle(self, *, has_returns: bool) -> tuple[Trigger, Commands]:

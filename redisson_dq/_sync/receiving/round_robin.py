@@ -107,8 +107,11 @@ class RoundRobinReceiver(Receiver):
         if (trouble := self.trouble) is not None:
             self.line.answer_expired(trouble)
         elif self._shares:
-            # A source that is not watched is asked, which answers them.
-            if all(pump.is_blocked for pump in self._pumps.values()):
+            unwatched = [pump for pump in self._pumps.values() if not pump.is_blocked]
+            # Those are asked, which answers them. A reply that is under way may be older than the end of their time.
+            for pump in unwatched:
+                pump.answer_expired()
+            if not unwatched:
                 self.line.asked()
                 self.line.answer_expired()
         elif not self._rounds.is_looking:

@@ -41,11 +41,6 @@ class SourcesOfLine(Protocol):
 
     line: Line
 
-    @property
-    def are_many(self) -> bool:
-        """Whether there are several."""
-        ...
-
     def add(self, pump: SharedPump, /) -> None:
         """One source more."""
 
@@ -143,7 +138,7 @@ class SharedPump:
         # Read once: the lookout ends it without the mutex.
         if (trouble := self.engine.trouble) is not None:
             self.line.answer_expired(trouble)
-        elif self.engine.state is State.WATCHED and (self.line.anyone or self.sources.are_many):
+        elif self.engine.state is State.WATCHED and self.line.anyone:
             # No command is needed for callers who have come since. A value that comes is for those who wait longer.
             self.line.asked()
             self.line.answer_expired()

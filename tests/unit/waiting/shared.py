@@ -95,6 +95,8 @@ class Caller:
     answer: Answer
     is_over: bool = False
     has_left: bool = False
+    #: After how many events it was known that its time is over.
+    over_at: int = 0
 
     @property
     def waits(self) -> bool:
@@ -130,6 +132,8 @@ class Lookout:
         self.watched: set[str] = set()
         #: By line, the sources that are asked in this round.
         self.round: dict[Any, list[Asked]] = {}
+        #: After how many events its round began.
+        self.began_at = 0
         #: Where each key lived when it looked last.
         self.homes: dict[str, int] = {}
 
@@ -163,7 +167,7 @@ class World:
             Receiver(connections, self.notices, sources[3:], self),  # type: ignore[arg-type]
         ]
         self.callers: list[Caller] = []
-        self.pushed = 0
+        self.pushed = self.happened = 0
         self.lost: list[bytes] = []
         #: Requests that may be sent again, and the values that they have taken.
         self.taken_by: dict[int, tuple[Any, list[bytes]]] = {}
@@ -274,6 +278,7 @@ class World:
             yield ("pauses",)
 
     def happen(self, event: Event) -> None:
+        self.happened += 1
         getattr(self, "_" + event[0].replace(" ", "_"))(*event[1:])
 
     @staticmethod
@@ -295,7 +300,12 @@ class World:
     def _is_over(self, caller: Caller) -> None:
         caller.is_over, waiter = True, caller.lifeline.waiter
         assert waiter is not None
-        self.notices.put(partial(caller.receiver.expire, waiter))
+
+        def expire() -> None:
+            caller.over_at = self.happened
+            caller.receiver.expire(waiter)
+
+        self.notices.put(expire)
 
     def _leaves(self, caller: Caller) -> None:
         caller.has_left = True
@@ -344,7 +354,7 @@ class World:
     def _begins(self, lookout: Lookout) -> None:
         if not lookout.is_open:
             lookout.is_open, lookout.homes = True, dict(self.homes)
-        called = lookout.sources.take_next()
+        called, lookout.began_at = lookout.sources.take_next(), self.happened
         for sources in dict.fromkeys(pump.sources for pump in called):
             with sources.line.mutex:
                 if pumps := sources.ask(called, self.time.now):
@@ -383,11 +393,20 @@ class World:
         asked.pump.asking.collect(asked.reply, asked.length)
         asked.is_read = True
         if all(each.is_read for each in of_line):
-            sources.settle([each.pump for each in of_line])
+            self._settles(lookout, sources, of_line)
         if all(each.is_read for each in self._asked(lookout)):
             ended, lookout.round = lookout.round, {}
             for each in ended:
                 each.free()
+
+    def _settles(self, lookout: Lookout, sources: Any, of_line: list[Asked]) -> None:
+        waiting = [caller for caller in self.callers if caller.waits]
+        sources.settle([each.pump for each in of_line])
+        told = [caller for caller in waiting if caller.answer.filled and caller.answer.value == []]
+        if told and any(isinstance(each.length, int) and each.length for each in of_line):
+            raise Broken("a reply says that values are left, and a caller is told that nothing is there")
+        if any(caller.over_at > lookout.began_at for caller in told):
+            raise Broken("no command was sent after the time of a caller was over")
 
     def _ticks(self, lookout: Lookout) -> None:
         for pump in lookout.sources.of(None):

@@ -67,3 +67,14 @@ def test_a_lookout_that_breaks_takes_no_reply_from_the_lookout_that_a_key_has_mo
     world.happen(("reads", after))
     world.come_to_rest()
     assert world.callers[1].values == [b"0"]
+
+
+def test_a_caller_whose_time_is_over_gets_the_value_that_the_round_under_way_tells_of() -> None:
+    """The round asks for the sizes alone. Its reply says that a value is there, and the next round takes it."""
+    world = World(leases=False)
+    world.happen(("push", "a"))
+    world.happen(("enters", 0, 1))
+    goes_on(world, until=lambda: world.lookouts[0].round)
+    world.happen(("is over", world.callers[0]))
+    world.come_to_rest()
+    assert world.callers[0].values == [b"0"]
