@@ -124,7 +124,7 @@ class JacksonCodec(Codec[T]):
         except Exception as error:
             raise decode_error(error, self.name, data) from error
         doubts = reader.doubts
-        if not doubts.needs_comparison:
+        if not doubts.may_be_compared:
             return marked(found, str(doubts), self)
         if is_compared:
             return compared(found, data, self, Doubt.ANY_FORM.words)

@@ -339,6 +339,13 @@ def test_an_exception_that_is_there_twice() -> None:
         codec.decode(text.replace(",3]]}", ",9]]}").encode())
 
 
+@pytest.mark.parametrize("before", ["1", '{"@class":"a.E","stackTrace":[],"message":"x"}'])
+def test_what_stands_behind_an_exception_in_a_field_of_another_is_told_as_part_of_that_field(before: str) -> None:
+    text = f'{{"@class":"a.E","stackTrace":[],"extra":["java.util.ArrayList",[{before},{{"a":1}}]]}}'
+    with pytest.raises(DecodeError, match="the type of that field of an exception is not known here"):
+        codec.decode(text.encode())
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -1,7 +1,7 @@
 """Why a value may be written to other bytes than it was read from.
 
 The reader notes a doubt wherever it reads a form that Jackson would not write, or might not. A value without a doubt is
-written to the bytes that it was read from. So it is not compared with them.
+written to the bytes that it was read from.
 """
 
 from __future__ import annotations
@@ -92,8 +92,8 @@ class Doubts:
             self.told, self._details = doubt, details
 
     @property
-    def needs_comparison(self) -> bool:
-        """Whether only the bytes that are written tell that they are others."""
+    def may_be_compared(self) -> bool:
+        """Whether the value may be written for a comparison. False where writing it could take far too long."""
         return self.told is None or self.told.weight != _UNCOMPARED
 
     def __str__(self) -> str:

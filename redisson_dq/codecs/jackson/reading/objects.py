@@ -114,13 +114,14 @@ def is_exception(node: Any) -> bool:
 def throwable(reader: NodeReaderProtocol, name: str, node: Object, depth: int) -> Any:
     """An exception of the class ``name``."""
     found: dict[str, Any] = {}
-    key = ""
+    # An exception may stand in a field of another one's own class.
+    was_own, key = reader.is_own, ""
     try:
         for key, item in node:
             is_trace = key == STACK_TRACE
             reader.is_own = key not in DECLARED
             found[key] = read_trace(item) if is_trace else reader.read(item, DECLARED.get(key, OBJECT), depth + 1)
-        reader.is_own = False
+        reader.is_own = was_own
     except Malformed as error:
         error.inside(key)
         raise
