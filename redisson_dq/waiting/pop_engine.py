@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Final
 
 import attrs
@@ -60,6 +61,9 @@ class Look:
 class PopEngine:
     """Decides for one connection. Not thread-safe: the pump calls it under the mutex of the line.
 
+    The pump carries actions out under that mutex, and takes the beginner's mutex for some of them. Nobody takes the two
+    in the other order.
+
     The pumper alone calls the methods about replies and failures, and only ``suffer`` of them under the mutex. In the
     states in which it calls the others, nobody else changes the fields that they change. Time comes in as an argument,
     in seconds (``now``).
@@ -75,6 +79,8 @@ class PopEngine:
         self.source = source
         #: The number of the last blocking command.
         self.number = 0
+        #: Whether the last trigger has shown that Redis answers.
+        self.has_answered = False
         #: How many replies on the connection are still to be read.
         self.replies = 0
         #: The shortest time that a reply took on this connection.
@@ -89,13 +95,20 @@ class PopEngine:
         self.until = math.inf
         self.emptied = -math.inf
 
-    def step(self, trigger: Trigger) -> tuple[Do, ...]:
-        """Gives the actions for a trigger. All triggers come under the mutex."""
-        before = self.state
+    def step(self, trigger: Trigger, stays: Callable[[], Trigger | None] | None = None) -> tuple[Do, ...]:
+        """Gives the actions for a trigger. All triggers come under the mutex.
+
+        A pumper that leaves is at rest first. ``stays`` gives the trigger by which it goes on all the same, if any. The
+        row by which it was leaving shows nothing then, as its actions are not carried out.
+        """
+        before, shows = self.state, self.shows(trigger)
         if trigger is Trigger.ANSWERED and self.is_blocked:
             self.replies -= 1
         self.state, to_do = pop_table.TRANSITIONS[before, trigger]
         self.pumper = pop_table.PUMPERS.get((self.pumper, trigger), self.pumper)
+        if stays is not None and Do.LEAVE in to_do and not self.is_running and (instead := stays()) is not None:
+            return self.step(instead)
+        self.has_answered = shows
         if (sign := SIGNS.get((before, trigger))) is not None:
             self._see(sign)
         if Do.NUDGE in to_do:
@@ -133,7 +146,7 @@ class PopEngine:
 
     def answer_expired(self, now: float) -> None:
         """Answers the callers whose time is over, as far as no command has to end before."""
-        # Read once: the pumper ends it without the mutex.
+        # Read once: the pumper ends the trouble without the mutex.
         if (trouble := self.trouble) is not None:
             self.line.answer_expired(trouble)
         elif self.is_idle or (self.is_blocked and self.line.anyone):
@@ -184,7 +197,7 @@ class PopEngine:
         Nothing tells that a command has begun to block. So one that does not block comes first, where Redis was not
         well. Nothing blocks while values have to go back, or a debt is left: they may have come meanwhile.
         """
-        # Once such a command was answered, Redis is known to allow it.
+        # Once a command that does not block was answered, Redis is known to allow it.
         is_unsure = self.contact is not Contact.WELL and self.state is State.LOOKING
         # A replica that refuses to pop answers a look that finds nothing. So the look proves nothing.
         must_ask = is_unsure and self.contact is Contact.REFUSING

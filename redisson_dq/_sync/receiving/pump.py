@@ -233,11 +233,10 @@ class Pump:
             trigger = self._pumping.choose(is_answered=caller is not None and caller.answer.filled)
         elif trigger is None:
             trigger = engine.next_command(self._clock.monotonic(), has_returns=self._backs.are_left)
-        is_back = self._pumping.is_away and engine.shows(trigger)
-        to_do = engine.step(trigger)
-        if Do.LEAVE in to_do and self._bell.count and not engine.is_running:
-            # Somebody came who still found a pumper here.
-            to_do = engine.step(Trigger.STAYS if caller is None else Trigger.HANDS_OVER)
+        # Where the bell rang, somebody came who still found a pumper here.
+        stays = Trigger.STAYS if caller is None else Trigger.HANDS_OVER
+        to_do = engine.step(trigger, lambda: stays if self._bell.count else None)
+        is_back = self._pumping.is_away and engine.has_answered
         if Do.LEAVE in to_do and caller is None:
             # The next pumper, which may begin from here on, reports its troubles under the same name.
             self._pumping.gave_up()
@@ -247,6 +246,7 @@ class Pump:
         return to_do, held, is_back
 
     def _unblockable(self) -> tuple[Dedicated, int] | None:
+        """The command that the unblocker still has to end. First it is noted when somebody waits for it again."""
         if self._engine.state is State.ENDING:
             self._popping.admit()
             if self._line.anyone:

@@ -575,10 +575,8 @@ class World:
             # Callers enter without the mutex, so one may come when the pumper has looked.
             self._enter(math.inf)
         self.outcome = None
-        to_do = engine.step(trigger)
-        self.to_do = to_do
-        if Do.LEAVE in to_do and self.bell and not engine.is_running:
-            self.to_do = to_do = engine.step(Trigger.STAYS if caller is None else Trigger.HANDS_OVER)
+        stays = Trigger.STAYS if caller is None else Trigger.HANDS_OVER
+        self.to_do = to_do = engine.step(trigger, lambda: stays if self.bell else None)
         if Do.LEAVE in to_do:
             self.to_do = None
             self.stand_in = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Iterator
 from typing import Any, cast
 
@@ -16,7 +17,7 @@ from redisson_dq.waiting.debts import NOTHING, repeat
 from redisson_dq.waiting.pop_engine import Look
 from redisson_dq.waiting.pop_table import CONTACTS, PUMPERS, TRANSITIONS, Contact, Do, Sign, State, Trigger
 from tests.conftest import by_night
-from tests.unit.waiting.pumped import Kind, World
+from tests.unit.waiting.pumped import AWAY, Kind, World
 from tests.unit.waiting.walking import STARTS, Row, Walk, walk
 
 _DEPTH = 6
@@ -187,6 +188,34 @@ def test_a_connection_proves_nothing_to_a_client_that_was_refused() -> None:
         assert engine.shows(Trigger.IDLES) is (is_back and not pops)
         engine.step(Trigger.IDLES)
         assert engine.trouble is (None if is_back else _REFUSED)
+
+
+def test_a_pumper_that_stays_keeps_what_its_connection_shows() -> None:
+    """A look at many sources has failed for this one, and nobody came for long. A caller comes as the pumper leaves."""
+    world = World(Kind.POP)
+    world.happen(("comes", math.inf))
+    while world.to_do != (Do.LOOK,):
+        world.happen(("pumps", "goes well"))
+    world.happen(("leaves", 0))
+    while world.to_do != (Do.WAIT,):
+        world.happen(("pumps", "goes well"))
+    # Other sources have values, so nobody wakes this pump.
+    world.engine.met(AWAY, is_connected=world.connected)
+    world.happen(("pumps", "lingers"))
+    assert (world.engine.state, world.engine.contact) == (State.LINGERED, Contact.BACK)
+    world.happen(("pumps", "somebody slips in"))
+    assert (world.engine.state, world.engine.contact) == (State.CHOOSING, Contact.BACK)
+    assert world.connected
+
+
+def test_a_stand_in_that_hands_over_has_not_shown_that_redis_is_back() -> None:
+    """It leaves a connection that nobody needs. So it seems, until its bell rings."""
+    for bell, contact in ((None, Contact.WELL), (Trigger.HANDS_OVER, Contact.BACK)):
+        engine = STARTS["in trouble"](Kind.LEASE).engine
+        assert engine.stand_in(is_connected=True)
+        engine.step(Trigger.LEAVES, lambda bell=bell: bell)  # type: ignore[misc]
+        assert engine.contact is contact
+        assert engine.has_answered is (contact is Contact.WELL)
 
 
 def test_a_caller_whose_look_has_failed_is_told_nothing_before_the_next() -> None:
