@@ -10,6 +10,9 @@ reported, and the values of its waiter go back.
 
 Time comes in as an argument, in seconds of any clock that never steps (``now``). Mutex, inbox and promises come in as
 well: threads and tasks have different ones.
+
+The mutexes have an order. That of a line comes first, then that of a lookout or of a clerk, then that of the beginner.
+Nobody takes one of them while it has a later one.
 """
 
 from __future__ import annotations

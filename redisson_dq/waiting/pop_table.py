@@ -222,7 +222,8 @@ _BUSY: Final = [state for state in State if state not in IN_REDIS | CHOICES | {S
 _FROM_OTHERS: Final = (Trigger.WORK, Trigger.OWED, Trigger.NOBODY, Trigger.CLOSED)
 # Commands are under way on the connection, and may fail.
 _EXCHANGING: Final = IN_REDIS | {State.LOOKING, State.PROBING, State.SETTLING, State.FETCHING}
-# Something else is under way that may fail.
+# Something else is under way that may fail. Values and requests that go back fail by a defect alone: a try that Redis
+# does not take is STUCK.
 _HELPING: Final = frozenset({State.CONNECTING, State.RETURNING, State.REPEATING, State.GIVING})
 # A caller that pumps may be cancelled here too.
 _ALONE: Final = frozenset({State.CHOOSING, State.GIVING, State.PAUSING})
@@ -235,11 +236,12 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     # A connection is left of callers that pumped.
     (State.RESTING, Trigger.CLOSED): _START,
     (State.RESTING, Trigger.STANDS_IN): _CHOOSE,
-    # The bell rang while the pumper was on its way out. These actions take the place of its last ones.
+    # The bell rang while the pumper was on its way out. The actions of this row replace those of the row by which the
+    # pumper was leaving.
     (State.RESTING, Trigger.STAYS): _CHOOSE,
     (State.RESTING, Trigger.HANDS_OVER): _HAND_OVER,
     **stays(State.RESTING, Trigger.NOBODY),
-    # Callers ring the bell themselves.
+    # Callers ring the bell themselves, but others may have emptied the inbox since.
     **{(State.IDLE, trigger): _RING for trigger in (Trigger.WORK, Trigger.OWED, Trigger.CLOSED)},
     (State.IDLE, Trigger.RANG): _CHOOSE,
     (State.IDLE, Trigger.LINGERED): (State.LINGERED, ()),
@@ -302,11 +304,12 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     (State.FETCHING, Trigger.MISSED): _CHOOSE,
     (State.GATHERING, Trigger.CAME): _GIVE,
     (State.GATHERING, Trigger.SAVED): _SAVE,
-    # They may be back in line already.
+    # The callers that were given values may be back in line already.
     (State.GIVING, Trigger.DONE): (State.CHOOSING, (Do.GIVE_WAY,)),
     # Failures.
     **{(state, Trigger.FAILED): _FAIL for state in State if state in _EXCHANGING | _HELPING},
-    # The end of a loop cancels a connection that is being made, and a pause.
+    # The end of a loop cancels a connection that is being made, also for a diagnosis or in a pause. It does not cancel
+    # the pumper itself. So a pumper that is idle or chooses fails by a defect alone.
     (State.FAILING, Trigger.FAILED): (State.FAILING, (Do.DIAGNOSE,)),
     **{(state, Trigger.FAILED): _CHOOSE for state in (State.IDLE, State.CHOOSING, State.PAUSING)},
     **{(state, Trigger.ABANDONED): _ABANDON for state in State if state in _EXCHANGING | _ALONE},

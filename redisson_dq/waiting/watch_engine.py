@@ -36,7 +36,10 @@ class WatchEngine:
         self._sent = NOTHING
 
     def step(self, trigger: Trigger) -> tuple[Do, ...]:
-        """Gives the actions for a trigger. All triggers come under the mutex."""
+        """Gives the actions for a trigger. All triggers come under the mutex.
+
+        When the connection is lost, so is the reply to the request that is under way. So that request is owed again.
+        """
         if trigger in (Trigger.CHANGED, Trigger.LOST, Trigger.AWAY):
             self.left = None
         if trigger is Trigger.LOST:

@@ -124,7 +124,8 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     (State.CALLED, Trigger.RETURNS): (State.RETURNING, (Do.RETURN,)),
     (State.CALLED, Trigger.RESTS): (State.RESTING, ()),
     **{(State.YIELDED, trigger): _CALL for trigger in (*_FROM_OTHERS, Trigger.FREED)},
-    # The reply shows all of that, but not whether Redis had carried out the commands before somebody's time was over.
+    # The reply shows values, debts and a close. It does not show whether Redis had carried out the commands before
+    # somebody's time was over.
     **stays(State.ASKED, Trigger.WORK, Trigger.OWED, Trigger.CLOSED),
     (State.ASKED, Trigger.TIME_OVER): (State.STALE, ()),
     (State.ASKED, Trigger.LOST): _CALL,
@@ -143,7 +144,7 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     (State.WATCHED, Trigger.CLOSED): _CALL,
     (State.WATCHED, Trigger.CHANGED): _CALL,
     (State.WATCHED, Trigger.LOST): _CALL,
-    # Others carry these out.
+    # The clerk works for a source in these states.
     **{pair: row for state in _BUSY for pair, row in stays(state, *_FROM_OTHERS).items()},
     (State.RETURNING, Trigger.DONE): _CALL,
     (State.RETURNING, Trigger.STUCK): (State.PAUSING, (Do.PAUSE,)),

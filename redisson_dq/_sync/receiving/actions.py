@@ -91,9 +91,11 @@ class Actions:
     # -- for the pump ------------------------------------------------------------------------------------------------
 
     def choose(self, *, is_answered: bool) -> Trigger:
-        """Classifies the work that is left, when the callers in the inbox are in the line. Under the mutex."""
+        """Classifies the work that is left, when the callers in the inbox are in the line. Under the mutex.
+
+        Notes a bell that rang since the pumper has given it up.
+        """
         if self.popping.admit() and self._engine.state is State.LINGERED:
-            # Somebody came since the bell was given up.
             self._engine.step(Trigger.RANG)
         # In an outage the last command was cut, and has not told that there is nothing.
         self._line.answer_expired(self._engine.trouble)

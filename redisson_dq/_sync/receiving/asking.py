@@ -87,7 +87,7 @@ class Asking:
         self.commands = Commands(request=request, is_repeated=is_repeated, share=share, watches=watches, at=now)
 
     def collect(self, reply: Any, length: Any) -> None:
-        """Reads the replies to the commands, not under the mutex.
+        """Reads the replies to the commands. Not under the mutex, as it may ask Redis again.
 
         ``length`` is the reply that comes with the watch. A reply may be an error of Redis's.
         """
@@ -97,7 +97,8 @@ class Asking:
             # It did not run. The lookout sends the script's text in the next round.
             commands.is_again = True
         elif request is not None:
-            self._engine.was_answered()
+            with self._line.mutex:
+                self._engine.was_answered()
             try:
                 commands.taken = self._taken(request, reply)
             except (ResponseError, RedissonDQError) as error:

@@ -135,7 +135,7 @@ class SharedPump:
 
     def answer_expired(self) -> None:
         """Answers the callers whose time is over, as far as no command has to be sent before."""
-        # Read once: the lookout ends it without the mutex.
+        # Read once: the lookout ends the trouble without the mutex.
         if (trouble := self.engine.trouble) is not None:
             self.line.answer_expired(trouble)
         elif self.engine.state is State.WATCHED and self.line.anyone:
@@ -199,8 +199,8 @@ class SharedPump:
         before = self.engine.trouble
         self._carry_out(self.engine.step(trigger), refusal, reason)
         if trigger is Trigger.RESTS and before is not None:
-            # Nobody tries any more. Observers hear of it, so not under the mutex.
-            self._calling.later(self._gave_up)
+            # Nobody tries any more.
+            self._connections.outage.gave_up(self._part)
         if self.engine.state is State.RESTING and self.line.inbox.count and not self.engine.is_replaced:
             # Somebody came who still found it called.
             self.sources.wake()
@@ -221,9 +221,6 @@ class SharedPump:
                 self._give_up()
             elif do is Do.PAUSE:
                 self._calling.later(self._errands.go_on, self.backs.pause_of(self.engine.longer_pause()))
-
-    def _gave_up(self) -> None:
-        self._connections.outage.gave_up(self._part)
 
     def wants(self) -> bool:
         """Whether it has to be asked, in a round that comes to it. Otherwise it takes its next step."""
