@@ -81,7 +81,7 @@ class Debts:
         """Whether a request has to be sent again."""
         return bool(self._left) or self.first.owed is Owed.REPEAT
 
-    def leave(self, waiter: Waiter) -> None:
+    def leave_request(self, waiter: Waiter) -> None:
         """Leaves the request of a caller that does not wait for its reply any more.
 
         One step that no signal handler can split. The next choice of a command must :meth:`admit` it before.

@@ -213,7 +213,7 @@ class PopEngine:
         """The next look, for all callers that wait, or the request that is owed. Claims values for the callers."""
         count, debt = self.line.claim(now), self.debts.first
         request = debt.request
-        knows = self.pumper is Pumper.CALLER and self.is_empty(now)
+        knows = self.pumper is Pumper.CALLER and self.was_just_emptied(now)
         if request is None and not knows and (count or debt is LOOK):
             request = self.source.look(count)
         if request is not None:
@@ -322,7 +322,7 @@ class PopEngine:
         """Whether the server ends the blocking command as soon as it reads its clock."""
         return self.until <= now
 
-    def is_empty(self, now: float) -> bool:
+    def was_just_emptied(self, now: float) -> bool:
         """Whether a reply has just told that nothing is left, and nothing is owed."""
         return not self.debts and now - self.emptied < _EMPTY
 

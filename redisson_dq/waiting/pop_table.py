@@ -21,8 +21,8 @@ connect, to put values back, and failures. It starts a background task for that.
 the pumper.
 
 Callers ring the bell without the mutex, and check whether somebody pumps after that. So a pumper that leaves
-(``LEAVE``) is at rest first, and hears its bell once more. When the bell rang, a background task stays (``STAYS``). A
-caller goes all the same, and starts a background task (``HANDS_OVER``).
+(``LEAVE``) is at rest first, and hears its bell once more. When the bell rang, a background task stays
+(``HEARS_BELL``). A caller goes all the same, and starts a background task (``HANDS_OVER``).
 
 Closing is an event (``CLOSED``) and no state. A pump that was closed still puts back, and repeats a request that is
 owed, in the states of before. The line stays closed, so the pumper chooses nothing else from then on.
@@ -95,8 +95,8 @@ class Trigger(TableEnum):
     WORK = "somebody may wait"
     OWED = "values have to go back, or a request has to be sent again"
     STANDS_IN = "a caller begins to pump"
-    STAYS = "a background task hears its bell on the way out"
-    TIME_OVER = "the last caller's time is over"
+    HEARS_BELL = "a background task hears its bell on the way out"
+    LAST_OVER = "the last caller's time is over"
     NOBODY = "nobody waits any more"
     CLOSED = "closed: nobody comes any more"
     JOINED = "somebody waits again"
@@ -238,7 +238,7 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     (State.RESTING, Trigger.STANDS_IN): _CHOOSE,
     # The bell rang while the pumper was on its way out. The actions of this row replace those of the row by which the
     # pumper was leaving.
-    (State.RESTING, Trigger.STAYS): _CHOOSE,
+    (State.RESTING, Trigger.HEARS_BELL): _CHOOSE,
     (State.RESTING, Trigger.HANDS_OVER): _HAND_OVER,
     **stays(State.RESTING, Trigger.NOBODY),
     # Callers ring the bell themselves, but others may have emptied the inbox since.
@@ -279,7 +279,7 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     # Others end the blocking command. One reply more is to be read behind a PING.
     **stays(State.BLOCKED, Trigger.WORK),
     (State.BLOCKED, Trigger.OWED): _STOP,
-    (State.BLOCKED, Trigger.TIME_OVER): (State.TIMED, (Do.NUDGE,)),
+    (State.BLOCKED, Trigger.LAST_OVER): (State.TIMED, (Do.NUDGE,)),
     **{(State.BLOCKED, trigger): (State.ENDING, (Do.UNBLOCK,)) for trigger in (Trigger.NOBODY, Trigger.CLOSED)},
     (State.BLOCKED, Trigger.ANSWERED): _SETTLE,
     **stays(State.TIMED, Trigger.WORK),
@@ -326,7 +326,7 @@ BREAKS: Final = frozenset({Trigger.FAILED, Trigger.SAVED, Trigger.ABANDONED})
 #: Callers pump, when they can. A background task has nobody to stay for then.
 BY_CALLERS: Final = frozenset({Pumper.CALLER, Pumper.ABSENT, Pumper.RELIEF})
 
-_BEGINS: Final = (Trigger.WORK, Trigger.OWED, Trigger.STAYS)
+_BEGINS: Final = (Trigger.WORK, Trigger.OWED, Trigger.HEARS_BELL)
 
 #: (pumper, trigger) -> the pumper from then on. Any other trigger changes nothing.
 PUMPERS: Final[dict[tuple[Pumper, Trigger], Pumper]] = {

@@ -11,7 +11,7 @@ carries out the actions that the table returns.
 * Nobody came (``LINGERED``). The pops end, and the background task leaves.
 
 Callers ring the bell without the mutex, and check whether the background task runs after that. So one that leaves is at
-rest first, and hears its bell once more (``STAYS_ON``).
+rest first, and hears its bell once more (``HEARS_BELL``).
 
 Which sources were full at the last look is no state: it stands where the look is made, and saves a command.
 """
@@ -53,7 +53,7 @@ class Trigger(TableEnum):
     MISSED = "the look found nothing, or failed"
     RANG = "the bell rang"
     LINGERED = "the bell did not ring for a moment"
-    STAYS_ON = "it hears its bell on the way out"
+    HEARS_BELL = "it hears its bell on the way out"
 
 
 class Do(TableEnum):
@@ -80,7 +80,7 @@ _WAITS: Final = (State.IDLE, State.STAYING)
 TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     (State.RESTING, Trigger.WORK): (State.CHOOSING, (Do.START,)),
     **stays(State.RESTING, Trigger.CLOSED),
-    (State.RESTING, Trigger.STAYS_ON): (State.CHOOSING, ()),
+    (State.RESTING, Trigger.HEARS_BELL): (State.CHOOSING, ()),
     # Callers ring the bell themselves, but others may have emptied the inbox since.
     **{(state, trigger): (state, (Do.RING,)) for state in _WAITS for trigger in _FROM_OTHERS},
     # It chooses after that.

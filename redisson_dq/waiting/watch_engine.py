@@ -40,11 +40,11 @@ class WatchEngine:
 
         When the connection is lost, so is the reply to the request that is under way. So that request is owed again.
         """
-        if trigger in (Trigger.CHANGED, Trigger.LOST, Trigger.AWAY):
+        if trigger in (Trigger.CHANGED, Trigger.DISCONNECTED, Trigger.AWAY):
             self.left = None
-        if trigger is Trigger.LOST:
+        if trigger is Trigger.DISCONNECTED:
             self.send_again(self._sent)
-        if trigger in (Trigger.LOST, Trigger.FAILED):
+        if trigger in (Trigger.DISCONNECTED, Trigger.FAILED):
             self.line.broke()
         if (self.state, trigger) in watch_table.TROUBLE_ENDS:
             self.trouble = None

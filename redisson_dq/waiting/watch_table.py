@@ -61,7 +61,7 @@ class Trigger(TableEnum):
     TIME_OVER = "a caller's time is over"
     CLOSED = "nobody comes any more"
     CHANGED = "Redis tells that the key has changed"
-    LOST = "the connection broke"
+    DISCONNECTED = "the connection broke"
     FREED = "callers are not served from other sources any more"
     # Chosen by the lookout in a round.
     ASKS = "chosen: somebody waits, or a debt is left"
@@ -106,19 +106,26 @@ _Row = tuple[State, tuple[Do, ...]]
 _CALL: Final[_Row] = (State.CALLED, (Do.CALL,))
 # Somebody else does something for it, and the lookout is called when that is done.
 _BUSY: Final = (State.RETURNING, State.FAILING, State.PAUSING)
-_FROM_OTHERS: Final = (Trigger.WORK, Trigger.OWED, Trigger.TIME_OVER, Trigger.CLOSED, Trigger.CHANGED, Trigger.LOST)
+_FROM_OTHERS: Final = (
+    Trigger.WORK,
+    Trigger.OWED,
+    Trigger.TIME_OVER,
+    Trigger.CLOSED,
+    Trigger.CHANGED,
+    Trigger.DISCONNECTED,
+)
 
 
 #: (state, trigger) -> (next state, actions). A pair that is not listed cannot happen.
 TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
-    **stays(State.RESTING, Trigger.CHANGED, Trigger.LOST, Trigger.CLOSED),
+    **stays(State.RESTING, Trigger.CHANGED, Trigger.DISCONNECTED, Trigger.CLOSED),
     (State.RESTING, Trigger.WORK): _CALL,
     (State.RESTING, Trigger.OWED): _CALL,
     (State.RESTING, Trigger.TIME_OVER): _CALL,
     # A round sees all that has happened before it.
     **stays(State.CALLED, *_FROM_OTHERS),
     # A lookout whose connections broke forgets its calls.
-    (State.CALLED, Trigger.LOST): _CALL,
+    (State.CALLED, Trigger.DISCONNECTED): _CALL,
     (State.CALLED, Trigger.ASKS): (State.ASKED, (Do.ASK,)),
     (State.CALLED, Trigger.YIELDS): (State.YIELDED, ()),
     (State.CALLED, Trigger.RETURNS): (State.RETURNING, (Do.RETURN,)),
@@ -128,13 +135,13 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     # somebody's time was over.
     **stays(State.ASKED, Trigger.WORK, Trigger.OWED, Trigger.CLOSED),
     (State.ASKED, Trigger.TIME_OVER): (State.STALE, ()),
-    (State.ASKED, Trigger.LOST): _CALL,
+    (State.ASKED, Trigger.DISCONNECTED): _CALL,
     (State.ASKED, Trigger.EMPTY): (State.WATCHED, ()),
     (State.ASKED, Trigger.LEFT): _CALL,
     (State.ASKED, Trigger.SEEN): _CALL,
     (State.ASKED, Trigger.FAILED): (State.FAILING, (Do.DIAGNOSE,)),
     **stays(State.STALE, Trigger.WORK, Trigger.OWED, Trigger.CLOSED, Trigger.TIME_OVER),
-    (State.STALE, Trigger.LOST): _CALL,
+    (State.STALE, Trigger.DISCONNECTED): _CALL,
     (State.STALE, Trigger.OUTDATED): _CALL,
     (State.STALE, Trigger.FAILED): (State.FAILING, (Do.DIAGNOSE,)),
     # Callers who come while nothing is ready need no command.
@@ -143,7 +150,7 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     (State.WATCHED, Trigger.TIME_OVER): _CALL,
     (State.WATCHED, Trigger.CLOSED): _CALL,
     (State.WATCHED, Trigger.CHANGED): _CALL,
-    (State.WATCHED, Trigger.LOST): _CALL,
+    (State.WATCHED, Trigger.DISCONNECTED): _CALL,
     # The clerk works for a source in these states.
     **{pair: row for state in _BUSY for pair, row in stays(state, *_FROM_OTHERS).items()},
     (State.RETURNING, Trigger.DONE): _CALL,
@@ -161,7 +168,7 @@ WATCHES: Final[dict[tuple[KeyWatch, Trigger], KeyWatch]] = {
     (KeyWatch.OFF, Trigger.SEEN): KeyWatch.ON,
     # Redis tells once.
     (KeyWatch.ON, Trigger.CHANGED): KeyWatch.OFF,
-    (KeyWatch.ON, Trigger.LOST): KeyWatch.OFF,
+    (KeyWatch.ON, Trigger.DISCONNECTED): KeyWatch.OFF,
     # The key may live on another node now, which does not watch it.
     (KeyWatch.ON, Trigger.AWAY): KeyWatch.OFF,
 }

@@ -112,7 +112,7 @@ class Looks:
             waiter.farewell = None
         elif again:
             # It is owed before the caller gets in line, as its values were first.
-            self._debts.leave(waiter)
+            self._debts.leave_request(waiter)
             self._notify(self._attend)
         else:
             waiter.leave()

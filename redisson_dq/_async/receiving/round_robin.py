@@ -178,7 +178,7 @@ class RoundRobinReceiver(Receiver):
             if Do.LEAVE not in to_do or not self._inbox.count:
                 return to_do[-1], free
             # A caller that comes from here on starts another background task. This one has come before.
-            self._feed(Trigger.STAYS_ON)
+            self._feed(Trigger.HEARS_BELL)
 
     async def _look(self, keys: Sequence[str]) -> bool:
         """Takes the values that are ready there for the callers that wait. False when it is time to block."""

@@ -146,7 +146,7 @@ class Pump:
             if not self._engine.is_over(self._clock.monotonic()) or not dedicated.may_send_aside:
                 self._feed(Trigger.NOBODY)
                 return
-            self._feed(Trigger.TIME_OVER)
+            self._feed(Trigger.LAST_OVER)
         dedicated.send_aside(_PING)
 
     def hang_up(self) -> None:
@@ -234,7 +234,7 @@ class Pump:
         elif trigger is None:
             trigger = engine.next_command(self._clock.monotonic(), has_returns=self._backs.are_left)
         # Where the bell rang, somebody came who still found a pumper here.
-        stays = Trigger.STAYS if caller is None else Trigger.HANDS_OVER
+        stays = Trigger.HEARS_BELL if caller is None else Trigger.HANDS_OVER
         to_do = engine.step(trigger, lambda: stays if self._bell.count else None)
         is_back = self._pumping.is_away and engine.has_answered
         if Do.LEAVE in to_do and caller is None:

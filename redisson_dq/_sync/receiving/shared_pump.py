@@ -261,7 +261,7 @@ class SharedPump:
         self.lookout = None
         # The connection may have broken behind the reply that had them.
         self.put_away(self.line.give(self.asking.lose()))
-        self.feed(Trigger.LOST)
+        self.feed(Trigger.DISCONNECTED)
         self._leave_debts()
 
     @property

@@ -424,7 +424,7 @@ class World:
         self._tell(Trigger.WORK)
         if engine.state is State.BLOCKED and not self.line.anyone:
             if engine.is_over(self.now):
-                self._tell(Trigger.TIME_OVER)
+                self._tell(Trigger.LAST_OVER)
             else:
                 self._tell(Trigger.NOBODY)
 
@@ -575,7 +575,7 @@ class World:
             # Callers enter without the mutex, so one may come when the pumper has looked.
             self._enter(math.inf)
         self.outcome = None
-        stays = Trigger.STAYS if caller is None else Trigger.HANDS_OVER
+        stays = Trigger.HEARS_BELL if caller is None else Trigger.HANDS_OVER
         self.to_do = to_do = engine.step(trigger, lambda: stays if self.bell else None)
         if Do.LEAVE in to_do:
             self.to_do = None

@@ -56,7 +56,7 @@ def test_a_request_that_a_caller_has_left_is_owed_at_once_and_noted_by_the_next_
     debts, notices = Debts(), list[Any]()
     debts.owe(LOOK)
     waiter, lifeline = caller(FIRST, notices)
-    debts.leave(waiter)
+    debts.leave_request(waiter)
     assert (bool(debts), debts.has_request, waiter.is_leaving, waiter.is_settled) == (True, True, True, False)
     assert debts.admit()
     assert debts.first == repeat(FIRST)
@@ -69,7 +69,7 @@ def test_a_request_that_a_caller_has_left_is_owed_at_once_and_noted_by_the_next_
 def test_a_caller_that_vanishes_behind_its_request_lets_it_be_sent_once() -> None:
     debts, notices = Debts(), list[Any]()
     waiter, lifeline = caller(FIRST, notices)
-    debts.leave(waiter)
+    debts.leave_request(waiter)
     del lifeline
     gc.collect()
     assert [notice.waiter for notice in notices] == [waiter]
@@ -83,7 +83,7 @@ def test_a_caller_that_has_gone_leaves_no_request() -> None:
     debts = Debts()
     waiter, _lifeline = caller(FIRST, [])
     waiter.is_gone = True
-    debts.leave(waiter)
+    debts.leave_request(waiter)
     assert not debts.admit()
 
 
@@ -91,14 +91,14 @@ def test_what_is_under_way_is_owed_again_before_all_others_when_its_reply_is_los
     engine = engine_that_sent(FIRST)
     assert not engine.debts
     engine.debts.owe(repeat(SECOND))
-    engine.step(Trigger.LOST)
+    engine.step(Trigger.DISCONNECTED)
     assert engine.debts.all == [repeat(FIRST), repeat(SECOND)]
 
 
 def test_a_reply_that_was_read_is_not_asked_for_again() -> None:
     engine = engine_that_sent(FIRST)
     engine.was_answered()
-    engine.step(Trigger.LOST)
+    engine.step(Trigger.DISCONNECTED)
     assert not engine.debts
 
 
@@ -108,7 +108,7 @@ def test_the_pump_of_before_pays_nothing_and_leaves_what_it_had_under_way() -> N
     # The next pump pays this one, and must not send again what is under way here.
     engine.debts.owe(repeat(SECOND))
     assert engine.debts.all == [repeat(SECOND)]
-    engine.step(Trigger.LOST)
+    engine.step(Trigger.DISCONNECTED)
     assert engine.debts.first == repeat(FIRST)
     assert engine.choice(has_returns=False) is Trigger.RESTS
     engine.line.closed = True

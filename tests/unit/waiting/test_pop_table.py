@@ -94,7 +94,7 @@ _HARMLESS: dict[Row, set[str]] = {
     (_S.IDLE, _T.CLOSED): {"to IDLE"},
     **{(_S.IDLE, told): {"to CHOOSING"} for told in (_T.NOBODY, _T.LINGERED)},
     (_S.CHOOSING, _T.NOBODY): {"to IDLE"},
-    **{(_S.RESTING, begins): {"to LINGERED"} for begins in (_T.STANDS_IN, _T.STAYS, _T.HANDS_OVER)},
+    **{(_S.RESTING, begins): {"to LINGERED"} for begins in (_T.STANDS_IN, _T.HEARS_BELL, _T.HANDS_OVER)},
     (_S.LINGERED, _T.OWED): {"to LINGERED"},
     (_S.LINGERED, _T.NOBODY): {"to IDLE", "to CHOOSING"},
     (_S.CHOOSING, _T.LINGERED): {"to LINGERED"},

@@ -128,7 +128,7 @@ class Surroundings:
         if self.work is Do.LEAVE:
             self.work = None
             if self.inbox or self.rings:
-                self._tell(Trigger.STAYS_ON)
+                self._tell(Trigger.HEARS_BELL)
 
     def _looked(self, found: bool) -> None:
         self._admit()
@@ -147,7 +147,7 @@ class Surroundings:
 
     def _tell(self, trigger: Trigger) -> None:
         before = self.table.state
-        outcome = trigger in (Trigger.FOUND, Trigger.MISSED, Trigger.RANG, Trigger.LINGERED, Trigger.STAYS_ON)
+        outcome = trigger in (Trigger.FOUND, Trigger.MISSED, Trigger.RANG, Trigger.LINGERED, Trigger.HEARS_BELL)
         if outcome:
             self.work = _NOTHING
         for do in self.table.happened(trigger):

@@ -129,7 +129,9 @@ def test_the_walk_meets_every_row_of_the_watch(row: Row) -> None:
 
 
 @pytest.mark.parametrize(
-    ("trigger", "event"), [(Trigger.CHANGED, "evicts"), (Trigger.LOST, "is cut")], ids=["CHANGED", "LOST"]
+    ("trigger", "event"),
+    [(Trigger.CHANGED, "evicts"), (Trigger.DISCONNECTED, "is cut")],
+    ids=["CHANGED", "DISCONNECTED"],
 )
 def test_a_key_that_counts_as_watched_and_is_not_holds_callers_up(
     trigger: Trigger, event: str, monkeypatch: pytest.MonkeyPatch

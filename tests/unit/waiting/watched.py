@@ -478,7 +478,7 @@ class World:
         self.sent = None
         # The lookout forgets its calls.
         self.is_called = False
-        self._tell(Trigger.LOST)
+        self._tell(Trigger.DISCONNECTED)
 
     # -- the promises ------------------------------------------------------------------------------------------------
 
