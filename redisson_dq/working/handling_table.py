@@ -8,7 +8,8 @@ It carries out the actions that the table returns. So the first trigger decides,
 * The handler returned or raised. Its thread concludes: it settles each value by its outcome, and frees the slot.
 * The time was over. The handler may never return, so the slot is free at once, and another thread concludes.
 * Every lease was lost. Other workers have the values, so nothing is settled here.
-* The worker stops, and waits no longer. The values of a handler that still runs are handed back.
+* The worker stops, and waits no longer. The values of a handler that still runs are handed back. A handler that has
+  returned has decided, so its outcomes get a little time more. A second stop ends that time.
 
 The end of an event loop is no such end: it cancels the handler's task, and the leases end by their deadlines.
 
@@ -108,8 +109,10 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     # The value comes again at the deadline of its lease.
     (State.PERSISTING, Trigger.UNPERSISTED): (State.CONCLUDING, (Do.LET_EXPIRE,)),
     (State.PERSISTING, Trigger.BROKEN_OFF): (State.SETTLED, (Do.FREE, Do.FORGET)),
-    # The outcomes of the other values are known, and cost no time.
-    **stays(State.STOPPING, Trigger.EXPIRED, Trigger.VOIDED, Trigger.LOST, Trigger.STOPPED),
+    # The outcomes of the other values are known, and take little time.
+    **stays(State.STOPPING, Trigger.EXPIRED, Trigger.VOIDED, Trigger.LOST),
+    # A hook, or a function for a backoff, has not returned.
+    (State.STOPPING, Trigger.STOPPED): (State.SETTLED, (Do.HAND_BACK, Do.FREE, Do.FORGET)),
     (State.STOPPING, Trigger.GIVEN_UP): (State.STOPPING, (Do.HAND_BACK,)),
     (State.STOPPING, Trigger.CONCLUDED): (State.SETTLED, (Do.FREE, Do.FORGET)),
     (State.STOPPING, Trigger.BROKEN_OFF): (State.SETTLED, (Do.FREE, Do.FORGET)),

@@ -22,7 +22,7 @@ import pytest
 import redisson_dq.aio.worker
 import redisson_dq.worker
 from redisson_dq.errors import ArgumentError
-from redisson_dq.worker import HandedBack, Lost, Received, Succeeded
+from redisson_dq.worker import Failed, HandedBack, Lost, Received, Retried, Retry, Succeeded
 from tests.conftest import PATIENCE, by_night, environment, eventually
 from tests.flavours import AsyncioFlavour, Flavour
 from tests.integration.whereabouts import whereabouts
@@ -109,6 +109,78 @@ def test_what_has_not_ended_goes_back_uncounted_and_ready_at_once(
         gate.open()
     eventually(lambda: gate.inside == 0)
     assert log.of(Succeeded, Lost) == []
+
+
+class _Held:
+    """A hook or a function for a backoff, which holds up the outcome of a handler that has returned."""
+
+    def __init__(self, worker: Any, place: str) -> None:
+        self.gate, self.place = Gate(), place
+        if place == "hook":
+            worker.on(Failed)(lambda happening: self.gate.wait())
+
+    @property
+    def retry(self) -> Retry:
+        return Retry(backoff=self._backoff if self.place == "backoff" else lambda attempt: 600)
+
+    def _backoff(self, attempt: int) -> float:
+        self.gate.wait()
+        return 600
+
+
+@pytest.mark.parametrize("flavour", ["sync"], indirect=True)
+@pytest.mark.parametrize("place", ["hook", "backoff"])
+@pytest.mark.parametrize("batch", [None, 3])
+def test_an_outcome_that_a_function_of_the_users_holds_up_is_noted_before_a_stop_ends(
+    worker: Any, queue: Any, admin: Any, threads: ThreadPoolExecutor, place: str, batch: int | None
+) -> None:
+    held, log = _Held(worker, place), Log(worker)
+
+    def handle(value: Any) -> Any:
+        if batch is None:
+            raise ValueError("no")
+        return [None if each == "b" else ValueError("no") for each in value]
+
+    worker.add_handler(handle, "orders", batch=batch, within=600, retry=held.retry)
+    queue.add_all(["a", "b", "c"] if batch else ["a"])
+    worker.start()
+    eventually(lambda: held.gate.inside == 1)
+    stopping = threads.submit(worker.stop, 0)
+    # It waits for the function.
+    with pytest.raises(TimeoutError):
+        stopping.result(0.3)
+    held.gate.open()
+    stopping.result(PATIENCE)
+    assert sorted(each.event.value for each in log.of(Retried)) == (["a", "c"] if batch else ["a"])
+    assert [each.event.value for each in log.of(Succeeded)] == (["b"] if batch else [])
+    assert log.of(HandedBack, Lost) == []
+    found = whereabouts(admin)
+    assert found.total == found.waiting == Counter({b"a": 1, b"c": 1} if batch else {b"a": 1})
+
+
+@pytest.mark.parametrize("flavour", ["sync"], indirect=True)
+def test_an_outcome_that_is_held_up_for_too_long_is_named_and_its_value_goes_back(
+    worker: Any, queue: Any, admin: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("redisson_dq._sync.worker.crew.LAST_STEPS", 0.2)
+    held, log = _Held(worker, "hook"), Log(worker)
+
+    def handle(value: Any) -> Any:
+        raise ValueError("no")
+
+    worker.handler("orders", retry=held.retry)(handle)
+    queue.add("a")
+    worker.start()
+    eventually(lambda: held.gate.inside == 1)
+    (lease,) = queue.in_flight()
+    worker.stop(grace=0)
+    assert f"a hook or its backoff has not: the worker stops, and hands back {lease.id}" in caplog.text
+    assert "handlers have not returned" not in caplog.text
+    assert len(log.of(HandedBack)) == 1
+    held.gate.open()
+    eventually(lambda: held.gate.inside == 0)
+    delivery = queue.receive(timeout=0)
+    assert (delivery.value, delivery.attempt, delivery.crashes) == ("a", 1, 0)
 
 
 def test_values_of_several_handlers_go_back_in_the_order_in_which_they_came(

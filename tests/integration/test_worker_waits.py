@@ -240,7 +240,8 @@ def test_the_loop_ends_while_a_worker_waits(url: str, admin: Any) -> None:
     ended = subprocess.run(
         [sys.executable, "-c", ENDING_LOOPS, url], capture_output=True, text=True, timeout=2 * PATIENCE, check=True
     )
-    assert ended.stderr == ""
+    # The end of the loop may come between a handler's return and the ack. The log names such a value.
+    assert [line for line in ended.stderr.splitlines() if "the worker has stopped" not in line] == []
     handled = ended.stdout.split()
     with redisson_dq.connect(url, codec=StringCodec()) as client:
         queue = client.blocking_queue("orders")

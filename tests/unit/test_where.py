@@ -74,7 +74,7 @@ def test_what_was_traced_counts_before_the_texts(tmp_path: Path) -> None:
 
 
 def test_a_test_about_the_file_comes_before_one_that_calls_everything(tmp_path: Path) -> None:
-    about, broad = "tests/unit/test_timer.py", "tests/unit/test_starter.py"
+    about, broad = "tests/unit/test_timer.py", "tests/unit/worker/test_starter.py"
     functions = [f"{_ENGINE}:Engine.{name}" for name in ("fired", "close")]
     (tmp_path / "a.json").write_text(json.dumps({"test": about, "functions": functions}))
     others = [f"redisson_dq/items.py:f{number}" for number in range(100)]

@@ -22,7 +22,7 @@ from redisson_dq.requests.inner.endings import Ack, Ending, Nack
 from redisson_dq.requests.inner.lease import Lease
 from redisson_dq.requests.inner.settling import Settling
 
-__all__ = ["Settlement", "Settler"]
+__all__ = ["LAST_ANSWER", "Settlement", "Settler"]
 
 logger = Log()
 
@@ -32,8 +32,8 @@ _LONGEST_PAUSE = 1.0
 _AT_ONCE = 1000
 # Its name in an outage.
 _PART = "settling"
-# How long the end waits for an answer that is under way.
-_LAST_ANSWER = 2.0
+#: How long the end waits for an answer that is under way.
+LAST_ANSWER = 2.0
 # Between two checks whether the last outcomes are sent.
 _CHECK = 0.05
 
@@ -53,6 +53,8 @@ class Settlement:
 
 # Nothing more comes.
 _END: Any = object()
+# Why a settlement is lost that comes after the end.
+_ENDED = "the worker has stopped"
 
 
 class Settler:
@@ -63,7 +65,9 @@ class Settler:
         self._settlements: AsyncInbox[Settlement] = AsyncInbox(connections.clock)
         self._gives_up = False
         self._is_refused = False
-        self._has_pending = False
+        # Those that Redis is asked to note just now, or has not taken.
+        self._pending: list[Settlement] = []
+        self._has_ended = False
         #: Whether the event loop ends, so that nothing more is sent. Its end cancels every task, handlers among them.
         self.is_torn_away = False
         self._worker = AsyncBackgroundTask(self._run, "redisson_dq-settling", on_end=self._tear_away)
@@ -86,12 +90,14 @@ class Settler:
         if acked is not None and isinstance(how, Ack):
             acked(settlement)
         else:
-            self._settlements.put(settlement)
+            self.take_over([settlement])
 
     def take_over(self, settlements: Iterable[Settlement]) -> None:
-        """Sends settlements that no receive carried."""
+        """Sends settlements that no receive carries."""
         for settlement in settlements:
             self._settlements.put(settlement)
+        if self._has_ended:
+            self._lose_rest()
 
     def settling(self, call: str, settlements: Sequence[Settlement]) -> Under | None:
         """Tells interceptors that leases of one queue are about to be ended. None where nobody asks."""
@@ -124,35 +130,59 @@ class Settler:
                 self._gives_up = True
                 # Wakes it from its pause.
                 self._settlements.put(_END)
-                await self._worker.stop(_LAST_ANSWER)
-                return
+                await self._worker.stop(LAST_ANSWER)
+                break
+        if not self._has_ended:
+            self._tell_of_doubt()
+
+    def _tell_of_doubt(self) -> None:
+        """Its thread is in a hook, or Redis stands still. Both may go on, and the process may end before."""
+        behind = list(iter(self._settlements.poll, None))
+        for settlement in behind:
+            self._settlements.put(settlement)
+        doubtful = [each for each in (*self._pending, *behind) if each is not _END and not each.lease.is_over]
+        logger.warning(
+            "worker: stops before it is known whether Redis notes the ends of these leases, whose values may come "
+            "again: %s",
+            ", ".join(each.lease.display_name for each in doubtful),
+        )
 
     def _tear_away(self) -> None:
         self.is_torn_away = True
 
     async def _run(self) -> None:
-        pending: list[Settlement] = []
+        try:
+            await self._send_all()
+        finally:
+            # From here on nobody reads the inbox. A settlement that still comes finds that, or is found here.
+            self._has_ended = True
+            pending, self._pending = self._pending, []
+            for settlement in pending:
+                self._lose(settlement, _ENDED)
+            self._lose_rest()
+            self._connections.outage.gave_up(_PART)
+
+    async def _send_all(self) -> None:
+        """Until nothing is left behind the last settlement."""
         ends = False
         pauses = Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
-        while pending or not ends:
-            first = await self._settlements.next(pauses.next() if pending else None)
+        while self._pending or not ends:
+            first = await self._settlements.next(pauses.next() if self._pending else None)
             while first is not None:
                 if first is _END:
                     ends = True
                 else:
-                    pending.append(first)
+                    self._pending.append(first)
                 first = self._settlements.poll()
-            if pending:
+            if self._pending:
                 try:
-                    pending = await self._send(pending)
+                    self._pending = await self._send(self._pending)
                 except Exception:
                     # A defect. These values come again at their deadlines.
-                    logger.exception("worker: %d leases cannot be ended", len(pending))
-                    pending = []
-                self._has_pending = bool(pending)
-                if not pending:
+                    logger.exception("worker: %d leases cannot be ended", len(self._pending))
+                    self._pending = []
+                if not self._pending:
                     pauses.reset()
-        self._connections.outage.gave_up(_PART)
 
     async def _send(self, settlements: list[Settlement]) -> list[Settlement]:
         """One round trip. Gives the ones that Redis did not take, and whose leases still run."""
@@ -160,14 +190,10 @@ class Settler:
         for settlement in settlements:
             groups.setdefault((settlement.lease.settling, settlement.how), []).append(settlement)
         batches = [
-            (settling, how, some[start : start + _AT_ONCE])
+            (settling, how, _as_sent(how, some[start : start + _AT_ONCE]))
             for (settling, how), some in groups.items()
             for start in range(0, len(some), _AT_ONCE)
         ]
-        for _, how, batch in batches:
-            if isinstance(how, Nack) and how.is_to_head:
-                # One call puts its values back in their order.
-                batch.reverse()
         requests = []
         for settling, how, batch in batches:
             request = how.request(settling, [settlement.lease.id for settlement in batch])
@@ -184,44 +210,69 @@ class Settler:
         for settles, result in zip(told, results, strict=True):
             if settles is not None:
                 settles.end_settling(result)
-        left: list[Settlement] = []
-        trouble: RedissonDQError | None = None
+        # Each batch has its own error: one node of a cluster may be away, and another one refuse.
+        failed: dict[Settlement, RedissonDQError] = {}
         for (settling, how, batch), result in zip(batches, results, strict=True):
             if isinstance(result, DurabilityError):
                 logger.warning("queue %r: done, but not confirmed in time: %s", batch[0].lease.name, result)
                 result = [how.done] * len(batch)
             if isinstance(result, RedissonDQError):
-                trouble = result
-                left += batch
+                failed.update(dict.fromkeys(batch, result))
                 self._refused(settling.source.key, result)
                 continue
             self._connections.refusals.ended((_PART, settling.source.key))
             for settlement, outcome in zip(batch, result, strict=True):
                 self.tell(settlement, outcome)
-        if isinstance(trouble, RedisConnectionError):
-            self._connections.outage.began(_PART, trouble)
+        self._failed(failed.values())
+        # In the order in which they were put.
+        return [each for each in settlements if each in failed and self._still(each, failed[each])]
+
+    def _failed(self, errors: Iterable[RedissonDQError]) -> None:
+        """Notes the errors of a round trip."""
+        away = refusal = None
+        for error in errors:
+            if isinstance(error, RedisConnectionError):
+                away = error
+            elif not isinstance(error, ClosedError):
+                refusal = error
+        if away is not None:
+            self._connections.outage.began(_PART, away)
         else:
-            if trouble is not None and not self._is_refused:
-                logger.error("worker: Redis refuses to end leases, and is asked again: %s", trouble)
-            self._is_refused = trouble is not None
             self._connections.outage.ended(_PART)
-        return [settlement for settlement in left if self._still(settlement, trouble)]
+        if refusal is not None and not self._is_refused:
+            logger.error("worker: Redis refuses to end leases, and is asked again: %s", refusal)
+        if refusal is not None or away is None:
+            self._is_refused = refusal is not None
 
     def _refused(self, key: str, error: RedissonDQError) -> None:
         if not isinstance(error, (RedisConnectionError, ClosedError)):
             what = "the ends of leases are not noted, so their values come again"
-            self._connections.refusals.began((_PART, key), key, what, error, lambda: not self._has_pending)
+            self._connections.refusals.began((_PART, key), key, what, error, lambda: not self._pending)
 
-    def _still(self, settlement: Settlement, trouble: RedissonDQError | None) -> bool:
+    def _still(self, settlement: Settlement, error: RedissonDQError) -> bool:
         """Whether the settlement is worth another try. One whose lease has ended is told that it is lost."""
-        ends = self._gives_up or isinstance(trouble, ClosedError)
+        ends = self._gives_up or isinstance(error, ClosedError)
         if settlement.lease.left > 0 and not ends:
             return True
+        self._lose(settlement, error)
+        return False
+
+    def _lose_rest(self) -> None:
+        """Loses the settlements that came too late."""
+        while (settlement := self._settlements.poll()) is not None:
+            if settlement is not _END:
+                self._lose(settlement, _ENDED)
+
+    def _lose(self, settlement: Settlement, reason: object) -> None:
         logger.warning(
             "queue %r: what came of %s was not noted, and it comes again: %s",
             settlement.lease.name,
             settlement.lease.display_name,
-            trouble,
+            reason,
         )
         self.tell(settlement, SettleOutcome.LOST)
-        return False
+
+
+def _as_sent(how: Ending, batch: list[Settlement]) -> list[Settlement]:
+    """One call puts values that go to the head back in their order. They were put last one first."""
+    return batch[::-1] if isinstance(how, Nack) and how.is_to_head else batch

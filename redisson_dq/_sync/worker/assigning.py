@@ -13,7 +13,7 @@ from typing import Any
 
 from redisson_dq._concurrency import Mutex, Switch
 from redisson_dq._log import Log
-from redisson_dq._sync.leases.delivery import Delivery
+from redisson_dq._sync.leases.delivery import Delivery, lease_of
 from redisson_dq._sync.worker.deadlines import Deadlines
 from redisson_dq._sync.worker.event import Event
 from redisson_dq._sync.worker.handling import Crashed, Handling, Setting
@@ -102,21 +102,41 @@ class Assigner:
         self._changed.on()
 
     def ended(self, deadline: float, hurries: Callable[[], bool]) -> None:
-        """Waits for the handlings until the deadline, or until the end ``hurries``. Then hands the rest back."""
+        """Waits for the handlings until the deadline, or until the end ``hurries``.
+
+        Then hands back the values of handlers that have not returned.
+        """
+        self._wait_for_handlings(deadline, hurries)
+        count = sum(bool(handling.hand_back()) for handling in reversed(self._going_on()))
+        if count:
+            logger.warning("worker: stops; %d handlers have not returned, their values go back", count)
+
+    def concluded(self, deadline: float) -> None:
+        """Waits until the outcomes of handlers that have returned are on their way to Redis, after :meth:`ended`.
+
+        A hook, or a function for a backoff, may hold one up beyond the deadline. Its values are handed back then.
+        """
+        self._wait_for_handlings(deadline, lambda: False)
+        for handling in reversed(self._going_on()):
+            if back := handling.hand_back():
+                logger.warning(
+                    "queue %r: %s has returned, and a hook or its backoff has not: the worker stops, and hands back %s",
+                    handling.intake.name,
+                    handling.handler.name,
+                    ", ".join(lease_of(event.delivery).display_name for event in back),
+                )
+
+    def _wait_for_handlings(self, deadline: float, hurries: Callable[[], bool]) -> None:
         while not hurries():
             self._changed.off()
-            with self._mutex:
-                left = len(self._handlings)
             wait = deadline - self._clock.monotonic()
-            if not left or wait <= 0 or hurries():
+            if not self._going_on() or wait <= 0 or hurries():
                 break
             self._changed.wait(wait)
+
+    def _going_on(self) -> list[Handling]:
         with self._mutex:
-            rest = list(self._handlings)
-        if rest:
-            logger.warning("worker: stops; %d handlers have not returned, their values go back", len(rest))
-        for handling in reversed(rest):
-            handling.hand_back()
+            return list(self._handlings)
 
     def close(self) -> None:
         """Ends the deadlines."""

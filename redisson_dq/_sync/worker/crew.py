@@ -30,7 +30,7 @@ from redisson_dq.working.settings import QueueSettings
 
 __all__ = ["LAST_STEPS", "Crew"]
 
-#: How long the end waits for cancelled handlings, and for the last answers.
+#: How long the end waits for outcomes that are decided, for cancelled handlings, and for the last answers.
 LAST_STEPS = 5.0
 # The name of the fetcher for many queues.
 _MANY = ""
@@ -151,8 +151,10 @@ class Crew:
         for fetcher in fetchers:
             fetcher.has_ended()
             self._replaced.discard(fetcher)
-        for intake in intakes:
-            self._assigner.leave(intake)
+        # A stop that finds no batch of these queues any more ends the settler soon.
+        with self._mutex:
+            for intake in intakes:
+                self._assigner.leave(intake)
         self._leave(intakes)
 
     def _leave(self, intakes: Iterable[Intake]) -> None:
@@ -204,10 +206,13 @@ class Crew:
         answers = True
         for fetcher in (*replaced, *fetchers):
             answers = fetcher.has_ended() and answers
-        self._assigner.leave_all()
+        with self._mutex:
+            self._assigner.leave_all()
         self._assigner.ended(deadline, hurries)
         left = 0.0 if hurries() else max(0.0, deadline - self._clock.monotonic())
-        self._settler.close(LAST_STEPS if answers else left, left)
+        last = self._clock.monotonic() + LAST_STEPS
+        self._assigner.concluded(last)
+        self._settler.close(max(0.0, last - self._clock.monotonic()) if answers else left, left)
         self._assigner.close()
         if self._prober is not None:
             self._prober.close()

@@ -105,9 +105,14 @@ class Handling:
             actions = self._table.lost(place)
         self._carry_out(actions)
 
-    def hand_back(self) -> None:
-        """The worker stops, and waits no more: neither for a handler nor for ``on_failed``."""
-        self._happened(Trigger.STOPPED)
+    def hand_back(self) -> list[Event]:
+        """The worker stops, and waits no more: neither for a handler nor for ``on_failed``.
+
+        Gives the events of the values that go back. A handling whose outcomes are being settled goes on. A second call
+        hands back those of its values that are not settled yet.
+        """
+        actions = self._happened(Trigger.STOPPED)
+        return [self.events[place] for action in actions if action.do is Do.HAND_BACK for place in action.places]
 
     def _happened(self, trigger: Trigger, place: int = 0) -> Sequence[HandlingAction]:
         """Carries out the actions. Returns them, as some are for the thread that called."""
@@ -342,8 +347,10 @@ class Handling:
         before: Callable[[], object] | None = None,
     ) -> None:
         """Ends a lease, unless the value was handed back meanwhile."""
-        if self._settles(place):
-            self._put(self.events[place], how, kind, told, before)
+        with self._mutex:
+            # In one step: a stop that finds the value settled ends the settler after the last handling.
+            if self._table.settles(place):
+                self._put(self.events[place], how, kind, told, before)
 
     def _put(
         self,

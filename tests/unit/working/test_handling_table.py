@@ -86,7 +86,7 @@ class Surroundings:
             self.place = place + 1
             self.check()
             return
-        before = (self.handler_runs and not self.is_void, self.calls, self.did[Do.FORGET])
+        before = (self.handler_runs and not self.is_void, self.calls, self.did[Do.FORGET], self.stopped)
         actions = self.table.lost(place) if trigger is Trigger.LOST else self.table.happened(trigger, place)
         self.surroundings_change(trigger, place)
         for action in actions:
@@ -135,7 +135,14 @@ class Surroundings:
     # -- what has to be true -----------------------------------------------------------------------------------------
 
     def expect(
-        self, trigger: Trigger, place: int, did: dict[Do, Any], counts: bool, calls: bool, forgotten: int
+        self,
+        trigger: Trigger,
+        place: int,
+        did: dict[Do, Any],
+        counts: bool,
+        calls: bool,
+        forgotten: int,
+        was_stopped: bool,
     ) -> None:
         """What this trigger has to lead to. ``counts``: the handler runs, and nothing has ended the handling."""
         everything = tuple(range(self.count))
@@ -158,9 +165,11 @@ class Surroundings:
         assert (Do.BURY in did) is (trigger is Trigger.PERSISTED)
         assert (Do.LET_EXPIRE in did) is (trigger is Trigger.UNPERSISTED)
         assert did.get(Do.BURY, (place,)) == did.get(Do.LET_EXPIRE, (place,)) == (place,)
-        if trigger is Trigger.STOPPED and (counts or interrupts):
+        if trigger is Trigger.STOPPED and (counts or interrupts or was_stopped):
             assert set(self.settled) == set(everything), "a stop hands everything back that user code holds"
             assert Do.FORGET in did
+        elif trigger is Trigger.STOPPED:
+            assert not did, "outcomes that are decided have a little time more"
         if trigger in (Trigger.CONCLUDED, Trigger.BROKEN_OFF) or (counts and trigger is Trigger.CANCELLED):
             assert Do.FORGET in did, "what has ended is forgotten"
         if ends and trigger is Trigger.LOST:
