@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import _thread
 import asyncio
 import inspect
 import random
 import re
 import threading
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import attrs
@@ -391,6 +393,95 @@ def test_handlers_come_and_go_while_it_runs(admin: Any, worker: Any, client: Any
         at_rest(admin)
         at_rest(admin, "other")
     assert first.values == ["a"]
+
+
+def test_a_handler_that_is_refused_while_it_runs_changes_nothing(admin: Any, worker: Any, client: Any) -> None:
+    ledger, other = Ledger(), Ledger()
+    one, two = ledger.handle, other.handle
+    worker.add_handler(one, "orders")
+
+    def takes_unknown(value: Any, event: Any, session: Any) -> None: ...
+
+    def takes_late(value: Any, event: Any, pool: Any) -> None: ...
+
+    with running(worker):
+
+        @worker.per_worker
+        def pool() -> Iterator[str]:
+            yield "pool"
+
+        with pytest.raises(ArgumentError, match="'session', and no dependency has that name"):
+            worker.add_handler(takes_unknown, "orders")
+        with pytest.raises(ArgumentError, match="'pool', which was declared while the worker runs"):
+            worker.add_handler(takes_late, "orders")
+        assert [each.function for each in worker.handlers] == [one]
+        worker.add_handler(two, "other")
+        client.blocking_queue("other").add("b")
+        assert other.next() == "b"
+        assert worker.remove_handler(two)
+        client.blocking_queue("orders").add("a")
+        assert ledger.next() == "a"
+        at_rest(admin)
+    worker.add_handler(takes_late, "orders", str)
+    with running(worker):
+        pass
+
+
+@pytest.mark.parametrize("concurrency", [None, 2])
+def test_a_queue_that_cannot_be_opened_while_it_runs_changes_nothing(
+    flavour: Flavour, url: str, admin: Any, concurrency: int | None
+) -> None:
+    def mapped(name: str) -> str:
+        if name == "broken":
+            raise ValueError("no name for it")
+        return name
+
+    with flavour.connect(url, codec=StringCodec(), name_mapper=mapped) as client:
+        ledger = Ledger()
+        worker = flavour.worker(client, concurrency=concurrency)
+        worker.add_handler(ledger.handle, "orders")
+        with running(worker):
+            for _ in range(2):
+                with pytest.raises(ValueError, match="no name for it"):
+                    worker.add_handler(print, "broken")
+            assert worker.queues == ["orders"]
+            queue = client.blocking_queue("orders")
+            for value in ("a", "b", "c"):
+                queue.add(value)
+                assert ledger.next() == value
+            worker.add_handler(ledger.handle, "other")
+            client.blocking_queue("other").add("d")
+            assert ledger.next() == "d"
+
+
+@pytest.mark.parametrize("flavour", ["sync"], indirect=True)
+def test_a_change_for_which_the_system_gives_no_thread_is_undone(
+    worker: Any, client: Any, queue: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The queue of the new handler is open by then, and probes for it need a thread."""
+    ledger, start = Ledger(), _thread.start_new_thread
+    worker.queue("other", transfer=False)
+    one, two = ledger.handle, Ledger().handle
+    worker.add_handler(one, "orders")
+
+    def start_or_fail(begin: Any, args: Any) -> None:
+        if begin.__self__.name == "redisson_dq-probing":
+            raise RuntimeError("can't start new thread")
+        start(begin, args)
+
+    with running(worker):
+        with monkeypatch.context() as shortage:
+            shortage.setattr(_thread, "start_new_thread", start_or_fail)
+            with pytest.raises(RuntimeError, match="can't start new thread"):
+                worker.add_handler(two, "other")
+        other = client.blocking_queue("other")
+        eventually(lambda: len(client.runtime.attachments["other"]) == 1)
+        other.add("b")
+        queue.add("a")
+        assert ledger.next() == "a"
+        assert (worker.queues, other.size()) == (["orders"], 1)
+        worker.add_handler(one, "other")
+        assert ledger.next() == "b"
 
 
 @pytest.mark.parametrize("batch", [False, True])

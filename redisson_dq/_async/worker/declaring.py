@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from redisson_dq._async.worker.event import Event
@@ -198,9 +198,8 @@ class Declarations:
         with self._mutex:
             left = [each for each in self._handlers if each.function is not function or queue not in (None, each.queue)]
             found = len(left) < len(self._handlers)
-            self._handlers = left
-        if found:
-            self._handlers_changed()
+            if found:
+                self._change(left)
         return found
 
     def middleware(self, function: F) -> F:
@@ -267,13 +266,19 @@ class Declarations:
 
     def check_dependencies(self) -> None:
         """Raises ArgumentError for a dependency that nobody declared, as the start does."""
+        self._check_dependencies(self._handlers, {layer.name for layer in self._resources_declared})
+
+    def _check_dependencies(self, handlers: Iterable[Handler], begun: Collection[str]) -> None:
+        """Checks those of the handlers. Only the dependencies per worker that have ``begun`` can be given."""
         known: set[str] = set()
-        for layer in (*self._resources_declared, *self._layers):
+        late = {layer.name for layer in self._resources_declared if layer.name not in begun}
+        resources = [layer for layer in self._resources_declared if layer.name in begun]
+        for layer in (*resources, *self._layers):
             kind = "dependency" if layer.name else "middleware"
-            _check_known(layer.shape.needs, known, f"{kind} {name_of(layer.function)!r}")
+            _check_known(layer.shape.needs, known, late, f"{kind} {name_of(layer.function)!r}")
             known.add(layer.name)
-        for handler in self._handlers:
-            _check_known(handler.shape.needs, known, f"handler {handler.name!r} of queue {handler.queue!r}")
+        for handler in handlers:
+            _check_known(handler.shape.needs, known, late, f"handler {handler.name!r} of queue {handler.queue!r}")
             if handler.shape.takes_event and handler.shape.event_name in known:
                 raise ArgumentError(
                     f"handler {handler.name!r} has the dependency {handler.shape.event_name!r} where it gets the "
@@ -300,11 +305,19 @@ class Declarations:
             check_no_yield(made.on_failed, f"on_failed of handler {made.name!r}")
         with self._mutex:
             check_limits(made, self._handlers)
-            self._handlers = [*self._handlers, made]
-        self._handlers_changed()
+            self._change([*self._handlers, made])
 
-    def _handlers_changed(self) -> None:
-        """A hook after each change of the handlers."""
+    def _change(self, handlers: list[Handler]) -> None:
+        """Has these handlers from now on, or the ones before where that raises."""
+        before, self._handlers = self._handlers, handlers
+        try:
+            self._handlers_changed(before)
+        except BaseException:
+            self._handlers = before
+            raise
+
+    def _handlers_changed(self, before: list[Handler]) -> None:
+        """A hook for each change of the handlers. An error undoes the change."""
 
     def _dependency(self, function: F, layers: list[Layer]) -> F:
         what = f"dependency {name_of(function)!r}"
@@ -333,8 +346,13 @@ class Declarations:
         return self._settings.get(name, QueueSettings()).with_defaults(self._defaults)
 
 
-def _check_known(needs: Sequence[str], known: set[str], what: str) -> None:
+def _check_known(needs: Sequence[str], known: set[str], late: set[str], what: str) -> None:
     for name in needs:
+        if name in late:
+            raise ArgumentError(
+                f"{what} takes {name!r}, which was declared while the worker runs; stop and start the worker, as it "
+                "makes dependencies per_worker when it starts"
+            )
         if name not in known:
             meant = nearest(name, known)
             question = f"; did you mean {meant!r}?" if meant else ""

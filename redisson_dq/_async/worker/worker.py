@@ -27,6 +27,7 @@ from redisson_dq.errors import ArgumentError
 from redisson_dq.inspection import QueueInspection
 from redisson_dq.items import Problem
 from redisson_dq.stats import QueueStats
+from redisson_dq.working.handlers import Handler
 from redisson_dq.working.importing import is_importing
 from redisson_dq.working.order import AnyOrder
 from redisson_dq.working.settings import WorkerOptions
@@ -322,12 +323,17 @@ class Worker(Declarations):
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
-    def _handlers_changed(self) -> None:
-        # Of two changes at a time the later one reads the handlers last.
-        with self._mutex:
-            if self._crew is not None:
-                self.check_dependencies()
-                self._crew.employ(self._handlers)
+    def _handlers_changed(self, before: list[Handler]) -> None:
+        if (crew := self._crew) is None:
+            return
+        given = () if self._resources is None else self._resources.given
+        self._check_dependencies([each for each in self._handlers if each not in before], given)
+        try:
+            crew.employ(self._handlers)
+        except BaseException:
+            # The queues as they were. All of those are open.
+            crew.employ(before)
+            raise
 
     async def _stop(self, grace: Delay | None, asked: int) -> None:
         seconds = self._grace if grace is None else seconds_of(grace, "worker: grace=")
