@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
+
+import attrs
 
 from redisson_dq.wire.calls import LimitWords, Seen
 from redisson_dq.wire.leases import Leased
@@ -11,7 +13,19 @@ from redisson_dq.working.handlers import Handler
 from redisson_dq.working.limits import BadKey, digest_of
 from redisson_dq.working.routing import Unroutable, choose
 
-__all__ = ["Admitting"]
+__all__ = ["Admitting", "AdmitArguments"]
+
+
+@attrs.frozen
+class AdmitArguments:
+    """The arguments of ``admit.lua`` for the values that were seen in one look.
+
+    ``passed`` are the bytes of values that were seen while their handler had no free slot.
+    """
+
+    limits: list[LimitWords]
+    seen: list[Seen]
+    passed: set[bytes]
 
 
 class Admitting:
@@ -20,21 +34,23 @@ class Admitting:
     def __init__(self, is_passed: Callable[[Handler], bool]) -> None:
         """``is_passed`` tells whether a handler has been full for a while, so that others go on."""
         self._is_passed = is_passed
-        # Bytes of values that were seen while their handler had no free slot, and the leases of such values.
-        self._passed: set[bytes] = set()
+        # The leases of values that were let past a limit. Two fetchers may add to them, where one follows the other.
         self._let_past: set[str] = set()
 
-    def words(
-        self, handlers: Iterable[Handler], seen: Iterable[tuple[bytes, Any, bool]]
-    ) -> tuple[list[LimitWords], list[Seen]]:
+    def words(self, handlers: Iterable[Handler], seen: Iterable[tuple[bytes, Any, bool]]) -> AdmitArguments:
         """The script's arguments for values: the bytes, the value, and whether it could be read."""
         handlers = list(handlers)
         limits: dict[str, LimitWords] = {}
-        self._passed.clear()
-        made = [self._seen(handlers, data, value, limits) if is_read else _plain(data) for data, value, is_read in seen]
-        return list(limits.values()), made
+        passed: set[bytes] = set()
+        made = [
+            self._seen(handlers, data, value, limits, passed) if is_read else _plain(data)
+            for data, value, is_read in seen
+        ]
+        return AdmitArguments(list(limits.values()), made, passed)
 
-    def _seen(self, handlers: list[Handler], data: bytes, value: Any, limits: dict[str, LimitWords]) -> Seen:
+    def _seen(
+        self, handlers: list[Handler], data: bytes, value: Any, limits: dict[str, LimitWords], passed: set[bytes]
+    ) -> Seen:
         try:
             handler = choose(handlers, value)
             admission = None if handler is None else handler.admission
@@ -42,7 +58,7 @@ class Admitting:
                 return _plain(data)
             if admission.has_limit and self._is_passed(handler):
                 # It comes only to be parked, and takes neither a token nor a slot.
-                self._passed.add(data)
+                passed.add(data)
                 return admission.seen(value, data, 0)
             if admission.name not in limits:
                 limits[admission.name] = admission.words
@@ -50,9 +66,9 @@ class Admitting:
         except (Unroutable, BadKey):
             return _plain(data)
 
-    def leased(self, leased: Iterable[Leased]) -> None:
-        """Values of those that were seen last are leased now."""
-        self._let_past.update(each.id.hex() for each in leased if each.data in self._passed)
+    def leased(self, leased: Iterable[Leased], passed: Collection[bytes]) -> None:
+        """Values are leased now. ``passed`` are those of the look in which they were seen."""
+        self._let_past.update(each.id.hex() for each in leased if each.data in passed)
 
     def admits(self, id: str) -> bool:
         """Whether the value of a lease may be handled. One that was let past its handler's limit may not."""

@@ -116,14 +116,11 @@ class FetchPlan:
         return self._step(Trigger.REFUSED)
 
     def went_well(self) -> None:
-        """The round is over, and Redis has not refused it."""
+        """Values came, and were handed over."""
         self._note(Trigger.WENT_WELL)
 
-    def closed(self) -> tuple[FetchAction, ...]:
-        """The wait was ended: by a change, or by somebody else who closed the client."""
-        if not self.is_stale:
-            return self.refused()
-        self._give_back()
+    def withdrawn(self) -> tuple[FetchAction, ...]:
+        """The wait was ended, or has not begun, by a change in this round or at the end of the one before."""
         return self._step(Trigger.STALE)
 
     def happened(self, trigger: Trigger) -> tuple[FetchAction, ...]:

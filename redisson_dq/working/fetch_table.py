@@ -65,7 +65,7 @@ class Trigger(TableEnum):
     GONE = "last round over"
     # Beside the rounds. Only the smaller tables have them.
     BEGINS = "a round begins"
-    WENT_WELL = "a round is over, and Redis has not refused it"
+    WENT_WELL = "values came, and were handed over"
 
 
 class Count(TableEnum):

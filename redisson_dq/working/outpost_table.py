@@ -43,6 +43,7 @@ class Trigger(TableEnum):
     FEWER = "fewer values are wanted than the waiter takes"
     TOOK = "values came"
     MORE = "values came: more may be ready"
+    UNWANTED = "values came that are not wanted: they go back"
     MISSED = "no value came"
     REFUSED = "Redis refused"
     OVER = "pause over"
@@ -74,6 +75,7 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     (State.WAITING, Trigger.FEWER): (State.LEAVING, (Do.WITHDRAW,)),
     (State.WAITING, Trigger.TOOK): (State.RESTING, ()),
     (State.WAITING, Trigger.MORE): (State.STOCKED, ()),
+    (State.WAITING, Trigger.UNWANTED): (State.STOCKED, ()),
     (State.WAITING, Trigger.MISSED): (State.RESTING, ()),
     (State.WAITING, Trigger.REFUSED): (State.PAUSING, (Do.PAUSE,)),
     (State.WAITING, Trigger.END): (State.PARTING, (Do.WITHDRAW,)),
@@ -81,16 +83,17 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     **stays(State.LEAVING, Trigger.WANTED),
     (State.LEAVING, Trigger.TOOK): (State.RESTING, ()),
     (State.LEAVING, Trigger.MORE): (State.STOCKED, ()),
+    (State.LEAVING, Trigger.UNWANTED): (State.STOCKED, ()),
     (State.LEAVING, Trigger.MISSED): (State.RESTING, ()),
     (State.LEAVING, Trigger.REFUSED): (State.PAUSING, (Do.PAUSE,)),
     (State.LEAVING, Trigger.END): (State.PARTING, ()),
     **stays(State.PAUSING, Trigger.WANTED),
     (State.PAUSING, Trigger.OVER): (State.RESTING, ()),
     (State.PAUSING, Trigger.END): (State.GONE, (Do.FORGET,)),
-    # The end of a fetcher waits for each answer. Values that come with it go back, and so are there again.
+    # The end of a fetcher waits for each answer.
     **{
         (State.PARTING, trigger): (State.GONE, (Do.FORGET,))
-        for trigger in (Trigger.MORE, Trigger.MISSED, Trigger.REFUSED)
+        for trigger in (Trigger.UNWANTED, Trigger.MISSED, Trigger.REFUSED)
     },
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -194,6 +195,22 @@ def test_queues_that_a_worker_leaves(
             assert worker.remove_handler(handle)
         # What ordinary commands need is kept.
         eventually(lambda: len(admin.client_list()) < before + 10)
+
+
+@pytest.mark.parametrize("flavour", ["sync"], indirect=True)
+def test_nothing_is_left_of_queues_that_a_worker_has_closed(flavour: Flavour, client: Any) -> None:
+    worker = flavour.worker(client)
+    with running(worker):
+        for name in ("a", "b", "c"):
+            worker.add_handler(print, name)
+            assert worker.remove_handler(print)
+        eventually(lambda: closing_threads() == [])
+
+
+def closing_threads() -> list[threading.Thread]:
+    """Those that somebody remembers, also when they have ended."""
+    found = [each for each in gc.get_objects() if issubclass(type(each), threading.Thread)]
+    return [thread for thread in found if thread.name == "redisson_dq-closing"]
 
 
 ENDING_LOOPS = """

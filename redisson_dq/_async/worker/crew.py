@@ -63,7 +63,8 @@ class Crew:
         self._intakes: dict[str, Intake] = {}
         #: By the queue's name; one fetcher for many queues stands under an empty name.
         self._fetchers: dict[str, Fetcher | ManyFetcher] = {}
-        self._ending: list[AsyncBackgroundTask] = []
+        # Tasks that close fetchers and queues, until they have done that.
+        self._closings: list[AsyncBackgroundTask] = []
         # Fetchers in whose place others are, until nothing more comes from them.
         self._replaced: set[Fetcher | ManyFetcher] = set()
         self._stops = False
@@ -132,7 +133,7 @@ class Crew:
         for fetcher in gone:
             fetcher.end()
         if gone or closed:
-            self._ending.append(AsyncBackgroundTask(lambda: self._close(gone, closed), "redisson_dq-closing"))
+            self._closings.append(AsyncBackgroundTask(lambda: self._close(gone, closed), "redisson_dq-closing"))
 
     def _probed(self) -> list[Arrivals]:
         with self._mutex:
@@ -153,6 +154,8 @@ class Crew:
             for intake in intakes:
                 self._assigner.leave(intake)
         await self._leave(intakes)
+        with self._mutex:
+            self._closings = [closing for closing in self._closings if not closing.is_current]
 
     async def _leave(self, intakes: Iterable[Intake]) -> None:
         """Closes queues, all at once, as a server that stands still has to be waited for."""
@@ -214,7 +217,7 @@ class Crew:
         if self._prober is not None:
             await self._prober.aclose()
         await self._pool.aclose(LAST_STEPS)
-        for closing in self._ending:
+        for closing in list(self._closings):
             await closing.join(LAST_STEPS)
         await self._leave(intakes)
         self._client.runtime.connections.outage.hooks.remove(self._hooks.call)

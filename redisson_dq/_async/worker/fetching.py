@@ -11,7 +11,7 @@ from redisson_dq._async.receiving.receiver import Receiver
 from redisson_dq._async.receiving.receivers import Receivers
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._async.worker.assigning import Assigner
-from redisson_dq._async.worker.handing_over import HandOver, page
+from redisson_dq._async.worker.handing_over import Came, HandOver, page
 from redisson_dq._async.worker.intake import Intake
 from redisson_dq._async.worker.settling import Settlement, Settler
 from redisson_dq._async.worker.starting import Starter, Turns
@@ -76,7 +76,7 @@ class Fetcher:
         """Receives from this queue from now on, the only one."""
         (self._intake,) = intakes
         self._intake.fetcher, self._intake.acked = self, self._acked
-        self._decide(lambda: self._plan.changed(can_join=self._intake.acks_along))
+        self._decide(lambda: self._plan.changed(can_join=self._intake.reception.acks_along))
 
     def recount(self) -> None:
         """Fewer values may be wanted than the wait was begun for."""
@@ -166,25 +166,21 @@ class Fetcher:
         self._changed.off()
         wanted = self._assigner.wanted(self._intake)
         step = self._decide(lambda: self._plan.counted(wanted > 0, self._clock.monotonic()))
-        is_well = True
         while step is not None:
             try:
                 step = await self._taken(step, wanted, starter)
             except ClosedError:
-                is_well = False
-                step = self._decide(self._plan.closed)
+                # Somebody has closed the client.
+                step = self._decide(self._plan.refused)
             except RedissonDQError as error:
                 if not self._plan.is_refused:
                     logger.error("worker: cannot receive from %s: %s", [self._intake.name], error)
-                is_well, step = False, self._refused(error)
+                step = self._refused(error)
             except AsyncFailure as error:
                 # A defect, or in a thread a class of the user's that wants to end the program when it is made. Values
                 # that were received already come again at their deadlines.
                 logger.exception("worker: receiving from %s failed", [self._intake.name])
-                is_well, step = False, self._refused(error)
-        if is_well:
-            self._plan.went_well()
-            self._runtime.connections.refusals.ended(self)
+                step = self._refused(error)
 
     async def _taken(self, step: Do, wanted: int, starter: Starter) -> Do | None:
         """Takes one step of a round. Gives the next one, None at the end of the round."""
@@ -197,10 +193,14 @@ class Fetcher:
         return self._decide(lambda: self._plan.happened(Trigger.OVER))
 
     def _refused(self, error: BaseException) -> Do | None:
-        key = next(iter(self._intake.sources), "")
+        key = next(iter(self._intake.reception.sources), "")
         what = "values are not received"
         self._runtime.connections.refusals.began(self, key, what, error, self._has_waited)
         return self._decide(self._plan.refused)
+
+    def _went_well(self) -> None:
+        self._plan.went_well()
+        self._runtime.connections.refusals.ended(self)
 
     def _has_waited(self) -> bool:
         return self._plan.has_waited(self._clock.monotonic())
@@ -216,7 +216,7 @@ class Fetcher:
 
     async def _ack_and_receive(self, wanted: int, starter: Starter) -> Do | None:
         """Sends the acks that came meanwhile, if any, and takes ready values, in one call."""
-        ((side, source),) = self._intake.sources.values()
+        ((side, source),) = self._intake.reception.sources.values()
         with self._mutex:
             carried = self._plan.carried(MOST_AT_ONCE)
         settling = Settling(source, side.name)
@@ -246,29 +246,35 @@ class Fetcher:
         if not leased:
             return self._missed()
         step = self._took(leased)
-        await self._accept(leased, Lifeline(), starter)
+        self._accept(await self._hand_over.opened(self._intake, leased), starter)
         return step
 
     async def _wait_for(self, wanted: int, starter: Starter) -> Do | None:
         """Waits until the queue has something."""
-        intake = self._intake
+        intake, reception = self._intake, self._intake.reception
         wanted = min(wanted, MOST_AT_ONCE)
-        receiver = self._receiver(intake.waitable)
+        receiver = self._receiver(reception.waitable)
         lifeline = Lifeline()
         # The place is set first: a change finds it and ends the wait, or is seen here.
         self._wait = receiver, lifeline
         try:
             if self._plan.is_stale:
-                return self._decide(self._plan.closed)
-            taken = await receiver.receive(
-                None, page(wanted) if intake.sees_first else wanted, lifeline, stands_in=True
-            )
+                return self._decide(self._plan.withdrawn)
+            limit = page(wanted) if reception.sees_first else wanted
+            taken = await receiver.receive(None, limit, lifeline, stands_in=True)
+        except ClosedError:
+            # A change may belong to the round before, and end this wait all the same.
+            if not lifeline.is_withdrawn:
+                raise
+            return self._decide(self._plan.withdrawn)
         finally:
             self._wait = None
-        found = [] if self._plan.ends and intake.sees_first else await self._hand_over.leased(intake, taken, wanted)
+        is_over = self._plan.ends and reception.sees_first
+        leased, came = await self._hand_over.received(intake, [] if is_over else taken, wanted, lifeline)
+        lifeline.keep()
         # Handlers may end before the next round begins.
-        step = self._took(found)
-        await self._accept(found, lifeline, starter)
+        step = self._took(leased)
+        self._accept(came, starter)
         return step
 
     def _receiver(self, waitable: Waitable) -> Receiver:
@@ -277,13 +283,8 @@ class Fetcher:
         self._receivers[receiver] = receivers
         return receiver
 
-    async def _accept(self, leased: Sequence[Leased], lifeline: Lifeline, starter: Starter) -> None:
+    def _accept(self, came: Sequence[Came], starter: Starter) -> None:
         """Gives the deliveries to the worker."""
-        try:
-            came = await self._hand_over.opened(self._intake, leased)
-        except BaseException:
-            lifeline.let_go()
-            raise
-        lifeline.keep()
         # The end of the fetcher may not wait for a handler. So its thread does not become one any more.
         self._hand_over.accept(came, self._pool if self._plan.ends else starter)
+        self._went_well()

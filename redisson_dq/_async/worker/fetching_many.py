@@ -292,11 +292,9 @@ class ManyFetcher:
             if outpost.table.ends or not is_wanted:
                 # The values go back. A look finds them when a slot is free.
                 outpost.lifeline.let_go()
-                self._happened(outpost, Trigger.MORE)
+                self._happened(outpost, Trigger.UNWANTED)
                 return []
-            opened = await self._hand_over.opened(
-                outpost.intake, await self._hand_over.leased(outpost.intake, value, outpost.limit)
-            )
+            _, opened = await self._hand_over.received(outpost.intake, value, outpost.limit, outpost.lifeline)
             outpost.is_well_now()
             if not opened:
                 outpost.lifeline.keep()
@@ -313,7 +311,6 @@ class ManyFetcher:
         except AsyncFailure as error:
             # A defect, or in a thread a class of the user's that wants to end the program when it is made.
             logger.exception("worker: receiving from %s failed", [outpost.intake.name])
-            outpost.lifeline.let_go()
             self._refused(outpost, error, is_told=False)
         return []
 
@@ -348,7 +345,9 @@ class ManyFetcher:
         """Those of these queues whose lists are not empty."""
         if len(names) == 1:
             return names
-        asked = [(name, source) for name in names for _, source in self._stocked[name].intake.sources.values()]
+        asked = [
+            (name, source) for name in names for _, source in self._stocked[name].intake.reception.sources.values()
+        ]
         try:
             lengths = await self._runtime.connections.run_many(
                 [source.length() for _, source in asked], transaction=False
@@ -363,7 +362,7 @@ class ManyFetcher:
         found: list[Leased] = []
         lifelines: list[Lifeline] = []
         try:
-            for side, source in intake.sources.values():
+            for side, source in intake.reception.sources.values():
                 left = wanted - len(found)
                 if left > 0 and source.sees_first:
                     seen = await self._runtime.connections.run(source.peek(page(left)))

@@ -71,7 +71,7 @@ class Assigner:
         self._decide(lambda: self._left(intake))
 
     def _left(self, intake: Intake) -> Sequence[PostAction]:
-        actions = self._roster.close(intake.name, intake.handlers, self._clock.monotonic())
+        actions = self._roster.close(intake.name, intake.reception.handlers, self._clock.monotonic())
         known = self._roster.queues
         self._intakes = {name: each for name, each in self._intakes.items() if name in known}
         return actions
@@ -215,8 +215,9 @@ class Assigner:
     ) -> None:
         """Values that find no free slot, or were let past a limit, go to ``parked``. ``tells``: receipts are told."""
         error: BaseException | None = None
+        reception = intake.reception
         try:
-            handler = choose(intake.handlers, delivery.value)
+            handler = choose(reception.handlers, delivery.value)
         except Unroutable as failure:
             handler, error = failure.handler, failure
         if handler is None:
@@ -227,7 +228,7 @@ class Assigner:
         with self._mutex:
             post = self._roster.post(handler)
         # A slot that is freed from here on is for another value. The roster decides again, under the mutex.
-        is_admitted = (not intake.sees_first or intake.admitting.admits(delivery.id)) and post.has_room
+        is_admitted = (not reception.sees_first or intake.admitting.admits(delivery.id)) and post.has_room
         if is_admitted:
             if tells:
                 self._tell_received(intake, delivery, handler)

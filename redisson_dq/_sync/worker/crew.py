@@ -66,7 +66,8 @@ class Crew:
         self._intakes: dict[str, Intake] = {}
         #: By the queue's name; one fetcher for many queues stands under an empty name.
         self._fetchers: dict[str, Fetcher | ManyFetcher] = {}
-        self._ending: list[BackgroundTask] = []
+        # Tasks that close fetchers and queues, until they have done that.
+        self._closings: list[BackgroundTask] = []
         # Fetchers in whose place others are, until nothing more comes from them.
         self._replaced: set[Fetcher | ManyFetcher] = set()
         self._stops = False
@@ -135,7 +136,7 @@ class Crew:
         for fetcher in gone:
             fetcher.end()
         if gone or closed:
-            self._ending.append(BackgroundTask(lambda: self._close(gone, closed), "redisson_dq-closing"))
+            self._closings.append(BackgroundTask(lambda: self._close(gone, closed), "redisson_dq-closing"))
 
     def _probed(self) -> list[Arrivals]:
         with self._mutex:
@@ -156,6 +157,8 @@ class Crew:
             for intake in intakes:
                 self._assigner.leave(intake)
         self._leave(intakes)
+        with self._mutex:
+            self._closings = [closing for closing in self._closings if not closing.is_current]
 
     def _leave(self, intakes: Iterable[Intake]) -> None:
         """Closes queues, all at once, as a server that stands still has to be waited for."""
@@ -217,7 +220,7 @@ class Crew:
         if self._prober is not None:
             self._prober.close()
         self._pool.close(LAST_STEPS)
-        for closing in self._ending:
+        for closing in list(self._closings):
             closing.join(LAST_STEPS)
         self._leave(intakes)
         self._client.runtime.connections.outage.hooks.remove(self._hooks.call)

@@ -18,6 +18,7 @@ from redisson_dq._sync.worker.intake import Intake
 from redisson_dq._sync.worker.starting import Starts
 from redisson_dq.errors import DecodeError
 from redisson_dq.requests.inner.leased_side import LeasedSide
+from redisson_dq.waiting.line import Lifeline
 from redisson_dq.wire.lease_source import MOST_AT_ONCE, LeaseSource
 from redisson_dq.wire.leases import Leased
 from redisson_dq.wire.taken import Taken
@@ -45,7 +46,18 @@ class HandOver:
         # Deliveries that were handed over, and are not renewed yet.
         self._handed_over: list[Delivery[Any]] = []
 
-    def leased(self, intake: Intake, taken: Iterable[Taken], wanted: int) -> list[Leased]:
+    def received(
+        self, intake: Intake, taken: Iterable[Taken], wanted: int, lifeline: Lifeline
+    ) -> tuple[list[Leased], list[Came]]:
+        """The leases and the deliveries of values that came. Where that fails, the values are let go."""
+        try:
+            leased = self._leased(intake, taken, wanted)
+            return leased, self.opened(intake, leased)
+        except BaseException:
+            lifeline.let_go()
+            raise
+
+    def _leased(self, intake: Intake, taken: Iterable[Taken], wanted: int) -> list[Leased]:
         """The leases of values that came. Those that were only seen are leased now, at most ``wanted`` of them."""
         found: list[Leased] = []
         seen: dict[str, list[bytes]] = {}
@@ -55,7 +67,7 @@ class HandOver:
             else:
                 seen.setdefault(each.key, []).append(each.data)
         for key, data in seen.items():
-            side, source = intake.sources[key]
+            side, source = intake.reception.sources[key]
             found += self.admitted(intake, side, source, data, wanted)
         return found
 
@@ -65,11 +77,12 @@ class HandOver:
         """Leases those of the values that were seen whose turn it is, at most so many."""
         if not seen:
             return []
-        request = source.admit(wanted, *intake.admission_of(seen, side))
+        asked = intake.admission_of(seen, side)
+        request = source.admit(wanted, asked.limits, asked.seen)
         admitted = intake.leaser.run_again(request, source.visible, None)
         for data in admitted.dropped:
             self._assigner.duplicate(intake, data)
-        intake.admitting.leased(admitted.leased)
+        intake.admitting.leased(admitted.leased, asked.passed)
         return admitted.leased
 
     def opened(self, intake: Intake, leased: Sequence[Leased]) -> list[Came]:
@@ -77,7 +90,10 @@ class HandOver:
         by_key: dict[str, list[Leased]] = {}
         for each in leased:
             by_key.setdefault(each.key, []).append(each)
-        return [Came(intake, *intake.leaser.deliveries(*intake.sources[key], some)) for key, some in by_key.items()]
+        return [
+            Came(intake, *intake.leaser.deliveries(*intake.reception.sources[key], some))
+            for key, some in by_key.items()
+        ]
 
     def accept(self, came: Iterable[Came], starts: Starts) -> None:
         """Gives them to the worker. Handlings begin by ``starts``.

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import attrs
@@ -18,14 +18,13 @@ from redisson_dq._times import Delay
 from redisson_dq.requests.inner.leased_side import LeasedSide
 from redisson_dq.requests.inner.ready_side import BoundedSide, ReadySide
 from redisson_dq.wire.blocking import RoundRobin, Waitable
-from redisson_dq.wire.calls import LimitWords, Seen
 from redisson_dq.wire.lease_source import LeaseSource
 from redisson_dq.wire.partitions import partition_names
-from redisson_dq.working.admission import Admitting
+from redisson_dq.working.admission import AdmitArguments, Admitting
 from redisson_dq.working.handlers import Handler
 from redisson_dq.working.settings import QueueSettings
 
-__all__ = ["Fetching", "Intake", "sides_of", "timeout_of"]
+__all__ = ["Fetching", "Intake", "Reception", "sides_of", "timeout_of"]
 
 
 def sides_of(name: str, settings: QueueSettings, options: Options) -> list[ReadySide[Any]]:
@@ -58,6 +57,36 @@ class Fetching(Protocol):
         """Fewer values may be wanted than before."""
 
 
+@attrs.frozen
+class Reception:
+    """How the values of a queue come in. Another one takes its place when the handlers change, in one step.
+
+    A fetcher that needs several of these fields reads the reception once, so that they belong together.
+    """
+
+    handlers: Sequence[Handler] = ()
+    #: By the key of the list that it receives from.
+    sources: Mapping[str, tuple[LeasedSide[Any], LeaseSource]] = attrs.field(factory=dict)
+    #: Where a handler has limits or keys, values are seen first, and leased by ``admit.lua``.
+    sees_first: bool = False
+
+    #: The place to wait for its values: its list, or those of its partitions.
+    waitable: Waitable = attrs.field(init=False)
+
+    @waitable.default
+    def _waitable(self) -> Waitable:
+        sources = [source for _, source in self.sources.values()]
+        return sources[0] if len(sources) == 1 else RoundRobin(tuple(sources))
+
+    @property
+    def acks_along(self) -> bool:
+        """Whether one call may end leases and take the next values."""
+        if len(self.sources) != 1:
+            return False
+        ((side, source),) = self.sources.values()
+        return source.acks_along and side.options.durable is None
+
+
 class Intake:
     """One queue as the worker has it: the sources of its values, and the handlers that get them."""
 
@@ -69,32 +98,19 @@ class Intake:
         self.leaser = Leaser(runtime, sides_of(name, settings, runtime.options), runtime.connections.check)
         self._visibility_timeout = timeout_of(settings)
         self._owner = owner
-        self.handlers: Sequence[Handler] = ()
         #: Receives its values.
         self.fetcher: Fetching | None = None
         #: Takes the acks that the next receive may carry.
         self.acked: Callable[[Settlement], object] | None = None
         #: Which of the values that are seen first may be leased.
         self.admitting = Admitting(is_passed)
-        #: By the key of the list that it receives from. Where a handler has limits or keys, values are seen first.
-        self.sources: dict[str, tuple[LeasedSide[Any], LeaseSource]] = {}
-        self.sees_first = False
-        #: The place to wait for its values: its list, or those of its partitions.
-        self.waitable: Waitable
+        self.reception = Reception()
         for side in self.leaser.sides:
             # The thread of a fetcher may become a handler's, and receives for others.
             side.decodes_apart = True
         self.attachments = [runtime.attach(side.keys, side.name, bool(settings.transfer)) for side in self.leaser.sides]
         for attachment in self.attachments:
             attachment.start_moving()
-
-    @property
-    def acks_along(self) -> bool:
-        """Whether one call may end leases and take the next values."""
-        if len(self.sources) != 1:
-            return False
-        ((side, source),) = self.sources.values()
-        return source.acks_along and side.options.durable is None
 
     def employ(self, handlers: Sequence[Handler]) -> None:
         """These handlers get its values from now on."""
@@ -103,13 +119,11 @@ class Intake:
         for side in self.leaser.sides:
             source = side.lease_source(self._visibility_timeout)
             made[side.keys.ready] = side, attrs.evolve(source, owner=self._owner, sees_first=limited)
-        self.handlers, self.sources, self.sees_first = handlers, made, limited
-        sources = [source for _, source in made.values()]
-        self.waitable = sources[0] if len(sources) == 1 else RoundRobin(tuple(sources))
+        self.reception = Reception(handlers, made, limited)
 
-    def admission_of(self, data: Sequence[bytes], side: LeasedSide[Any]) -> tuple[list[LimitWords], list[Seen]]:
+    def admission_of(self, data: Sequence[bytes], side: LeasedSide[Any]) -> AdmitArguments:
         """The arguments of ``admit.lua`` for the values that were seen, each of them once."""
-        return self.admitting.words(self.handlers, [self._read(each, side) for each in dict.fromkeys(data)])
+        return self.admitting.words(self.reception.handlers, [self._read(each, side) for each in dict.fromkeys(data)])
 
     def _read(self, data: bytes, side: LeasedSide[Any]) -> tuple[bytes, Any, bool]:
         values, error = side.decoded([data])

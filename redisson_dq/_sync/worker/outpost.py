@@ -69,17 +69,18 @@ class Outpost:
         """Sends a waiter into the line. ``notify`` is called with its answer."""
         answer = OutpostAnswer(self, notify)
         self.limit, self.lifeline = wanted, Lifeline()
-        self._waitable, self._entered = self.intake.waitable, self._runtime.clock.monotonic()
+        reception = self.intake.reception
+        self._waitable, self._entered = reception.waitable, self._runtime.clock.monotonic()
         try:
             self.receiver = self._runtime.receivers.of(self._waitable)
-            self.receiver.enter(page(wanted) if self.intake.sees_first else wanted, self.lifeline, answer)
+            self.receiver.enter(page(wanted) if reception.sees_first else wanted, self.lifeline, answer)
         except RedissonDQError as error:
             answer.fill(error)
 
     @property
     def waits_elsewhere(self) -> bool:
         """Whether the handlers have changed, so that values come in another way than the waiter waits for."""
-        return self._waitable != self.intake.waitable
+        return self._waitable != self.intake.reception.waitable
 
     # -- refusals ----------------------------------------------------------------------------------------------------
 
@@ -88,7 +89,7 @@ class Outpost:
         if is_told and not (self.is_refused or self.table.ends):
             logger.error("worker: cannot receive from %s: %s", [self.intake.name], error)
         self.is_refused = True
-        key = next(iter(self.intake.sources), "")
+        key = next(iter(self.intake.reception.sources), "")
         what = "values are not received"
         self._runtime.connections.refusals.began(self, key, what, error, lambda: self._has_waited)
 

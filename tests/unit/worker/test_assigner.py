@@ -103,7 +103,7 @@ class Place:
         return self.calls.get(timeout=PATIENCE)
 
     def deliveries(self, *values: str) -> list[Delivery[Any]]:
-        ((side, source),) = self.intake.sources.values()
+        ((side, source),) = self.intake.reception.sources.values()
         made: list[Delivery[Any]] = []
         for value in values:
             self._count += 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,7 +14,8 @@ from redisson_dq._clock import SYSTEM, Clock
 from redisson_dq._concurrency.handler_pools import HandlerPool
 from redisson_dq._sync.worker.fetching import Fetcher
 from redisson_dq._sync.worker.fetching_many import ManyFetcher
-from redisson_dq.errors import ClosedError, RedisConnectionError
+from redisson_dq._sync.worker.handing_over import page
+from redisson_dq.errors import ClosedError, RedisConnectionError, RedisReplyError
 from redisson_dq.wire.leases import Leased
 from redisson_dq.working.order import Order
 from tests.conftest import PATIENCE
@@ -30,6 +31,10 @@ class Peers:
         self.answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self.sent: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self.refusals: list[str] = []
+        self.left: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self.lifeline: Any = None
+        # Called when it is asked for a receiver.
+        self.then: Callable[[], object] = lambda: None
 
     # -- the assigner ------------------------------------------------------------------------------------------------
 
@@ -43,9 +48,12 @@ class Peers:
     # -- the receivers, and the only one -----------------------------------------------------------------------------
 
     def of(self, waitable: Any) -> Any:
+        self.then()
         return self
 
     def receive(self, timeout: None, limit: int, lifeline: Any, *, stands_in: bool) -> list[Any]:
+        self.lifeline = lifeline
+        lifeline.waiter = SimpleNamespace(leave=lambda: self.left.put(lifeline), answer=SimpleNamespace(filled=True))
         self.waits.put(limit)
         answer = self.answers.get(timeout=PATIENCE)
         if isinstance(answer, BaseException):
@@ -53,6 +61,7 @@ class Peers:
         return list(answer)
 
     def withdraw(self, lifeline: Any) -> None:
+        lifeline.is_withdrawn = True
         self.answers.put(ClosedError("withdrawn"))
 
     def hang_up(self) -> None: ...
@@ -109,10 +118,7 @@ def fetcher(peers: Peers, clock: Clock, pool: HandlerPool) -> Iterator[Fetcher]:
 def opened(name: str) -> Any:
     return Opened(
         name=name,
-        sources={name: (None, None)},
-        waitable=None,
-        sees_first=False,
-        acks_along=True,
+        reception=Opened(sources={name: (None, None)}, waitable=None, sees_first=False, acks_along=True),
         leaser=SimpleNamespace(deliveries=lambda *_: ([], None)),
     )
 
@@ -150,6 +156,45 @@ def test_a_change_begins_the_wait_anew(peers: Peers, fetcher: Fetcher) -> None:
     fetcher.recount()
     assert peers.waits.get(timeout=PATIENCE) == 2
     assert peers.refusals == []
+
+
+def test_a_change_that_comes_late_ends_the_next_wait_and_that_counts_as_no_refusal(
+    peers: Peers, fetcher: Fetcher
+) -> None:
+    """The thread that told the plan of it stood still until the next round waited."""
+    peers.slots = 1
+    intake(fetcher)
+    fetcher.start()
+    assert peers.waits.get(timeout=PATIENCE) == 1
+    peers.withdraw(peers.lifeline)
+    # The next one begins at once.
+    assert peers.waits.get(timeout=PATIENCE) == 1
+    assert fetcher.is_well
+    assert peers.refusals == []
+
+
+def test_a_wait_takes_as_many_values_as_its_place_gives_to_handlers(peers: Peers, fetcher: Fetcher) -> None:
+    """A handler with a limit, for which more are looked at, comes between the two."""
+    peers.slots = 2
+    orders = intake(fetcher)
+    seeing = Opened(**{**vars(orders.reception), "sees_first": True})
+    peers.then = lambda: setattr(orders, "reception", seeing)
+    fetcher.start()
+    assert peers.waits.get(timeout=PATIENCE) == 2
+    peers.answers.put([])
+    assert peers.waits.get(timeout=PATIENCE) == page(2)
+
+
+def test_values_that_cannot_be_leased_are_let_go(peers: Peers, fetcher: Fetcher) -> None:
+    peers.slots = 1
+    orders = intake(fetcher)
+    fetcher.start()
+    peers.waits.get(timeout=PATIENCE)
+    orders.admission_of = lambda seen, side: 1 / 0
+    peers.answers.put([SimpleNamespace(key="orders", data=b"a")])
+    assert peers.left.get(timeout=PATIENCE)
+    assert peers.waits.get(timeout=PATIENCE) == 1
+    assert peers.refusals == ["orders"]
 
 
 def test_a_refused_wait_is_told_of_and_tried_again(peers: Peers, fetcher: Fetcher) -> None:
@@ -209,3 +254,31 @@ def test_the_end_comes_while_waiters_find_the_client_closed(peers: Peers, pool: 
     ended: queue.SimpleQueue[bool] = queue.SimpleQueue()
     threading.Thread(target=lambda: ended.put(fetcher.has_ended()), daemon=True).start()
     assert ended.get(timeout=PATIENCE)
+
+
+def test_one_of_many_queues_lets_go_of_values_that_cannot_be_leased(peers: Peers, pool: HandlerPool) -> None:
+    entered: queue.SimpleQueue[tuple[Any, Any]] = queue.SimpleQueue()
+    left: queue.SimpleQueue[str] = queue.SimpleQueue()
+
+    def enter(limit: int, lifeline: Any, answer: Any) -> None:
+        lifeline.waiter = SimpleNamespace(leave=lambda: left.put("orders"), answer=answer)
+        entered.put((lifeline, answer))
+
+    def refuse(seen: Any, side: Any) -> None:
+        raise RedisReplyError("no")
+
+    receiver = Opened(enter=enter, withdraw=lambda lifeline: None)
+    receivers = SimpleNamespace(of=lambda waitable: receiver, quiet=lambda receivers: True)
+    connections = SimpleNamespace(refusals=peers)
+    runtime: Any = SimpleNamespace(clock=HandClock(), connections=connections, receivers=receivers, renewal=None)
+    assigner: Any = SimpleNamespace(is_limited=False, free=None, wanted=lambda intake: 1)
+    orders = opened("orders")
+    orders.admission_of = refuse
+    fetcher = ManyFetcher(runtime, assigner, Order(), pool)
+    fetcher.set_intakes([orders])
+    fetcher.start()
+    _, answer = entered.get(timeout=PATIENCE)
+    answer.fill([SimpleNamespace(key="orders", data=b"a")])
+    assert left.get(timeout=PATIENCE) == "orders"
+    fetcher.end()
+    assert fetcher.has_ended()

@@ -34,8 +34,6 @@ class Surroundings:
         self.gone = self.asked_to_end = False
         # Whether a change has come since the beginning of the round, and whether Redis has refused the last one.
         self.is_stale = self.is_refused = False
-        # Whether Redis has refused this round so far.
-        self.is_well = True
         # Whether receives may carry acks.
         self.joins = False
         # Whether a sleeping receiver goes on, and whether its wait was ended.
@@ -64,7 +62,6 @@ class Surroundings:
             plan.state,
             self.is_stale,
             self.is_refused,
-            self.is_well,
             plan.joins_from > self.now,
             self.step,
             self.gone,
@@ -122,8 +119,8 @@ class Surroundings:
                 yield ("declined",)
                 yield ("noted",)
             if self.step is Do.WAIT:
-                # By a change, or by somebody else who has closed the client.
-                yield ("closed",)
+                # By a change in this round, or at the end of the one before.
+                yield ("withdrawn",)
 
     def play(self, move: Move) -> None:
         kind, given = move[0], move[1:]
@@ -155,11 +152,8 @@ class Surroundings:
     def made(self, kind: str, *given: Any) -> tuple[FetchAction, ...]:
         plan = self.plan
         if kind == "turn":
-            if self.is_well:
-                plan.went_well()
-                self.is_refused = False
             plan.new_round()
-            self.is_stale, self.is_well = False, True
+            self.is_stale = False
             self.step, self.is_awake, self.is_withdrawn = "turned", False, False
             return ()
         if kind == "begin":
@@ -191,6 +185,9 @@ class Surroundings:
                 self.sent.update(self.carried)
             self.carried = []
             self.carries = given[0] and self.joins and plan.joins_from <= self.now
+            # Until they cannot be handed over.
+            plan.went_well()
+            self.is_refused = False
             return plan.took(given[0], self.now)
         self.carried = []
         if kind == "over":
@@ -200,9 +197,10 @@ class Surroundings:
             return plan.missed(self.now, refused_until=self.now + PAUSE)
         if kind == "missed":
             return plan.missed(self.now)
-        if kind == "refused" or not self.is_stale:
-            self.is_refused, self.is_well = True, False
-        return plan.closed() if kind == "closed" else plan.refused()
+        if kind == "withdrawn":
+            return plan.withdrawn()
+        self.is_refused = True
+        return plan.refused()
 
     def changed(self, kind: str, *given: Any) -> tuple[FetchAction, ...]:
         if kind == "freed":
@@ -238,9 +236,8 @@ class Surroundings:
         elif kind in ("missed", "declined", "noted"):
             # A change in the middle of a round keeps the wait from beginning.
             assert step is (None if self.is_stale else Do.WAIT)
-        elif kind in ("refused", "closed"):
-            is_refused = kind == "refused" or not self.is_stale
-            assert step is (Do.PAUSE if is_refused else None)
+        elif kind == "refused":
+            assert step is Do.PAUSE
         else:
             assert step is None
         if kind == "gone":

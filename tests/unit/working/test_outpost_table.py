@@ -12,8 +12,6 @@ from redisson_dq.working import outpost_table
 from redisson_dq.working.outpost_table import Do, OutpostTable, State, Trigger
 from tests.unit.working.walking import Move, closure, unnoticed
 
-_TAKES = (Trigger.TOOK, Trigger.MORE)
-
 
 class Surroundings:
     """A line that a waiter stands in or not, and a fetcher that looks at the queue when its turn comes."""
@@ -47,8 +45,9 @@ class Surroundings:
         if self.in_line:
             if not self.asked_to_end:
                 yield "answered", Trigger.TOOK
+                yield "answered", Trigger.MORE
             # Values that are not wanted any more go back, and are there again.
-            yield "answered", Trigger.MORE
+            yield "answered", Trigger.UNWANTED
             yield "answered", Trigger.MISSED
             yield "answered", Trigger.REFUSED
         elif self.is_stocked and not self.pauses:
@@ -71,7 +70,7 @@ class Surroundings:
             did = self.table.happened(Trigger.OVER)
         else:
             self.in_line = self.is_asked_out = False
-            self.is_stocked = move[1] is Trigger.MORE
+            self.is_stocked = move[1] in (Trigger.MORE, Trigger.UNWANTED)
             did = self.table.happened(move[1])
         for do in did:
             if do is Do.ENTER:
