@@ -28,7 +28,7 @@ from redisson_dq.prometheus import metrics  # noqa: E402 - from this tree, insta
 from redisson_dq.scheduling import engine  # noqa: E402
 from redisson_dq.scripts import script  # noqa: E402
 from redisson_dq.waiting import pop_table, rounds_table, watch_table  # noqa: E402
-from redisson_dq.working import fetch_table, handling_table, outpost_table, post_table  # noqa: E402
+from redisson_dq.working import fetch_table, handling_table, post_table, queue_wait_table  # noqa: E402
 
 #: (state, trigger) -> the next state, the actions, and perhaps more.
 Table = Mapping[tuple[Any, Any], tuple[Any, ...]]
@@ -141,7 +141,7 @@ SECTIONS: dict[str, dict[str, Callable[[], str]]] = {
         "fetching": partial(decisions, fetch_table.TRANSITIONS),
         "counts": partial(beside, fetch_table.COUNTS),
         "standings": partial(beside, fetch_table.STANDINGS),
-        "outpost": partial(decisions, outpost_table.TRANSITIONS),
+        "queue-wait": partial(decisions, queue_wait_table.TRANSITIONS),
     },
     # A command has its section where it is described: in this page, unless it has a page of its own.
     "docs/command-line.md": {f"usage of {name}": partial(usage, name) for name in COMMANDS},

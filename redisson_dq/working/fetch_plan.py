@@ -64,9 +64,9 @@ class FetchPlan:
         return self.count is Count.STALE
 
     @property
-    def is_refused(self) -> bool:
-        """Whether Redis refused the last round."""
-        return self.standing is Standing.REFUSED
+    def has_failed(self) -> bool:
+        """Whether the last round failed."""
+        return self.standing is Standing.FAILED
 
     def has_waited(self, now: float) -> bool:
         """Whether it has waited for so long that Redis has not refused the wait."""
@@ -74,7 +74,7 @@ class FetchPlan:
 
     def is_well(self, now: float) -> bool:
         """Whether it receives, and Redis does not refuse that."""
-        return not self.ends and (self.has_waited(now) or not self.is_refused)
+        return not self.ends and (self.has_waited(now) or not self.has_failed)
 
     # -- rounds ------------------------------------------------------------------------------------------------------
 
@@ -102,18 +102,18 @@ class FetchPlan:
         """The call is over, with values or without. ``more`` stand behind the values in their queue."""
         return self._step(Trigger.MORE if more and self._joins(now) else Trigger.DRAINED)
 
-    def missed(self, now: float, *, refused_until: float = 0.0) -> tuple[FetchAction, ...]:
-        """No value came. The acks that were carried are not noted. None is carried before ``refused_until``."""
+    def missed(self, now: float, *, declined_until: float = 0.0) -> tuple[FetchAction, ...]:
+        """No value came. The acks that were carried are not noted. None is carried before ``declined_until``."""
         self._give_back()
-        self.joins_from = max(self.joins_from, refused_until)
+        self.joins_from = max(self.joins_from, declined_until)
         self._waits_since = now
         return self._step(Trigger.STALE if self.is_stale else Trigger.MISSED)
 
-    def refused(self) -> tuple[FetchAction, ...]:
+    def failed(self) -> tuple[FetchAction, ...]:
         """The round failed."""
         self._give_back()
-        self._note(Trigger.REFUSED)
-        return self._step(Trigger.REFUSED)
+        self._note(Trigger.FAILED)
+        return self._step(Trigger.FAILED)
 
     def went_well(self) -> None:
         """Values came, and were handed over."""

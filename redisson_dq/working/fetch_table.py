@@ -7,7 +7,7 @@ at a time.
 
 * Nothing is wanted, as no slot is free. Sleep until one is freed.
 * Values are wanted. Wait for them.
-* Redis refuses. Pause before the next round.
+* The round fails. Pause before the next one.
 
 Handlers ack meanwhile. Where more values stood ready, the next round follows at once. Acks are then collected for it:
 one call ends leases and takes the next values. A plan that collects acks either carries them in that call, or passes
@@ -17,7 +17,7 @@ The wanted values may change at any time: a batch lacks fewer values, a handler 
 middle of a round ends its wait, or the wait does not begin.
 
 Two smaller machines go on beside the rounds. The :class:`Count` of the wanted values holds, or a change has come since.
-The :class:`Standing` tells whether Redis refused the last round.
+The :class:`Standing` tells whether the last round failed.
 
 Time comes in as an argument, in seconds of any clock that never steps.
 """
@@ -40,7 +40,7 @@ class State(TableEnum):
     IDLE_COLLECTING = "no value is wanted, and the next ack is collected: it begins a round"
     JOINING = "one call acks and receives"
     WAITING = "waits for values"
-    PAUSING = "Redis refused, the next round follows later"
+    PAUSING = "a round failed, the next one follows later"
     ENDING = "was asked to end"
     ENDED = "nothing is received any more"
 
@@ -55,7 +55,7 @@ class Trigger(TableEnum):
     MORE = "answered: more values are ready"
     MISSED = "no value came"
     STALE = "no value came: a change was meanwhile"
-    REFUSED = "Redis refused"
+    FAILED = "receiving failed"
     OVER = "sleep or pause over"
     ACKED = "a handling acks"
     FREED = "values are wanted again"
@@ -78,12 +78,12 @@ class Count(TableEnum):
 class Standing(TableEnum):
     """The standing with Redis."""
 
-    WELL = "Redis has not refused the last round"
-    REFUSED = "Redis has refused the last round"
+    WELL = "the last round has not failed"
+    FAILED = "the last round has failed"
 
 
 class Do(TableEnum):
-    """An order to the driver."""
+    """An action for the driver."""
 
     SLEEP = "sleep"
     JOIN = "ack and receive"
@@ -118,20 +118,20 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     # A change wakes the fetcher that is about to sleep.
     (State.BETWEEN, Trigger.NOTHING): _to(State.IDLE, Do.SLEEP),
     (State.BETWEEN, Trigger.WANTED): _to(State.WAITING, Do.WAIT),
-    (State.BETWEEN, Trigger.REFUSED): _to(State.PAUSING, Do.PAUSE),
+    (State.BETWEEN, Trigger.FAILED): _to(State.PAUSING, Do.PAUSE),
     (State.BETWEEN, Trigger.OVER): _to(State.BETWEEN),
     (State.BETWEEN, Trigger.ACKED): _to(State.BETWEEN, Do.SEND),
     (State.BETWEEN, Trigger.END): _to(State.ENDING, Do.WAKE),
     **_changes(State.BETWEEN, Do.WAKE),
-    # Acks of handlers that end before the next round begins.
+    # Acks are collected of handlers that end before the next round.
     (State.COLLECTING, Trigger.NOTHING): _to(State.IDLE_COLLECTING, Do.PASS_ON, Do.SLEEP),
     (State.COLLECTING, Trigger.JOINS): _to(State.JOINING, Do.JOIN),
     (State.COLLECTING, Trigger.WANTED): _to(State.WAITING, Do.PASS_ON, Do.WAIT),
-    (State.COLLECTING, Trigger.REFUSED): _to(State.PAUSING, Do.PASS_ON, Do.PAUSE),
+    (State.COLLECTING, Trigger.FAILED): _to(State.PAUSING, Do.PASS_ON, Do.PAUSE),
     (State.COLLECTING, Trigger.OVER): _to(State.COLLECTING),
     (State.COLLECTING, Trigger.ACKED): _to(State.COLLECTING, Do.COLLECT),
     # The round begins when a handler has returned, and acks do not wait for that. The thread of that handler may have
-    # begun the round before this is told, so every state may meet it.
+    # begun the round before, so SHORT may come in every state.
     (State.COLLECTING, Trigger.SHORT): _to(State.BETWEEN, Do.PASS_ON),
     **{(state, Trigger.SHORT): (state, ()) for state in State if state is not State.COLLECTING},
     (State.COLLECTING, Trigger.END): _to(State.ENDING, Do.PASS_ON, Do.WAKE),
@@ -150,14 +150,14 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     (State.JOINING, Trigger.MORE): _to(State.COLLECTING),
     (State.JOINING, Trigger.MISSED): _to(State.WAITING, Do.PASS_ON, Do.WAIT),
     (State.JOINING, Trigger.STALE): _to(State.BETWEEN, Do.PASS_ON),
-    (State.JOINING, Trigger.REFUSED): _to(State.PAUSING, Do.PASS_ON, Do.PAUSE),
+    (State.JOINING, Trigger.FAILED): _to(State.PAUSING, Do.PASS_ON, Do.PAUSE),
     (State.JOINING, Trigger.ACKED): _to(State.JOINING, Do.COLLECT),
     (State.JOINING, Trigger.END): _to(State.ENDING, Do.PASS_ON),
     **stays(State.JOINING, Trigger.FREED, Trigger.CHANGED),
     (State.WAITING, Trigger.DRAINED): _to(State.BETWEEN),
     (State.WAITING, Trigger.MORE): _to(State.COLLECTING),
     (State.WAITING, Trigger.STALE): _to(State.BETWEEN),
-    (State.WAITING, Trigger.REFUSED): _to(State.PAUSING, Do.PAUSE),
+    (State.WAITING, Trigger.FAILED): _to(State.PAUSING, Do.PAUSE),
     (State.WAITING, Trigger.ACKED): _to(State.WAITING, Do.SEND),
     # It waits for values already.
     **stays(State.WAITING, Trigger.FREED),
@@ -170,7 +170,7 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     # Whatever was under way ends, and no round follows. A call that failed gives back the acks that it carried.
     **stays(State.ENDING, Trigger.NOTHING, Trigger.WANTED, Trigger.DRAINED, Trigger.MORE, Trigger.OVER, Trigger.END),
     (State.ENDING, Trigger.STALE): _to(State.ENDING, Do.PASS_ON),
-    (State.ENDING, Trigger.REFUSED): _to(State.ENDING, Do.PASS_ON),
+    (State.ENDING, Trigger.FAILED): _to(State.ENDING, Do.PASS_ON),
     (State.ENDING, Trigger.ACKED): _to(State.ENDING, Do.SEND),
     **stays(State.ENDING, Trigger.FREED, Trigger.CHANGED),
     (State.ENDED, Trigger.ACKED): _to(State.ENDED, Do.SEND),
@@ -189,6 +189,6 @@ COUNTS: Final[dict[tuple[Count, Trigger], Count]] = {
 
 #: (standing, trigger) -> the standing from then on. Any other pair changes nothing.
 STANDINGS: Final[dict[tuple[Standing, Trigger], Standing]] = {
-    (Standing.WELL, Trigger.REFUSED): Standing.REFUSED,
-    (Standing.REFUSED, Trigger.WENT_WELL): Standing.WELL,
+    (Standing.WELL, Trigger.FAILED): Standing.FAILED,
+    (Standing.FAILED, Trigger.WENT_WELL): Standing.WELL,
 }

@@ -37,7 +37,7 @@ class State(TableEnum):
 
     RUNNING = "the handler runs, or waits for a thread"
     CONCLUDING = "the handler has ended, and its values are settled one by one"
-    PERSISTING = "`on_failed` runs for one of the values"
+    ON_FAILED_RUNS = "`on_failed` runs for one of the values"
     STOPPING = "the worker stops while the values are settled"
     LATE = "the time was over: the values are settled without a slot, beside the handler"
     SETTLED = "nothing is left to do"
@@ -50,18 +50,18 @@ class Trigger(TableEnum):
     RETURNED = "handler returned or raised"
     CANCELLED = "handler's task cancelled"
     EXPIRED = "time over"
-    VOIDED = "lease of one value lost"
-    LOST = "last lease lost"
+    LEASE_LOST = "lease of one value lost"
+    LAST_LEASE_LOST = "last lease lost"
     STOPPED = "worker stops"
-    GIVEN_UP = "a value is given up"
-    PERSISTED = "`on_failed` returned"
-    UNPERSISTED = "`on_failed` failed"
+    GIVEN_UP = "a value is given up, and has an `on_failed`"
+    ON_FAILED_RETURNED = "`on_failed` returned"
+    ON_FAILED_RAISED = "`on_failed` raised"
     CONCLUDED = "all values dealt with"
     BROKEN_OFF = "conclusion broken off"
 
 
 class Do(TableEnum):
-    """An order to the driver."""
+    """An action for the driver."""
 
     CONCLUDE = "conclude"
     CONCLUDE_APART = "conclude in another thread"
@@ -94,35 +94,35 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     # The loop ends. The leases end by their deadlines.
     (State.RUNNING, Trigger.CANCELLED): (State.SETTLED, (Do.FREE, Do.FORGET)),
     (State.RUNNING, Trigger.EXPIRED): (State.LATE, (Do.CANCEL, Do.TELL_LATE, Do.CONCLUDE_APART, Do.FREE)),
-    (State.RUNNING, Trigger.VOIDED): (State.RUNNING, (Do.VOID,)),
-    (State.RUNNING, Trigger.LOST): (State.SETTLED, (Do.CANCEL, Do.TELL_LOST, Do.FREE, Do.FORGET)),
+    (State.RUNNING, Trigger.LEASE_LOST): (State.RUNNING, (Do.VOID,)),
+    (State.RUNNING, Trigger.LAST_LEASE_LOST): (State.SETTLED, (Do.CANCEL, Do.TELL_LOST, Do.FREE, Do.FORGET)),
     (State.RUNNING, Trigger.STOPPED): (State.SETTLED, (Do.CANCEL, Do.HAND_BACK, Do.FREE, Do.FORGET)),
     # From here on the outcome stands. The call that settles a value finds out that its lease was lost.
-    **stays(State.CONCLUDING, Trigger.EXPIRED, Trigger.VOIDED, Trigger.LOST),
+    **stays(State.CONCLUDING, Trigger.EXPIRED, Trigger.LEASE_LOST, Trigger.LAST_LEASE_LOST),
     (State.CONCLUDING, Trigger.STOPPED): (State.STOPPING, ()),
-    (State.CONCLUDING, Trigger.GIVEN_UP): (State.PERSISTING, (Do.CALL,)),
+    (State.CONCLUDING, Trigger.GIVEN_UP): (State.ON_FAILED_RUNS, (Do.CALL,)),
     (State.CONCLUDING, Trigger.CONCLUDED): (State.SETTLED, (Do.FREE, Do.FORGET)),
     (State.CONCLUDING, Trigger.BROKEN_OFF): (State.SETTLED, (Do.FREE, Do.FORGET)),
-    **stays(State.PERSISTING, Trigger.EXPIRED, Trigger.VOIDED, Trigger.LOST),
-    (State.PERSISTING, Trigger.STOPPED): (State.SETTLED, (Do.CANCEL, Do.HAND_BACK, Do.FREE, Do.FORGET)),
-    (State.PERSISTING, Trigger.PERSISTED): (State.CONCLUDING, (Do.BURY,)),
+    **stays(State.ON_FAILED_RUNS, Trigger.EXPIRED, Trigger.LEASE_LOST, Trigger.LAST_LEASE_LOST),
+    (State.ON_FAILED_RUNS, Trigger.STOPPED): (State.SETTLED, (Do.CANCEL, Do.HAND_BACK, Do.FREE, Do.FORGET)),
+    (State.ON_FAILED_RUNS, Trigger.ON_FAILED_RETURNED): (State.CONCLUDING, (Do.BURY,)),
     # The value comes again at the deadline of its lease.
-    (State.PERSISTING, Trigger.UNPERSISTED): (State.CONCLUDING, (Do.LET_EXPIRE,)),
-    (State.PERSISTING, Trigger.BROKEN_OFF): (State.SETTLED, (Do.FREE, Do.FORGET)),
+    (State.ON_FAILED_RUNS, Trigger.ON_FAILED_RAISED): (State.CONCLUDING, (Do.LET_EXPIRE,)),
+    (State.ON_FAILED_RUNS, Trigger.BROKEN_OFF): (State.SETTLED, (Do.FREE, Do.FORGET)),
     # The outcomes of the other values are known, and take little time.
-    **stays(State.STOPPING, Trigger.EXPIRED, Trigger.VOIDED, Trigger.LOST),
+    **stays(State.STOPPING, Trigger.EXPIRED, Trigger.LEASE_LOST, Trigger.LAST_LEASE_LOST),
     # A hook, or a function for a backoff, has not returned.
     (State.STOPPING, Trigger.STOPPED): (State.SETTLED, (Do.HAND_BACK, Do.FREE, Do.FORGET)),
     (State.STOPPING, Trigger.GIVEN_UP): (State.STOPPING, (Do.HAND_BACK,)),
     (State.STOPPING, Trigger.CONCLUDED): (State.SETTLED, (Do.FREE, Do.FORGET)),
     (State.STOPPING, Trigger.BROKEN_OFF): (State.SETTLED, (Do.FREE, Do.FORGET)),
     # The handler may still end, and its outcome does not count.
-    **stays(State.LATE, Trigger.RETURNED, Trigger.CANCELLED, Trigger.VOIDED, Trigger.LOST),
-    # The thread that was to conclude may not have begun.
+    **stays(State.LATE, Trigger.RETURNED, Trigger.CANCELLED, Trigger.LEASE_LOST, Trigger.LAST_LEASE_LOST),
+    # Values of a conclusion that has not begun go back too.
     (State.LATE, Trigger.STOPPED): (State.OVERDUE, (Do.CANCEL, Do.HAND_BACK, Do.FORGET)),
     (State.LATE, Trigger.GIVEN_UP): (State.LATE, (Do.CALL,)),
-    (State.LATE, Trigger.PERSISTED): (State.LATE, (Do.BURY,)),
-    (State.LATE, Trigger.UNPERSISTED): (State.LATE, (Do.LET_EXPIRE,)),
+    (State.LATE, Trigger.ON_FAILED_RETURNED): (State.LATE, (Do.BURY,)),
+    (State.LATE, Trigger.ON_FAILED_RAISED): (State.LATE, (Do.LET_EXPIRE,)),
     (State.LATE, Trigger.CONCLUDED): (State.OVERDUE, (Do.FORGET,)),
     (State.LATE, Trigger.BROKEN_OFF): (State.OVERDUE, (Do.FORGET,)),
     # Whatever was under way ends later, and finds everything settled.
@@ -132,7 +132,7 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
 }
 
 # Actions on the value that the trigger names. The others are for all values of the handling.
-_OF_ONE: Final = frozenset({Trigger.VOIDED, Trigger.GIVEN_UP, Trigger.PERSISTED, Trigger.UNPERSISTED})
+_OF_ONE: Final = frozenset({Trigger.LEASE_LOST, Trigger.GIVEN_UP, Trigger.ON_FAILED_RETURNED, Trigger.ON_FAILED_RAISED})
 
 
 @lru_cache(maxsize=256)
@@ -174,7 +174,7 @@ class HandlingTable:
     def lost(self, place: int) -> tuple[HandlingAction, ...]:
         """The lease of one value is lost. With the last one the handling ends."""
         self.leased -= {place}
-        return self.happened(Trigger.VOIDED if self.leased else Trigger.LOST, place)
+        return self.happened(Trigger.LEASE_LOST if self.leased else Trigger.LAST_LEASE_LOST, place)
 
     def happened(self, trigger: Trigger, place: int = 0) -> tuple[HandlingAction, ...]:
         """Any other trigger. ``place`` is that of the value that it is about."""

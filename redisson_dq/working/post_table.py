@@ -58,7 +58,7 @@ class Trigger(TableEnum):
 
 
 class Do(TableEnum):
-    """An order to the driver."""
+    """An action for the driver."""
 
     GATHER = "gather the value"
     BEGIN = "begin a handling"
@@ -94,7 +94,7 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     (State.GATHERING, Trigger.EASED): (State.GATHERING, (Do.FETCH,)),
     **stays(State.GATHERING, Trigger.SHARED, Trigger.ALONE),
     (State.GATHERING, Trigger.DROPPED): (State.FREE, (Do.RETURN,)),
-    # The next value in the queue may be another handler's, and waits all the same.
+    # A full handler turns away. The next value may be another handler's, and waits behind it.
     (State.FULL, Trigger.CAME): (State.FULL, (Do.TURN_AWAY,)),
     (State.FULL, Trigger.JOINED): (State.FULL, (Do.TURN_AWAY,)),
     (State.FULL, Trigger.FILLED): (State.FULL, (Do.TURN_AWAY,)),

@@ -171,7 +171,7 @@ def test_a_stop_gives_back_a_batch_whose_queue_was_taken_off_while_its_values_ca
     worker, closed = flavour.worker_of(url, codec=StringCodec(), concurrency=2), threading.Event()
     assigner = import_module("redisson_dq._sync.worker.assigning").Assigner
     hand_over = import_module("redisson_dq._sync.worker.handing_over").HandOver
-    opened, leave = hand_over.opened, assigner.leave
+    opened, close_queue = hand_over.opened, assigner.close_queue
 
     def handle(values: list[str]) -> None:
         raise AssertionError("the batch is never full")
@@ -182,12 +182,12 @@ def test_a_stop_gives_back_a_batch_whose_queue_was_taken_off_while_its_values_ca
             assert closed.wait(PATIENCE)
         return opened(self, intake, leased)
 
-    def leave_and_tell(self: Any, intake: Any) -> None:
-        leave(self, intake)
+    def close_and_tell(self: Any, intake: Any) -> None:
+        close_queue(self, intake)
         closed.set()
 
     monkeypatch.setattr(hand_over, "opened", opened_late)
-    monkeypatch.setattr(assigner, "leave", leave_and_tell)
+    monkeypatch.setattr(assigner, "close_queue", close_and_tell)
     log = Log(worker)
     worker.batch_handler("batches", 8, within=600)(handle)
     for name in QUEUES[:2]:

@@ -63,18 +63,18 @@ class Assigner:
         self._intakes[intake.name] = self._latest = intake
         return self._roster.employ(intake.name, handlers, self._clock.monotonic())
 
-    def leave(self, intake: Intake) -> None:
+    def close_queue(self, intake: Intake) -> None:
         """Returns the values of a queue that wait for their batches. Nothing more comes from it."""
-        self._decide(lambda: self._left(intake))
+        self._decide(lambda: self._closed(intake))
 
-    def _left(self, intake: Intake) -> Sequence[PostAction]:
+    def _closed(self, intake: Intake) -> Sequence[PostAction]:
         actions = self._roster.close(intake.name, intake.reception.handlers, self._clock.monotonic())
         known = self._roster.queues
         self._intakes = {name: each for name, each in self._intakes.items() if name in known}
         return actions
 
-    def leave_all(self) -> None:
-        """Returns all values that wait for their batches, also those of queues that were left before they came."""
+    def return_batches(self) -> None:
+        """Returns all values that wait for their batches, also those of queues that were closed before they came."""
         self._decide(lambda: self._roster.drop(self._clock.monotonic()))
 
     def is_passed(self, handler: Handler) -> bool:

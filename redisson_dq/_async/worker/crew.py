@@ -152,12 +152,12 @@ class Crew:
         # A stop that finds no batch of these queues any more ends the settler soon.
         with self._mutex:
             for intake in intakes:
-                self._assigner.leave(intake)
-        await self._leave(intakes)
+                self._assigner.close_queue(intake)
+        await self._detach(intakes)
         with self._mutex:
             self._closings = [closing for closing in self._closings if not closing.is_current]
 
-    async def _leave(self, intakes: Iterable[Intake]) -> None:
+    async def _detach(self, intakes: Iterable[Intake]) -> None:
         """Closes queues, all at once, as a server that stands still has to be waited for."""
         attachments = [attachment for intake in intakes for attachment in intake.attachments]
         # It goes on to its end. Otherwise a cancelled caller would leave waits that nobody can end any more.
@@ -207,7 +207,7 @@ class Crew:
         for fetcher in (*replaced, *fetchers):
             answers = await fetcher.has_ended() and answers
         with self._mutex:
-            self._assigner.leave_all()
+            self._assigner.return_batches()
         await self._assigner.ended(deadline, hurries)
         left = 0.0 if hurries() else max(0.0, deadline - self._clock.monotonic())
         last = self._clock.monotonic() + LAST_STEPS
@@ -219,5 +219,5 @@ class Crew:
         await self._pool.aclose(LAST_STEPS)
         for closing in list(self._closings):
             await closing.join(LAST_STEPS)
-        await self._leave(intakes)
+        await self._detach(intakes)
         self._client.runtime.connections.outage.hooks.remove(self._hooks.call)

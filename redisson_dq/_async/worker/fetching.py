@@ -171,16 +171,16 @@ class Fetcher:
                 step = await self._taken(step, wanted, starter)
             except ClosedError:
                 # Somebody has closed the client.
-                step = self._decide(self._plan.refused)
+                step = self._decide(self._plan.failed)
             except RedissonDQError as error:
-                if not self._plan.is_refused:
+                if not self._plan.has_failed:
                     logger.error("worker: cannot receive from %s: %s", [self._intake.name], error)
-                step = self._refused(error)
+                step = self._failed(error)
             except AsyncFailure as error:
                 # A defect, or in a thread a class of the user's that wants to end the program when it is made. Values
                 # that were received already come again at their deadlines.
                 logger.exception("worker: receiving from %s failed", [self._intake.name])
-                step = self._refused(error)
+                step = self._failed(error)
 
     async def _taken(self, step: Do, wanted: int, starter: Starter) -> Do | None:
         """Takes one step of a round. Gives the next one, None at the end of the round."""
@@ -192,11 +192,11 @@ class Fetcher:
             await self._changed.wait(PAUSE if step is Do.PAUSE else None)
         return self._decide(lambda: self._plan.happened(Trigger.OVER))
 
-    def _refused(self, error: BaseException) -> Do | None:
+    def _failed(self, error: BaseException) -> Do | None:
         key = next(iter(self._intake.reception.sources), "")
         what = "values are not received"
         self._runtime.connections.refusals.began(self, key, what, error, self._has_waited)
-        return self._decide(self._plan.refused)
+        return self._decide(self._plan.failed)
 
     def _went_well(self) -> None:
         self._plan.went_well()
@@ -205,9 +205,9 @@ class Fetcher:
     def _has_waited(self) -> bool:
         return self._plan.has_waited(self._clock.monotonic())
 
-    def _missed(self, refused_for: float = 0.0) -> Do | None:
+    def _missed(self, declined_for: float = 0.0) -> Do | None:
         now = self._clock.monotonic()
-        return self._decide(lambda: self._plan.missed(now, refused_until=now + refused_for if refused_for else 0.0))
+        return self._decide(lambda: self._plan.missed(now, declined_until=now + declined_for if declined_for else 0.0))
 
     def _took(self, leased: Sequence[Leased] = ()) -> Do | None:
         # Values stood behind those that were leased last.

@@ -43,7 +43,7 @@ logger = Log()
 _ACK = Ack()
 
 _DO = attrgetter("do")
-# Orders to the thread that told of the event.
+# Actions that the caller of ``_happened`` carries out itself.
 _FOR_CALLER = (Do.CONCLUDE, Do.CALL, Do.BURY)
 
 
@@ -280,7 +280,7 @@ class Handling:
             self._settle(place, Nack(chosen.delay, chosen.counted, reason), happenings.Retried, told)
             return
         self._tell(happenings.Failed, event, error=error, duration=duration, why=chosen.why)
-        if not await self._persisted(place, error):
+        if not await self._may_bury(place, error):
             return
         reason = (error.reason or "rejected") if isinstance(error, Reject) else f"{chosen.why}: {reason}"
         self._settle(
@@ -304,7 +304,7 @@ class Handling:
             )
             return Again(60.0)
 
-    async def _persisted(self, place: int, error: BaseException) -> bool:
+    async def _may_bury(self, place: int, error: BaseException) -> bool:
         """Calls ``on_failed``. Whether the value is to be buried then.
 
         When ``on_failed`` fails the value stays leased, and comes again at its deadline.
@@ -321,7 +321,7 @@ class Handling:
         except BaseException as failure:
             if isinstance(failure, AsyncCancelled) and self._setting.settler.is_torn_away:
                 raise
-            if Do.LET_EXPIRE in map(_DO, self._happened(Trigger.UNPERSISTED, place)):
+            if Do.LET_EXPIRE in map(_DO, self._happened(Trigger.ON_FAILED_RAISED, place)):
                 logger.exception(
                     "queue %r: on_failed of %s failed; %s stays leased and comes again",
                     self.intake.name,
@@ -329,7 +329,7 @@ class Handling:
                     _told(event),
                 )
             return False
-        return Do.BURY in map(_DO, self._happened(Trigger.PERSISTED, place))
+        return Do.BURY in map(_DO, self._happened(Trigger.ON_FAILED_RETURNED, place))
 
     def _settles(self, place: int) -> bool:
         with self._mutex:

@@ -155,12 +155,12 @@ class Crew:
         # A stop that finds no batch of these queues any more ends the settler soon.
         with self._mutex:
             for intake in intakes:
-                self._assigner.leave(intake)
-        self._leave(intakes)
+                self._assigner.close_queue(intake)
+        self._detach(intakes)
         with self._mutex:
             self._closings = [closing for closing in self._closings if not closing.is_current]
 
-    def _leave(self, intakes: Iterable[Intake]) -> None:
+    def _detach(self, intakes: Iterable[Intake]) -> None:
         """Closes queues, all at once, as a server that stands still has to be waited for."""
         attachments = [attachment for intake in intakes for attachment in intake.attachments]
         # It goes on to its end. Otherwise a cancelled caller would leave waits that nobody can end any more.
@@ -210,7 +210,7 @@ class Crew:
         for fetcher in (*replaced, *fetchers):
             answers = fetcher.has_ended() and answers
         with self._mutex:
-            self._assigner.leave_all()
+            self._assigner.return_batches()
         self._assigner.ended(deadline, hurries)
         left = 0.0 if hurries() else max(0.0, deadline - self._clock.monotonic())
         last = self._clock.monotonic() + LAST_STEPS
@@ -222,5 +222,5 @@ class Crew:
         self._pool.close(LAST_STEPS)
         for closing in list(self._closings):
             closing.join(LAST_STEPS)
-        self._leave(intakes)
+        self._detach(intakes)
         self._client.runtime.connections.outage.hooks.remove(self._hooks.call)

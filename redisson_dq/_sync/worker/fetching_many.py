@@ -4,8 +4,8 @@
 """Receives the values of many queues for a worker, in one thread or task: as many as it has free slots, and no more.
 
 A waiter stands in line at each queue that values are wanted of. So the number of queues costs neither threads nor
-rounds. :mod:`redisson_dq.working.outpost_table` decides when a waiter enters a line, and leaves it. This module carries
-that out.
+rounds. :mod:`redisson_dq.working.queue_wait_table` decides when a waiter enters a line, and leaves it. This module
+carries that out.
 
 Where the slots of a worker are limited over all queues, values may come to more waiters at a time than there are slots.
 Those that find none go back to the head of their queue, as if they had never come. Such a queue is looked at when a
@@ -26,7 +26,7 @@ from redisson_dq._sync.runtime import Runtime
 from redisson_dq._sync.worker.assigning import Assigner
 from redisson_dq._sync.worker.handing_over import Came, HandOver, page
 from redisson_dq._sync.worker.intake import Intake
-from redisson_dq._sync.worker.outpost import Outpost, OutpostAnswer
+from redisson_dq._sync.worker.queue_wait import QueueWait, WaitAnswer
 from redisson_dq._sync.worker.starting import Starter, Turns
 from redisson_dq.errors import ClosedError, RedissonDQError
 from redisson_dq.waiting.line import Lifeline
@@ -34,7 +34,7 @@ from redisson_dq.wire.lease_source import MOST_AT_ONCE
 from redisson_dq.wire.leases import Leased
 from redisson_dq.working.fetch_plan import PAUSE
 from redisson_dq.working.order import Order
-from redisson_dq.working.outpost_table import Do, State, Trigger
+from redisson_dq.working.queue_wait_table import Do, State, Trigger
 
 __all__ = ["ManyFetcher"]
 
@@ -53,7 +53,7 @@ class _LastEvent:
 
 
 #: The answer to a waiter; the name of a queue that values are wanted of again; or one of these two.
-_Event = Union[OutpostAnswer, str, _All, _LastEvent]
+_Event = Union[WaitAnswer, str, _All, _LastEvent]
 
 
 class ManyFetcher:
@@ -69,17 +69,17 @@ class ManyFetcher:
         self._bell: Inbox[_Event] = Inbox(self._clock)
         # The queues that it was told to receive from last.
         self._intakes: Sequence[Intake] = ()
-        # The state of each queue is in the table of its outpost. The collections below only find those that have
+        # The state of each queue is in the table of its wait. The collections below only find those that have
         # something to do, without a look through all of them.
-        self._outposts: dict[str, Outpost] = {}
-        # Outposts whose queue was taken off, until their waiters are out of the line.
-        self._leaving: set[Outpost] = set()
+        self._waits: dict[str, QueueWait] = {}
+        # Waits whose queue was taken off, until their waiters are out of the line.
+        self._leaving: set[QueueWait] = set()
         # The queues that are reviewed before the next wait.
         self._dirty: dict[str, None] = {}
         # Those that wanted nothing when they were reviewed last, where slots are limited over all queues.
         self._unmet: dict[str, None] = {}
-        self._stocked: dict[str, Outpost] = {}
-        self._pauses: dict[Outpost, float] = {}
+        self._stocked: dict[str, QueueWait] = {}
+        self._pauses: dict[QueueWait, float] = {}
         self._ends = False
         self._turns = Turns(pool, self._run, self._clock)
         self._receivers: set[Receiver] = set()
@@ -89,7 +89,7 @@ class ManyFetcher:
     @property
     def is_well(self) -> bool:
         """Whether it receives, and Redis does not refuse that."""
-        return not self._ends and all(outpost.is_well for outpost in list(self._outposts.values()))
+        return not self._ends and all(wait.is_well for wait in list(self._waits.values()))
 
     def start(self) -> None:
         """Begins to receive."""
@@ -135,7 +135,7 @@ class ManyFetcher:
                     self._round(starter)
                 except Failure:
                     # A defect. Values that were received already come again at their deadlines.
-                    logger.exception("worker: receiving from %d queues failed", len(self._outposts))
+                    logger.exception("worker: receiving from %d queues failed", len(self._waits))
                     if starter.first is None:
                         self._clock.sleep(PAUSE)
                 first = starter.first
@@ -146,8 +146,8 @@ class ManyFetcher:
             if first is None:
                 self._ends = True
                 self._hand_over.renew()
-                for outpost in (*self._outposts.values(), *self._leaving):
-                    outpost.forget()
+                for wait in (*self._waits.values(), *self._leaving):
+                    wait.forget()
                 self._turns.end()
             else:
                 # This thread becomes a handler, and another one receives.
@@ -157,7 +157,7 @@ class ManyFetcher:
 
     @property
     def _has_left(self) -> bool:
-        return self._ends and not self._outposts and not self._leaving
+        return self._ends and not self._waits and not self._leaving
 
     def _round(self, starter: Starter) -> None:
         if self._take_in(self._bell.poll(), starter):
@@ -169,17 +169,17 @@ class ManyFetcher:
 
     def _take_in(self, event: _Event | None, starter: Starter) -> bool:
         """Sees to this event, and to all that came behind it. Whether values came."""
-        answers: list[OutpostAnswer] = []
+        answers: list[WaitAnswer] = []
         while event is not None:
-            if isinstance(event, OutpostAnswer):
+            if isinstance(event, WaitAnswer):
                 answers.append(event)
             else:
                 self._note(event)
             event = self._bell.poll()
-        for outpost, until in list(self._pauses.items()):
+        for wait, until in list(self._pauses.items()):
             if until <= self._clock.monotonic():
-                del self._pauses[outpost]
-                self._happened(outpost, Trigger.OVER)
+                del self._pauses[wait]
+                self._happened(wait, Trigger.OVER)
         return self._answered(answers, starter)
 
     def _patience(self) -> float | None:
@@ -198,23 +198,23 @@ class ManyFetcher:
             self._take_queues()
         elif not self._ends:
             self._ends = True
-            for outpost in list(self._outposts.values()):
-                self._give_up(outpost)
+            for wait in list(self._waits.values()):
+                self._give_up(wait)
 
     def _take_queues(self) -> None:
         intakes = {} if self._ends else {intake.name: intake for intake in self._intakes}
-        for name, outpost in list(self._outposts.items()):
-            if intakes.get(name) is not outpost.intake:
-                self._give_up(outpost)
+        for name, wait in list(self._waits.items()):
+            if intakes.get(name) is not wait.intake:
+                self._give_up(wait)
         for name, intake in intakes.items():
-            if name not in self._outposts:
-                self._outposts[name] = Outpost(self._runtime, intake, is_stocked=self._assigner.is_limited)
+            if name not in self._waits:
+                self._waits[name] = QueueWait(self._runtime, intake, is_stocked=self._assigner.is_limited)
             self._dirty[name] = None
 
-    def _give_up(self, outpost: Outpost) -> None:
-        del self._outposts[outpost.intake.name]
-        self._leaving.add(outpost)
-        self._happened(outpost, Trigger.END)
+    def _give_up(self, wait: QueueWait) -> None:
+        del self._waits[wait.intake.name]
+        self._leaving.add(wait)
+        self._happened(wait, Trigger.END)
 
     # -- decisions ---------------------------------------------------------------------------------------------------
 
@@ -223,103 +223,103 @@ class ManyFetcher:
         dirty, self._dirty = self._dirty, {}
         for name in dirty:
             self._unmet.pop(name, None)
-            outpost = self._outposts.get(name)
-            if outpost is None:
+            wait = self._waits.get(name)
+            if wait is None:
                 continue
-            wanted = min(self._assigner.wanted(outpost.intake), MOST_AT_ONCE)
-            if outpost.table.state is State.WAITING:
+            wanted = min(self._assigner.wanted(wait.intake), MOST_AT_ONCE)
+            if wait.table.state is State.WAITING:
                 # Where slots are limited over all queues, one value more is turned round sooner than all waiters are.
-                is_less = wanted < outpost.limit and not self._assigner.is_limited
-                if is_less or outpost.waits_elsewhere:
-                    self._happened(outpost, Trigger.FEWER)
+                is_less = wanted < wait.limit and not self._assigner.is_limited
+                if is_less or wait.waits_elsewhere:
+                    self._happened(wait, Trigger.FEWER)
             elif wanted > 0:
-                self._happened(outpost, Trigger.WANTED, wanted)
+                self._happened(wait, Trigger.WANTED, wanted)
             elif self._assigner.is_limited:
                 self._unmet[name] = None
 
-    def _happened(self, outpost: Outpost, trigger: Trigger, wanted: int = 0) -> None:
-        for do in outpost.table.happened(trigger):
+    def _happened(self, wait: QueueWait, trigger: Trigger, wanted: int = 0) -> None:
+        for do in wait.table.happened(trigger):
             if do is Do.ENTER:
-                outpost.enter(1 if self._assigner.is_limited else wanted, self._bell.put)
-                if outpost.receiver is not None:
-                    self._receivers.add(outpost.receiver)
+                wait.enter(1 if self._assigner.is_limited else wanted, self._bell.put)
+                if wait.receiver is not None:
+                    self._receivers.add(wait.receiver)
             elif do is Do.WITHDRAW:
                 # Without a receiver, as the client is closed, the answer has come already.
-                if outpost.receiver is not None:
-                    outpost.receiver.withdraw(outpost.lifeline)
+                if wait.receiver is not None:
+                    wait.receiver.withdraw(wait.lifeline)
             elif do is Do.PAUSE:
-                self._pauses[outpost] = self._clock.monotonic() + PAUSE
+                self._pauses[wait] = self._clock.monotonic() + PAUSE
             elif do is Do.FORGET:
-                self._pauses.pop(outpost, None)
-                self._leaving.discard(outpost)
-                outpost.forget()
-        name = outpost.intake.name
-        if outpost.table.state is State.STOCKED:
-            self._stocked[name] = outpost
-        elif self._stocked.get(name) is outpost:
+                self._pauses.pop(wait, None)
+                self._leaving.discard(wait)
+                wait.forget()
+        name = wait.intake.name
+        if wait.table.state is State.STOCKED:
+            self._stocked[name] = wait
+        elif self._stocked.get(name) is wait:
             del self._stocked[name]
-        if outpost.table.state is State.RESTING:
+        if wait.table.state is State.RESTING:
             self._dirty[name] = None
 
     # -- values ------------------------------------------------------------------------------------------------------
 
-    def _answered(self, answers: Sequence[OutpostAnswer], starter: Starter) -> bool:
+    def _answered(self, answers: Sequence[WaitAnswer], starter: Starter) -> bool:
         """Hands over the values that came to waiters, as far as slots are free. Whether any came."""
         ranks = {
-            name: rank for rank, name in enumerate(self._order.sorted([each.outpost.intake.name for each in answers]))
+            name: rank for rank, name in enumerate(self._order.sorted([each.wait.intake.name for each in answers]))
         }
         free = self._assigner.free
-        came: list[tuple[OutpostAnswer, list[Came]]] = []
-        for answer in sorted(answers, key=lambda each: ranks[each.outpost.intake.name]):
+        came: list[tuple[WaitAnswer, list[Came]]] = []
+        for answer in sorted(answers, key=lambda each: ranks[each.wait.intake.name]):
             opened = self._opened(answer, has_slot=free is None or len(came) < free)
             if opened:
                 came.append((answer, opened))
-        # Nothing is awaited from here on. Each outpost knows of its values before the first handling begins: where that
+        # Nothing is awaited from here on. Each wait knows of its values before the first handling begins: where that
         # fails, the queues are received from all the same.
         for answer, some in came:
-            outpost = answer.outpost
-            outpost.lifeline.keep()
-            self._order.took(outpost.intake.name, sum(len(each.deliveries) for each in some))
-            self._happened(outpost, Trigger.MORE if free is not None and answer.more else Trigger.TOOK)
+            wait = answer.wait
+            wait.lifeline.keep()
+            self._order.took(wait.intake.name, sum(len(each.deliveries) for each in some))
+            self._happened(wait, Trigger.MORE if free is not None and answer.more else Trigger.TOOK)
         self._hand_over.accept((each for _, some in came for each in some), starter)
         return bool(came)
 
-    def _opened(self, answer: OutpostAnswer, *, has_slot: bool) -> list[Came]:
+    def _opened(self, answer: WaitAnswer, *, has_slot: bool) -> list[Came]:
         """The deliveries of an answer. None, where it has no values for the worker."""
-        outpost, value = answer.outpost, answer.value
+        wait, value = answer.wait, answer.value
         try:
             if isinstance(value, RedissonDQError):
-                outpost.lifeline.keep()
+                wait.lifeline.keep()
                 raise value
-            is_wanted = not self._assigner.is_limited or (has_slot and self._assigner.wanted(outpost.intake) > 0)
-            if outpost.table.ends or not is_wanted:
+            is_wanted = not self._assigner.is_limited or (has_slot and self._assigner.wanted(wait.intake) > 0)
+            if wait.table.ends or not is_wanted:
                 # The values go back. A look finds them when a slot is free.
-                outpost.lifeline.let_go()
-                self._happened(outpost, Trigger.UNWANTED)
+                wait.lifeline.let_go()
+                self._happened(wait, Trigger.UNWANTED)
                 return []
-            _, opened = self._hand_over.received(outpost.intake, value, outpost.limit, outpost.lifeline)
-            outpost.is_well_now()
+            _, opened = self._hand_over.received(wait.intake, value, wait.limit, wait.lifeline)
+            wait.is_well_now()
             if not opened:
-                outpost.lifeline.keep()
-                self._happened(outpost, Trigger.MISSED)
+                wait.lifeline.keep()
+                self._happened(wait, Trigger.MISSED)
             return opened
         except ClosedError as error:
             # It was withdrawn, or somebody has closed the client.
-            if outpost.lifeline.is_withdrawn:
-                self._happened(outpost, Trigger.MISSED)
+            if wait.lifeline.is_withdrawn:
+                self._happened(wait, Trigger.MISSED)
             else:
-                self._refused(outpost, error, is_told=False)
+                self._failed(wait, error, is_told=False)
         except RedissonDQError as error:
-            self._refused(outpost, error)
+            self._failed(wait, error)
         except Failure as error:
             # A defect, or in a thread a class of the user's that wants to end the program when it is made.
-            logger.exception("worker: receiving from %s failed", [outpost.intake.name])
-            self._refused(outpost, error, is_told=False)
+            logger.exception("worker: receiving from %s failed", [wait.intake.name])
+            self._failed(wait, error, is_told=False)
         return []
 
-    def _refused(self, outpost: Outpost, error: BaseException, *, is_told: bool = True) -> None:
-        outpost.refused(error, is_told=is_told)
-        self._happened(outpost, Trigger.REFUSED)
+    def _failed(self, wait: QueueWait, error: BaseException, *, is_told: bool = True) -> None:
+        wait.failed(error, is_told=is_told)
+        self._happened(wait, Trigger.FAILED)
 
     # -- looks -------------------------------------------------------------------------------------------------------
 
@@ -341,8 +341,8 @@ class ManyFetcher:
         return False
 
     def _wanted(self, name: str) -> int:
-        outpost = self._stocked.get(name)
-        return 0 if outpost is None else min(self._assigner.wanted(outpost.intake), MOST_AT_ONCE)
+        wait = self._stocked.get(name)
+        return 0 if wait is None else min(self._assigner.wanted(wait.intake), MOST_AT_ONCE)
 
     def _ready(self, names: Sequence[str]) -> Sequence[str]:
         """Those of these queues whose lists are not empty."""
@@ -358,8 +358,8 @@ class ManyFetcher:
             return names
         return [name for (name, _), length in zip(asked, lengths, strict=True) if length != 0]
 
-    def _look_at(self, outpost: Outpost, idle: Sequence[str], starter: Starter) -> bool:
-        intake, wanted = outpost.intake, self._wanted(outpost.intake.name)
+    def _look_at(self, wait: QueueWait, idle: Sequence[str], starter: Starter) -> bool:
+        intake, wanted = wait.intake, self._wanted(wait.intake.name)
         found: list[Leased] = []
         lifelines: list[Lifeline] = []
         try:
@@ -379,15 +379,15 @@ class ManyFetcher:
                 logger.exception("worker: receiving from %s failed", [intake.name])
             for lifeline in lifelines:
                 lifeline.let_go()
-            self._refused(outpost, error, is_told=is_told)
+            self._failed(wait, error, is_told=is_told)
             return False
-        outpost.is_well_now()
+        wait.is_well_now()
         if not found:
-            self._happened(outpost, Trigger.MISSED)
+            self._happened(wait, Trigger.MISSED)
             return False
         for lifeline in lifelines:
             lifeline.keep()
         self._order.took(intake.name, len(found), idle)
-        self._happened(outpost, Trigger.MORE if found[-1].left else Trigger.TOOK)
+        self._happened(wait, Trigger.MORE if found[-1].left else Trigger.TOOK)
         self._hand_over.accept(came, starter)
         return True

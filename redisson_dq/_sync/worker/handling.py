@@ -46,7 +46,7 @@ logger = Log()
 _ACK = Ack()
 
 _DO = attrgetter("do")
-# Orders to the thread that told of the event.
+# Actions that the caller of ``_happened`` carries out itself.
 _FOR_CALLER = (Do.CONCLUDE, Do.CALL, Do.BURY)
 
 
@@ -283,7 +283,7 @@ class Handling:
             self._settle(place, Nack(chosen.delay, chosen.counted, reason), happenings.Retried, told)
             return
         self._tell(happenings.Failed, event, error=error, duration=duration, why=chosen.why)
-        if not self._persisted(place, error):
+        if not self._may_bury(place, error):
             return
         reason = (error.reason or "rejected") if isinstance(error, Reject) else f"{chosen.why}: {reason}"
         self._settle(
@@ -307,7 +307,7 @@ class Handling:
             )
             return Again(60.0)
 
-    def _persisted(self, place: int, error: BaseException) -> bool:
+    def _may_bury(self, place: int, error: BaseException) -> bool:
         """Calls ``on_failed``. Whether the value is to be buried then.
 
         When ``on_failed`` fails the value stays leased, and comes again at its deadline.
@@ -324,7 +324,7 @@ class Handling:
         except BaseException as failure:
             if isinstance(failure, Cancelled) and self._setting.settler.is_torn_away:
                 raise
-            if Do.LET_EXPIRE in map(_DO, self._happened(Trigger.UNPERSISTED, place)):
+            if Do.LET_EXPIRE in map(_DO, self._happened(Trigger.ON_FAILED_RAISED, place)):
                 logger.exception(
                     "queue %r: on_failed of %s failed; %s stays leased and comes again",
                     self.intake.name,
@@ -332,7 +332,7 @@ class Handling:
                     _told(event),
                 )
             return False
-        return Do.BURY in map(_DO, self._happened(Trigger.PERSISTED, place))
+        return Do.BURY in map(_DO, self._happened(Trigger.ON_FAILED_RETURNED, place))
 
     def _settles(self, place: int) -> bool:
         with self._mutex:

@@ -220,7 +220,7 @@ def test_a_batch_begins_when_it_is_full_without_values_that_were_lost(place: Pla
 def test_a_queue_that_is_left_gives_its_batch_back(place: Place) -> None:
     place.employ(handler(place, batch=3))
     place.accept("a", "b")
-    place.assigner.leave(place.intake)
+    place.assigner.close_queue(place.intake)
     assert [place.endings.next() for _ in "ab"] == [("b", Nack(0, counted=False)), ("a", Nack(0, counted=False))]
 
 
@@ -232,12 +232,12 @@ def test_a_queue_that_is_left_is_forgotten_when_its_handlings_have_ended(place: 
     place.accept("a")
     assert place.called() == "a"
     left = weakref.ref(place.intake)
-    place.assigner.leave(place.intake)
+    place.assigner.close_queue(place.intake)
     place.goes_on.put(None)
     assert place.endings.next() == ("a", Ack())
     assert place.asked.get(timeout=PATIENCE) == ("orders", False)
     place.intake = other
-    place.assigner.leave(other)
+    place.assigner.close_queue(other)
     eventually(lambda: gc.collect() >= 0 and left() is None)
 
 

@@ -32,8 +32,8 @@ class Surroundings:
         # The step that is under way, "turned" at the beginning of a round, and None between two rounds.
         self.step: Do | str | None = None
         self.gone = self.asked_to_end = False
-        # Whether a change has come since the beginning of the round, and whether Redis has refused the last one.
-        self.is_stale = self.is_refused = False
+        # Whether a change has come since the beginning of the round, and whether the last round has failed.
+        self.is_stale = self.has_failed = False
         # Whether receives may carry acks.
         self.joins = False
         # Whether a sleeping receiver goes on, and whether its wait was ended.
@@ -61,7 +61,7 @@ class Surroundings:
         return (
             plan.state,
             self.is_stale,
-            self.is_refused,
+            self.has_failed,
             plan.joins_from > self.now,
             self.step,
             self.gone,
@@ -100,7 +100,7 @@ class Surroundings:
                 yield ("turn",)
             if self.hands_over:
                 # The values that came cannot be handed over.
-                yield ("refused",)
+                yield ("failed",)
         elif self.step == "turned":
             yield "begin", False
             yield "begin", True
@@ -112,7 +112,7 @@ class Surroundings:
         else:
             yield "took", False
             yield "took", True
-            yield ("refused",)
+            yield ("failed",)
             if self.step is not Do.WAIT:
                 yield ("missed",)
             if self.step is Do.JOIN:
@@ -125,7 +125,7 @@ class Surroundings:
     def play(self, move: Move) -> None:
         kind, given = move[0], move[1:]
         state, was_gone, had_ended = self.plan.state, self.gone, self.asked_to_end
-        self.hands_over = kind == "took" or (self.hands_over and kind not in ("turn", "refused"))
+        self.hands_over = kind == "took" or (self.hands_over and kind not in ("turn", "failed"))
         actions = self.made(*move)
         step = None
         for action in actions:
@@ -187,20 +187,20 @@ class Surroundings:
             self.carries = given[0] and self.joins and plan.joins_from <= self.now
             # Until they cannot be handed over.
             plan.went_well()
-            self.is_refused = False
+            self.has_failed = False
             return plan.took(given[0], self.now)
         self.carried = []
         if kind == "over":
             return plan.happened(Trigger.OVER)
         self.carries = False
         if kind == "declined":
-            return plan.missed(self.now, refused_until=self.now + PAUSE)
+            return plan.missed(self.now, declined_until=self.now + PAUSE)
         if kind == "missed":
             return plan.missed(self.now)
         if kind == "withdrawn":
             return plan.withdrawn()
-        self.is_refused = True
-        return plan.refused()
+        self.has_failed = True
+        return plan.failed()
 
     def changed(self, kind: str, *given: Any) -> tuple[FetchAction, ...]:
         if kind == "freed":
@@ -236,7 +236,7 @@ class Surroundings:
         elif kind in ("missed", "declined", "noted"):
             # A change in the middle of a round keeps the wait from beginning.
             assert step is (None if self.is_stale else Do.WAIT)
-        elif kind == "refused":
+        elif kind == "failed":
             assert step is Do.PAUSE
         else:
             assert step is None
@@ -265,7 +265,7 @@ class Surroundings:
             assert self.step in (None, "turned", Do.JOIN) or self.is_awake
         assert plan.ends is (self.asked_to_end or self.gone)
         assert plan.is_stale is self.is_stale
-        assert plan.is_refused is self.is_refused
+        assert plan.has_failed is self.has_failed
         assert plan.state is self.expected()
 
     def expected(self) -> State:

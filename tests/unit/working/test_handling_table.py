@@ -64,13 +64,13 @@ class Surroundings:
             yield (Trigger.EXPIRED,)
         yield (Trigger.STOPPED,)
         for place in set(range(self.count)) - self.lost:
-            yield Trigger.LOST, place
+            yield Trigger.LAST_LEASE_LOST, place
         if self.place is None:
             return
         yield (Trigger.BROKEN_OFF,)
         if self.calls:
-            yield Trigger.PERSISTED, self.place
-            yield Trigger.UNPERSISTED, self.place
+            yield Trigger.ON_FAILED_RETURNED, self.place
+            yield Trigger.ON_FAILED_RAISED, self.place
         elif self.place < self.count:
             # The value is acked, it comes again, or somebody else has it by now.
             yield "settle", self.place
@@ -87,7 +87,7 @@ class Surroundings:
             self.check()
             return
         before = (self.handler_runs and not self.is_void, self.calls, self.did[Do.FORGET], self.stopped)
-        actions = self.table.lost(place) if trigger is Trigger.LOST else self.table.happened(trigger, place)
+        actions = self.table.lost(place) if trigger is Trigger.LAST_LEASE_LOST else self.table.happened(trigger, place)
         self.surroundings_change(trigger, place)
         for action in actions:
             self.carry_out(action)
@@ -101,11 +101,11 @@ class Surroundings:
             self.expired = True
         elif trigger is Trigger.STOPPED:
             self.stopped = True
-        elif trigger is Trigger.LOST:
+        elif trigger is Trigger.LAST_LEASE_LOST:
             self.lost.add(place)
         elif trigger in (Trigger.CONCLUDED, Trigger.BROKEN_OFF):
             self.place, self.calls = None, False
-        elif trigger in (Trigger.PERSISTED, Trigger.UNPERSISTED):
+        elif trigger in (Trigger.ON_FAILED_RETURNED, Trigger.ON_FAILED_RAISED):
             self.place, self.calls = place + 1, False
         elif trigger is Trigger.GIVEN_UP:
             self.place = place + 1
@@ -150,20 +150,20 @@ class Surroundings:
             assert not did, "something is done for a handling that was forgotten"
             return
         ends = counts and (trigger in (Trigger.EXPIRED, Trigger.STOPPED) or len(self.lost) == self.count)
-        if trigger is Trigger.LOST:
+        if trigger is Trigger.LAST_LEASE_LOST:
             assert (Do.VOID in did) is (counts and not ends)
             assert did.get(Do.VOID, (place,)) == (place,)
         interrupts = trigger is Trigger.STOPPED and (calls or self.table_was_late)
         assert (Do.CANCEL in did) is bool(ends or interrupts), "user code is cancelled when it counts no more"
         assert (Do.TELL_LATE in did) is (ends and trigger is Trigger.EXPIRED)
-        assert (Do.TELL_LOST in did) is (ends and trigger is Trigger.LOST)
+        assert (Do.TELL_LOST in did) is (ends and trigger is Trigger.LAST_LEASE_LOST)
         assert (Do.CONCLUDE in did) is (counts and trigger is Trigger.RETURNED)
         assert (Do.CONCLUDE_APART in did) is (ends and trigger is Trigger.EXPIRED)
         if trigger is Trigger.GIVEN_UP:
             assert (Do.CALL in did) is not self.stopped, "on_failed is called, and never after a stop"
             assert (Do.HAND_BACK in did) is self.stopped
-        assert (Do.BURY in did) is (trigger is Trigger.PERSISTED)
-        assert (Do.LET_EXPIRE in did) is (trigger is Trigger.UNPERSISTED)
+        assert (Do.BURY in did) is (trigger is Trigger.ON_FAILED_RETURNED)
+        assert (Do.LET_EXPIRE in did) is (trigger is Trigger.ON_FAILED_RAISED)
         assert did.get(Do.BURY, (place,)) == did.get(Do.LET_EXPIRE, (place,)) == (place,)
         if trigger is Trigger.STOPPED and (counts or interrupts or was_stopped):
             assert set(self.settled) == set(everything), "a stop hands everything back that user code holds"
@@ -172,7 +172,7 @@ class Surroundings:
             assert not did, "outcomes that are decided have a little time more"
         if trigger in (Trigger.CONCLUDED, Trigger.BROKEN_OFF) or (counts and trigger is Trigger.CANCELLED):
             assert Do.FORGET in did, "what has ended is forgotten"
-        if ends and trigger is Trigger.LOST:
+        if ends and trigger is Trigger.LAST_LEASE_LOST:
             assert Do.FORGET in did
             assert not self.settled, "what is lost is not settled here"
         if ends and trigger is Trigger.EXPIRED:
@@ -272,7 +272,7 @@ def test_a_stop_hands_back_what_on_failed_holds_and_what_comes_behind_it() -> No
     assert table.settles(0)
     assert table.happened(Trigger.GIVEN_UP, 1) == (HandlingAction(Do.CALL, (1,)),)
     assert HandlingAction(Do.HAND_BACK, (1, 2)) in table.happened(Trigger.STOPPED)
-    assert done(table.happened(Trigger.PERSISTED, 1)) == []
+    assert done(table.happened(Trigger.ON_FAILED_RETURNED, 1)) == []
 
 
 def test_a_stop_between_two_values_calls_on_failed_for_none() -> None:

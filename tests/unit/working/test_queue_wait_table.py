@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from redisson_dq.working import outpost_table
-from redisson_dq.working.outpost_table import Do, OutpostTable, State, Trigger
+from redisson_dq.working import queue_wait_table
+from redisson_dq.working.queue_wait_table import Do, QueueWaitTable, State, Trigger
 from tests.unit.working.walking import Move, closure, unnoticed
 
 
@@ -17,7 +17,7 @@ class Surroundings:
     """A line that a waiter stands in or not, and a fetcher that looks at the queue when its turn comes."""
 
     def __init__(self, *, is_stocked: bool) -> None:
-        self.table = OutpostTable(is_stocked=is_stocked)
+        self.table = QueueWaitTable(is_stocked=is_stocked)
         self.in_line = self.is_asked_out = False
         self.pauses = False
         self.is_forgotten = self.asked_to_end = False
@@ -49,12 +49,12 @@ class Surroundings:
             # Values that are not wanted any more go back, and are there again.
             yield "answered", Trigger.UNWANTED
             yield "answered", Trigger.MISSED
-            yield "answered", Trigger.REFUSED
+            yield "answered", Trigger.FAILED
         elif self.is_stocked and not self.pauses:
             yield "looked", Trigger.TOOK
             yield "looked", Trigger.MORE
             yield "looked", Trigger.MISSED
-            yield "looked", Trigger.REFUSED
+            yield "looked", Trigger.FAILED
         if self.pauses:
             yield ("over",)
 
@@ -82,12 +82,12 @@ class Surroundings:
                 assert not self.is_asked_out, "a waiter is asked out once"
                 self.is_asked_out = True
             elif do is Do.PAUSE:
-                assert move[1:] == (Trigger.REFUSED,)
+                assert move[1:] == (Trigger.FAILED,)
                 self.pauses = True
             else:
                 assert self.asked_to_end
                 self.is_forgotten, self.pauses = True, False
-        assert Do.PAUSE in did or move[1:] != (Trigger.REFUSED,) or self.asked_to_end
+        assert Do.PAUSE in did or move[1:] != (Trigger.FAILED,) or self.asked_to_end
         self.check(kind)
 
     def check(self, kind: str) -> None:
@@ -116,4 +116,4 @@ def test_a_waiter_stands_in_line_while_values_are_wanted_and_none_is_known_to_be
 
 
 def test_a_row_that_is_broken_is_noticed() -> None:
-    assert unnoticed(outpost_table, (Surroundings(is_stocked=False), Surroundings(is_stocked=True))) == []
+    assert unnoticed(queue_wait_table, (Surroundings(is_stocked=False), Surroundings(is_stocked=True))) == []

@@ -1,7 +1,7 @@
 """The wait of a worker for one queue of many: in line or not, and when it is looked at, decided without any I/O.
 
-Theory of operation. One fetcher receives for all queues of a worker. For each queue it has a :class:`OutpostTable`. It
-feeds triggers into it, and carries out the actions that it returns.
+Theory of operation. One fetcher receives for all queues of a worker. For each queue it has a :class:`QueueWaitTable`.
+It feeds triggers into it, and carries out the actions that it returns.
 
 * Values are wanted. A waiter enters the line of the queue, and stands there for as long as nothing comes. So a queue
   whose waiter stands in line is known to be empty.
@@ -9,7 +9,7 @@ feeds triggers into it, and carries out the actions that it returns.
 * Slots are few, and more values stand in the queue than have come. It is stocked then. Such queues are looked at in
   their order when a slot is free, and no waiter enters before a look has found nothing.
 * Fewer values are wanted than a waiter would take. It leaves the line, and another one enters.
-* Redis refuses. The queue is left alone for a moment. Others go on.
+* Receiving fails. The queue is left alone for a moment. Others go on.
 
 A waiter that leaves the line may be answered with values all the same. They count like any others. Values for a waiter
 that was to leave for good go back.
@@ -21,23 +21,23 @@ from typing import Final
 
 from redisson_dq._tables import TableEnum, stays
 
-__all__ = ["TRANSITIONS", "Do", "OutpostTable", "State", "Trigger"]
+__all__ = ["TRANSITIONS", "Do", "QueueWaitTable", "State", "Trigger"]
 
 
 class State(TableEnum):
-    """The state of an outpost."""
+    """The state of a wait."""
 
     RESTING = "no waiter in line"
     STOCKED = "no waiter in line, and values may be ready"
     WAITING = "a waiter stands in line"
     LEAVING = "the waiter was asked to leave the line"
-    PAUSING = "Redis refused, it is tried again later"
+    PAUSING = "receiving failed, it is tried again later"
     PARTING = "the waiter was asked to leave the line for good"
     GONE = "nothing is received any more"
 
 
 class Trigger(TableEnum):
-    """An event of an outpost."""
+    """An event of a wait."""
 
     WANTED = "values are wanted"
     FEWER = "fewer values are wanted than the waiter takes"
@@ -45,18 +45,18 @@ class Trigger(TableEnum):
     MORE = "values came: more may be ready"
     UNWANTED = "values came that are not wanted: they go back"
     MISSED = "no value came"
-    REFUSED = "Redis refused"
+    FAILED = "receiving failed"
     OVER = "pause over"
     END = "asked to end"
 
 
 class Do(TableEnum):
-    """An order to the driver."""
+    """An action for the driver."""
 
     ENTER = "enter the line"
     WITHDRAW = "leave the line"
     PAUSE = "pause"
-    FORGET = "forget the outpost"
+    FORGET = "forget the wait"
 
 
 _Row = tuple[State, tuple[Do, ...]]
@@ -70,14 +70,14 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     (State.STOCKED, Trigger.TOOK): (State.RESTING, ()),
     (State.STOCKED, Trigger.MORE): (State.STOCKED, ()),
     (State.STOCKED, Trigger.MISSED): (State.RESTING, ()),
-    (State.STOCKED, Trigger.REFUSED): (State.PAUSING, (Do.PAUSE,)),
+    (State.STOCKED, Trigger.FAILED): (State.PAUSING, (Do.PAUSE,)),
     (State.STOCKED, Trigger.END): (State.GONE, (Do.FORGET,)),
     (State.WAITING, Trigger.FEWER): (State.LEAVING, (Do.WITHDRAW,)),
     (State.WAITING, Trigger.TOOK): (State.RESTING, ()),
     (State.WAITING, Trigger.MORE): (State.STOCKED, ()),
     (State.WAITING, Trigger.UNWANTED): (State.STOCKED, ()),
     (State.WAITING, Trigger.MISSED): (State.RESTING, ()),
-    (State.WAITING, Trigger.REFUSED): (State.PAUSING, (Do.PAUSE,)),
+    (State.WAITING, Trigger.FAILED): (State.PAUSING, (Do.PAUSE,)),
     (State.WAITING, Trigger.END): (State.PARTING, (Do.WITHDRAW,)),
     # Its answer is on the way. The wanted values are counted again when that has come.
     **stays(State.LEAVING, Trigger.WANTED),
@@ -85,7 +85,7 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     (State.LEAVING, Trigger.MORE): (State.STOCKED, ()),
     (State.LEAVING, Trigger.UNWANTED): (State.STOCKED, ()),
     (State.LEAVING, Trigger.MISSED): (State.RESTING, ()),
-    (State.LEAVING, Trigger.REFUSED): (State.PAUSING, (Do.PAUSE,)),
+    (State.LEAVING, Trigger.FAILED): (State.PAUSING, (Do.PAUSE,)),
     (State.LEAVING, Trigger.END): (State.PARTING, ()),
     **stays(State.PAUSING, Trigger.WANTED),
     (State.PAUSING, Trigger.OVER): (State.RESTING, ()),
@@ -93,12 +93,12 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     # The end of a fetcher waits for each answer.
     **{
         (State.PARTING, trigger): (State.GONE, (Do.FORGET,))
-        for trigger in (Trigger.UNWANTED, Trigger.MISSED, Trigger.REFUSED)
+        for trigger in (Trigger.UNWANTED, Trigger.MISSED, Trigger.FAILED)
     },
 }
 
 
-class OutpostTable:
+class QueueWaitTable:
     """Decides for one queue. Its driver alone calls it."""
 
     def __init__(self, *, is_stocked: bool = False) -> None:
