@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from redisson_dq.cli.frame import say
+from redisson_dq.cli.frame import FINE, Output, json_option, say
 
 __all__ = ["command"]
 
@@ -19,10 +19,16 @@ __all__ = ["command"]
     metavar="TEXT",
     help="What the clients' name mapper puts before every name. It is not printed, but the names depend on it.",
 )
-def command(name: str, count: int, prefix: str | None) -> None:
+@json_option
+def command(name: str, count: int, prefix: str | None, output: Output) -> int:
     """Prints them. NAME has no braces, and COUNT is 1 to 1024."""
     from redisson_dq.wire.partitions import partition_names
 
-    for each in partition_names(name, count, prefix):
+    names = partition_names(name, count, prefix)
+    if output.as_json:
+        output.document(queue=name, partitions=names)
+        return FINE
+    for each in names:
         # Programs get the names as they are.
         say(each) if sys.stdout.isatty() else print(each)
+    return FINE

@@ -129,13 +129,13 @@ def free_port() -> int:
         return int(found.getsockname()[1])
 
 
-def checked(url: str, target: str) -> tuple[int, str, str]:
+def checked(url: str, target: str, *options: str) -> tuple[int, str, str]:
     """``redisson-dq worker --check`` in this process: its exit code, and what it prints and says."""
     out, err = io.StringIO(), io.StringIO()
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
         # Of the module's first import alone.
         patch.setenv("COMMAND_WORKER", json.dumps({"url": url, "handler": {"timeout": 5}}))
-        code = main(["worker", target, "--check", "--url", url])
+        code = main(["worker", target, "--check", "--url", url, *options])
     return code, out.getvalue(), err.getvalue()
 
 

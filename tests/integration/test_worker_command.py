@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -599,6 +600,10 @@ def test_check(url: str, target: str, admin: Any, queue: Any, delayed: Any) -> N
     assert code == 0
     assert out.splitlines()[0] == "orders: 1 ready, 1 waiting, 1 in flight"
     assert out.splitlines()[1].endswith("(any value), 1 at a time, timeout 5 s")
+    code, told, _ = checked(url, target, "--json")
+    (found,) = json.loads(told)["queues"]
+    assert (code, found["name"], found["ready"], found["error"], found["warnings"]) == (0, "orders", 1, None, [])
+    assert out.splitlines()[1].strip() == found["handlers"][0]
     # Nothing was received.
     assert whereabouts(admin).ready == {b"b": 1}
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import click
 
-from redisson_dq.cli.frame import PORT, BoundedNumber, Seconds, server_choice
+from redisson_dq.cli.frame import PORT, BoundedNumber, Output, Seconds, json_option, server_choice
 from redisson_dq.errors import RedissonDQError
 
 __all__ = ["command"]
@@ -89,9 +89,12 @@ _LEVELS = click.Choice(["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"], case_s
 @click.option("--reload", is_flag=True, help="Start anew when a .py file here changes; for development.")
 @click.option("--check", is_flag=True, help="Load the worker, look at its queues, and exit.")
 @click.option("--log-level", metavar="LEVEL", type=_LEVELS, default="INFO", help="Of the log on standard error (INFO).")
-def command(**options: Any) -> int:
+@json_option
+def command(output: Output, **options: Any) -> int:
     """Carry out ``worker``; the exit code."""
     arguments = SimpleNamespace(**options)
+    if output.as_json and not arguments.check:
+        raise click.UsageError("--json goes with --check")
     if sys.platform == "win32":
         raise RedissonDQError("redisson-dq worker needs POSIX signals: on Windows call worker.run() in a script")
     from redisson_dq.cli.metrics import check_installed
@@ -101,7 +104,7 @@ def command(**options: Any) -> int:
     if arguments.check:
         from redisson_dq.cli.worker.check import check
 
-        return check(arguments.target, arguments.url, arguments.redisson_config)
+        return check(arguments.target, arguments.url, arguments.redisson_config, output)
     if arguments.metrics_port is not None:
         check_installed("--metrics-port")
     from redisson_dq.cli.worker.supervisor import supervise

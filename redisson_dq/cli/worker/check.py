@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from redisson_dq._redis.errors import lacks_rights
 from redisson_dq._texts import counted
-from redisson_dq.cli.frame import run_in_loop, say
+from redisson_dq.cli.frame import Output, run_in_loop, say
 from redisson_dq.cli.worker.loading import load
 from redisson_dq.errors import ArgumentError, RedisConnectionError, RedissonDQError
 from redisson_dq.working.handlers import Handler
@@ -21,7 +21,7 @@ __all__ = ["check"]
 _WELL, _PROBLEM, _USAGE, _DATA, _UNREACHABLE, _NO_RIGHTS = 0, 1, 64, 65, 69, 77
 
 
-def check(target: str, url: str | None, redisson_config: str | None = None) -> int:
+def check(target: str, url: str | None, redisson_config: str | None, output: Output) -> int:
     """Prints each queue with its handlers and its problems; the exit code. A warning changes no exit code.
 
     Raises LoadError.
@@ -42,16 +42,27 @@ def check(target: str, url: str | None, redisson_config: str | None = None) -> i
         return _failed(error, _UNREACHABLE)
     except RedissonDQError as error:
         return _failed(error, _NO_RIGHTS if lacks_rights(error) else _PROBLEM)
-    for report in reports:
-        _print(report, [handler for handler in worker.handlers if handler.queue == report.name])
-        if report.error is not None:
-            code = code or _DATA
-    return code
+    looks = [(each, [handler for handler in worker.handlers if handler.queue == each.name]) for each in reports]
+    if output.as_json:
+        output.document(queues=[_as_fields(*each) for each in looks])
+    else:
+        for report, handlers in looks:
+            _print(report, handlers)
+    return code or (_DATA if any(report.error is not None for report in reports) else _WELL)
 
 
 def _failed(error: RedissonDQError, code: int) -> int:
     say(f"redisson-dq: error: {error}", error=True)
     return code
+
+
+def _as_fields(report: QueueInspection, handlers: list[Handler]) -> dict[str, Any]:
+    return {
+        "error": report.error,
+        "handlers": [_described(each) for each in handlers],
+        "warnings": _warnings(report),
+        **report.to_dict(),
+    }
 
 
 def _print(report: QueueInspection, handlers: list[Handler]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from redisson_dq import partition_names
@@ -13,6 +15,12 @@ def test_the_names(prefix: str | None, capsys: pytest.CaptureFixture[str]) -> No
     options = [] if prefix is None else ["--prefix", prefix]
     assert main(["partitions", "orders", "16", *options]) == 0
     assert capsys.readouterr().out.splitlines() == partition_names("orders", 16, prefix)
+
+
+def test_the_names_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["partitions", "orders", "4", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told == {"schema": 1, "queue": "orders", "partitions": partition_names("orders", 4)}
 
 
 @pytest.mark.parametrize("arguments", [["{shop}orders", "16"], ["orders", "0"], ["orders", "1025"]])

@@ -53,6 +53,9 @@ _OWN_WORDS = {
     ("undecodable add", "--look"),
 }
 
+#: Commands that print no data: those that serve until they are stopped, and one that prints a program.
+_WITHOUT_JSON = {"dashboard", "demo", "exporter", "generate-classes"}
+
 
 def options_of(name: str) -> dict[str, click.Option]:
     """The options of a command, by their names."""
@@ -80,6 +83,11 @@ def test_one_option_has_one_kind_and_one_text_everywhere(option: str) -> None:
         if (name, option) not in _OWN_WORDS and (each := options_of(name).get(option)) is not None
     }
     assert len(found) == 1
+
+
+def test_each_command_that_prints_data_has_json() -> None:
+    every = [name for group in COMMANDS for name in _with_inner(group)]
+    assert {name for name in every if "--json" not in options_of(name)} == _WITHOUT_JSON
 
 
 def _with_inner(group: str) -> list[str]:

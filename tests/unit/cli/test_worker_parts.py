@@ -48,7 +48,12 @@ class TestArguments:
             "reload": False,
             "check": False,
             "log_level": "INFO",
+            "as_json": False,
         }
+
+    def test_json_goes_with_a_check(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(["worker", "shop:worker", "--json"]) == 64
+        assert "--json goes with --check" in capsys.readouterr().err
 
     @pytest.mark.parametrize(
         ("text", "size"), [("1", 1), ("4096", 4096), ("3k", 3 << 10), ("512M", 512 << 20), ("2G", 2 << 30)]
