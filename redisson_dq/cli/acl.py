@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from redisson_dq.cli.frame import Output, json_option
+from redisson_dq.cli.frame import Output, json_option, say
 
 __all__ = ["command"]
 
@@ -60,5 +60,6 @@ def command(
     if output.as_json:
         output.document(role=role, user=user or role, queues=list(queues), words=words)
     else:
-        output.text(" ".join(shlex.quote(word) for word in words))
+        # A line for redis-cli, whatever the width of the terminal.
+        say(" ".join(shlex.quote(word) for word in words))
     return 0

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from redisson_dq._texts import counted
-from redisson_dq.cli.frame import Output, Server, classes_option, json_option, load_classes, server_options
+from redisson_dq.cli.frame import CommandLine, Output, Server, classes_option, json_option, load_classes, server_options
 
 if TYPE_CHECKING:
     from redisson_dq.codecs.base import Codec
@@ -104,8 +104,8 @@ def _show(report: Report, output: Output) -> None:
         output.fields(
             [
                 ("  evidence", ", ".join(f"{name}={value}" for name, value in finding.evidence.items())),
-                ("  shown by", finding.shown_by),
-                *((f"  {word}", each) for word, each in finding.remedies),
+                ("  shown by", CommandLine(finding.shown_by)),
+                *((f"  {word}", CommandLine(each)) for word, each in finding.remedies),
                 ("  page", finding.page),
             ]
         )

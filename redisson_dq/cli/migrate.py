@@ -195,7 +195,7 @@ def command(
         if is_unmoved:
             name = wanted.to_name or wanted.queue
             move = command_line("move", [name], ["--follow", *url_words("--url", to_url)], of_server=to_url is None)
-            output.text(f"items wait in {name}, and no client has it open; until a service opens it, run: {move}")
+            output.command(f"items wait in {name}, and no client has it open; until a service opens it, run", move)
     if done.stopped:
         say(_to_go_on(wanted.queue, noted.path, to_url), error=True)
         return stop.code
@@ -293,6 +293,6 @@ def _show_plan(output: Output, planned: MigrationPlan, queue: str) -> None:
         output.text(f"{count:,} cannot be converted: {reason}")
     if planned.in_flight:
         held = counted(planned.in_flight, "value is", "values are")
-        shown = command_line("list", [queue], ["--state", "in-flight"])
-        output.text(f"{held} in flight: the migration waits for acks and for the ends of leases, which {shown} shows")
+        output.text(f"{held} in flight: the migration waits for acks and for the ends of leases")
+        output.command("to see the leases", command_line("list", [queue], ["--state", "in-flight"]))
     output.text(f"{counted(planned.batches, 'batch', 'batches')}, about {planned.seconds:,} s")

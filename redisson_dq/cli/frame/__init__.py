@@ -34,6 +34,7 @@ from redisson_dq.cli.frame._consent import Consent, write_options
 from redisson_dq.cli.frame._exits import DATA, FINE, NO_RIGHTS, PROBLEM, UNREACHABLE, USAGE, code_of
 from redisson_dq.cli.frame._hints import hint_on_error, tell_outage
 from redisson_dq.cli.frame._keyboard import quit_key
+from redisson_dq.cli.frame._layout import CommandLine
 from redisson_dq.cli.frame._options import (
     Server,
     dead_letter_option,
@@ -46,9 +47,10 @@ from redisson_dq.cli.frame._options import (
     server_choice,
     server_options,
 )
-from redisson_dq.cli.frame._output import Column, Output, say, show_json
+from redisson_dq.cli.frame._output import Output, say, show_json
 from redisson_dq.cli.frame._progress import Progress, progress
 from redisson_dq.cli.frame._stopping import interruptible_sleep, run_in_loop, stopping
+from redisson_dq.cli.frame._tables import Column
 from redisson_dq.cli.frame._types import PORT, SECONDS, Amount, BoundedNumber, Seconds
 from redisson_dq.cli.frame._usage import NoSuchCommand, usage_error
 
@@ -63,6 +65,7 @@ __all__ = [
     "USAGE",
     "Amount",
     "Column",
+    "CommandLine",
     "Consent",
     "BoundedNumber",
     "NoSuchCommand",

@@ -133,8 +133,8 @@ def _tell_what_helps(
         command_line(f"{kind} {verb}", [queue], ["--all", *options, *consent])
         for verb, consent in (("redrive", ["--yes"]), ("purge", []))
     )
-    output.text(f"to give them to the queue again: {again}")
-    output.text(f"to remove them for good: {away}")
+    output.command("to give them to the queue again", again)
+    output.command("to remove them for good", away)
 
 
 def _place(after: str | None) -> int:

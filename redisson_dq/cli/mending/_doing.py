@@ -168,7 +168,7 @@ def _tell(
     if counts.stopped:
         output.text("  stopped: the rest is as it was")
     if path is not None and counts.done:
-        output.text(f"to take it back: {command_line('undo', [str(path)], ['--yes'])}")
+        output.command("to take it back", command_line("undo", [str(path)], ["--yes"]))
 
 
 @contextlib.contextmanager

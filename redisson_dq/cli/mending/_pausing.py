@@ -62,7 +62,7 @@ def pausing_command(verb: Literal["pause", "resume"], *, short_help: str, help: 
         if rows and verb == "pause":
             output.text("Redisson's own processes know nothing of a pause, and deliver.")
         elif rows:
-            output.text(f"To see whether they are moved and taken: {command_line('doctor', queues)}")
+            output.command("To see whether they are moved and taken", command_line("doctor", queues))
         return FINE
 
     return command
