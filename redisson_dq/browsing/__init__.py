@@ -5,6 +5,7 @@ filtered. The commands ``queues``, ``list``, ``show`` and ``peek`` use it, and s
 arguments of a command or prints. Every script looks at 500 entries and some 1 MB at most, however many there are.
 
 - ``overviews.py`` finds the queues of a server, with the partitions of a queue as one.
+- ``nodes.py`` tells a server that is one node of a cluster.
 - ``partitions.py`` finds how many partitions a queue has.
 - ``pages.py`` reads one page of the items in a state. ``rows.py`` is one item. ``one.py`` finds one item by its id.
 - ``recognising.py`` says which codecs may have written some bytes, and how sure that is.
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from redisson_dq.browsing.filters import Filter, FilterError
+    from redisson_dq.browsing.nodes import cluster_url
     from redisson_dq.browsing.one import TooFar, find_row
     from redisson_dq.browsing.overviews import Overview, figures_of, grouped, overview
     from redisson_dq.browsing.pages import SeenPage, browse, cursor_at, names_of_parts
@@ -36,6 +38,7 @@ else:
                 "Filter",
                 "FilterError",
             ),
+            "nodes": ("cluster_url",),
             "one": (
                 "TooFar",
                 "find_row",
@@ -89,6 +92,7 @@ __all__ = [
     "TooFar",
     "ValueReader",
     "browse",
+    "cluster_url",
     "cursor_at",
     "due_times",
     "figures_of",

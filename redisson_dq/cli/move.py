@@ -19,6 +19,7 @@ from redisson_dq.cli.frame import (
     queues_argument,
     say,
     server_options,
+    tell_part_of_cluster,
 )
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ def command(
     from redisson_dq.sidecar import move_due
 
     with server.client() as client:
+        tell_part_of_cluster(client)
         rows = move_due(client, queues, partitions)
     if output.as_json:
         output.document(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import redisson_dq
 from redisson_dq.cli import main
 from tests.cluster import Cluster
 from tests.integration.test_topologies import Watched
@@ -61,6 +63,47 @@ def test_a_cluster(run: Run) -> None:
     with ExitStack() as stack:
         cluster = Cluster(stack, 2)
         operated(run, f"redis+cluster://{cluster.url.removeprefix('redis://').partition('/')[0]}", "--partitions", "4")
+
+
+def test_one_node_of_a_cluster_says_that_it_tells_of_a_part(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run(*words: str) -> tuple[int, str]:
+        code = main(words)
+        return code, capsys.readouterr().err
+
+    with ExitStack() as stack:
+        cluster = Cluster(stack, 2)
+        here, there = (next(f"q{i}" for i in range(100) if cluster.owner(f"q{i}") == node) for node in (0, 1))
+        whole = f"redis+cluster://{cluster.url.removeprefix('redis://').partition('/')[0]}"
+        with redisson_dq.connect(whole) as client:
+            for name in (here, there):
+                client.delayed_queue(name, transfer=False).offer(1, delay=0)
+        looker = "ACL SETUSER looker on >secret ~* &* -@all +@read +eval +evalsha +time"
+        cluster.admins[0].execute_command(*shlex.split(looker))
+        node = f"{cluster.url} is one node of a cluster"
+        said = f"{node}, and tells of its own queues alone: --url {whole} is all of it\n"
+        for url in (cluster.url, cluster.url.replace("redis://", "redis://looker:secret@")):
+            monkeypatch.setenv("REDISSON_DQ_URL", url)
+            for words in (["queues"], ["stats", here], ["watch", "--count", "1"]):
+                assert run(*words) == (0, said)
+        monkeypatch.setenv("REDISSON_DQ_URL", cluster.url)
+        assert run("move", here, "--json") == (0, said)
+        for words in (["list", there], ["export", there], ["migrate", there, "--to-name", "other", "--yes"]):
+            code, err = run(*words)
+            assert (code, "is one node of a cluster: name it as redis+cluster://" in err) == (64, True), err
+        assert run("doctor")[0] == 64
+        monkeypatch.setenv("REDISSON_DQ_URL", whole)
+        assert run("queues") == (0, "")
+
+
+def test_a_cluster_of_one_node_says_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with ExitStack() as stack:
+        monkeypatch.setenv("REDISSON_DQ_URL", Cluster(stack, 1).url)
+        assert main(["queues"]) == 0
+        assert capsys.readouterr().err == ""
 
 
 @pytest.mark.nightly

@@ -1,13 +1,17 @@
-"""Lines on standard error for work that ended by an error."""
+"""Lines on standard error: of work that ended by an error, and of a server that shows a part."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from redisson_dq.cli.frame._output import say
 
-__all__ = ["hint_on_error", "tell_outage"]
+if TYPE_CHECKING:
+    from redisson_dq import Client
+
+__all__ = ["hint_on_error", "tell_outage", "tell_part_of_cluster"]
 
 
 def tell_outage(reason: str) -> None:
@@ -31,3 +35,13 @@ def hint_on_error(hint: Callable[[], str], *, but_not: type[BaseException] | tup
         with contextlib.suppress(OSError):
             say(hint(), error=True)
         raise
+
+
+def tell_part_of_cluster(client: Client) -> None:
+    """Says on standard error that the server is one node of a cluster, where it is. Raises RedisConnectionError."""
+    from redisson_dq.browsing import cluster_url
+
+    url = cluster_url(client)
+    if url is not None:
+        node = client.runtime.connections.where
+        say(f"{node} is one node of a cluster, and tells of its own queues alone: --url {url} is all of it", error=True)

@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from redisson_dq.cli.frame import DATA, FINE, Column, Output, Server, code_of, json_option, server_options
+from redisson_dq.cli.frame import (
+    DATA,
+    FINE,
+    Column,
+    Output,
+    Server,
+    code_of,
+    json_option,
+    server_options,
+    tell_part_of_cluster,
+)
 from redisson_dq.cli.looking._values import in_words, span_in_words
 
 if TYPE_CHECKING:
@@ -34,6 +44,7 @@ def command(pattern: str | None, server: Server, output: Output) -> int:
     from redisson_dq.browsing import overview
 
     with server.client() as client:
+        tell_part_of_cluster(client)
         found = list(overview(client, pattern))
     if output.as_json:
         output.document(

@@ -19,6 +19,7 @@ from redisson_dq.cli.frame import (
     partitions_option,
     queues_argument,
     server_options,
+    tell_part_of_cluster,
 )
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 
@@ -40,6 +41,7 @@ def command(
     """Carry out ``stats``: 0, or the code of the first queue that cannot be used: 65 where a key has another type."""
     found: list[QueueInspection | _RefusedQueue] = []
     with server.client() as client:
+        tell_part_of_cluster(client)
         for name in queues:
             try:
                 parts = found_partitions(client, name, partitions)

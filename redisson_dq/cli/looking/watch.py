@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from redisson_dq.cli.frame import (
     queues_argument,
     quit_key,
     server_options,
+    tell_part_of_cluster,
 )
 from redisson_dq.cli.looking._values import span_in_words
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
@@ -87,7 +89,9 @@ def command(
     output: Output,
 ) -> int:
     """Carry out ``watch``: 0 after q or ``--count`` looks, 130 after Ctrl-C. With ``--json`` each look is a line."""
-    with server.client() as client, output.live() as show, quit_key() as waited:
+    with server.client() as client, contextlib.ExitStack() as stack:
+        tell_part_of_cluster(client)
+        show, waited = stack.enter_context(output.live()), stack.enter_context(quit_key())
         watched = _WatchedTable(client, queues, partitions, dead_letter)
         for looks in itertools.count(1):
             problem = watched.look()

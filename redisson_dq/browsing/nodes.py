@@ -1,0 +1,45 @@
+"""Tells whether a client's server is one node of a cluster, which shows a part of its queues."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from redisson_dq.errors import RedisReplyError
+from redisson_dq.wire.request import Request
+
+if TYPE_CHECKING:
+    from redisson_dq import Client
+
+__all__ = ["cluster_url"]
+
+
+def cluster_url(client: Client) -> str | None:
+    """The URL of the whole cluster, where the client's server is one node of several. Else None.
+
+    Costs one round trip, and a second one on a node of a cluster. A user needs no right for the first one. A user
+    without the right to the second one gets the URL also where the cluster has one master. Raises RedisConnectionError.
+    """
+    connections = client.runtime.connections
+    if connections.is_cluster or _mode(_asked(client, "HELLO")) != b"cluster":
+        return None
+    slots = _asked(client, "CLUSTER", "SLOTS")
+    # Of each range of slots: its first and last one, then host, port and id of its master.
+    if slots is not None and len({master[2] for _, _, master, *_ in slots}) < 2:
+        return None
+    protocol, _, place = connections.where.partition("://")
+    return f"{protocol}+cluster://{place.partition('/')[0]}"
+
+
+def _asked(client: Client, *words: str) -> Any:
+    """The reply. None where the server does not know the command, or the user may not send it."""
+    request: Request[Any] = Request(words=words, types={"": ""}, parse=lambda reply: reply)
+    try:
+        return client.runtime.connections.run(request)
+    except RedisReplyError:
+        return None
+
+
+def _mode(hello: Any) -> object:
+    """The mode of the server, of a connection with either protocol."""
+    pairs = dict(zip(hello[::2], hello[1::2], strict=True)) if isinstance(hello, list) else hello or {}
+    return pairs.get(b"mode")
