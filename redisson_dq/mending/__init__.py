@@ -24,7 +24,7 @@ from redisson_dq.mending.releasing import ack, release, select_held
 from redisson_dq.mending.selection import Selection, select_aside, select_ready, select_waiting
 from redisson_dq.mending.undo_file import UndoFile, UndoFileError, UndoWriter
 from redisson_dq.mending.undoing import Undone, check_file, undo
-from redisson_dq.mending.untouched import count_over, count_torn
+from redisson_dq.mending.untouched import Untouched, count_over, count_untouched
 from redisson_dq.mending.walking import aside_rows
 
 __all__ = [
@@ -38,11 +38,12 @@ __all__ = [
     "UndoFileError",
     "UndoWriter",
     "Undone",
+    "Untouched",
     "ack",
     "aside_rows",
     "check_file",
     "count_over",
-    "count_torn",
+    "count_untouched",
     "filtered",
     "found_by_id",
     "mend_aside",

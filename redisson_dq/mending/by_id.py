@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import attrs
 
@@ -12,10 +12,12 @@ from redisson_dq._times import from_ms
 from redisson_dq.items import entry_id
 from redisson_dq.mending.queue import MendedQueue, QueuePart
 from redisson_dq.mending.selection import Selection
+from redisson_dq.mending.untouched import count_untouched
 from redisson_dq.mending.walking import all_waiting
 from redisson_dq.wire import calls
 from redisson_dq.wire.calls import Target
 from redisson_dq.wire.calls.mending import FoundAnywhere, Met
+from redisson_dq.wire.envelope import unwrap
 
 __all__ = ["IdProblem", "found_by_id"]
 
@@ -25,7 +27,10 @@ _HEX = re.compile("[0-9a-f]{16}(?:[0-9a-f]{2}){0,2}")
 
 @attrs.frozen(kw_only=True)
 class IdProblem:
-    """An id that names no item that waits. ``state`` is where its item is instead. Its text says what helps."""
+    """An id that names no item that waits. ``state`` is where its item is instead. Its text says what helps.
+
+    Of the state "torn" is an item that waits in one key alone.
+    """
 
     id: str
     state: str
@@ -39,25 +44,27 @@ def found_by_id(
     queue: MendedQueue,
     ids: Sequence[str],
     *,
+    stays: bool = False,
     told: Callable[[int, int], None] | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> tuple[Selection, list[IdProblem]]:
     """The waiting items with these ids, and the problem of each other id. An id that is given twice counts once.
 
-    Costs one round trip for each id. The bare hex ids of entries take one walk through all that waits, which ends early
-    with ``stop``.
+    With ``stays``, for an action that leaves entries in their keys, an item that waits in the zset alone is a problem
+    too, and is chosen. Costs one round trip for each id. The bare hex ids of entries take one walk through all that
+    waits, which ends early with ``stop``.
     """
     selection, problems = Selection(queue, "waiting"), []
     with selection.unless_it_fails():
         bare: set[str] = set()
-        met: set[bytes] = set()
+        met: dict[bytes, tuple[str, Met]] = {}
         for id in dict.fromkeys(ids):
             found = [(part, each) for part in queue.parts if (each := _find(queue, part, id)).state != "unknown"]
             waiting = [(part, each.met) for part, each in found if each.met is not None]
             if len(waiting) == 1:
                 part, entry = waiting[0]
                 if entry.member not in met:
-                    met.add(entry.member)
+                    met[entry.member] = id, entry
                     selection.add(part, entry)
                     selection.met += 1
             elif waiting:
@@ -69,7 +76,9 @@ def found_by_id(
             else:
                 problems.append(_problem(queue, id, "unknown"))
         if bare:
-            problems += _walked(queue, selection, bare, met, told, stop)
+            problems += _walked(queue, selection, bare, met.keys(), told, stop)
+        if stays:
+            problems += _torn(queue, met, told, stop)
     return selection, problems
 
 
@@ -83,7 +92,7 @@ def _walked(
     queue: MendedQueue,
     selection: Selection,
     bare: set[str],
-    met: set[bytes],
+    met: Collection[bytes],
     told: Callable[[int, int], None] | None,
     stop: Callable[[], bool] | None,
 ) -> list[IdProblem]:
@@ -109,6 +118,30 @@ def _walked(
     return problems
 
 
+def _torn(
+    queue: MendedQueue,
+    met: Mapping[bytes, tuple[str, Met]],
+    told: Callable[[int, int], None] | None,
+    stop: Callable[[], bool] | None,
+) -> list[IdProblem]:
+    """A problem for each mirrored entry that the list of envelopes does not have. A walk passes over such an entry."""
+    # A lease stands in the zset alone, as its id does that is longer.
+    left = {member: id for member, (id, entry) in met.items() if len(unwrap(member)[0]) == 8 and not entry.deadline}
+    if not left or not count_untouched(queue).torn:
+        return []
+    for part in queue.parts:
+        for count, (_, entry) in enumerate(all_waiting(queue, part), 1):
+            left.pop(entry.member, None)
+            if not left:
+                return []
+            if count % 1000 == 0:
+                if told is not None:
+                    told(count, len(met))
+                if stop is not None and stop():
+                    return []
+    return [_problem(queue, id, "torn") for id in left.values()]
+
+
 def _problem(queue: MendedQueue, id: str, state: str, due_ms: int = 0) -> IdProblem:
     return IdProblem(id=id, state=state, text=_advice(queue.name, id, state, due_ms))
 
@@ -129,6 +162,9 @@ def _advice(queue: str, id: str, state: str, due_ms: int) -> str:
         return (
             f"it was too late to be delivered: {command_line('list', [queue], ['--state', 'expired'])} shows the last"
         )
+    if state == "torn":
+        line = command_line("doctor", [queue], ["--only", "torn-entries"])
+        return f"it stands in the timeout zset alone, and the list of envelopes lacks it also now: {line}"
     shown = command_line("list", [queue])
     if state == "twice":
         return f"two items have this id: name one by its whole id, as {shown} shows it, or its partition as the queue"

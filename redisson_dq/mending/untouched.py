@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+import attrs
+
 from redisson_dq.mending.queue import MendedQueue
 from redisson_dq.wire import calls, commands
 
-__all__ = ["count_over", "count_torn"]
+__all__ = ["Untouched", "count_over", "count_untouched"]
 
 # So many entries of each key are compared, as the doctor does.
 _COMPARED = 400
 
 
-def count_torn(queue: MendedQueue) -> int:
-    """How many entries stand in one of the two keys of the waiting side alone. A walk passes over them.
+@attrs.frozen(kw_only=True)
+class Untouched:
+    """How many entries stand in one of the two keys of the waiting side alone, and how many are in no known format."""
 
-    One short script for each part. Of a long queue the sizes of the keys tell.
+    torn: int = 0
+    unknown: int = 0
+
+
+def count_untouched(queue: MendedQueue) -> Untouched:
+    """Counts the waiting entries that a walk passes over.
+
+    One short script for each part. It reads the ends of a long queue, and the sizes of its keys tell how many are torn.
     """
-    return sum(sum(queue.run(calls.sample(part.keys.queue, _COMPARED, 0)).torn) for part in queue.parts)
+    found = [queue.run(calls.sample(part.keys.queue, _COMPARED, 0)) for part in queue.parts]
+    return Untouched(
+        torn=sum(sum(each.torn) for each in found), unknown=sum(each.kinds.get("unknown", 0) for each in found)
+    )
 
 
 def count_over(queue: MendedQueue) -> int:

@@ -373,6 +373,46 @@ def test_entries_in_one_key_alone_are_told_and_left(
     assert "torn-entries" in out
 
 
+def test_entries_in_no_known_format_are_told_and_left(
+    delayed: Any, run: Callable[..., tuple[int, str, str]], admin: Any
+) -> None:
+    delayed.offer("value", HOUR, id="order-1")
+    admin.zadd(KEYS.timeout, {b"junk": admin.zscore(KEYS.timeout, admin.zrange(KEYS.timeout, 0, 0)[0])})
+    code, out, err = run("reschedule orders --all --by 1h --yes --no-undo --json")
+    assert (code, json.loads(out)["done"], json.loads(out)["unknown"]) == (1, 1, 1)
+    assert "1 entry of orders is in no known format, and is left: redisson-dq doctor orders --only quarantine" in err
+
+
+def test_an_id_of_an_entry_in_the_zset_alone_is_done_and_told(
+    delayed: Any, run: Callable[..., tuple[int, str, str]], admin: Any
+) -> None:
+    for i in range(3):
+        delayed.offer(f"value-{i}", HOUR, id=f"order-{i}")
+    torn, *_ = admin.zrange(KEYS.timeout, 1, 1)
+    admin.lrem(KEYS.envelopes, 1, torn)
+    for line in ("reschedule orders order-0 order-1 --by 1h", "run-now orders order-1"):
+        code, out, err = run(f"{line} --yes --no-undo --json")
+        told = json.loads(out)
+        assert (code, told["done"], told["torn"]) == (1, told["wanted"], 0)
+        assert [(each["id"], each["state"]) for each in told["problems"]] == [("order-1", "torn")]
+        assert "order-1: it stands in the timeout zset alone" in err
+        assert "redisson-dq doctor orders --only torn-entries" in err
+    # Nothing of it is left then.
+    assert run("cancel orders order-1 --yes --no-undo")[0] == 0
+    assert run("reschedule orders order-0 --by 1h --yes --no-undo")[0] == 0
+
+
+def test_an_id_of_an_entry_in_the_list_alone_is_told(
+    delayed: Any, run: Callable[..., tuple[int, str, str]], admin: Any
+) -> None:
+    for i in range(2):
+        delayed.offer(f"value-{i}", HOUR, id=f"order-{i}")
+    admin.zremrangebyrank(KEYS.timeout, 1, 1)
+    for line in ("reschedule orders order-1 --by 1h", "run-now orders order-1", "cancel orders order-1"):
+        code, _, err = run(f"{line} --yes --no-undo")
+        assert (code, "1 entry stands in one of the two keys of orders alone, and is left" in err) == (1, True), line
+
+
 def test_a_lease_that_is_over_is_not_held_and_its_remedy_is_told(
     client: Any, run: Callable[..., tuple[int, str, str]], admin: Any
 ) -> None:

@@ -17,7 +17,7 @@ from redisson_dq._shell import command_line
 from redisson_dq.cli.frame import FINE, PROBLEM, Consent, Output, hint_on_error, progress, say, stopping
 
 if TYPE_CHECKING:
-    from redisson_dq.mending import Acting, IdProblem, MendCounts, MendedQueue, Selection, UndoWriter
+    from redisson_dq.mending import Acting, IdProblem, MendCounts, MendedQueue, Selection, UndoWriter, Untouched
 
 __all__ = ["Deed", "UndoChoice", "choosing", "do", "undo_options"]
 
@@ -90,19 +90,20 @@ def do(
     consent: Consent,
     undo: UndoChoice,
     output: Output,
-    torn: int = 0,
+    untouched: Untouched | None = None,
 ) -> int:
     """Asks, acts and tells. The exit code: 1 where some could not be done.
 
-    ``torn``: so many more entries stand in one key alone, and cannot be chosen.
+    ``untouched`` counts further entries, which cannot be chosen.
     """
-    from redisson_dq.mending import Acting, MendCounts
+    from redisson_dq.mending import Acting, MendCounts, Untouched
 
     queue, count = selection.queue, selection.count
     for problem in problems:
         say(str(problem), error=True)
-    if torn:
-        say(_torn(queue, torn), error=True)
+    untouched = untouched or Untouched()
+    for line in _left(queue, untouched):
+        say(line, error=True)
     counts, stop, path = MendCounts(wanted=count), None, None
     if consent.given(f"{deed.verb} {deed.counted(count)} of {queue.name}", count):
         writer = undo.opened(queue, deed.verb.replace(" ", "-"))
@@ -120,16 +121,23 @@ def do(
                 dealt[0] = now
 
             counts = act(Acting(undo=writer, rate=consent.rate, told=told, stop=stop))
-    _tell(deed, queue, counts, problems, torn, path, consent, output)
+    _tell(deed, queue, counts, problems, untouched, path, consent, output)
     if stop is not None and counts.stopped:
         return stop.code
-    return PROBLEM if problems or torn or counts.left else FINE
+    return PROBLEM if problems or untouched != Untouched() or counts.left else FINE
 
 
-def _torn(queue: MendedQueue, count: int) -> str:
-    line = command_line("doctor", [queue.name], ["--only", "torn-entries"])
-    one = "1 entry stands" if count == 1 else f"{count:,} entries stand"
-    return f"{one} in one of the two keys of {queue.name} alone, and {'is' if count == 1 else 'are'} left: {line}"
+def _left(queue: MendedQueue, untouched: Untouched) -> Iterator[str]:
+    """A line for each kind of entries that are left, with the command that tells what helps."""
+    kinds = (
+        (untouched.torn, "stands", "stand", f"in one of the two keys of {queue.name} alone", "torn-entries"),
+        (untouched.unknown, f"of {queue.name} is", f"of {queue.name} are", "in no known format", "quarantine"),
+    )
+    for count, one, more, where, check in kinds:
+        if count:
+            entries, are = (f"1 entry {one}", "is") if count == 1 else (f"{count:,} entries {more}", "are")
+            line = command_line("doctor", [queue.name], ["--only", check])
+            yield f"{entries} {where}, and {are} left: {line}"
 
 
 def _to_take_back(path: Path) -> str:
@@ -141,7 +149,7 @@ def _tell(
     queue: MendedQueue,
     counts: MendCounts,
     problems: list[IdProblem],
-    torn: int,
+    untouched: Untouched,
     path: Path | None,
     consent: Consent,
     output: Output,
@@ -155,7 +163,8 @@ def _tell(
             done=counts.done,
             left=dict(counts.left),
             problems=[{"id": each.id, "state": each.state, "text": each.text} for each in problems],
-            torn=torn,
+            torn=untouched.torn,
+            unknown=untouched.unknown,
             stopped=counts.stopped,
             undo_file=None if path is None else str(path),
         )

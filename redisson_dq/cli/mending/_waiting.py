@@ -56,17 +56,18 @@ def act_on_waiting(
     output: Output,
 ) -> int:
     """Chooses waiting items and acts on them. ``ms`` is None for the server's time."""
-    from redisson_dq.mending import count_torn, found_by_id, mend_waiting, select_waiting
+    from redisson_dq.mending import Untouched, count_untouched, found_by_id, mend_waiting, select_waiting
 
     with server.client() as client:
         queue = mended(client, name, partitions)
         with choosing(queue) as told:
             if choice.ids:
-                selection, problems = found_by_id(queue, choice.ids, told=told)
+                selection, problems = found_by_id(queue, choice.ids, stays=action != "cancel", told=told)
             else:
                 selection, problems = select_waiting(queue, choice.wanted(), told=told), []
-        # One that was given by its id was found, or is among the problems.
-        torn = 0 if choice.ids else count_torn(queue)
+        # An id that was not found may be that of a torn entry.
+        is_told = choice.ids and not any(each.state in ("unknown", "delivered") for each in problems)
+        untouched = Untouched() if is_told else count_untouched(queue)
         with selection:
             return do(
                 deed,
@@ -76,5 +77,5 @@ def act_on_waiting(
                 consent=consent,
                 undo=undo,
                 output=output,
-                torn=torn,
+                untouched=untouched,
             )

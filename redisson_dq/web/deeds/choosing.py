@@ -37,7 +37,9 @@ def selected(deed: WebDeed, queue: MendedQueue, masks: Masks) -> Selection:
     choose = _Chooser(deed, masks)
     if deed.state == "waiting":
         if deed.ids:
-            selection, problems = found_by_id(queue, deed.ids, told=told, stop=deed.stop)
+            selection, problems = found_by_id(
+                queue, deed.ids, stays=deed.kind.name != "cancel", told=told, stop=deed.stop
+            )
             deed.problems = tuple(map(str, problems))
             return selection
         return select_waiting(queue, choose, told=told, stop=deed.stop)
