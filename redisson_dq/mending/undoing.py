@@ -21,6 +21,8 @@ __all__ = ["Undone", "check_file", "undo"]
 
 # Redis remembers the outcomes of a batch for a day. An hour of it is left to clocks.
 _REMEMBERED_MS = 23 * 3_600_000
+# Batches of these kinds are undone in their turn, and others last first.
+_IN_TURN = ("waiting", "in-flight", "queue")
 
 
 @attrs.define(kw_only=True)
@@ -89,9 +91,11 @@ def undo(
     RedisConnectionError.
     """
     undone, dealt = Undone(), 0
+    # Values that were put at the end of a list are found from there, and those from its front come back in their order.
+    batches = found.batches if found.batches and found.batches[0].kind in _IN_TURN else reversed(found.batches)
     writer = None if dry_run else UndoWriter.appending(found)
     try:
-        for batch in found.batches:
+        for batch in batches:
             if stop is not None and stop():
                 undone.stopped = True
                 break

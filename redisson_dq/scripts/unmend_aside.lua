@@ -1,4 +1,4 @@
--- Takes a call of mend_aside.lua back: elements stand in their list again.
+-- Takes a call of mend_aside.lua back: elements stand at the head of their list again.
 -- Answers to: nothing in Redisson
 -- KEYS: ready, timeout, envelopes, quarantine, undecodable, deliveries, leases, histories, history_ends, capacity, capacity_channel, records, forget, dead, dead_info, dead_index, returned
 -- ARGV: nonce, "dead", "quarantine" or "undecodable", "purge", "redrive", "values" or "add", then of each its element of the list, and of a dead letter its id and its record in dead_info, else "" and ""
@@ -18,7 +18,7 @@ end
 for _, key in ipairs({keys.dead_info, keys.records}) do
   redis.call('HLEN', key)
 end
-need(WRITES_NOTES, UNLEARNING, FOLLOWING, {'DECRBY', 'GET', 'INCRBY', 'LPUSH', 'LREM', 'RPUSH'})
+need(WRITES_NOTES, UNLEARNING, FOLLOWING, {'DECRBY', 'GET', 'INCRBY', 'LPUSH', 'LREM'})
 despite_full_memory('ZREMRANGEBYRANK', keys.timeout, 1, 0)
 local count = math.floor((#ARGV - 3) / 3)
 local outcomes = told_before(nonce, count, now_ms)
@@ -64,7 +64,7 @@ local function bring_back(element, id, info)
       unlearn(id)
     end
   end
-  redis.call('RPUSH', list, element)
+  redis.call('LPUSH', list, element)
   local _, _, text = letter(info ~= '' and info)
   local d = parsed(text)
   if d then
@@ -75,15 +75,10 @@ local function bring_back(element, id, info)
   return 'done'
 end
 
-if action == 'add' then
-  -- The last one first, so that the first one is the head again.
-  for i = count, 1, -1 do
-    outcomes[i] = ready_again(ARGV[3 * i + 1])
-  end
-else
-  for i = 1, count do
-    outcomes[i] = bring_back(ARGV[3 * i + 1], ARGV[3 * i + 2], ARGV[3 * i + 3])
-  end
+-- The last one first, so that the first one is the head again.
+for i = count, 1, -1 do
+  outcomes[i] = action == 'add' and ready_again(ARGV[3 * i + 1])
+    or bring_back(ARGV[3 * i + 1], ARGV[3 * i + 2], ARGV[3 * i + 3])
 end
 remember_left(nonce, outcomes, now_ms)
 return reply_with({now_us, outcomes})

@@ -318,7 +318,7 @@ def test_undecodable_values_are_redriven_purged_and_put_back(admin: Any, mended:
     admin.lpop(KEYS.ready)
     undone = undo(mended, UndoFile.read(path))
     assert (undone.done, dict(undone.left)) == (1, {"gone": 1})
-    assert admin.lrange(KEYS.undecodable, 0, -1) == [b"two", b"one"]
+    assert admin.lrange(KEYS.undecodable, 0, -1) == [b"one", b"two"]
 
 
 def test_quarantined_entries_are_delivered_as_values_or_put_back_as_entries(

@@ -340,6 +340,28 @@ def test_ready_values_are_set_aside_and_put_back_at_the_head(
     assert admin.lrange("orders", 0, -1) == [*values[:2], values[3], values[2]]
 
 
+@pytest.mark.parametrize("line", ["redrive orders --filter 'n < 300'", "purge orders --filter 'n < 300'"])
+def test_an_undo_of_several_batches_puts_the_oldest_values_at_the_head_again(
+    run: Callable[..., tuple[int, str, str]], admin: Any, line: str
+) -> None:
+    values = [JsonJacksonCodec().encode({"n": n}) for n in range(310)]
+    admin.rpush(KEYS.undecodable, *values)
+    assert run(f"undecodable {line} --yes --undo-file f")[0] == 0
+    assert admin.lrange(KEYS.undecodable, 0, -1) == values[300:]
+    assert run("undo f --yes")[0] == 0
+    assert admin.lrange(KEYS.undecodable, 0, -1) == values
+
+
+def test_an_undo_of_several_batches_makes_values_ready_in_their_order(
+    run: Callable[..., tuple[int, str, str]], admin: Any
+) -> None:
+    values = [b"%d" % n for n in range(310)]
+    admin.rpush(KEYS.ready, *values)
+    assert run("undecodable add orders --all --yes --undo-file f")[0] == 0
+    assert run("undo f --yes")[0] == 0
+    assert admin.lrange(KEYS.ready, 0, -1) == values
+
+
 def test_a_value_that_is_set_aside_makes_room_in_a_bounded_queue(
     client: Any, run: Callable[..., tuple[int, str, str]], admin: Any
 ) -> None:
