@@ -147,7 +147,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except click.exceptions.Exit as error:
         return error.exit_code
     except click.ClickException as error:
-        say(usage_error(error, PROGRAM), error=True)
+        say(usage_error(error, PROGRAM), error=True, lines=True)
         return USAGE
     except _Terminated:
         return 128 + signal.SIGTERM
@@ -157,7 +157,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _abandon_output()
         return PROBLEM
     except RedissonDQError as error:
-        say(f"{PROGRAM}: error: {error}", error=True)
+        say(f"{PROGRAM}: error: {error}", error=True, lines=True)
         return code_of(error)
     except OSError as error:
         if error.errno not in _FULL:

@@ -61,5 +61,5 @@ def command(
         output.document(role=role, user=user or role, queues=list(queues), words=words)
     else:
         # A line for redis-cli, whatever the width of the terminal.
-        say(" ".join(shlex.quote(word) for word in words))
+        say(" ".join(shlex.quote(word) for word in words), lines=True)
     return 0

@@ -100,6 +100,20 @@ def test_the_page_shows_what_the_commands_print(
         assert alike(err + out) == alike(told)
 
 
+def test_a_line_end_in_a_name_is_shown_as_an_escape(
+    client: Any, run: Callable[..., tuple[int, str, str]], admin: Any
+) -> None:
+    client.delayed_queue("a\nb", transfer=False).offer("value\nof two lines", HOUR, id="order-1")
+    for line in (
+        *("pause {} --yes --no-undo", "resume {} --yes --no-undo", "reschedule {} --all --by 1h --yes --no-undo"),
+        *("offer {} 1 --text", "stats {}", "queues", "peek {} --count 2", "cancel {} none order-1 --yes --no-undo"),
+    ):
+        _, out, err = run(line.format(shlex.quote("a\nb")))
+        assert r"a\nb" in out + err or line.startswith("peek")
+        assert "a\nb" not in out + err
+        assert "value\nof" not in out + err
+
+
 # -- exit codes ------------------------------------------------------------------------------------------------------
 def test_a_write_needs_yes_where_no_terminal_is(delayed: Any, run: Callable[..., tuple[int, str, str]]) -> None:
     delayed.offer("value", HOUR, id="order-1")

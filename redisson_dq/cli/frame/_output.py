@@ -64,18 +64,22 @@ class Output:
         sys.stdout.flush()
 
     def text(self, text: str = "", *, style: str = "") -> None:
-        """Prints lines of text. ``style`` is one of rich's, such as ``"bold red"``."""
-        lines = "\n".join(text_lines(text, self._folds_at))
+        """Prints a line of text. ``style`` is one of rich's, such as ``"bold red"``."""
+        lines = "\n".join(folded(safe(text), self._folds_at))
         if self.is_rich and style:
             from rich.text import Text
 
             self._console().print(Text(lines, style=style), soft_wrap=True)
         else:
-            say(lines)
+            say(lines, lines=True)
+
+    def lines(self, text: str) -> None:
+        """Prints lines of text, some of which have a name, a gap and a value."""
+        say("\n".join(text_lines(text, self._folds_at)), lines=True)
 
     def command(self, text: str, line: str) -> None:
         """Prints a sentence that ends with a command line, which users paste into a shell."""
-        say("\n".join(line_with_command(text, line, self._folds_at)))
+        say("\n".join(line_with_command(text, line, self._folds_at)), lines=True)
 
     def table(self, columns: Sequence[str | Column], rows: Iterable[Sequence[object]]) -> None:
         """Prints a table. None is shown as an empty cell, and an int with commas.
@@ -86,7 +90,7 @@ class Output:
         if self.is_rich:
             self._console().print(_with_bold_heads(lines), soft_wrap=True)
         else:
-            say("\n".join(line.text for line in lines))
+            say("\n".join(line.text for line in lines), lines=True)
 
     @contextlib.contextmanager
     def live(self) -> Iterator[_ShowTable]:
@@ -127,23 +131,21 @@ class Output:
         return Console(highlight=False, markup=False, emoji=False)
 
 
-def say(text: str = "", *, error: bool = False) -> None:
-    """Prints lines of text, on standard error with ``error``. Whatever a command prints goes through here, or is JSON.
+def say(text: str = "", *, error: bool = False, lines: bool = False) -> None:
+    """Prints a line of text, on standard error with ``error``. Whatever a command prints goes through here, or is JSON.
 
-    Control characters are shown as escapes, and so are characters that the terminal's encoding does not have.
+    Control characters are shown as escapes, and so are characters that the terminal's encoding does not have. A line
+    end is one of them, as names may have it, but not with ``lines``.
     """
     stream = sys.stderr if error else sys.stdout
     encoding = stream.encoding or "utf-8"
-    print(_safe_lines(text).encode(encoding, "backslashreplace").decode(encoding), file=stream, flush=True)
+    shown = "\n".join(map(safe, text.split("\n"))) if lines else safe(text)
+    print(shown.encode(encoding, "backslashreplace").decode(encoding), file=stream, flush=True)
 
 
 def show_json(value: Any, *, indent: int | None = None) -> None:
     """Prints a value as JSON, in ASCII without control characters."""
     print(json.dumps(_plain(value), indent=indent).replace("\x7f", "\\u007f"))
-
-
-def _safe_lines(text: str) -> str:
-    return "\n".join(map(safe, text.split("\n")))
 
 
 def _with_bold_heads(lines: Sequence[TableLine]) -> Any:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import click
 
+from redisson_dq._shell import safe
 from redisson_dq.cli.frame import (
     DATA,
     FINE,
@@ -56,7 +57,10 @@ def command(
         output.document(queues=[{"error": each.error, **each.to_dict()} for each in found])
     else:
         for each in found:
-            output.text(str(each) if each.exists else f"{each.name}: there is nothing of it in Redis")
+            if each.exists:
+                output.lines(str(attrs.evolve(each, name=safe(each.name))))
+            else:
+                output.text(f"{each.name}: there is nothing of it in Redis")
     return next((code for each in found if (code := _exit_code(each)) != FINE), FINE)
 
 

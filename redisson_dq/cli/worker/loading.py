@@ -155,4 +155,6 @@ def _print_own_part(error: BaseException) -> None:
     lines = traceback.format_list(own[-_MOST_CALLS:])
     left_out = [f"  ({len(own) - _MOST_CALLS} calls before)\n"] if len(own) > _MOST_CALLS else []
     told = traceback.format_exception_only(type(error), error)
-    say("".join(("Traceback (most recent call last):\n", *left_out, *lines, *told)).rstrip("\n"), error=True)
+    say(
+        "".join(("Traceback (most recent call last):\n", *left_out, *lines, *told)).rstrip("\n"), error=True, lines=True
+    )
