@@ -23,6 +23,7 @@ __all__ = [
     "serves_nobody",
     "translate",
     "with_remedy",
+    "without_settings",
 ]
 
 # The errors of a Sentinel's pools when there is no node to connect to.
@@ -149,13 +150,20 @@ def is_misnamed(error: BaseException) -> bool:
     return isinstance(cause, redis.exceptions.AskError) or any(re.search(text, str(cause)) for text, _ in _MISNAMED)
 
 
+def without_settings(error: Exception) -> str:
+    """The text of an error, without the settings of connections that redis-py puts into that of a Sentinel."""
+    return re.sub(r"(?s)<redis\..*?\)>\)>\)>", "", str(error))
+
+
 def _shorten(error: Exception) -> None:
-    """Removes the settings of every connection from a Sentinel's error, where redis-py puts them."""
+    """Says in few words which Sentinels could not be asked, and whether one has refused the login."""
     failed = re.findall(r"\bhost=([^,]*),port=(\d+)", str(error))
     what = str(error).partition(" : ")[0]
     if failed:
         asked = ", ".join(dict.fromkeys(f"{host}:{port}" for host, port in failed))
         what += f"; sentinels that could not be asked: {asked}"
+    if "AuthenticationError" in without_settings(error):
+        what += "; a Sentinel refused the login: the URL names its password as sentinel_password="
     error.args = (what,)
 
 

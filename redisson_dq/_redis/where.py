@@ -10,6 +10,8 @@ import redis.asyncio
 from redis.asyncio.sentinel import SentinelConnectionPool as AsyncSentinelConnectionPool
 from redis.sentinel import SentinelConnectionPool
 
+from redisson_dq._redis.errors import without_settings
+
 __all__ = ["cannot_connect", "may_be_one", "where", "where_nodes"]
 
 # More nodes of a cluster are counted.
@@ -32,7 +34,7 @@ def where(pool: Any) -> str:
 
 def cannot_connect(pool: Any, error: Exception) -> str:
     """The beginning of the text for an error while a connection was made. It asks whether both sides speak TLS."""
-    is_tls, text = _protocol(pool.connection_class) == "rediss", str(error)
+    is_tls, text = _protocol(pool.connection_class) == "rediss", without_settings(error)
     if "CERTIFICATE_VERIFY_FAILED" in text:
         hint = " (the option ssl_ca_certs of the URL names the file of its authority)"
     elif is_tls and (isinstance(error, redis.exceptions.TimeoutError) or "SSL" in text):

@@ -99,6 +99,22 @@ def test_a_sentinel_with_certificates(
     looked_at(f"rediss+sentinel://127.0.0.1:{tls_sentinel}/main?{files_of(certificates)}", certificates, capsys)
 
 
+def test_a_sentinel_with_certificates_and_a_password(
+    tls_sentinel: int, certificates: Certificates, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = files_of(certificates)
+    with redis.Redis.from_url(f"rediss://127.0.0.1:{tls_sentinel}?{files}") as sentinel:
+        sentinel.execute_command("ACL", "SETUSER", "default", "resetpass", ">hush")
+    url = f"rediss+sentinel://127.0.0.1:{tls_sentinel}/main?{files}"
+    assert main(["queues", "--url", f"{url}&sentinel_password=hush"]) == 0
+    capsys.readouterr()
+    for given in (url, f"{url}&sentinel_password=wrong"):
+        assert main(["queues", "--url", given]) == 69
+        told = capsys.readouterr().err
+        assert "a Sentinel refused the login: the URL names its password as sentinel_password=" in told
+        assert "without TLS" not in told
+
+
 def test_tls_on_one_side_alone(
     tls_server: tuple[EmbeddedServer, int], certificates: Certificates, capsys: pytest.CaptureFixture[str]
 ) -> None:
