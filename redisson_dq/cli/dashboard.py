@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from redisson_dq.cli.frame import PORT, Server, classes_option, load_classes, say, server_options
+from redisson_dq.cli.frame import (
+    PORT,
+    Server,
+    classes_option,
+    load_classes,
+    say,
+    server_options,
+    tell_part_of_cluster,
+)
 
 if TYPE_CHECKING:
     from redisson_dq.web import Basic, Token
@@ -82,6 +90,7 @@ def command(
     load_classes(classes)
     fields = [each for text in masks for each in text.split(",")]
     with server.client() as client:
+        tell_part_of_cluster(client, may_be_away=True)
         made = app(
             client,
             auth=None if auth is None else _auth(auth),

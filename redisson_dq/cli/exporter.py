@@ -12,6 +12,7 @@ from redisson_dq.cli.frame import (
     interruptible_sleep,
     say,
     server_choice,
+    tell_part_of_cluster,
 )
 from redisson_dq.errors import ArgumentError
 
@@ -67,6 +68,7 @@ def command(
         try:
             with interruptible_sleep() as sleep:
                 say(f"metrics at port {server.port}")
+                tell_part_of_cluster(client, may_be_away=True)
                 while True:
                     sleep(None)
         finally:

@@ -28,6 +28,7 @@ from redisson_dq.cli.frame import (
     other_server_option,
     progress,
     queue_argument,
+    refuse_part_of_cluster,
     say,
     server_options,
     stopping,
@@ -251,10 +252,12 @@ def _new_id() -> str:
 def _both(server: Server, to_url: str | None) -> Iterator[tuple[Any, Any]]:
     """The clients of the two servers; one client where they are one."""
     with server.client() as client:
+        refuse_part_of_cluster(client)
         if to_url is None:
             yield client, client
         else:
             with attrs.evolve(server, url=to_url, redisson_config=None).client() as other:
+                refuse_part_of_cluster(other)
                 yield client, other
 
 

@@ -91,6 +91,7 @@ def _follow(queues: tuple[str, ...], partitions: int | None, server: Server, hos
             if port is not None:
                 health = _health_port(sidecar, host, port)
                 say(f"health at port {health.number}")
+            tell_part_of_cluster(client, may_be_away=True)
             while True:
                 for name in sidecar.look():
                     say(f"moving {name}")

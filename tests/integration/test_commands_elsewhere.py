@@ -13,6 +13,7 @@ import pytest
 
 import redisson_dq
 from redisson_dq.cli import main
+from redisson_dq.embedded import EmbeddedServer
 from tests.cluster import Cluster
 from tests.integration.test_topologies import Watched
 
@@ -66,8 +67,10 @@ def test_a_cluster(run: Run) -> None:
 
 
 def test_one_node_of_a_cluster_says_that_it_tells_of_a_part(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
+    monkeypatch.chdir(tmp_path)
+
     def run(*words: str) -> tuple[int, str]:
         code = main(words)
         return code, capsys.readouterr().err
@@ -89,9 +92,13 @@ def test_one_node_of_a_cluster_says_that_it_tells_of_a_part(
                 assert run(*words) == (0, said)
         monkeypatch.setenv("REDISSON_DQ_URL", cluster.url)
         assert run("move", here, "--json") == (0, said)
-        for words in (["list", there], ["export", there], ["migrate", there, "--to-name", "other", "--yes"]):
+        for words in (["list", there], ["export", there], ["migrate", here, "--to-name", there, "--yes"]):
             code, err = run(*words)
             assert (code, "is one node of a cluster: name it as redis+cluster://" in err) == (64, True), err
+        with EmbeddedServer() as another:
+            words = ["migrate", here, "--url", another.url, "--to-url", cluster.url, "--yes"]
+            assert run(*words)[0] == 64
+        assert list(tmp_path.iterdir()) == []
         assert run("doctor")[0] == 64
         monkeypatch.setenv("REDISSON_DQ_URL", whole)
         assert run("queues") == (0, "")

@@ -32,7 +32,7 @@ One definition makes the help, the completion and the usage block in docs/comman
 from redisson_dq.cli.frame._classes import classes_option, load_classes
 from redisson_dq.cli.frame._consent import Consent, write_options
 from redisson_dq.cli.frame._exits import DATA, FINE, NO_RIGHTS, PROBLEM, UNREACHABLE, USAGE, code_of
-from redisson_dq.cli.frame._hints import hint_on_error, tell_outage, tell_part_of_cluster
+from redisson_dq.cli.frame._hints import hint_on_error, refuse_part_of_cluster, tell_outage, tell_part_of_cluster
 from redisson_dq.cli.frame._keyboard import quit_key
 from redisson_dq.cli.frame._layout import CommandLine
 from redisson_dq.cli.frame._options import (
@@ -87,6 +87,7 @@ __all__ = [
     "queue_argument",
     "queues_argument",
     "quit_key",
+    "refuse_part_of_cluster",
     "run_in_loop",
     "say",
     "server_choice",

@@ -6,12 +6,15 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+import click
+
 from redisson_dq.cli.frame._output import say
+from redisson_dq.errors import RedisConnectionError
 
 if TYPE_CHECKING:
     from redisson_dq import Client
 
-__all__ = ["hint_on_error", "tell_outage", "tell_part_of_cluster"]
+__all__ = ["hint_on_error", "refuse_part_of_cluster", "tell_outage", "tell_part_of_cluster"]
 
 
 def tell_outage(reason: str) -> None:
@@ -37,11 +40,29 @@ def hint_on_error(hint: Callable[[], str], *, but_not: type[BaseException] | tup
         raise
 
 
-def tell_part_of_cluster(client: Client) -> None:
-    """Says on standard error that the server is one node of a cluster, where it is. Raises RedisConnectionError."""
+def tell_part_of_cluster(client: Client, *, may_be_away: bool = False) -> None:
+    """Says on standard error that the server is one node of a cluster, where it is.
+
+    Raises RedisConnectionError, unless the server ``may_be_away``.
+    """
+    from redisson_dq.browsing import cluster_url
+
+    try:
+        url = cluster_url(client)
+    except RedisConnectionError:
+        if not may_be_away:
+            raise
+        return
+    if url is not None:
+        node = client.runtime.connections.where
+        say(f"{node} is one node of a cluster, and tells of its own queues alone: --url {url} is all of it", error=True)
+
+
+def refuse_part_of_cluster(client: Client) -> None:
+    """Raises click.UsageError where the server is one node of a cluster, and RedisConnectionError where it is away."""
     from redisson_dq.browsing import cluster_url
 
     url = cluster_url(client)
     if url is not None:
         node = client.runtime.connections.where
-        say(f"{node} is one node of a cluster, and tells of its own queues alone: --url {url} is all of it", error=True)
+        raise click.UsageError(f"{node} is one node of a cluster: name it as {url}; nothing was changed")
