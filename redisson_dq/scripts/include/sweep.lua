@@ -36,7 +36,7 @@ local function look_again_at(item, record, now_ms)
     if not may_be_ready(redis.call('HGET', keys.records, 'v' .. item)) then
       unlearn(id)
       return nil
-    elseif record then
+    elseif record and record.state ~= 'r' then
       record.state = 'r'
       write(item, record)
     end
@@ -54,18 +54,22 @@ local function sweep(now_ms, most)
     -- Fails on a wrong type before anything is dropped.
     redis.call('LLEN', keys.arrivals)
   end
+  local last = nil
   for _, id in ipairs(over) do
     local record, form = record_of(id)
     -- The version that knows a record in a newer form drops it.
     local again = form and now_ms + HOUR_MS or look_again_at(id, record, now_ms)
     if again then
-      live_until(forget_at(id, again), now_ms)
+      last = math.max(last or 0, forget_at(id, again))
     elseif record then
       drop(id, record)
     else
       redis.call('ZREM', keys.forget, id)
       redis.call('HDEL', keys.records, 'c' .. id)
     end
+  end
+  if last then
+    live_until(last, now_ms)
   end
   return #over
 end
