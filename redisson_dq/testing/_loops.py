@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
+from types import CoroutineType, FrameType
 from typing import Any
 
 __all__ = ["handlers_elsewhere", "idle", "waiting_users"]
@@ -48,9 +49,8 @@ def handlers_elsewhere(loop: asyncio.AbstractEventLoop) -> list[str]:
     found = []
     for task in _tasks(loop):
         frames = _frames(task)
-        modules = [frame.f_globals.get("__name__", "") for frame in frames]
-        handled = [place for place, frame in enumerate(frames) if frame.f_code.co_name == "async_perform"]
-        if handled and not modules[-1].startswith(_LIBRARY):
+        is_handled = any(frame.f_code.co_name == "async_perform" for frame in frames)
+        if is_handled and not _module(frames[-1]).startswith(_LIBRARY):
             frame = frames[-1]
             found.append(
                 f"a handler awaits {frame.f_code.co_name} ({frame.f_code.co_filename}:{frame.f_lineno}), "
@@ -63,8 +63,8 @@ def waiting_users(loop: asyncio.AbstractEventLoop) -> list[asyncio.Task[Any]]:
     """The tasks of the user's that wait for something in the library."""
     found = []
     for task in _tasks(loop):
-        modules = [frame.f_globals.get("__name__", "") for frame in _frames(task)]
-        if modules and modules[-1].startswith(_LIBRARY) and not modules[0].startswith(_LIBRARY):
+        frames = _frames(task)
+        if frames and _module(frames[-1]).startswith(_LIBRARY) and not _module(frames[0]).startswith(_LIBRARY):
             found.append(task)
     return found
 
@@ -81,11 +81,21 @@ def _tasks(loop: asyncio.AbstractEventLoop) -> list[asyncio.Task[Any]]:
     return []
 
 
+def _module(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", ""))
+
+
 def _frames(task: asyncio.Task[Any]) -> list[Any]:
     """The frames of the coroutines that a task awaits, the outermost first."""
     found: list[Any] = []
     inner: Any = task.get_coro()
     while inner is not None:
+        if type(inner) is CoroutineType:
+            # Nearly all are these, and each look for rest asks for the frames of all tasks.
+            if inner.cr_frame is not None:
+                found.append(inner.cr_frame)
+            inner = inner.cr_await
+            continue
         found += filter(None, (getattr(inner, f"{kind}_frame", None) for kind in _KINDS))
         inner = next(filter(None, (getattr(inner, name, None) for name in _AWAITED)), None)
     return found

@@ -48,8 +48,9 @@ OWN_KEYS = (CLOCK_KEY, OWNER_KEY, _ENDS_KEY, _IDS_KEY)
 # How much later than it is meant Redis removes a key, in ms.
 _LATER_MS = 100 * 365 * 86_400_000
 
-# So many moments at most are gone through in one call, which takes some 50 ms then.
-_MOMENTS = 1000
+# A call that runs ahead makes so many transfers at most, and takes some 50 ms then. One that moves items of several
+# moments counts for more.
+_TRANSFERS, _TOGETHER, _COUNTS_FOR = 1000, 500, 100
 
 _REAL = f"""\
 local function real_ends_at(call, key)
@@ -208,6 +209,12 @@ end
 return end_keys(redis.call, math.floor(redis.call('GET', '{CLOCK_KEY}') / 1000))
 """
 
+
+def _key(name: str) -> str:
+    """A key of the transfer, by the name that its header has for it."""
+    return f"KEYS[{load('transfer').keys.index(name) + 1}]"
+
+
 # The transfer's own text stands between these two. The last of its ARGV is the moment up to which it may go.
 _BEFORE = f"""\
 {_REAL}{_END}
@@ -219,27 +226,49 @@ _BEHIND = f"""
 end
 local until_us = tonumber(table.remove(ARGV))
 local answer = transfer(KEYS, ARGV)
-local moved, began_us, at_us = answer[1], answer[4], answer[4]
--- The client has hints for the first call alone.
-ARGV[7] = ''
-for _ = 2, {_MOMENTS} do
-  local set_aside, late, _, role, recurring, newer, step, next_ms = unpack(answer, 2, 9)
-  local is_told = set_aside + late + #recurring + #newer > 0 or step[1] ~= 'done'
+local moved, began_us, left, plain = answer[1], answer[4], {_TRANSFERS}, true
+if answer[8][1] ~= 'done' then
+  return answer
+end
+-- The client has a step of its pass, and hints, for the first call alone.
+ARGV[6], ARGV[7] = 'deliver', ''
+while left > 0 do
+  local set_aside, late, _, role, recurring, newer, _, next_ms = unpack(answer, 2, 9)
+  local is_told = set_aside + late + #recurring + #newer > 0
   if role ~= 'alone' or is_told or not next_ms or next_ms * 1000 >= until_us then
     break
   end
-  at_us = math.max(at_us, next_ms * 1000)
-  if call('ZCOUNT', KEYS[{load("transfer").keys.index("recurring_due") + 1}], '-inf', next_ms) > 0 then
+  if call('ZCOUNT', {_key("recurring_due")}, '-inf', next_ms) > 0 then
     -- The client offers the next occurrence, and does so at that moment.
     break
+  end
+  local at_us = math.max(began_us, next_ms * 1000)
+  -- Nothing but the due times depends on the time in a queue without these. To search a shuffled list for items of many
+  -- moments at once takes a small part of the time that a search for each takes.
+  local several = plain and call('ZCARD', {_key("leases")}) == 0 and call(
+    'EXISTS', {_key("settings")}, {_key("forget")}, {_key("recurring_due")}, {_key("newer")}) == 0
+  if several then
+    local last = math.min({_TOGETHER}, call('ZCARD', {_key("timeout")})) - 1
+    local last_ms = call('ZRANGE', {_key("timeout")}, last, last, 'WITHSCORES')[2]
+    at_us = math.max(at_us, math.min(last_ms * 1000, until_us - 1))
   end
   end_keys(call, math.floor(at_us / 1000))
   run_at(at_us)
   answer = transfer(KEYS, ARGV)
-  moved = moved + answer[1]
+  moved, left = moved + answer[1], left - (several and {_COUNTS_FOR} or 1)
+  if answer[8][1] == 'lost' then
+    if not several then
+      break
+    end
+    -- A search at once is too much here.
+    plain = false
+  end
 end
--- To the client all of it was one transfer at the first moment.
+-- To the client all of it was one transfer at the first moment. What is due later is found at its own moment.
 answer[1], answer[4] = moved, began_us
+if answer[8][1] ~= 'done' then
+  answer[8] = {{'done', 0}}
+end
 return answer
 """
 

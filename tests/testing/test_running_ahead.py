@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import random
+import struct
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
@@ -40,8 +41,39 @@ def test_10000_items_of_30_days_need_few_calls(
     admin.config_resetstat()
     clock.advance(days=30)
     assert queue.read_all() == [str(number) for number in range(10_000)]
-    # A moment a day costs a look, and 1,000 due times are gone through at once.
+    # A moment a day costs a look, and some thousand due times are gone through at once.
     assert calls(admin) < 400
+    figures: Any = admin.info("commandstats")
+    # A shuffled list is searched for many items at once. A search for each of them alone takes most of the time.
+    assert sum(figures.get(f"cmdstat_{name}", {"calls": 0})["calls"] for name in ("lpos", "lrange", "lrem")) < 10_000
+
+
+def of_java(chance: random.Random, value: str) -> bytes:
+    """An entry of Redisson, whose id is random."""
+    return b"\x08" + chance.randbytes(8) + struct.pack("<Q", len(value)) + value.encode()
+
+
+def test_javas_items_in_a_long_list_need_few_calls(
+    clock: TestClock, queue: Any, delayed: Any, admin: redis.Redis
+) -> None:
+    """A list so long is not searched for many of Java's items at once. Each is looked for alone, in the same call."""
+    chance = random.Random(7)
+    dues = {of_java(chance, f"{number}"): 400 * DAY for number in range(45_000)}
+    dues |= {of_java(chance, f"{number:03}"): (number + 1) * DAY / 10 for number in range(200)}
+    members = list(dues)
+    chance.shuffle(members)
+    with admin.pipeline(transaction=False) as pipe:
+        for at in range(0, len(members), 5000):
+            some = members[at : at + 5000]
+            pipe.zadd(delayed.keys.timeout, {each: (START + dues[each]).timestamp() * 1000 for each in some})
+            pipe.rpush(delayed.keys.envelopes, *some)
+        pipe.execute()
+    delayed.offer("first", 1)
+    admin.config_resetstat()
+    clock.advance(days=30)
+    assert queue.read_all() == ["first", *(f"{number:03}" for number in range(200))]
+    assert admin.llen(delayed.keys.envelopes) == 45_000
+    assert calls(admin) < 300
 
 
 def run(
@@ -110,6 +142,53 @@ def history_of(chance: random.Random, flavour: Flavour) -> Callable[[Any, TestCl
             note(queue.size())
 
     return history
+
+
+def plain_history_of(chance: random.Random, flavour: Flavour, url: str) -> Callable[[Any, TestClock, list[Any]], None]:
+    """Nothing but the due times depends on the time in one queue. A handler of another one looks at it."""
+
+    def history(client: Any, clock: TestClock, notes: list[Any]) -> None:
+        quiet, lean, worker = (
+            client.delayed_queue("quiet"),
+            client.delayed_queue("quiet", lean=True),
+            flavour.worker(client),
+        )
+
+        @worker.handler("busy")
+        def handle(value: str) -> None:
+            notes.append((clock.now, value, admin.lrange("quiet", 0, -1)))
+
+        moments = [timedelta(seconds=chance.randrange(1, 400_000)) for _ in range(300)]
+        with redis.Redis.from_url(url) as admin, worker:
+            for number in range(800):
+                moment, kind = chance.choice(moments), chance.randrange(40)
+                due_ms = (START + moment).timestamp() * 1000
+                if kind == 0:
+                    # Queues that have items of one moment go on in any order then.
+                    client.delayed_queue("busy").offer(str(number), moment + timedelta(milliseconds=500))
+                elif kind == 1:
+                    admin.zadd(quiet.keys.timeout, {b"no entry %d" % number: due_ms})
+                elif kind < 8:
+                    member = of_java(chance, str(number))
+                    admin.zadd(quiet.keys.timeout, {member: due_ms})
+                    admin.rpush(quiet.keys.envelopes, member)
+                else:
+                    (lean if kind < 16 else quiet).offer(str(number), moment)
+            # Nobody has told of the entries that were written here. This transfer finds the first of them.
+            quiet.offer("now", 0)
+            clock.settle()
+            while clock.now < START + timedelta(seconds=400_000):
+                clock.advance(timedelta(seconds=chance.randrange(1, 200_000)))
+                notes.append((clock.now, admin.lrange("quiet", 0, -1), admin.lrange(quiet.keys.quarantine, 0, -1)))
+
+    return history
+
+
+@pytest.mark.parametrize("seed", [0, *map(by_night, range(1, 8))])
+def test_items_of_many_moments_are_moved_at_once_as_they_are_one_by_one(flavour: Flavour, url: str, seed: int) -> None:
+    notes, state = run(flavour, url, plain_history_of(random.Random(seed), flavour, url), ahead=True)
+    assert (notes, state) == run(flavour, url, plain_history_of(random.Random(seed), flavour, url), ahead=False)
+    assert sum(len(each) > 2 and isinstance(each[1], str) for each in notes) > 5
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2, *map(by_night, range(3, 8))])
