@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from importlib.util import find_spec
-from typing import Any, Protocol
+from typing import Any, Protocol, TextIO
 
 from redisson_dq._shell import safe
 from redisson_dq.cli.frame._layout import field_lines, folded, line_with_command, text_lines, tree_lines
@@ -140,12 +140,19 @@ def say(text: str = "", *, error: bool = False, lines: bool = False) -> None:
     stream = sys.stderr if error else sys.stdout
     encoding = stream.encoding or "utf-8"
     shown = "\n".join(map(safe, text.split("\n"))) if lines else safe(text)
-    print(shown.encode(encoding, "backslashreplace").decode(encoding), file=stream, flush=True)
+    _write(shown.encode(encoding, "backslashreplace").decode(encoding), stream)
+    stream.flush()
 
 
 def show_json(value: Any, *, indent: int | None = None) -> None:
     """Prints a value as JSON, in ASCII without control characters."""
-    print(json.dumps(_plain(value), indent=indent).replace("\x7f", "\\u007f"))
+    _write(json.dumps(_plain(value), indent=indent).replace("\x7f", "\\u007f"), sys.stdout)
+
+
+def _write(text: str, stream: TextIO) -> None:
+    # print() writes the end of a line apart where nothing is buffered, as in most containers. In a log that several
+    # processes share, a line of another one would stand before it.
+    stream.write(f"{text}\n")
 
 
 def _with_bold_heads(lines: Sequence[TableLine]) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import os
 import signal
@@ -267,6 +268,20 @@ class TestOutput:
             "big": 2**63,
             "s": {"1": []},
         }
+
+    def test_a_line_and_its_end_are_written_at_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Several processes share a log, and a line of another one must not stand between."""
+        written: list[str] = []
+
+        class Stream(io.StringIO):
+            def write(self, text: str) -> int:
+                written.append(text)
+                return super().write(text)
+
+        monkeypatch.setattr(sys, "stdout", Stream())
+        Output().text("a")
+        Output(True).line(b=1)
+        assert written == ["a\n", '{"schema": 1, "b": 1}\n']
 
 
 def test_progress_without_a_terminal_says_little(capsys: pytest.CaptureFixture[str]) -> None:
