@@ -190,7 +190,7 @@ _FIRST_WAITS: dict[str, Callable[[Any], Any]] = {
 
 
 @_LEAVES_SOCKETS
-@pytest.mark.parametrize("stride", [5, by_night(1)])
+@pytest.mark.parametrize("stride", [9, by_night(1)])
 @pytest.mark.parametrize("wait", _FIRST_WAITS)
 def test_the_first_wait_at_every_point(wait: str, stride: int) -> None:
     """In it the client starts its threads. What has begun runs, and no lock of anybody is left held."""

@@ -15,7 +15,7 @@ from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import RedisReplyError
 from redisson_dq.waiting.line import Lifeline
 from redisson_dq.wire.blocking import Pop
-from tests.conftest import PATIENCE, by_night, eventually
+from tests.conftest import PATIENCE, by_night, eventually, thinned
 from tests.faults.world import World
 from tests.flavours import Flavour
 
@@ -96,8 +96,7 @@ def world() -> Iterator[World]:
         yield made
 
 
-@pytest.mark.parametrize("right", _RIGHTS)
-@pytest.mark.parametrize("call", _CALLS)
+@pytest.mark.parametrize(("call", "right"), thinned(_CALLS, _RIGHTS, of=3))
 def test_what_is_refused_was_not_done(world: World, call: str, right: str) -> None:
     admin = world.admin
     admin.flushall()

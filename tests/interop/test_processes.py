@@ -25,7 +25,7 @@ from tests.interop.conftest import OpenJava
 from tests.interop.sides import Java, entries, server_ms, waiting
 from tests.peer import JavaPeer
 
-EACH, EACH_AT_NIGHT = 600, 2500
+EACH, EACH_AT_NIGHT = 300, 2500
 
 
 @final

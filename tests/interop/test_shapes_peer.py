@@ -1,4 +1,4 @@
-"""Wildcards, subclasses of collections, maps of enums, sets of what Python cannot hash: declarations and bytes."""
+"""Wildcards, subclasses of collections, maps of enums, arrays of type variables: declarations and bytes."""
 
 from __future__ import annotations
 
@@ -211,3 +211,32 @@ def test_models_hold_what_has_no_hash(rig: Rig, tmp_path: Path) -> None:
         for row, text in zip(rows, rig.texts(again), strict=True)
         if text != texts[row[0]]
     ] == []
+
+
+# -- fields of arrays of type variables in Kryo ----------------------------------------------------------------------
+
+#: What Java cannot write, or reads as something else.
+REFUSED_ARRAYS = {"hStrings", "hEmpty", "hNumbers", "hList", "hDeep", "hMap", "hCubes", "hListOf"}
+
+
+def test_java_reads_each_array_that_python_writes(rig: Rig) -> None:
+    module = rig.classes / "generated_cells.py"
+    assert main(["generate-classes", str(rig.classes), "cells.CellsOf$*", "-o", str(module)]) == 0
+    module_of(module)
+    written, texts, read_back = rig.samples("cells.CellsOf")
+    kryo, serialization = CODECS["Kryo5Codec"], CODECS["SerializationCodec"]
+    assert {name for name in texts if (name, kryo.name) not in read_back} == REFUSED_ARRAYS
+    sent = []
+    for name in texts:
+        value = serialization.decode(written[name, serialization.name])
+        data = written.get((name, kryo.name))
+        if data is not None:
+            assert serialization.encode(kryo.decode(data)) == serialization.encode(value)
+        if name in REFUSED_ARRAYS:
+            with pytest.raises(EncodeError, match=r"whose declaration names a type variable: Java's Kryo reads it as"):
+                kryo.encode(value)
+        else:
+            assert kryo.encode(value) == data
+            sent.append((name, kryo.encode(value)))
+    assert rig.texts([(kryo.name, data) for _name, data in sent]) == [texts[name] for name, _data in sent]
+    assert len(sent) > 10

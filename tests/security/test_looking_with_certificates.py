@@ -15,7 +15,7 @@ import redisson_dq
 from redisson_dq.cli import main
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
-from tests.conftest import PROGRAMS, eventually
+from tests.conftest import PROGRAMS, by_night, eventually
 from tests.security.conftest import Certificates
 
 LOOKS = (
@@ -115,8 +115,9 @@ def test_a_sentinel_with_certificates_and_a_password(
         assert "without TLS" not in told
 
 
+@pytest.mark.parametrize("words", ["queues", by_night("offer orders 1")])
 def test_tls_on_one_side_alone(
-    tls_server: tuple[EmbeddedServer, int], certificates: Certificates, capsys: pytest.CaptureFixture[str]
+    tls_server: tuple[EmbeddedServer, int], certificates: Certificates, capsys: pytest.CaptureFixture[str], words: str
 ) -> None:
     server, port = tls_server
     for url, remedy in (
@@ -124,7 +125,6 @@ def test_tls_on_one_side_alone(
         (f"rediss://localhost:{server.port}/0?{files_of(certificates)}", "redis://"),
         (f"rediss://localhost:{port}/0?{urlencode({'ssl_ca_certs': certificates.client})}", "ssl_ca_certs"),
     ):
-        for words in ("queues", "offer orders 1"):
-            assert main([*words.split(), "--url", url]) == 69
-            (line,) = capsys.readouterr().err.splitlines()
-            assert remedy in line
+        assert main([*words.split(), "--url", url]) == 69
+        (line,) = capsys.readouterr().err.splitlines()
+        assert remedy in line

@@ -19,7 +19,7 @@ import pytest
 from redisson_dq.cli import main
 from redisson_dq.cli.frame import DATA, PROBLEM, USAGE
 from redisson_dq.cli.generate_classes._names import class_candidates, identifier, literal, unique
-from tests.conftest import environment
+from tests.conftest import by_night, environment
 from tests.peer import VERSIONS, build
 from tests.unit.codecs.vectors import vectors
 
@@ -135,7 +135,7 @@ class TestModules:
         assert "\nclass Body(ABC):  # noqa: B024\n" in made
         assert "\nclass Ball(Body):\n" in made
 
-    @pytest.mark.parametrize("options", OPTIONS, ids=" ".join)
+    @pytest.mark.parametrize("options", [*OPTIONS[::3], *map(by_night, OPTIONS[1:3])], ids=" ".join)
     def test_they_are_typed_and_laid_out(
         self, java_classes: Path, generate: Generate, tmp_path: Path, mypy_strict: list[str], options: list[str]
     ) -> None:

@@ -42,6 +42,7 @@ from redisson_dq.errors import ArgumentError, DecodeError, EncodeError
 from redisson_dq.java import java_class
 from redisson_dq.java.collections import set_of
 from redisson_dq.java.hashing import hash_map_order, java_hash
+from tests.conftest import as_many
 from tests.proto.shipment_pb2 import Shipment
 from tests.unit.codecs import acme, orders
 from tests.unit.codecs.vectors import vectors
@@ -67,7 +68,7 @@ def test_the_bytes_do_not_depend_on_the_process() -> None:
     here = orders.lines()
     assert len(here) > 100
     assert {line.split()[1] for line in here} == orders.VALUES.keys()
-    for seed in ("0", "1", "2", "3"):
+    for seed in ("0", "1", "2", "3")[: as_many(2, 4)]:
         assert lines_of_a_process(seed) == here
 
 

@@ -30,7 +30,7 @@ generic = SerializationCodec(unknown="generic")
 LIMIT = 60.0
 OBJECTS = "[Ljava.lang.Object;"
 #: How often one object is referred to.
-OFTEN = as_many(1_000, 5_000)
+OFTEN = as_many(500, 5_000)
 
 
 def array_list(*items: Content) -> Instance:

@@ -233,7 +233,7 @@ def values() -> list[Any]:
             found.append(made)
     chance = random.Random(3)
     pool = [*VALUES, *found[-300:]]
-    for _ in range(as_many(150, 600)):
+    for _ in range(as_many(80, 600)):
         made = Wide()
         for name in ("texts", "text", "customer", "anything", "next", "numbers", "counts"):
             if chance.random() < 0.4:
@@ -282,8 +282,8 @@ def test_without_shortcuts_all_is_the_same(name: str, no_shortcuts: Callable[[],
     given = values()
     written = [outcome(codec.encode, value) for value in given]
     known = {vector.data for vector in vectors(codec.name) if vector.data and len(vector.data) < 2_000}
-    found = {*sorted(known)[:: as_many(1 + len(known) // 200, 1)]}
-    for value in given[:: len(given) // 400]:
+    found = {*sorted(known)[:: as_many(1 + len(known) // 100, 1)]}
+    for value in given[:: len(given) // as_many(200, 400)]:
         with contextlib.suppress(EncodeError):
             found.add(codec.encode(value))
     whole = damaged(sorted(found))

@@ -90,7 +90,7 @@ REFUSED = {"timezone/utc", "timezone/berlin", "timezone/offset", "calendar/utc",
 
 MUTATIONS = 20
 #: So many damaged bytes are enough.
-ENOUGH = as_many(20_000, 1_000_000)
+ENOUGH = as_many(14_000, 1_000_000)
 
 
 def name_of(vector: Vector) -> str:
