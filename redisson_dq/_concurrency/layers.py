@@ -191,7 +191,7 @@ class _AwaitedByThread:
         ended: queue.SimpleQueue[asyncio.Task[Any]] = queue.SimpleQueue()
 
         def start() -> None:
-            self._task = self._loop.create_task(_until_end(result))
+            self._task = self._loop.create_task(_until_end(result), name="redisson_dq-layer")
             self._task.add_done_callback(ended.put)
             if self._is_left:
                 self._task.cancel()

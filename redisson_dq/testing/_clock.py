@@ -25,8 +25,9 @@ from redisson_dq.testing._held import is_behind
 from redisson_dq.testing._jumps import Auto
 from redisson_dq.testing._leaks import look
 from redisson_dq.testing._lines import TimedLines
+from redisson_dq.testing._loops import is_ours
 from redisson_dq.testing._moments import LAST_US, after, epoch_us
-from redisson_dq.testing._rest import Rest, is_ours
+from redisson_dq.testing._rest import Rest
 from redisson_dq.testing._scripts import CLOCK_KEY, MARK_KEY, OWNER_KEY, STEP
 from redisson_dq.testing._waits import Alarms, ClockOfAlarms, TimedAlarm, TimedTimer
 

@@ -9,8 +9,8 @@ from concurrent.futures import CancelledError as CancelledInThreadError
 from datetime import timedelta
 
 from redisson_dq.errors import RedissonDQError
-from redisson_dq.testing._loops import waiting_users
-from redisson_dq.testing._rest import Abandoned, Rest, is_ours
+from redisson_dq.testing._loops import is_ours, waiting_users
+from redisson_dq.testing._rest import Abandoned, Rest
 from redisson_dq.testing._waits import Alarms, NoRestError
 
 __all__ = ["Auto"]

@@ -8,14 +8,19 @@ import threading
 from types import CoroutineType, FrameType
 from typing import Any
 
-__all__ = ["handlers_elsewhere", "idle", "waiting_users"]
+__all__ = ["handlers_elsewhere", "idle", "is_ours", "waiting_users"]
 
-_LIBRARY = "redisson_dq."
+_LIBRARY, _NAMED = "redisson_dq.", "redisson_dq"
 # Between two looks at a handler that awaits something which is not the library's, in seconds of real time.
 _LOOK = 0.001
 # How coroutines, generators and asynchronous generators call their frames, and what they await.
 _KINDS = ("cr", "gi", "ag")
 _AWAITED = ("cr_await", "gi_yieldfrom", "ag_await")
+
+
+def is_ours(name: str) -> bool:
+    """Whether the library has started the thread or the task of this name."""
+    return name.startswith(_NAMED)
 
 
 def idle(loop: asyncio.AbstractEventLoop, over: threading.Event) -> None:
@@ -63,8 +68,9 @@ def waiting_users(loop: asyncio.AbstractEventLoop) -> list[asyncio.Task[Any]]:
     """The tasks of the user's that wait for something in the library."""
     found = []
     for task in _tasks(loop):
-        frames = _frames(task)
-        if frames and _module(frames[-1]).startswith(_LIBRARY) and not _module(frames[0]).startswith(_LIBRARY):
+        # By its name: the outermost frame of a task of asyncio.gather or create_task may be a call of the library.
+        frames = [] if is_ours(task.get_name()) else _frames(task)
+        if frames and _module(frames[-1]).startswith(_LIBRARY):
             found.append(task)
     return found
 

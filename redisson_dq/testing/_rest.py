@@ -20,23 +20,17 @@ from functools import partial
 
 from redisson_dq._clock import SYSTEM
 from redisson_dq.testing._lines import TimedLines
-from redisson_dq.testing._loops import handlers_elsewhere, idle
+from redisson_dq.testing._loops import handlers_elsewhere, idle, is_ours
 from redisson_dq.testing._waits import Alarms, NoRestError
 
-__all__ = ["Abandoned", "Rest", "is_ours"]
+__all__ = ["Abandoned", "Rest"]
 
-_PREFIX = "redisson_dq"
 # A thread that ends tells nobody. So there is a look at the threads every so many seconds.
 _LOOK = 0.002
 
 
 class Abandoned(Exception):
     """Nobody wants to know any more."""
-
-
-def is_ours(name: str) -> bool:
-    """Whether the library has started the thread or the task of this name."""
-    return name.startswith(_PREFIX)
 
 
 class Rest:

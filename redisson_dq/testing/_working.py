@@ -17,7 +17,7 @@ from redisson_dq.errors import ArgumentError
 from redisson_dq.items import SettleOutcome
 from redisson_dq.testing._clock import TestClock
 from redisson_dq.testing._waits import NoRestError
-from redisson_dq.working.happenings import GivenUp
+from redisson_dq.working.happenings import GivenUp, Unreadable
 from redisson_dq.working.routing import choose
 
 __all__ = ["MadeEvent", "handle_one", "make_event", "run_until_idle"]
@@ -121,8 +121,8 @@ def run_until_idle(worker: Any, *, timeout: float = 10.0, clock: TestClock | Non
     Recurring offers may go on. With a ``clock`` time jumps over delays and back-offs. Without one they pass in real
     time. A worker that does not run is started, and stopped at the end.
 
-    Raises the error of the first value that was given up. Raises NoRestError after ``timeout`` seconds of real time; it
-    lists the values that are left, and when the next one is due.
+    Raises the error of the first value that was given up, or that the codec cannot read. Raises NoRestError after
+    ``timeout`` seconds of real time; it lists the values that are left, and when the next one is due.
     """
     idle = _Idle(worker, timeout, clock)
     if type(worker).__module__.startswith("redisson_dq._sync"):
@@ -139,7 +139,11 @@ class _Idle:
         self._clock = clock
         self._deadline = SYSTEM.monotonic() + timeout
         self._errors: list[BaseException] = []
-        worker.on(GivenUp)(lambda happening: self._errors.append(happening.error))
+        # Seconds for handlers to return at the end. None: as long as the worker says.
+        self._grace: float | None = None
+        # No handler gets a value that cannot be read, and it comes again no more.
+        for kind in (GivenUp, Unreadable):
+            worker.on(kind)(lambda happening: self._errors.append(happening.error))
 
     def run(self) -> None:
         starts = not self._worker.is_running
@@ -148,9 +152,16 @@ class _Idle:
         try:
             while not self._is_over(self._figures()):
                 self._step()
+        except NoRestError:
+            self._wait_for_no_handler()
+            raise
         finally:
             if starts:
-                self._worker.stop()
+                self._worker.stop(self._grace)
+
+    def _wait_for_no_handler(self) -> None:
+        # A grace goes by the test's clock, which stands still.
+        self._grace = 0.0
 
     def _figures(self) -> Mapping[str, Any]:
         if self._clock is not None:
@@ -175,9 +186,12 @@ class _Idle:
                 if self._is_over(await self._worker.stats()):
                     return
                 await (asyncio.sleep(_LOOK) if self._clock is None else self._stepped(self._clock))
+        except NoRestError:
+            self._wait_for_no_handler()
+            raise
         finally:
             if starts:
-                await self._worker.stop()
+                await self._worker.stop(self._grace)
 
     @staticmethod
     async def _stepped(clock: TestClock) -> None:
