@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable
 from datetime import timedelta
@@ -15,6 +16,9 @@ __all__ = ["Outage"]
 class Outage:
     """An outage, from the first part that cannot reach Redis until no part fails any more. The parts are those that
     retry by themselves: waits, renewals, acks, transfers.
+
+    A try that began in an outage may fail after its end: a reply is late, or a connection broke that nobody has read
+    from since. That is no outage of its own. The part tries again, and its next failure counts.
     """
 
     def __init__(self, clock: Clock, observers: Observers) -> None:
@@ -23,6 +27,8 @@ class Outage:
         self._mutex = threading.RLock()
         self._parts: set[str] = set()
         self._since = 0.0
+        # When the last outage was over.
+        self._over = -math.inf
         #: The hooks of the client's workers, which are called with Away and BackAgain too.
         self.hooks: list[Callable[[Happening], object]] = []
         #: Why the last outage began, and when by this machine's calendar, in epoch us. None: there was none.
@@ -30,9 +36,11 @@ class Outage:
         #: Whether some part cannot reach Redis, or the last one that could not tries no more.
         self.is_going_on = False
 
-    def began(self, part: str, error: BaseException) -> None:
-        """One part cannot reach Redis."""
+    def began(self, part: str, error: BaseException, tried: float) -> None:
+        """One part cannot reach Redis. ``tried`` is when the try that failed began, in seconds of the clock."""
         with self._mutex:
+            if not self.is_going_on and tried < self._over:
+                return
             self._parts.add(part)
             first, self.is_going_on = not self.is_going_on, True
             if first:
@@ -50,7 +58,10 @@ class Outage:
             self._parts.discard(part)
             last = self.is_going_on and not self._parts
             self.is_going_on = bool(self._parts)
-            after = timedelta(seconds=self._clock.monotonic() - self._since)
+            now = self._clock.monotonic()
+            if last:
+                self._over = now
+            after = timedelta(seconds=now - self._since)
         if last:
             self._tell(BackAgain(after=after))
 

@@ -90,7 +90,9 @@ class PopEngine:
         self._behind: Request[list[Taken]] | None = None
         # Why Redis could not be reached, or refused, when that was last found out.
         self._reason: RedisConnectionError | None = None
-        self._chose = self._began = 0.0
+        #: When the pumper has chosen its work last.
+        self.chose = 0.0
+        self._began = 0.0
         self._pauses = Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
         self.until = math.inf
         self.emptied = -math.inf
@@ -170,7 +172,7 @@ class PopEngine:
 
         ``is_answered`` tells whether the caller that pumps has its answer. ``has_returns``: values have to go back.
         """
-        self._chose = now
+        self.chose = now
         # Nobody has rung for long. So others see to the callers that wait.
         lingered = self.state is State.LINGERED
         has_debts = self.debts.admit()
@@ -302,7 +304,7 @@ class PopEngine:
         if trouble.maybe_done:
             self.line.doubt()
         self.line.answer_expired(trouble)
-        if now - self._chose > _LONGEST_PAUSE:
+        if now - self.chose > _LONGEST_PAUSE:
             # Redis could be reached since the last trouble: nothing has come, so nothing has told.
             self._pauses.reset()
         return self._pauses.next()

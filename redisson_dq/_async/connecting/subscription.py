@@ -122,10 +122,11 @@ class Subscription:
     async def _run(self) -> None:
         pauses = Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
         while not self._closed:
+            tried = self._connections.clock.monotonic()
             try:
                 current = await self._connections.connected("", self._role, _together(self._queues()))
             except RedissonDQError as error:
-                self._connections.outage.began(_PART, error)
+                self._connections.outage.began(_PART, error, tried)
                 logger.debug("cannot subscribe, next try in %.2f s: %s", pauses.coming, error)
             else:
                 self._connections.outage.ended(_PART)

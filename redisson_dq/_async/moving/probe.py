@@ -69,6 +69,7 @@ class Probe:
     async def run(self) -> None:
         """Makes one probe, and has the timer armed for the next one."""
         error: RedisConnectionError | None = None
+        tried = self._connections.clock.monotonic()
         try:
             if not self._is_away:
                 await self._ping()
@@ -83,7 +84,7 @@ class Probe:
         if error is None:
             self._connections.outage.ended(_NAME)
         else:
-            self._connections.outage.began(_NAME, error)
+            self._connections.outage.began(_NAME, error, tried)
         # In a cluster the others' items would wait for the node that does not answer.
         soon = error is not None and not self._connections.is_cluster
         self._timer.arm(_NAME, min(self._interval_us, _AGAIN_US) if soon else self._interval_us, self._ring)

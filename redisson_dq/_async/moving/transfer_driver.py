@@ -241,11 +241,12 @@ class TransferDriver:
     async def _transfer(self, task: Task, departure: Departure) -> None:
         if task.engine.state is State.CLOSED:
             return
+        tried = self._clock.monotonic()
         try:
             decided = await self._transfers.run(task, departure)
         except ClosedError:
             return
         except Exception as error:
             # Every error counts: an engine that never hears of the transfer's end would move nothing any more.
-            decided = await self._transfers.failed(task, error)
+            decided = await self._transfers.failed(task, error, tried)
         self._carry_out(task, decided)

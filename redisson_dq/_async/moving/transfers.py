@@ -86,9 +86,9 @@ class Transfers:
         self._counts.early += task.engine.was_early
         return Decided(actions, read_us)
 
-    async def failed(self, task: Task, error: Exception) -> Decided:
-        """Takes in that a transfer has failed. The next one follows after a pause."""
-        if task.failed(error):
+    async def failed(self, task: Task, error: Exception, tried: float) -> Decided:
+        """Takes in that a transfer has failed that began at ``tried``. The next one follows after a pause."""
+        if task.failed(error, tried):
             self._head_start = HeadStart(busy_wait=self._options.busy_wait)
         await self._connections.refresh()
         at_us = self._clock.now_us()

@@ -197,7 +197,7 @@ class Actions:
         assert isinstance(held.error, RedisConnectionError)
         with self._line.mutex:
             seconds = self._engine.suffer(held.error, self._clock.monotonic())
-        self._connections.outage.began(self._part, held.error)
+        self._connections.outage.began(self._part, held.error, self._engine.chose)
         logger.debug("queue %r: waiting again in %.2f s: %s", self._key, seconds, held.error)
         await self._connections.refresh()
         await self.closing.wait(seconds)

@@ -76,10 +76,11 @@ class Errands:
             with self._line.mutex:
                 self._feed(Trigger.DENIED)
             return
+        tried = self._connections.clock.monotonic()
         reason = await self._cause(refusal)
         if isinstance(reason, RedisConnectionError):
             logger.debug("queue %r: waiting again: %s", self._source.key, reason)
-            self._connections.outage.began(self._part, reason)
+            self._connections.outage.began(self._part, reason, tried)
             await self._connections.refresh()
             with self._line.mutex:
                 self._engine.suffer(reason)

@@ -81,6 +81,8 @@ class Lookout:
         self._pauses = Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
         # When somebody has waited last, and when it has made its last check without a command.
         self._waited_at = self._ticked_at = 0.0
+        # When the last round began. A connection that breaks between two rounds was well by then.
+        self._tried = 0.0
         self._tick_seconds = self._clock.every(_TICK)
         self._mutex = AsyncMutex()
         self._is_running = False
@@ -205,7 +207,7 @@ class Lookout:
                     if pumps := sources.ask(called, now):
                         asked[sources] = pumps
             if asked:
-                self._waited_at = now
+                self._waited_at = self._tried = now
                 await self._link.exchange(asked, self._brake.came)
                 self._connections.outage.ended(self._part)
                 self._pauses.reset()
@@ -241,7 +243,7 @@ class Lookout:
                     pump.suffer(_reason(error, f"queue {pump.source.key!r}", sent=pump.may_have_taken))
         reason = _reason(error, "waiting for many queues")
         if isinstance(reason, RedisConnectionError):
-            self._connections.outage.began(self._part, reason)
+            self._connections.outage.began(self._part, reason, self._tried)
             await self._connections.refresh()
         seconds = self._pauses.next()
         logger.debug("a lookout: waiting again in %.2f s: %s", seconds, reason)

@@ -40,7 +40,7 @@ class Prober:
 
     async def _run(self) -> None:
         while not self._ends:
-            error = None
+            error, tried = None, self._connections.clock.monotonic()
             for arrivals in self._arrivals():
                 error = await arrivals.look(self._connections)
                 if error is not None or self._ends:
@@ -48,7 +48,7 @@ class Prober:
             if error is None:
                 self._connections.outage.ended(_PART)
             elif not self._ends:
-                self._connections.outage.began(_PART, error)
+                self._connections.outage.began(_PART, error, tried)
             self._changed.off()
             if not self._ends:
                 await self._changed.wait(self._seconds if error is None else min(self._seconds, _AGAIN))

@@ -211,14 +211,14 @@ class Renewal:
         for start in range(0, len(deliveries), 1000):
             batch = deliveries[start : start + 1000]
             request = settling.extend([lease_of(each).id for each in batch], settling.source.visible)
-            self._asked_at = self._clock.monotonic()
+            self._asked_at = asked_at = self._clock.monotonic()
             try:
                 now_us, deadline_ms, outcomes = self._connections.run(request)
             except ClosedError:
                 return True
             except RedissonDQError as error:
                 if isinstance(error, RedisConnectionError):
-                    self._connections.outage.began(_PART, error)
+                    self._connections.outage.began(_PART, error, asked_at)
                     logger.debug("queue %r: %d leases are not renewed yet: %s", settling.name, len(batch), error)
                 else:
                     logger.warning("queue %r: %d leases are not renewed yet: %s", settling.name, len(batch), error)

@@ -83,11 +83,13 @@ class Task:
             self.connections.refusals.ended(self.keys.channel)
         return may_be_slow
 
-    def failed(self, error: Exception) -> bool:
-        """Notes that a transfer has failed. True when the hints are forgotten, as they may be the cause."""
+    def failed(self, error: Exception, tried: float) -> bool:
+        """Notes that a transfer has failed that began at ``tried``. True when the hints are forgotten, as they may be
+        the cause.
+        """
         self.hints.forget()
         if isinstance(error, RedisConnectionError):
-            self.connections.outage.began(self.keys.channel, error)
+            self.connections.outage.began(self.keys.channel, error, tried)
             logger.debug("queue %r: a transfer failed, it will be tried again: %s", self.keys.ready, error)
             return False
         # Redis has answered, or a defect of ours has shown.

@@ -244,11 +244,12 @@ class TransferDriver:
     def _transfer(self, task: Task, departure: Departure) -> None:
         if task.engine.state is State.CLOSED:
             return
+        tried = self._clock.monotonic()
         try:
             decided = self._transfers.run(task, departure)
         except ClosedError:
             return
         except Exception as error:
             # Every error counts: an engine that never hears of the transfer's end would move nothing any more.
-            decided = self._transfers.failed(task, error)
+            decided = self._transfers.failed(task, error, tried)
         self._carry_out(task, decided)

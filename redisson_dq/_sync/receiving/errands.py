@@ -79,10 +79,11 @@ class Errands:
             with self._line.mutex:
                 self._feed(Trigger.DENIED)
             return
+        tried = self._connections.clock.monotonic()
         reason = self._cause(refusal)
         if isinstance(reason, RedisConnectionError):
             logger.debug("queue %r: waiting again: %s", self._source.key, reason)
-            self._connections.outage.began(self._part, reason)
+            self._connections.outage.began(self._part, reason, tried)
             self._connections.refresh()
             with self._line.mutex:
                 self._engine.suffer(reason)

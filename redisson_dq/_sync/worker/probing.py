@@ -43,7 +43,7 @@ class Prober:
 
     def _run(self) -> None:
         while not self._ends:
-            error = None
+            error, tried = None, self._connections.clock.monotonic()
             for arrivals in self._arrivals():
                 error = arrivals.look(self._connections)
                 if error is not None or self._ends:
@@ -51,7 +51,7 @@ class Prober:
             if error is None:
                 self._connections.outage.ended(_PART)
             elif not self._ends:
-                self._connections.outage.began(_PART, error)
+                self._connections.outage.began(_PART, error, tried)
             self._changed.off()
             if not self._ends:
                 self._changed.wait(self._seconds if error is None else min(self._seconds, _AGAIN))

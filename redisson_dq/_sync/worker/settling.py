@@ -203,6 +203,7 @@ class Settler:
             requests.append(settling.durably(request, None))
         results: list[Any]
         told = [self.settling(how.name, batch) for _, how, batch in batches]
+        tried = self._connections.clock.monotonic()
         try:
             if len(requests) == 1:
                 results = [self._connections.run(requests[0])]
@@ -226,12 +227,12 @@ class Settler:
             self._connections.refusals.ended((_PART, settling.source.key))
             for settlement, outcome in zip(batch, result, strict=True):
                 self.tell(settlement, outcome)
-        self._failed(failed.values())
+        self._failed(failed.values(), tried)
         # In the order in which they were put.
         return [each for each in settlements if each in failed and self._still(each, failed[each])]
 
-    def _failed(self, errors: Iterable[RedissonDQError]) -> None:
-        """Notes the errors of a round trip."""
+    def _failed(self, errors: Iterable[RedissonDQError], tried: float) -> None:
+        """Notes the errors of a round trip that began at ``tried``."""
         away = refusal = None
         for error in errors:
             if isinstance(error, RedisConnectionError):
@@ -239,7 +240,7 @@ class Settler:
             elif not isinstance(error, ClosedError):
                 refusal = error
         if away is not None:
-            self._connections.outage.began(_PART, away)
+            self._connections.outage.began(_PART, away, tried)
         else:
             self._connections.outage.ended(_PART)
         if refusal is not None and not self._is_refused:
