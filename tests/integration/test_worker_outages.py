@@ -13,8 +13,10 @@ import pytest
 import redis
 
 from redisson_dq.codecs import StringCodec
+from redisson_dq.scripts.script import load
 from redisson_dq.worker import Away, BackAgain, HandedBack, Succeeded
 from tests.conftest import ONE_FLAVOUR_BY_DAY, PATIENCE, by_night, eventually
+from tests.faults.gate import Gate as Link
 from tests.flavours import Flavour
 from tests.integration.whereabouts import whereabouts
 from tests.workers.handlers import Gate, Ledger, Log, at_rest, running
@@ -113,6 +115,27 @@ def test_what_ended_while_redis_was_away_is_acked_when_it_is_back(flavour: Flavo
         with redis.Redis.from_url(own_server.url) as admin:
             assert whereabouts(admin).total == {}
     assert sorted(ledger.values) == ["a", "b", "c"]
+
+
+def test_an_outage_ends_though_the_leases_that_were_to_end_are_over(flavour: Flavour, server: Any, admin: Any) -> None:
+    """Nothing is left to be sent about them, and no further value comes."""
+    admin.script_load(load("ack").source)
+    with (
+        Link(lambda: server.port or 0) as link,
+        flavour.connect(f"{link.url}?socket_timeout=0.5", codec=StringCodec(), probe_interval=0.5) as client,
+    ):
+        # With a limit over several queues no ack goes along with a receive.
+        worker, ledger = flavour.worker(client, concurrency=1, visibility_timeout=0.4), Ledger()
+        log = Log(worker)
+        for name in ("orders", "others"):
+            worker.handler(name)(ledger.handle)
+        link.trap("ack.lua", "reply", "delay", seconds=1)
+        with running(worker):
+            client.blocking_queue("orders").add("a")
+            log.until(Away)
+            log.until(BackAgain)
+            eventually(lambda: worker.is_consuming)
+    assert ledger.values == ["a"]
 
 
 def test_it_stops_while_redis_is_away(flavour: Flavour, own_server: Any) -> None:

@@ -183,6 +183,9 @@ class Settler:
                     self._pending = []
                 if not self._pending:
                     pauses.reset()
+                    if self._connections.outage.is_going_on:
+                        # Nothing is sent again, so no later answer would end the outage.
+                        self._connections.outage.gave_up(_PART)
 
     async def _send(self, settlements: list[Settlement]) -> list[Settlement]:
         """One round trip. Gives the ones that Redis did not take, and whose leases still run."""
