@@ -5,9 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Hashable
 
+from redisson_dq._clock import Clock
 from redisson_dq.items import Problem
 
 __all__ = ["Refusals"]
+
+# An error that comes again within so many seconds is no news, though its part seemed well in between. On a busy machine
+# a refusal comes late.
+_LULL = 5.0
 
 
 def _never() -> bool:
@@ -17,9 +22,12 @@ def _never() -> bool:
 class Refusals:
     """The problems of one client, each from a part's failure until that part succeeds or tries no more."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
         self._mutex = threading.RLock()
         self._problems: dict[Hashable, tuple[Problem, Callable[[], bool]]] = {}
+        # When each of them was last told of.
+        self._told: dict[Hashable, float] = {}
 
     def began(
         self, part: Hashable, queue: str, what: str, error: BaseException, is_over: Callable[[], bool] = _never
@@ -28,10 +36,12 @@ class Refusals:
 
         True when this is news: a part that is refused for hours logs each error once.
         """
+        now = self._clock.monotonic()
         with self._mutex:
             known = self._problems.get(part)
             self._problems = {**self._problems, part: (Problem(queue=queue, what=what, error=error), is_over)}
-        return known is None or known[1]() or str(known[0].error) != str(error)
+            lull, self._told[part] = now - self._told.get(part, now), now
+        return known is None or str(known[0].error) != str(error) or (lull > _LULL and known[1]())
 
     def ended(self, part: Hashable) -> None:
         """A part has done its work, or has none any more."""
@@ -40,6 +50,7 @@ class Refusals:
             return
         with self._mutex:
             self._problems = {name: each for name, each in self._problems.items() if name != part}
+            self._told.pop(part, None)
 
     @property
     def problems(self) -> tuple[Problem, ...]:

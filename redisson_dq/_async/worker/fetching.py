@@ -173,14 +173,12 @@ class Fetcher:
                 # Somebody has closed the client.
                 step = self._decide(self._plan.failed)
             except RedissonDQError as error:
-                if not self._plan.has_failed:
-                    logger.error("worker: cannot receive from %s: %s", [self._intake.name], error)
                 step = self._failed(error)
             except AsyncFailure as error:
                 # A defect, or in a thread a class of the user's that wants to end the program when it is made. Values
                 # that were received already come again at their deadlines.
                 logger.exception("worker: receiving from %s failed", [self._intake.name])
-                step = self._failed(error)
+                step = self._failed(error, is_told=False)
 
     async def _taken(self, step: Do, wanted: int, starter: Starter) -> Do | None:
         """Takes one step of a round. Gives the next one, None at the end of the round."""
@@ -192,10 +190,12 @@ class Fetcher:
             await self._changed.wait(PAUSE if step is Do.PAUSE else None)
         return self._decide(lambda: self._plan.happened(Trigger.OVER))
 
-    def _failed(self, error: BaseException) -> Do | None:
+    def _failed(self, error: BaseException, *, is_told: bool = True) -> Do | None:
         key = next(iter(self._intake.reception.sources), "")
         what = "values are not received"
-        self._runtime.connections.refusals.began(self, key, what, error, self._has_waited)
+        is_news = self._runtime.connections.refusals.began(self, key, what, error, self._has_waited)
+        if is_news and is_told:
+            logger.error("worker: cannot receive from %s: %s", [self._intake.name], error)
         return self._decide(self._plan.failed)
 
     def _went_well(self) -> None:

@@ -50,7 +50,7 @@ class Pools:
         #: Whether the parts of the client can reach Redis.
         self.outage = Outage(clock, observers)
         #: The tasks that these parts cannot do though it can be reached.
-        self.refusals = Refusals()
+        self.refusals = Refusals(clock)
         #: Lets so many callers have connections at once.
         self.permits = Semaphore(servers.max_connections)
         #: The redis-py client that this client has made for itself, whose nodes it asks.

@@ -86,12 +86,12 @@ class QueueWait:
 
     def failed(self, error: BaseException, *, is_told: bool) -> None:
         """Receiving has failed. The log is told of the first of several times, where ``is_told``."""
-        if is_told and not (self.has_failed or self.table.ends):
-            logger.error("worker: cannot receive from %s: %s", [self.intake.name], error)
         self.has_failed = True
         key = next(iter(self.intake.reception.sources), "")
         what = "values are not received"
-        self._runtime.connections.refusals.began(self, key, what, error, lambda: self._has_waited)
+        is_news = self._runtime.connections.refusals.began(self, key, what, error, lambda: self._has_waited)
+        if is_news and is_told and not self.table.ends:
+            logger.error("worker: cannot receive from %s: %s", [self.intake.name], error)
 
     def is_well_now(self) -> None:
         """Receiving has not failed."""

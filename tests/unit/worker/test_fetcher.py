@@ -76,8 +76,9 @@ class Peers:
         for each in settlements:
             self.sent.put(each)
 
-    def began(self, place: object, key: str, what: str, error: object, is_well: object) -> None:
+    def began(self, place: object, key: str, what: str, error: object, is_well: object) -> bool:
         self.refusals.append(key)
+        return True
 
     def ended(self, place: object) -> None: ...
 
