@@ -274,15 +274,25 @@ class ManyFetcher:
             opened = self._opened(answer, has_slot=free is None or len(came) < free)
             if opened:
                 came.append((answer, opened))
-        # Nothing is awaited from here on. Each wait knows of its values before the first handling begins: where that
-        # fails, the queues are received from all the same.
+        # Nothing is awaited from here on.
         for answer, some in came:
             wait = answer.wait
             wait.lifeline.keep()
             self._order.took(wait.intake.name, sum(len(each.deliveries) for each in some))
-            self._happened(wait, Trigger.MORE if free is not None and answer.more else Trigger.TOOK)
-        self._hand_over.accept((each for _, some in came for each in some), starter)
+            self._accept(wait, some, starter, more=free is not None and answer.more)
         return bool(came)
+
+    def _accept(self, wait: QueueWait, came: Sequence[Came], starter: Starter, *, more: bool) -> None:
+        """Hands over the values of one queue. A defect there holds up no other queue.
+
+        The leases of the others' values run already, and may end in a pause.
+        """
+        try:
+            self._hand_over.accept(came, starter)
+        except Failure as error:
+            self._broke(wait, error)
+        else:
+            self._happened(wait, Trigger.MORE if more else Trigger.TOOK)
 
     def _opened(self, answer: WaitAnswer, *, has_slot: bool) -> list[Came]:
         """The deliveries of an answer. None, where it has no values for the worker."""
@@ -313,9 +323,13 @@ class ManyFetcher:
             self._failed(wait, error)
         except Failure as error:
             # A defect, or in a thread a class of the user's that wants to end the program when it is made.
-            logger.exception("worker: receiving from %s failed", [wait.intake.name])
-            self._failed(wait, error, is_told=False)
+            self._broke(wait, error)
         return []
+
+    def _broke(self, wait: QueueWait, error: BaseException) -> None:
+        """A defect. Values that were handed over already come again at the deadlines of their leases."""
+        logger.exception("worker: receiving from %s failed", [wait.intake.name])
+        self._failed(wait, error, is_told=False)
 
     def _failed(self, wait: QueueWait, error: BaseException, *, is_told: bool = True) -> None:
         wait.failed(error, is_told=is_told)
@@ -373,13 +387,12 @@ class ManyFetcher:
                     found += intake.leaser.lease(source, left, 0.0, lifelines[-1])
             came = self._hand_over.opened(intake, found)
         except Failure as error:
-            # A defect, as where waiters are answered.
-            is_told = isinstance(error, RedissonDQError)
-            if not is_told:
-                logger.exception("worker: receiving from %s failed", [intake.name])
             for lifeline in lifelines:
                 lifeline.let_go()
-            self._failed(wait, error, is_told=is_told)
+            if isinstance(error, RedissonDQError):
+                self._failed(wait, error)
+            else:
+                self._broke(wait, error)
             return False
         wait.is_well_now()
         if not found:
@@ -388,6 +401,5 @@ class ManyFetcher:
         for lifeline in lifelines:
             lifeline.keep()
         self._order.took(intake.name, len(found), idle)
-        self._happened(wait, Trigger.MORE if found[-1].left else Trigger.TOOK)
-        self._hand_over.accept(came, starter)
+        self._accept(wait, came, starter, more=bool(found[-1].left))
         return True

@@ -17,6 +17,7 @@ from redisson_dq._sync.worker.fetching_many import ManyFetcher
 from redisson_dq._sync.worker.handing_over import page
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedisReplyError
 from redisson_dq.wire.leases import Leased
+from redisson_dq.working.fetch_plan import PAUSE
 from redisson_dq.working.order import Order
 from tests.conftest import PATIENCE
 from tests.hand_clock import HandClock
@@ -283,3 +284,56 @@ def test_one_of_many_queues_lets_go_of_values_that_cannot_be_leased(peers: Peers
     assert left.get(timeout=PATIENCE) == "orders"
     fetcher.end()
     assert fetcher.has_ended()
+
+
+class Line:
+    """A place to wait. The test answers its waiters."""
+
+    def __init__(self) -> None:
+        self.waiters: queue.SimpleQueue[Any] = queue.SimpleQueue()
+
+    def enter(self, limit: int, lifeline: Any, answer: Any) -> None:
+        self.last = answer
+        self.waiters.put(answer)
+
+    def withdraw(self, lifeline: Any) -> None:
+        self.last.fill(ClosedError("withdrawn"))
+
+
+def test_a_handling_that_cannot_begin_keeps_no_other_queue_waiting(peers: Peers, pool: HandlerPool) -> None:
+    """Time stands still. The leases of the others' values run already, and would end in a pause."""
+    lines = {name: Line() for name in ("first", "second")}
+    accepted: queue.SimpleQueue[str] = queue.SimpleQueue()
+
+    def accept(intake: Any, deliveries: Any, starter: Any) -> None:
+        accepted.put(intake.name)
+        if intake.name == "first":
+            raise RuntimeError("a defect")
+
+    clock = HandClock()
+    connections = SimpleNamespace(refusals=peers)
+    receivers = SimpleNamespace(of=lambda waitable: lines[waitable], quiet=lambda receivers: True)
+    runtime: Any = SimpleNamespace(clock=clock, connections=connections, receivers=receivers, renewal=None)
+    assigner: Any = SimpleNamespace(is_limited=False, free=None, wanted=lambda intake: 1, accept=accept)
+    fetcher = ManyFetcher(runtime, assigner, Order(), pool)
+    queues = {name: opened(name) for name in lines}
+    for name, each in queues.items():
+        each.waitable = name
+    fetcher.set_intakes(list(queues.values()))
+    fetcher.start()
+    try:
+        for name, line in lines.items():
+            leased = Leased(data=b"a", key=name, id=bytes(10), deadline_ms=0, now_us=0, read_us=0, text=b"")
+            line.waiters.get(timeout=PATIENCE).fill([leased])
+            assert accepted.get(timeout=PATIENCE) == name
+        # The queue with the defect is asked again after a pause, the other one at once.
+        assert lines["second"].waiters.get(timeout=PATIENCE)
+        assert lines["first"].waiters.empty()
+        assert peers.refusals == ["first"]
+        clock.expect_wait(PAUSE)
+        clock.advance(PAUSE)
+        assert lines["first"].waiters.get(timeout=PATIENCE)
+    finally:
+        fetcher.end()
+        clock.advance(PAUSE)
+        fetcher.has_ended()
