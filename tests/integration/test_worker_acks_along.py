@@ -20,7 +20,7 @@ from redisson_dq.scripts.script import load
 from redisson_dq.wire import calls
 from redisson_dq.wire.envelope import Envelope
 from redisson_dq.wire.keys import DeadKeys
-from redisson_dq.worker import DeadLettered, Lost, Retried, Retry, Succeeded, fixed
+from redisson_dq.worker import DeadLettered, Happening, Lost, Retried, Retry, Succeeded, fixed
 from tests.conftest import PATIENCE, eventually
 from tests.faults.gate import Gate, Where
 from tests.flavours import Flavour
@@ -159,7 +159,37 @@ def test_a_connection_that_breaks_at_the_call(admin: Any, flavour: Flavour, gate
     # The leases outlast the test: what was leased came by the lost reply, and by no deadline.
     assert Counter(ledger.values) == Counter(str(number) for number in range(count))
     assert {event.attempt for event in ledger.events} == {1}
-    assert len(log.of(Succeeded, Lost)) == count
+    # Acks are sent again, and find no lease where the call with the lost reply has ended it.
+    assert len(log.of(Succeeded)) == count
+    assert log.of(Lost) == []
+
+
+@pytest.mark.parametrize(
+    ("script", "told"), [("ack", Succeeded), ("give_back", Retried), ("reject", DeadLettered)], ids=str
+)
+def test_an_end_whose_reply_is_lost_is_told(
+    admin: Any, flavour: Flavour, gate: Gate, script: str, told: type[Happening]
+) -> None:
+    """It is sent again. The lease that it does not find was ended by the first call."""
+    # Else a script would come in two commands.
+    admin.script_load(load(script).source)
+    with flavour.connect(gate.url, codec=StringCodec()) as client:
+        # With a limit over several queues no ack goes along with a receive.
+        worker = flavour.worker(client, concurrency=1, visibility_timeout=600)
+        log = Log(worker)
+
+        def handle(value: str) -> None:
+            if told is not Succeeded:
+                raise ValueError(value)
+
+        worker.handler("orders", retry=Retry(limit=2, backoff=fixed(600)) if told is Retried else None)(handle)
+        worker.handler("others")(handle)
+        trap = gate.trap(f"{script}.lua", "reply", "cut")
+        with running(worker):
+            client.blocking_queue("orders").add("a")
+            log.until(told)
+        assert trap.sprung.is_set()
+        assert log.of(Lost) == []
 
 
 def test_retries_and_dead_letters_between_the_acks(admin: Any, flavour: Flavour, client: Any) -> None:

@@ -13,7 +13,7 @@ from redisson_dq._async.runtime import Runtime
 from redisson_dq._async.worker.assigning import Assigner
 from redisson_dq._async.worker.handing_over import Came, HandOver, page
 from redisson_dq._async.worker.intake import Intake
-from redisson_dq._async.worker.settling import Settlement, Settler
+from redisson_dq._async.worker.settling import Settlement, Settler, doubt
 from redisson_dq._async.worker.starting import Starter, Turns
 from redisson_dq._concurrency import AsyncFailure, AsyncMutex, AsyncSwitch, async_give_way
 from redisson_dq._concurrency.handler_pools import AsyncHandlerPool
@@ -227,6 +227,7 @@ class Fetcher:
         except BaseException as error:
             if not isinstance(error, RedissonDQError) or getattr(error, "maybe_done", False):
                 # Otherwise nothing was sent, and the acks go another way.
+                doubt(carried, error)
                 if settles is not None:
                     settles.end(error)
                 self._receiver(source).recover(again())
@@ -242,7 +243,7 @@ class Fetcher:
         with self._mutex:
             self._plan.noted()
         for settlement, outcome in zip(carried, outcomes, strict=True):
-            self._settler.tell(settlement, outcome)
+            self._settler.answered(settlement, outcome)
         if not leased:
             return self._missed()
         step = self._took(leased)

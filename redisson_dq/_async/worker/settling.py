@@ -22,7 +22,7 @@ from redisson_dq.requests.inner.endings import Ack, Ending, Nack
 from redisson_dq.requests.inner.lease import Lease
 from redisson_dq.requests.inner.settling import Settling
 
-__all__ = ["LAST_ANSWER", "Settlement", "Settler"]
+__all__ = ["LAST_ANSWER", "Settlement", "Settler", "doubt"]
 
 logger = Log()
 
@@ -49,6 +49,15 @@ class Settlement:
     lease: Lease
     how: Ending
     then: _Then
+    #: Whether the reply to a call that was to end the lease is lost. Redis may have carried that call out.
+    is_in_doubt: bool = False
+
+
+def doubt(settlements: Iterable[Settlement], error: BaseException) -> None:
+    """The call that was to end these leases has failed. Notes whether Redis may have carried it out."""
+    if getattr(error, "maybe_done", not isinstance(error, RedissonDQError)):
+        for settlement in settlements:
+            settlement.is_in_doubt = True
 
 
 # Nothing more comes.
@@ -107,6 +116,13 @@ class Settler:
         leases = [each.lease for each in settlements]
         count = None if len(leases) == 1 else len(leases)
         return operations.begin(OperationKind.SETTLE, call, leases[0].name, leases=leases, count=count, of_worker=True)
+
+    def answered(self, settlement: Settlement, outcome: SettleOutcome) -> None:
+        """Notes the outcome that Redis gives."""
+        if outcome is SettleOutcome.LOST and settlement.is_in_doubt and settlement.lease.left > 0:
+            # Before its deadline nobody else has ended it. So the call whose reply is lost has.
+            outcome = settlement.how.done
+        self.tell(settlement, outcome)
 
     def tell(self, settlement: Settlement, outcome: SettleOutcome) -> None:
         """Notes the outcome of an end, and calls the function that waits for it."""
@@ -222,11 +238,12 @@ class Settler:
                 result = [how.done] * len(batch)
             if isinstance(result, RedissonDQError):
                 failed.update(dict.fromkeys(batch, result))
+                doubt(batch, result)
                 self._refused(settling.source.key, result)
                 continue
             self._connections.refusals.ended((_PART, settling.source.key))
             for settlement, outcome in zip(batch, result, strict=True):
-                self.tell(settlement, outcome)
+                self.answered(settlement, outcome)
         self._failed(failed.values(), tried)
         # In the order in which they were put.
         return [each for each in settlements if each in failed and self._still(each, failed[each])]
