@@ -69,11 +69,14 @@ async def _async_entered(stack: AsyncExitStack, layer: Layer, event: Any, given:
 
 
 class Resources:
-    """Resources that live as long as the worker runs: the values of functions with ``yield``, by their names."""
+    """Resources that live as long as the worker runs: the values of functions with ``yield``, by their names.
 
-    def __init__(self) -> None:
+    ``given`` has those that are there already.
+    """
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
         self._stack = ExitStack()
-        self.given: dict[str, Any] = {}
+        self.given: dict[str, Any] = dict(given)
 
     def enter(self, layer: Layer) -> None:
         self.given[layer.name] = _entered(self._stack, layer, None, self.given)
@@ -83,11 +86,14 @@ class Resources:
 
 
 class AsyncResources:
-    """Resources that live as long as the worker runs: the values of functions with ``yield``, by their names."""
+    """Resources that live as long as the worker runs: the values of functions with ``yield``, by their names.
 
-    def __init__(self) -> None:
+    ``given`` has those that are there already.
+    """
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
         self._stack = AsyncExitStack()
-        self.given: dict[str, Any] = {}
+        self.given: dict[str, Any] = dict(given)
 
     async def enter(self, layer: Layer) -> None:
         self.given[layer.name] = await _async_entered(self._stack, layer, None, self.given)

@@ -76,7 +76,8 @@ def handle_one(
     """Gives one value to the worker's handler, and returns its result. Needs no server. Of an aio worker it is awaited.
 
     The handler is chosen as the worker would, among those of ``queue`` where it has several queues. ``given`` has
-    values for dependencies by their names. Others are made as ever. More arguments are facts of the event.
+    values for dependencies by their names: for ``client`` and those of ``per_worker``, as no worker runs, and for
+    others if you like. More arguments are facts of the event.
 
     For example::
 
@@ -93,6 +94,12 @@ def handle_one(
         raise ArgumentError(f"queue {names[0]!r}: no handler takes {value!r}")
     made, replaced = make_event(value, queue=names[0], **event), dict(given or {})
     layers = [each for each in worker._layers_of(handler) if each.name not in replaced or not each.name]
+    needs = {name for shape in (handler.shape, *(each.shape for each in layers)) for name in shape.needs}
+    if missing := sorted(needs - replaced.keys() - {each.name for each in layers}):
+        raise ArgumentError(
+            f"queue {names[0]!r}: handle_one() makes no {', '.join(missing)}, as no worker runs: "
+            f"give it another one by given={{{missing[0]!r}: ...}}"
+        )
     placed: list[Any] = [value] if handler.batch is None else [[value]]
     about: Any = made if handler.batch is None else [made]
     if handler.shape.takes_event:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import attrs
 
@@ -18,7 +18,20 @@ from redisson_dq.working.limits import Admission, Limit, Rate
 from redisson_dq.working.naming import full_name
 from redisson_dq.working.retries import Retry, policies
 
-__all__ = ["Handler", "Shape", "check_limits", "check_queue_name", "declared", "is_async", "name_of", "positive"]
+__all__ = [
+    "CLIENT",
+    "Handler",
+    "Shape",
+    "check_limits",
+    "check_queue_name",
+    "declared",
+    "is_async",
+    "name_of",
+    "positive",
+]
+
+#: The dependency that every worker has: its client.
+CLIENT: Final = "client"
 
 
 @attrs.frozen

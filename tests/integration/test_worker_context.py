@@ -167,6 +167,44 @@ def test_dependencies_per_worker_and_per_item(worker: Worker, client: Any, admin
     ]
 
 
+@pytest.mark.parametrize("is_own", [True, False])
+def test_a_handler_gets_the_client_of_its_worker(
+    flavour: Flavour, client: Any, url: str, admin: Any, is_own: bool
+) -> None:
+    worker: Worker = flavour.worker_of(url, codec=StringCodec()) if is_own else flavour.worker(client)
+
+    async def answer(value: str, event: Any, client: Any) -> None:
+        await client.blocking_queue("answers").add(f"{value}!")
+
+    def answer_at_once(value: str, *, client: Any) -> None:
+        client.blocking_queue("answers").add(f"{value}!")
+
+    @worker.per_item
+    def answers(client: Any) -> Any:
+        return client.blocking_queue("answers")
+
+    worker.handler("orders")(answer_at_once if flavour.name == "sync" else answer)
+    worker.handler("names")(lambda value, event, answers: admin.rpush("names of answers", answers.name))
+    admin.rpush("orders", "a")
+    admin.rpush("names", "b")
+    with running(worker):
+        eventually(lambda: admin.lrange("answers", 0, -1) == [b"a!"])
+        eventually(lambda: admin.lrange("names of answers", 0, -1) == [b"answers"])
+
+
+def test_a_dependency_of_the_user_may_be_called_client(worker: Worker, queue: Any, admin: Any) -> None:
+    @worker.per_worker
+    def client() -> str:
+        return "of the user"
+
+    found: list[str] = []
+    worker.handler("orders")(lambda value, event, client: found.append(client))
+    queue.add("a")
+    with running(worker):
+        at_rest(admin)
+    assert found == ["of the user"]
+
+
 def test_a_dependency_sees_what_the_handler_raised(worker: Worker, queue: Any) -> None:
     log = Log(worker)
     steps: list[str] = []

@@ -260,7 +260,7 @@ def test_one_value_is_handled_without_a_server(flavour: Flavour, of: Any) -> Non
     worker = flavour.worker_of("redis://nowhere.invalid:1/0")
 
     @worker.per_item
-    def database() -> Any:
+    def database(client: Any) -> Any:
         raise AssertionError("the test gives another one")
 
     @worker.handler("orders", Order)
@@ -277,6 +277,8 @@ def test_one_value_is_handled_without_a_server(flavour: Flavour, of: Any) -> Non
         assert handled == (7, 2, "orders", "none")
     with pytest.raises(ValueError, match="bad"):
         of(handle_one, worker, "bad")
+    with pytest.raises(ArgumentError, match="makes no client, as no worker runs"):
+        of(handle_one, worker, Order(7))
     with pytest.raises(ArgumentError, match="no handler takes 3"):
         of(handle_one, worker, 3)
     with pytest.raises(ArgumentError, match="an event has no atempt"):

@@ -27,7 +27,7 @@ from redisson_dq.errors import ArgumentError
 from redisson_dq.inspection import QueueInspection
 from redisson_dq.items import Problem
 from redisson_dq.stats import QueueStats
-from redisson_dq.working.handlers import Handler
+from redisson_dq.working.handlers import CLIENT, Handler
 from redisson_dq.working.importing import is_importing
 from redisson_dq.working.order import AnyOrder
 from redisson_dq.working.settings import WorkerOptions
@@ -183,7 +183,7 @@ class Worker(Declarations):
         self._layers_found.clear()
         client = self._clients.begin()
         self._hooks.observers = client.runtime.options.observers
-        self._resources = AsyncResources()
+        self._resources = AsyncResources({CLIENT: client})
         try:
             for layer in self._resources_declared:
                 await self._resources.enter(layer)

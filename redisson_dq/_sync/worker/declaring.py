@@ -22,7 +22,16 @@ from redisson_dq._times import Delay
 from redisson_dq.codecs.base import Codec
 from redisson_dq.errors import ArgumentError
 from redisson_dq.working import happenings
-from redisson_dq.working.handlers import Handler, Shape, check_limits, check_queue_name, declared, is_async, name_of
+from redisson_dq.working.handlers import (
+    CLIENT,
+    Handler,
+    Shape,
+    check_limits,
+    check_queue_name,
+    declared,
+    is_async,
+    name_of,
+)
 from redisson_dq.working.hooks import Hooks
 from redisson_dq.working.limits import Limit, Rate
 from redisson_dq.working.retries import Retry
@@ -273,7 +282,7 @@ class Declarations:
 
     def _check_dependencies(self, handlers: Iterable[Handler], begun: Collection[str]) -> None:
         """Checks those of the handlers. Only the dependencies per worker that have ``begun`` can be given."""
-        known: set[str] = set()
+        known = {CLIENT}
         late = {layer.name for layer in self._resources_declared if layer.name not in begun}
         resources = [layer for layer in self._resources_declared if layer.name in begun]
         for layer in (*resources, *self._layers):
