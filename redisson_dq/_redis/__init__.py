@@ -43,7 +43,7 @@ from redisson_dq._redis.urls import (
     options_in,
     startup_nodes,
 )
-from redisson_dq._redis.where import cannot_connect, where, where_nodes
+from redisson_dq._redis.where import cannot_connect, hint_of_tls, where, where_nodes
 
 __all__ = [
     "WHICH_CLIENT",
@@ -65,6 +65,7 @@ __all__ = [
     "connection_factory",
     "dedicated_connection",
     "hang_up",
+    "hint_of_tls",
     "is_denied",
     "is_open",
     "is_out_of_memory",

@@ -12,7 +12,7 @@ from redis.sentinel import SentinelConnectionPool
 
 from redisson_dq._redis.errors import without_settings
 
-__all__ = ["cannot_connect", "may_be_one", "where", "where_nodes"]
+__all__ = ["cannot_connect", "hint_of_tls", "may_be_one", "where", "where_nodes"]
 
 # More nodes of a cluster are counted.
 _SHOWN = 3
@@ -34,16 +34,20 @@ def where(pool: Any) -> str:
 
 def cannot_connect(pool: Any, error: Exception) -> str:
     """The beginning of the text for an error while a connection was made. It asks whether both sides speak TLS."""
+    hint = hint_of_tls(pool, error)
+    return f"cannot connect to Redis ({hint})" if hint else "cannot connect to Redis"
+
+
+def hint_of_tls(pool: Any, error: Exception) -> str:
+    """The remedy where an error while a connection was made may be about TLS; else an empty text."""
     is_tls, text = _protocol(pool.connection_class) == "rediss", without_settings(error)
     if "CERTIFICATE_VERIFY_FAILED" in text:
-        hint = " (the option ssl_ca_certs of the URL names the file of its authority)"
-    elif is_tls and (isinstance(error, redis.exceptions.TimeoutError) or "SSL" in text):
-        hint = " (is it without TLS? then its URL begins with redis://)"
-    elif not is_tls and ("closed by server" in text or "reset by peer" in text):
-        hint = " (does it want TLS? then its URL begins with rediss://)"
-    else:
-        hint = ""
-    return f"cannot connect to Redis{hint}"
+        return "the option ssl_ca_certs of the URL names the file of its authority"
+    if is_tls and (isinstance(error, redis.exceptions.TimeoutError) or "SSL" in text):
+        return "is it without TLS? then its URL begins with redis://"
+    if not is_tls and ("closed by server" in text or "reset by peer" in text):
+        return "does it want TLS? then its URL begins with rediss://"
+    return ""
 
 
 def where_nodes(nodes: Iterable[Any]) -> str:

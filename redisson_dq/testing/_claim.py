@@ -8,7 +8,7 @@ from typing import Any
 
 import redis
 
-from redisson_dq._redis import translate, without_password
+from redisson_dq._redis import hint_of_tls, translate, without_password
 from redisson_dq.errors import ArgumentError, RedisConnectionError, RedissonDQError
 from redisson_dq.testing._scripts import MARK_KEY, OWN_KEYS
 
@@ -56,10 +56,10 @@ def reaching(url: str) -> Iterator[None]:
     except (redis.AuthenticationError, redis.exceptions.AuthorizationError, redis.ResponseError) as error:
         raise translate(error, f"{shown}, the Redis for the tests (its user needs all rights)") from error
     except (redis.ConnectionError, redis.TimeoutError) as error:
-        raise RedisConnectionError(
-            f"{shown}: the Redis for the tests cannot be reached: {error}; start it, or let the tests start one "
-            "(no --redisson-url, server_of_tests())"
-        ) from error
+        remedy = hint_of_tls(redis.Redis.from_url(url).connection_pool, error) or (
+            "start it, or let the tests start one (no --redisson-url, server_of_tests())"
+        )
+        raise RedisConnectionError(f"{shown}: the Redis for the tests cannot be reached: {error}; {remedy}") from error
 
 
 def name_in(url: str) -> str:

@@ -11,6 +11,7 @@ import redis
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import RedisConnectionError
+from redisson_dq.testing import server_of_tests
 from tests.conftest import PATIENCE, eventually
 from tests.flavours import Flavour
 from tests.security.conftest import Certificates, serving
@@ -59,6 +60,15 @@ def test_a_file_of_redissons_settings(
         queue = client.blocking_queue("settings")
         client.delayed_queue(queue).offer("order-42", delay=0.05)
         assert queue.take() == "order-42"
+
+
+def test_the_kit_for_tests_names_the_remedy_for_a_certificate_that_nobody_knows(
+    tls_server: tuple[EmbeddedServer, int],
+) -> None:
+    url = f"rediss://localhost:{tls_server[1]}/0"
+    refused = pytest.raises(RedisConnectionError, match="; the option ssl_ca_certs of the URL names the file of its")
+    with refused, server_of_tests(url):
+        raise AssertionError("it was let in")
 
 
 @pytest.mark.parametrize("who", ["nobody", "stranger"])
