@@ -85,19 +85,28 @@ class Lookout:
         self._tried = 0.0
         self._tick_seconds = self._clock.every(_TICK)
         self._mutex = AsyncMutex()
-        self._is_running = False
+        self._is_running = self._is_gone = False
         self._closing = AsyncSwitch(self._clock)
         self._task: Begun | None = None
 
     # -- for others --------------------------------------------------------------------------------------------------
 
-    def call(self, pump: SharedPump) -> None:
-        """Comes to it in the next round."""
+    def call(self, pump: SharedPump) -> bool:
+        """Comes to it in the next round. False once its node has gone."""
         self._bell.put(pump)
         with self._mutex:
+            if self._is_gone:
+                return False
             if not self._is_running:
                 self._is_running = True
                 self._task = self._beginner.begin(self._run, "redisson_dq-lookout")
+        return True
+
+    def leave(self) -> bool:
+        """Its node has gone. False while it still has something to do."""
+        with self._mutex:
+            self._is_gone = not self._is_running
+            return self._is_gone
 
     async def hang_up(self) -> None:
         """Cuts the connections. Values in the replies on them are lost."""

@@ -56,9 +56,7 @@ class Lookouts:
     def call(self, pump: SharedPump, /) -> None:
         """Lets the lookout of its node come to it."""
         lookout = pump.lookout
-        if isinstance(lookout, Lookout) and not self._is_refused:
-            lookout.call(pump)
-        else:
+        if not (isinstance(lookout, Lookout) and not self._is_refused and lookout.call(pump)):
             self._clerk.add(partial(self._find, pump))
 
     def later(self, work: AsyncWork, after: float = 0.0) -> None:
@@ -80,6 +78,8 @@ class Lookouts:
             return
         try:
             pool = await self._connections.pool_of(pump.source.key)
+            if id(pool) not in self._by_pool:
+                await self._leave_nodes()
         except RedissonDQError as error:
             with pump.line.mutex:
                 pump.suffer(error)
@@ -92,6 +92,15 @@ class Lookouts:
         with pump.line.mutex:
             pump.lookout = lookout
         lookout.call(pump)
+
+    async def _leave_nodes(self) -> None:
+        """Drops the lookouts of nodes that the cluster has no more. Raises RedisConnectionError."""
+        nodes = {id(pool) for pool in await self._connections.masters()}
+        self._by_pool = {
+            key: (pool, lookout)
+            for key, (pool, lookout) in self._by_pool.items()
+            if key in nodes or not lookout.leave()
+        }
 
     def _refused(self, error: Exception) -> None:
         if not self._is_refused:

@@ -59,9 +59,7 @@ class Lookouts:
     def call(self, pump: SharedPump, /) -> None:
         """Lets the lookout of its node come to it."""
         lookout = pump.lookout
-        if isinstance(lookout, Lookout) and not self._is_refused:
-            lookout.call(pump)
-        else:
+        if not (isinstance(lookout, Lookout) and not self._is_refused and lookout.call(pump)):
             self._clerk.add(partial(self._find, pump))
 
     def later(self, work: Work, after: float = 0.0) -> None:
@@ -83,6 +81,8 @@ class Lookouts:
             return
         try:
             pool = self._connections.pool_of(pump.source.key)
+            if id(pool) not in self._by_pool:
+                self._leave_nodes()
         except RedissonDQError as error:
             with pump.line.mutex:
                 pump.suffer(error)
@@ -95,6 +95,15 @@ class Lookouts:
         with pump.line.mutex:
             pump.lookout = lookout
         lookout.call(pump)
+
+    def _leave_nodes(self) -> None:
+        """Drops the lookouts of nodes that the cluster has no more. Raises RedisConnectionError."""
+        nodes = {id(pool) for pool in self._connections.masters()}
+        self._by_pool = {
+            key: (pool, lookout)
+            for key, (pool, lookout) in self._by_pool.items()
+            if key in nodes or not lookout.leave()
+        }
 
     def _refused(self, error: Exception) -> None:
         if not self._is_refused:

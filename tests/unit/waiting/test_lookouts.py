@@ -20,7 +20,7 @@ from redisson_dq._sync.receiving.shared_sources import SharedSources
 from redisson_dq.waiting.debts import Debts
 from redisson_dq.waiting.line import Line
 from redisson_dq.wire.blocking import Pop
-from tests.conftest import PATIENCE
+from tests.conftest import PATIENCE, eventually
 
 
 def test_a_pause_ends_in_its_time_while_a_node_stands_still() -> None:
@@ -49,6 +49,34 @@ def test_a_lookout_leaves_an_outage_before_its_next_task_may_report_another(monk
     lookout.call(nothing)
     lookout.close()
     assert is_running == [True]
+
+
+def test_the_lookout_of_a_node_that_has_gone_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    connections = Client(redis.Redis()).runtime.connections
+    first, second = object(), object()
+    nodes: dict[str, object] = {"a": first, "b": second}
+    monkeypatch.setattr(connections, "pool_of", nodes.__getitem__)
+    monkeypatch.setattr(connections, "masters", lambda: list(nodes.values()))
+
+    def ends_at_once(lookout: Any) -> None:
+        vars(lookout).update(_is_running=False)
+
+    monkeypatch.setattr(Lookout, "_run", ends_at_once)
+    lookouts = Lookouts(connections, Beginner(connections.clock, lambda notice: None))
+    sources = SharedSources(Line("orders", Inbox(connections.clock), Mutex()))
+    pumps = {
+        name: SharedPump(connections, Pop((name,), "first"), Debts(), sources, lookouts, lambda: None) for name in "ab"
+    }
+    lookouts.call(pumps["a"])
+    eventually(lambda: pumps["a"].lookout is not None and not vars(pumps["a"].lookout)["_is_running"])
+    nodes["a"] = second
+    lookouts.call(pumps["b"])
+    eventually(lambda: pumps["b"].lookout)
+    assert [pool for pool, _ in vars(lookouts)["_by_pool"].values()] == [second]
+    # Its source still knows it, and finds another one.
+    lookouts.call(pumps["a"])
+    eventually(lambda: pumps["a"].lookout is pumps["b"].lookout)
+    lookouts.close()
 
 
 class ToldMutex:
