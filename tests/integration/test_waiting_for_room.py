@@ -92,6 +92,23 @@ def test_a_put_that_is_cancelled_at_any_moment_ends(flavour: AsyncioFlavour, url
             flavour.run(puts(steps, client.inner))
 
 
+def test_a_wait_that_is_interrupted_while_it_subscribes_leaves_no_promise_behind(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(channel: str) -> None:
+        raise KeyboardInterrupt
+
+    with Flavour().connect(url, codec=StringCodec()) as client:
+        waiters = vars(client.runtime.capacity_waiters)
+        monkeypatch.setattr(waiters["_subscription"], "add", interrupted)
+        bounded = client.bounded_blocking_queue("bounded", transfer=False)
+        bounded.try_set_capacity(1)
+        bounded.put("a")
+        with pytest.raises(KeyboardInterrupt):
+            bounded.put("b")
+        assert waiters["_waiting"] == {CHANNEL: []}
+
+
 def test_a_wait_goes_along_when_the_queue_is_renamed(threads: ThreadPoolExecutor, admin: Any, client: Any) -> None:
     bounded = client.bounded_blocking_queue("bounded", transfer=False)
     bounded.try_set_capacity(1)

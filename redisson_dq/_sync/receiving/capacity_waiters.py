@@ -41,8 +41,12 @@ class CapacityWaiters:
                 raise ClosedError("the client was closed while a value waited for room")
             self._waiting.setdefault(channel, []).append(released)
         if channel not in self._confirmed:
-            # The caller that came first may have been interrupted before this line.
-            self._subscription.add(channel)
+            try:
+                # The caller that came first may have been interrupted before this line.
+                self._subscription.add(channel)
+            except BaseException:
+                self.leave(channel, released)
+                raise
         return released
 
     def leave(self, channel: str, released: Promise[None]) -> None:

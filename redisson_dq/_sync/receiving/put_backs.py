@@ -67,15 +67,19 @@ class PutBacks:
         try:
             self._connections.run(after.request)
             self.answered[after.key] = after.nonce
-        except (RedissonDQError, Cancelled) as error:
-            if isinstance(error, RedissonDQError) and not passes(error):
+        except RedissonDQError as error:
+            if passes(error):
+                self._again_unchanged(after)
+            else:
                 logger.warning("queue %r: what follows a take was not done: %s", self._source.key, error)
-                return
-            with self._line.mutex:
-                self.unsure.append(after)
+        except Cancelled:
             # The end of a loop cancels a connection that is being made.
-            if not isinstance(error, RedissonDQError):
-                raise
+            self._again_unchanged(after)
+            raise
+
+    def _again_unchanged(self, back: PutBack) -> None:
+        with self._line.mutex:
+            self.unsure.append(back)
 
     def send(self) -> bool:
         """Puts back the values that nobody waits for. False when some of them have to be sent again.
@@ -164,10 +168,10 @@ class PutBacks:
             return True
         if back.values:
             logger.warning("queue %r: cannot put %d popped values back: %s", self._source.key, len(back.values), error)
-        with self._line.mutex:
-            if is_unsure:
-                self.unsure.append(back)
-            else:
+        if is_unsure:
+            self._again_unchanged(back)
+        else:
+            with self._line.mutex:
                 self.again(back.values)
         return False
 
