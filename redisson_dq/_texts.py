@@ -8,7 +8,7 @@ import types
 from collections.abc import Iterable, Mapping
 from typing import Any, get_origin
 
-__all__ = ["counted", "described", "mixed_up", "nearest", "public_name", "shown"]
+__all__ = ["counted", "described", "digits", "mixed_up", "nearest", "public_name", "shown"]
 
 # Of a container so many elements are shown, and of a text so many characters.
 _ELEMENTS = 3
@@ -44,10 +44,18 @@ def counted(count: int, one: str, many: str) -> str:
     """A number with its words.
 
     >>> from redisson_dq._texts import counted
-    >>> counted(1, "value was", "values were"), counted(2, "value was", "values were")
-    ('1 value was', '2 values were')
+    >>> counted(1, "value was", "values were"), counted(2000, "value was", "values were")
+    ('1 value was', '2,000 values were')
     """
-    return f"{count} {one if count == 1 else many}"
+    return f"{count:,} {one if count == 1 else many}"
+
+
+def digits(number: float) -> str:
+    """All digits of a number; of one with more digits than Python writes in hex."""
+    try:
+        return str(number)
+    except ValueError:
+        return hex(int(number))
 
 
 def described(value: object) -> str:

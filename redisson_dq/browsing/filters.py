@@ -26,6 +26,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta, timezone
 from typing import Any, NamedTuple, NoReturn
 
+from redisson_dq._texts import digits
 from redisson_dq.browsing.rows import SeenItem
 from redisson_dq.browsing.values import CLASS, DecodedValue
 from redisson_dq.errors import ArgumentError
@@ -33,6 +34,8 @@ from redisson_dq.errors import ArgumentError
 __all__ = ["Filter", "FilterError"]
 
 _LONGEST, _DEEPEST = 10_000, 50
+# Python reads 4,300 digits as a number, and writes no more.
+_DIGITS = 4000
 _UNITS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 _TOKENS = re.compile(
     r"""\s*(?:
@@ -169,7 +172,7 @@ class Filter:
             self._needs_value |= name.lower() == "class"
             return lambda row, value: _of_item(name.lower(), row, value)
         self._needs_value = True
-        steps = [int(index) if index else step for index, step in _STEPS.findall(name)]
+        steps = [int(index[:_DIGITS]) if index else step for index, step in _STEPS.findall(name)]
         if steps[0] == "value":
             steps = steps[1:]
         return lambda row, value: _of_value(steps, value)
@@ -192,7 +195,7 @@ class Filter:
         if token.kind == "string":
             return re.sub(r"\\(.)", r"\1", token.text[1:-1], flags=re.DOTALL)
         if token.kind == "number":
-            return int(token.text) if token.text.lstrip("-").isdigit() else float(token.text)
+            return self._number(token)
         if token.kind == "span":
             unit = token.text.lstrip("0123456789.")
             try:
@@ -207,6 +210,14 @@ class Filter:
                 self._fail("a date that there is, is wanted")
             return moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)
         return _WORDS.get(token.text.lower(), token.text)
+
+    def _number(self, token: _Token) -> float:
+        if not token.text.lstrip("-").isdigit():
+            return float(token.text)
+        if len(token.text) > _DIGITS:
+            self._at -= 1
+            self._fail(f"a number of at most {_DIGITS:,} digits is wanted")
+        return int(token.text)
 
 
 def _tokens(text: str) -> Iterator[_Token]:
@@ -288,7 +299,7 @@ def _pair(found: Any, wanted: Any, row: SeenItem) -> tuple[Any, Any] | None:
     if isinstance(found, (int, float)):
         if isinstance(wanted, (int, float)):
             return found, wanted
-        return (str(found), wanted) if isinstance(wanted, str) else None
+        return (digits(found), wanted) if isinstance(wanted, str) else None
     if isinstance(found, str):
         if isinstance(wanted, datetime):
             return _moments(found, wanted)

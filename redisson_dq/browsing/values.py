@@ -14,7 +14,7 @@ from uuid import UUID
 
 import attrs
 
-from redisson_dq._texts import nearest
+from redisson_dq._texts import digits, nearest
 from redisson_dq.browsing.recognising import Candidate, Sureness, codec_named, recognise
 from redisson_dq.codecs.base import Codec
 from redisson_dq.errors import ArgumentError, RedissonDQError
@@ -190,7 +190,7 @@ class _Plain:
                 made[_CUT] = _CUT
                 break
             key = name if isinstance(name, str) else self.made(name, depth)
-            made[str(key)] = self.made(part, depth)
+            made[digits(key) if isinstance(key, int) else str(key)] = self.made(part, depth)
         return made
 
     def _sequence(self, parts: Iterable[Any], depth: int) -> list[Any]:

@@ -9,11 +9,10 @@ from typing import Any
 import attrs
 
 from redisson_dq._sync.client import Client
-from redisson_dq._texts import counted
+from redisson_dq._texts import counted, digits
 from redisson_dq.browsing import SeenItem, find_row, recognise
 from redisson_dq.web.actions import ActionChoice
 from redisson_dq.web.masks import HIDDEN, Masks
-from redisson_dq.web.plain import digits
 from redisson_dq.web.times import in_words
 
 __all__ = ["MOST_LOOKED", "CodecChoice", "ItemView", "ItemMoment", "ValueNode", "item"]

@@ -8,6 +8,7 @@ from typing import Any
 
 import attrs
 
+from redisson_dq._texts import digits
 from redisson_dq.browsing import DecodedValue, SeenItem, ValueReader
 from redisson_dq.browsing.values import CLASS
 from redisson_dq.doctor import Finding, Report
@@ -95,7 +96,7 @@ class Masks:
             for each in value:
                 yield from self._hidden(each, is_hidden)
         elif is_hidden and value is not None:
-            yield str(value)
+            yield digits(value)
 
     def row(self, row: SeenItem, hidden: frozenset[str] | None) -> SeenItem:
         """An item whose reason shows none of these texts. The text of an error often quotes a value."""

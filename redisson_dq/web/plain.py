@@ -10,7 +10,9 @@ from typing import Any
 
 import attrs
 
-__all__ = ["digits", "json_bytes", "json_text", "plain"]
+from redisson_dq._texts import digits
+
+__all__ = ["json_bytes", "json_text", "plain"]
 
 _AS_THEY_ARE = (str, float, bool)
 # The largest whole number that JavaScript has exactly.
@@ -51,11 +53,3 @@ def json_text(value: Any) -> str:
     except ValueError:
         # A number has more digits than Python writes.
         return json.dumps(plain(value), ensure_ascii=False)
-
-
-def digits(number: float) -> str:
-    """All digits of a number; of a very large one in hex."""
-    try:
-        return str(number)
-    except ValueError:
-        return hex(int(number))

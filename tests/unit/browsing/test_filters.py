@@ -152,6 +152,7 @@ def test_nothing_is_late_before_its_time_or_elsewhere() -> None:
         ("due > 2026-13-45", 6, "a date that there is, is wanted at 6"),
         ("not " * 60 + "id", 204, "at most 50 levels are read"),
         ("(" * 60, 51, "at most 50 levels are read"),
+        ("id = -" + "9" * 4001, 5, "a number of at most 4,000 digits is wanted at 5"),
         ("a" * 10_001, 10_000, "at most 10000 characters are read"),
     ],
 )
@@ -161,6 +162,14 @@ def test_an_error_says_where(text: str, position: int, words: str) -> None:
     assert isinstance(caught.value, ArgumentError)
     assert caught.value.position == position
     assert words in str(caught.value)
+
+
+def test_numbers_of_more_digits_than_python_writes() -> None:
+    large = 10**5000
+    assert holds('n = "' + hex(large) + '"', {"n": large})
+    assert holds("n > 1 and n != 2 and not n ~ 1", {"n": large})
+    assert not holds(f"n[{'9' * 5000}] = 1", {"n": [1]})
+    assert holds(f"n = {'9' * 3999}", {"n": int("9" * 3999)})
 
 
 @given(st.text(alphabet="abid.[]()'\"=<>!~,0159mhd- \\\n_", max_size=40) | st.text(max_size=20))
