@@ -15,6 +15,7 @@ from redisson_dq.browsing import names_of_parts
 from redisson_dq.errors import ArgumentError
 from redisson_dq.web.classes import ClassMark, ClassPart, ClassSample, sample_classes
 from redisson_dq.web.masks import Masks
+from redisson_dq.web.ticks import TimeTick, ticks
 from redisson_dq.web.times import moment_ms
 from redisson_dq.wire import calls
 from redisson_dq.wire.calls import DueSpans
@@ -88,8 +89,8 @@ class TimelineView:
     ``last`` are the first and the last due time, None without items. ``from_ms``, ``to_ms`` and ``now_ms`` are the
     range and Redis's clock in epoch ms. ``earlier`` and ``next`` are the ranges beside this one, as pairs of ``from``
     and ``to``; ``wider`` and ``closer`` those around it and in its middle. ``from_`` and ``to`` are the query's texts.
-    ``classes`` are the marks of the classes in the spans, by ``sampled`` values of them. ``has_unknown``: some values
-    have no class that is known.
+    ``ticks`` are whole hours, days or the like. ``classes`` are the marks of the classes in the spans, by ``sampled``
+    values of them. ``has_unknown``: some values have no class that is known.
     """
 
     queue: str
@@ -117,6 +118,7 @@ class TimelineView:
     next: tuple[int, int]
     wider: tuple[int, int]
     closer: tuple[int, int]
+    ticks: tuple[TimeTick, ...]
     classes: tuple[ClassMark, ...]
     sampled: int
     has_unknown: bool
@@ -142,7 +144,7 @@ def timeline(
     else:
         assert first is not None
         # Up to the last one, with some room behind it.
-        end = max(start + _LEAST, math.ceil(min(first.last_ms or 0, _LAST_MS)) + 1)
+        end = max(start + _LEAST, math.ceil(_in_calendar(first.last_ms)) + 1)
         if not from_ and first.first_ms is not None:
             start = _with_overdue(first, now_ms, end)
     start, end = max(0, start), min(end, _LAST_MS)
@@ -159,8 +161,13 @@ def timeline(
 
 def _with_overdue(found: DueSpans, now_ms: int, end: int) -> int:
     """The beginning of the range. One item that is overdue for months leaves room for all that is ahead."""
-    first, last = math.floor(max(0.0, found.first_ms or 0.0)), found.last_ms or 0.0
+    first, last = math.floor(_in_calendar(found.first_ms)), _in_calendar(found.last_ms)
     return min(now_ms, first if last <= now_ms else max(first, now_ms - max(end - now_ms, _H)))
+
+
+def _in_calendar(ms: float | None) -> float:
+    """The nearest time that a calendar has. Somebody may have written an infinite one."""
+    return max(0.0, min(ms or 0.0, _LAST_MS))
 
 
 def _count(start: int, end: int, width: int) -> int:
@@ -252,6 +259,7 @@ def _view(
         next=_range(start + size, end + size),
         wider=_range(start - size // 2, end + size // 2),
         closer=_range(start + size // 4, max(end - size // 4, start + size // 4 + 1000)),
+        ticks=ticks(start, end),
         classes=classes.marks,
         sampled=classes.count,
         has_unknown=any(each.count and not (each.parts and all(part.number for part in each.parts)) for each in spans),

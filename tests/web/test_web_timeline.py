@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from datetime import timedelta
 from typing import Any
 
@@ -13,6 +14,7 @@ from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import ArgumentError
 from redisson_dq.web.masks import Masks
 from redisson_dq.web.paths import Links
+from redisson_dq.web.ticks import MOST_TICKS, ticks
 from redisson_dq.web.timeline import HEAD, MOST_SHOWN, MOST_SPANS, TimelineView
 from redisson_dq.web.timeline import timeline as timeline_of
 from redisson_dq.web.times import moment_ms, span_in_words, span_ms
@@ -215,6 +217,68 @@ def test_a_span_lists_its_items(browse: Open, client: redisson_dq.Client) -> Non
 def test_a_range_that_is_none(client: redisson_dq.Client, wrong: tuple[str, str]) -> None:
     with pytest.raises(ArgumentError):
         timeline(client, "orders", None, *wrong)
+
+
+@pytest.mark.parametrize("scores", [("inf",), ("-inf",), ("-inf", "inf"), ("1e300", "-1e300", "0", "9007199254740993")])
+def test_times_that_no_calendar_has_are_shown_too(
+    browse: Open, redis_url: str, client: redisson_dq.Client, scores: tuple[str, ...]
+) -> None:
+    with redis.Redis.from_url(redis_url) as admin:
+        for i, score in enumerate(scores):
+            admin.zadd(ZSET, {wrap(Envelope.CURRENT, b"1234567%d" % i, b"\x03\x82v"): float(score)})
+    view = timeline(client, "orders", None)
+    assert (view.total, counted(view)) == (len(scores), len(scores))
+    pages = browse()
+    for address in ("/", LINKS.queue("orders"), LINKS.items("orders"), LINKS.timeline("orders"), LINKS.doctor(again=1)):
+        assert pages.get(address).status_code == 200, address
+
+
+def ms_of(text: str) -> int:
+    return moment_ms(text, 0)
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "labels"),
+    [
+        (
+            "2026-11-27T10:00:07",
+            "2026-11-27T10:00:21",
+            "10:00:08 10:00:10 10:00:12 10:00:14 10:00:16 10:00:18 10:00:20",
+        ),
+        ("2026-11-27T10:02", "2026-11-27T11:38", "10:15 10:30 10:45 11:00 11:15 11:30"),
+        ("2026-11-27T16:00", "2026-11-28T14:00", "18:00 21:00 28 Nov 03:00 06:00 09:00 12:00"),
+        ("2026-11-26T22:00", "2026-11-30T02:00", "27 Nov 12:00 28 Nov 12:00 29 Nov 12:00 30 Nov"),
+        # Mondays, and the first days of months and years.
+        ("2026-11-27", "2027-01-10", "30 Nov 07 Dec 14 Dec 21 Dec 28 Dec 04 Jan"),
+        ("2026-11-20", "2027-04-11", "Dec 2026 Jan 2027 Feb 2027 Mar 2027 Apr 2027"),
+        ("2026-06-15", "2029-08-01", "Jul 2026 Jan 2027 Jul 2027 Jan 2028 Jul 2028 Jan 2029 Jul 2029"),
+        ("2023-06-15", "2029-08-01", "2024 2025 2026 2027 2028 2029"),
+        ("1970-01-01", "9999-12-31T23:59:59.999", "2000 3000 4000 5000 6000 7000 8000 9000"),
+    ],
+)
+def test_ticks_stand_at_whole_times(start: str, end: str, labels: str) -> None:
+    found = ticks(ms_of(start), ms_of(end))
+    assert " ".join(each.label for each in found) == labels
+    size = ms_of(end) - ms_of(start)
+    for each in found:
+        assert each.share == pytest.approx((each.at.timestamp() * 1000 - ms_of(start)) / size * 100, abs=0.001)
+
+
+def test_a_range_of_any_length_has_some_ticks() -> None:
+    for start, step in itertools.product((0, ms_of("2026-11-27T10:17:31"), ms_of("9998-06-01")), range(100)):
+        end = min(start + round(1000 * 1.35**step), ms_of("9999-12-31"))
+        found = ticks(start, end)
+        assert 1 <= len(found) <= MOST_TICKS or end - start < 2000, (start, end)
+        assert all(0 <= each.share < 100 for each in found)
+
+
+def test_the_line_of_now_is_not_there_where_now_is_not(browse: Open, client: redisson_dq.Client) -> None:
+    """A page without a script has it too."""
+    client.delayed_queue("orders", transfer=False).offer("a", 3600)
+    pages = browse()
+    for span, is_out in ((("now", "+1h"), False), (("+1h", "+2h"), True), (("-2h", "-1h"), True)):
+        text = pages.get(LINKS.timeline("orders", from_=span[0], to=span[1])).text
+        assert ('class="now is-out"' in text, 'class="now-text is-out"' in text) == (is_out, is_out)
 
 
 def test_times_in_words() -> None:
