@@ -48,17 +48,17 @@ def find_row(
     most: int | None = None,
     after: str | None = None,
 ) -> SeenItem | None:
-    """The item with an id that a page has shown, or the id of its offer. None where there is none.
+    """The item with an id that a page has shown, or the id of its offer, or of a recurring one. None without any.
 
     ``head`` is how many bytes of its value come along. An id such as ``ready@3`` is the place in a list. Example::
 
         row = find_row(client, "orders", "order-42")
 
     Costs one round trip for each partition, and for an id in hex two more, which find a lease, a retry and whatever has
-    a record. Only an entry without any, as Redisson writes it, takes a walk through the pages of all that wait.
-    ``told`` is called with how many were looked at, and how many there are. With ``most`` the walk ends behind so many
-    entries and raises TooFar, which has the cursor to go on from by ``after``. Raises ArgumentError,
-    RedisConnectionError, RedisReplyError, WrongTypeError.
+    a record. Behind that the recurring offers are looked through. Only an entry without any record, as Redisson writes
+    it, takes a walk through the pages of all that wait. ``told`` is called with how many were looked at, and how many
+    there are. With ``most`` the walk ends behind so many entries and raises TooFar, which has the cursor to go on from
+    by ``after``. Raises ArgumentError, RedisConnectionError, RedisReplyError, WrongTypeError.
     """
     place = _AT.fullmatch(id)
     if place is not None:
@@ -78,8 +78,9 @@ def find_row(
             row = _indexed(client, name, id, dead_letter, head)
         if row is not None:
             return row
-    if not is_hex:
-        return None
+    offer = _walked(client, queue, "recurring", id, head, None, None, options)
+    if offer is not None or not is_hex:
+        return offer
     states: list[SeenIn] = ["waiting"]
     if any(_is_letter(client, name, id, dead_letter) for name in names):
         states.insert(0, "dead")
@@ -162,7 +163,7 @@ def _walked(
         page = browse(client, queue, state, after=after, limit=MOST_ROWS, head=0, **options)
         looked += len(page.rows)
         for i, row in enumerate(page.rows):
-            if row.id == id or row.id.endswith(f"-{id}"):
+            if row.id == id or (state != "recurring" and row.id.endswith(f"-{id}")):
                 again = browse(client, queue, state, after=after, limit=min(i + 1, MOST_ROWS), head=head, **options)
                 return next((each for each in again.rows if each.id == row.id), None)
         if told is not None:

@@ -36,6 +36,7 @@ def waiting_row(queue: str, met: Met, now: datetime) -> SeenItem:
         size=len(data),
         data=data,
         attempts=met.attempts if met.delivery else None,
+        reason=LeaseRecord.parse(met.delivery).reason if met.delivery else "",
     )
 
 

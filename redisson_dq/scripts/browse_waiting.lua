@@ -14,7 +14,8 @@ local last, at = each_ranked(keys.timeout, rank_behind(keys.timeout, ARGV[1], AR
   local ends = id and #id == 10 and redis.call('ZSCORE', keys.leases, id)
   if not (ends and tonumber(ends) > now_ms) then
     local record = id and record_of(id)
-    local known = id and #id == 10 and redis.call('HGET', keys.deliveries, id)
+    -- A retry, and a lease that has ended, have a record of their own.
+    local known = id and #id > 8 and redis.call('HGET', keys.deliveries, id)
     value = value or member
     rows[#rows + 1] = {
       id or '', score, #value, string.sub(value, 1, head), #member, record and record.key or '', known or '',

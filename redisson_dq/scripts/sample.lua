@@ -88,7 +88,8 @@ if holds(keys.timeout, 'zset') then
       if kind == 'current' or kind == 'legacy' then
         mirrored[#mirrored + 1] = member
       end
-      if #member <= LARGEST and i < 2 * shown then
+      -- Of a queue that is read whole the last ones too: a second service may have begun later.
+      if #member <= LARGEST and (i < 2 * shown or (whole and i > #some - 2 * shown)) then
         firsts[#firsts + 1], firsts[#firsts + 2], firsts[#firsts + 3] = member, due, kind
       end
     end

@@ -143,6 +143,16 @@ class TestOtherStates:
         assert row is not None
         assert (row.state, row.data) == ("dead", dead[0].data)
 
+    def test_a_retry_waits_with_its_attempts_and_its_reason(self, client: Client) -> None:
+        queue = client.blocking_queue(NAME)
+        queue.put("poison")
+        for i in range(3):
+            held = queue.receive(timeout=5)
+            assert held is not None
+            held.nack(delay=0.001 if i < 2 else 60, reason=f"failure {i}")
+        (row,) = rows(client, "waiting")
+        assert (row.attempts, row.reason) == (3, "failure 2")
+
     def test_lists_that_are_set_aside(self, client: Client, admin: redis.Redis) -> None:
         admin.rpush(KEYS.undecodable, b"\xff\x00")
         admin.rpush(KEYS.quarantine, b"1700000000000 torn", b" " + wrap(Envelope.CURRENT, b"12345678", b"x"), b"other")
