@@ -6,6 +6,7 @@ import asyncio
 import functools
 import shutil
 import tempfile
+import weakref
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -68,7 +69,7 @@ class Dashboard:
         self._tasks: set[asyncio.Task[None]] = set()
         self._kept: dict[object, tuple[float, asyncio.Task[Any]]] = {}
         self._name, self._color = name, color
-        self._made_dir: str | None = None
+        self._remove_dir: weakref.finalize[..., Dashboard] | None = None
         self._undo_dir = None if undo_dir is None else Path(undo_dir)
         self._limits: dict[str, anyio.CapacityLimiter] = {}
         self._templates = environment()
@@ -77,8 +78,9 @@ class Dashboard:
     def undo_dir(self) -> Path:
         """The folder for undo files. Raises OSError."""
         if self._undo_dir is None:
-            self._made_dir = tempfile.mkdtemp(prefix="redisson-dq-undo-")
-            self._undo_dir = Path(self._made_dir)
+            self._undo_dir = Path(tempfile.mkdtemp(prefix="redisson-dq-undo-"))
+            # A program that mounts the application need not tell it of the end.
+            self._remove_dir = weakref.finalize(self, shutil.rmtree, self._undo_dir, ignore_errors=True)
         return self._undo_dir
 
     def warm_up(self) -> None:
@@ -90,9 +92,9 @@ class Dashboard:
         """Ends the live stream and all actions, and removes the folder that was made for undo files."""
         self.live.close()
         self.deeds.close()
-        if self._made_dir is not None:
-            shutil.rmtree(self._made_dir, ignore_errors=True)
-            self._made_dir = self._undo_dir = None
+        if self._remove_dir is not None:
+            self._remove_dir()
+            self._remove_dir = self._undo_dir = None
 
     async def run(self, function: Callable[..., T], *args: Any, **options: Any) -> T:
         """Calls a function that asks Redis, in a thread."""
@@ -248,5 +250,5 @@ class Dashboard:
 
 
 def _page(text: str, status: int, headers: Mapping[str, str] | None = None) -> Response:
-    """A page. Half of a pair of surrogates, which a value of JSON may have, is shown as ``?``."""
+    """A page. A form sends half of a pair of surrogates, which a text of JSON may have, back as ``?``."""
     return Response(text.encode(errors="replace"), status, headers, "text/html; charset=utf-8")

@@ -105,7 +105,7 @@ def _foreign(headers: Headers, host: str) -> str | None:
         except ValueError:
             return foreign
         if place != host.lower():
-            return foreign
+            return f"{foreign}: from {origin[:200]!r} to {host[:200]!r}. A proxy has to pass the header Host on"
     return None
 
 
