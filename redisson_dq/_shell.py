@@ -12,8 +12,9 @@ import attrs
 
 __all__ = ["NamedServer", "command_line", "has_password", "named_server", "safe", "shell_word", "url_words"]
 
-# Control characters of data could move the cursor, or give the terminal commands. Marks of direction reorder text.
-_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+# Control characters of data could move the cursor, or give the terminal commands. Marks of direction reorder text, and
+# with a character that nobody sees a name would look like another one. static/times.js has the same.
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 _HAS_PASSWORD = re.compile(r"(?s)\w[\w+]*://[^/@]*:.*@|[?&]\w*password=")
 
 

@@ -20,9 +20,10 @@ class ActionChoice:
     """An action that the user may start here, by a POST to ``links.act(queue)``.
 
     The form has ``token`` (``site.form_token``), ``action`` (its ``name``), ``state``, and ``id`` once for each item,
-    or ``filter``, or ``all=1``. ``needs`` are further fields: ``when`` takes a moment (``2026-11-25T09:00:00Z``, epoch
-    ms) or a span (``+5m``, ``-5m``). The answer is a redirect to the page of the action. It has the exact count, and
-    nothing is changed before its form is posted.
+    or ``filter``, or ``all=1``. An ``item`` is an id as paths have it, which browsers leave unchanged. ``needs`` are
+    further fields: ``when`` takes a moment (``2026-11-25T09:00:00Z``, epoch ms) or a span (``+5m``, ``-5m``). The
+    answer is a redirect to the page of the action. It has the exact count, and nothing is changed before its form is
+    posted.
     """
 
     name: str
@@ -37,7 +38,8 @@ class ActionView:
     """One action. ``status`` is ``choosing``, ``ready``, ``acting``, ``done``, ``undoing``, ``undone``, ``failed`` or
     ``dropped``.
 
-    ``wanted`` is the exact count once it is ``ready``, and ``met`` how many items were looked at. ``done`` were acted
+    ``wanted`` is the exact count once it is ``ready``. ``met`` is how many items were looked at, of ``total`` in that
+    state when the search began; 0 where nobody knows. ``done`` were acted
     on; ``left`` counts those that were left, by the reason in words. ``undone`` were put back. ``problems`` tells of
     ids that name no such item. ``away`` says why it does not go on: Redis is away. ``is_final``: it has no undo.
     ``goes_on``: ask again in a second. Forms with ``token`` go to ``links.action(id,
@@ -59,6 +61,7 @@ class ActionView:
     status: str
     wanted: int
     met: int
+    total: int
     done: int
     undone: int
     left: Mapping[str, int]
@@ -111,6 +114,7 @@ def action(deed: WebDeed, rights: Collection[str], masks: Masks) -> ActionView:
         status=deed.status,
         wanted=deed.wanted,
         met=deed.met,
+        total=max(deed.total, deed.met) if deed.total else 0,
         done=deed.done,
         undone=deed.undone,
         left={_LEFT.get(reason, reason): count for reason, count in deed.left.items()},

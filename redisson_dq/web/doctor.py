@@ -99,13 +99,15 @@ def doctor(state: FleetDoctor, allowed: Collection[str] | None) -> DoctorView:
         return DoctorView(
             at=None, is_running=state.is_running, checks=(), findings=(), notes=(), problems=0, warnings=0
         )
-    seen = tuple(each for each in report.findings if allowed is None or each.queue is None or each.queue in allowed)
+    seen = [each for each in report.findings if allowed is None or each.queue is None or each.queue in allowed]
+    # The queues with the most items that are late come first.
+    seen.sort(key=lambda each: (each.severity != "problem", -each.evidence.get("overdue", 0)))
     problems = sum(each.severity == "problem" for each in seen)
     return DoctorView(
         at=state.made,
         is_running=state.is_running,
         checks=tuple(_checks(report.results, seen, allowed)),
-        findings=seen[:_MOST_FINDINGS],
+        findings=tuple(seen[:_MOST_FINDINGS]),
         notes=report.notes,
         problems=problems,
         warnings=len(seen) - problems,

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import attrs
 import jinja2
+import markupsafe
 
 from redisson_dq._redis.errors import is_login_refused, serves_nobody
 from redisson_dq._shell import safe
 from redisson_dq._texts import counted
 from redisson_dq.errors import ArgumentError, RedisConnectionError, RedissonDQError, WrongTypeError
+from redisson_dq.web.paths import segment_of
 from redisson_dq.web.routing import NotFound
 from redisson_dq.web.times import in_words, span_in_words
 
-__all__ = ["COLORS", "Site", "Trouble", "environment", "last_figures", "trouble_of"]
+__all__ = ["COLORS", "Site", "Trouble", "environment", "last_figures", "sentence", "trouble_of"]
 
 #: The colours of the environment's badge. The style sheet has a class ``env-COLOR`` for each.
 COLORS = ("gray", "red", "orange", "yellow", "green", "teal", "blue", "purple", "pink")
 _TEMPLATES = Path(__file__).parent / "templates"
+# A page shows so many characters of a text. A value and a traceback have limits of their own.
+_LONGEST = 1000
+_WORD = re.compile("[a-z]+(?![^ ,])")
 
 
 @attrs.frozen(kw_only=True)
@@ -68,8 +74,7 @@ def trouble_of(error: Exception) -> Trouble:
     """An error as its page shows it."""
     text = str(error)
     if isinstance(error, NotFound):
-        hint = "" if error.go_on else "It may have been delivered or moved meanwhile."
-        return Trouble(status=404, title="Not found", text=text, hint=hint, go_on=error.go_on)
+        return Trouble(status=404, title="Not found", text=text, hint=error.hint, go_on=error.go_on)
     if isinstance(error, ArgumentError):
         return Trouble(status=400, title="This cannot be done as it was asked for", text=text, hint="")
     is_busy = isinstance(error, RedissonDQError) and serves_nobody(error)
@@ -82,7 +87,7 @@ def trouble_of(error: Exception) -> Trouble:
             is_away=True,
         )
     if isinstance(error, WrongTypeError):
-        hint = "Something else uses this key. The doctor names it."
+        hint = "Something else uses this key. The doctor names it, and what helps."
         return Trouble(status=409, title="A key holds something else", text=text, hint=hint)
     if isinstance(error, RedissonDQError) and is_login_refused(error):
         hint = "Start the dashboard with the user and the password that Redis has now."
@@ -106,6 +111,7 @@ def environment() -> jinja2.Environment:
     made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
         autoescape=True,
+        finalize=_visible,
         undefined=jinja2.StrictUndefined,
         # The templates of a version that is installed meanwhile do not fit this one's views.
         auto_reload=False,
@@ -113,10 +119,29 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     made.filters |= {"number": _number, "ago": in_words, "span": _span, "utc": _utc, "most": _most, "bars": _bars}
-    made.filters["counted"] = counted
-    # As terminals show names: with marks that turn a text around one would look like another.
-    made.filters["visible"] = safe
+    made.filters |= {"counted": counted, "sentence": sentence, "segment": segment_of, "lines": _lines}
+    made.filters["seconds"] = lambda count: span_in_words(timedelta(seconds=count))
+    made.filters["unchanged"] = markupsafe.escape
     return made
+
+
+def _visible(value: object) -> object:
+    """Any text of a template as terminals show it. With control characters and marks of direction as they are, a name
+    would look like another one. The filter ``unchanged`` is for what forms and scripts send back.
+    """
+    if type(value) is not str:
+        return value
+    return safe(value if len(value) <= _LONGEST else f"{value[:_LONGEST]}…")
+
+
+def _lines(text: str) -> markupsafe.Markup:
+    """A text of any length that keeps its lines and tabs."""
+    return markupsafe.escape("".join(each if each in "\n\t" else safe(each) for each in text.replace("\r\n", "\n")))
+
+
+def sentence(text: str) -> str:
+    """The text with a capital letter. An address or a name at its beginning stays as it is."""
+    return text[0].upper() + text[1:] if _WORD.match(text) else text
 
 
 def _number(count: int | None) -> str:

@@ -206,7 +206,8 @@ class _PageReader:
                 if to_ms is not None and row.due is not None and row.due.timestamp() * 1000 >= to_ms:
                     self.next = None
                     return
-                if len(self.found) >= limit:
+                # A filter may be long, and a value large.
+                if len(self.found) >= limit or (self.looked and clock.monotonic() > until):
                     # The next page begins with this row.
                     self.next = begin if i == 0 else self._page(begin, i, 0).next
                     return
@@ -276,7 +277,7 @@ def _preview(row: SeenItem, decoded: DecodedValue) -> tuple[str, bool]:
         # The row names the class beside it.
         value = {name: part for name, part in value.items() if name != CLASS}
     text = value if isinstance(value, str) else json_text(value)
-    data = text.encode(errors="replace")
+    data = text.encode(errors="backslashreplace")
     return data[:PREVIEW].decode(errors="ignore"), len(data) > PREVIEW or not row.is_whole
 
 

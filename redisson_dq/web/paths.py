@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 import attrs
 
-__all__ = ["Links", "segment_of", "text_of"]
+__all__ = ["Links", "WebAddress", "segment_of", "text_of"]
 
 _PLAIN = frozenset((string.ascii_letters + string.digits + "-_.:@").encode())
 _ESCAPED = re.compile("(?:~[0-9A-Fa-f]{2})+")
@@ -35,6 +35,10 @@ def text_of(segment: str) -> str:
     return _ESCAPED.sub(lambda met: bytes.fromhex(met[0].replace("~", "")).decode(errors="replace"), segment)
 
 
+class WebAddress(str):
+    """An address. Unlike other texts, a page has it whole and unchanged."""
+
+
 @attrs.frozen
 class Links:
     """The addresses of all pages, below the path where the dashboard is mounted. Templates have it as ``links``.
@@ -44,10 +48,10 @@ class Links:
 
     root: str
 
-    def to(self, path: str, **query: object) -> str:
+    def to(self, path: str, **query: object) -> WebAddress:
         """The address of a path of the dashboard."""
         pairs = {name.rstrip("_"): value for name, value in query.items() if value not in (None, "", False)}
-        return f"{self.root}{path}{'?' + urlencode(pairs) if pairs else ''}"
+        return WebAddress(f"{self.root}{path}{'?' + urlencode(pairs) if pairs else ''}")
 
     def with_query(self, path: str, query: Mapping[str, object], **changes: object) -> str:
         """The address of a path with a query, of which some parts are changed."""
@@ -87,11 +91,11 @@ class Links:
 
     def finding(self, check: str, queue: str | None) -> str:
         """One finding on that page."""
-        return f"{self.doctor()}#{self.finding_id(check, queue)}"
+        return WebAddress(f"{self.doctor()}#{self.finding_id(check, queue)}")
 
     def finding_id(self, check: str, queue: str | None) -> str:
         """The id of its element."""
-        return segment_of(check if queue is None else f"{check} {queue}")
+        return WebAddress(segment_of(check if queue is None else f"{check} {queue}"))
 
     def actions(self) -> str:
         """The list of all actions."""

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl
 
 import anyio
 import attrs
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
 from redisson_dq.errors import ArgumentError
 from redisson_dq.web.access import AccessRefused, Right, User
@@ -22,11 +22,14 @@ _MOST_BYTES = 1_000_000
 
 
 class NotFound(Exception):
-    """There is no such thing, or not among those that were looked at: ``go_on`` is the address that looks further."""
+    """There is no such thing, or not among those that were looked at: ``go_on`` is the address that looks further.
 
-    def __init__(self, text: str, go_on: str = "") -> None:
+    ``hint`` says what may have happened.
+    """
+
+    def __init__(self, text: str, *, go_on: str = "", hint: str = "") -> None:
         super().__init__(text)
-        self.go_on = go_on
+        self.go_on, self.hint = go_on, hint
 
 
 @attrs.frozen(kw_only=True)
@@ -68,7 +71,7 @@ class PostedForm:
 
     @classmethod
     async def read(cls, request: Request) -> PostedForm:
-        """Raises AccessRefused for one that is too large, or that does not end."""
+        """Raises AccessRefused for one that is too large, that does not end, or whose sender has left."""
         data = bytearray()
         try:
             with anyio.fail_after(cls.patience):
@@ -78,6 +81,8 @@ class PostedForm:
                         raise AccessRefused(413, "the form is too large")
         except TimeoutError:
             raise AccessRefused(408, "the form came too slowly") from None
+        except ClientDisconnect:
+            raise AccessRefused(400, "the form broke off") from None
         return cls(tuple(parse_qsl(data.decode(errors="replace"), keep_blank_values=True)))
 
     def get(self, name: str) -> str:

@@ -20,6 +20,7 @@ from redisson_dq.web.fleet import fleet
 from redisson_dq.web.item import item
 from redisson_dq.web.items import items
 from redisson_dq.web.live import LiveStream
+from redisson_dq.web.paths import text_of
 from redisson_dq.web.queue import queue
 from redisson_dq.web.routing import NotFound, PostedForm, WebPage, WebRequest
 from redisson_dq.web.timeline import timeline
@@ -28,6 +29,8 @@ __all__ = ["PAGES"]
 
 # The first page waits so many seconds for the doctor, so that a small server has its problems on top at once.
 _FIRST_LOOK = 0.3
+# A form names so many items at most, as each costs a round trip.
+_MOST_IDS = 1000
 
 
 async def _fleet(dashboard: Dashboard, asked: WebRequest) -> Any:
@@ -120,9 +123,10 @@ async def _item(dashboard: Dashboard, asked: WebRequest) -> Any:
             )
         except TooFar as error:
             go_on = asked.links.item(name, asked.path("state"), id, codec=codec, after=error.after)
-            raise NotFound(f"item {id!r} of queue {name!r}: {error}", go_on) from None
+            raise NotFound(f"item {id!r} of queue {name!r}: {error}", go_on=go_on) from None
         if found is None:
-            raise NotFound(f"queue {name!r} has no item {id!r} any more")
+            hint = "It may have been delivered or moved meanwhile."
+            raise NotFound(f"queue {name!r} has no item {id!r} any more", hint=hint)
         return attrs.evolve(found, actions=choices(found.state, asked.rights))
 
     return await dashboard.run(made)
@@ -186,7 +190,10 @@ async def _act(dashboard: Dashboard, asked: WebRequest) -> Any:
         raise ArgumentError(f"there is no action {form.get('action')[:100]!r}: {', '.join(KINDS)}")
     await _check(dashboard, asked, kind.right, name)
     state = form.get("state") or kind.states[0]
-    ids, filter = tuple(dict.fromkeys(each for each in form.all("id") if each)), form.get("filter").strip()
+    named = (*form.all("id"), *map(text_of, form.all("item")))
+    ids, filter = tuple(dict.fromkeys(each for each in named if each)), form.get("filter").strip()
+    if len(ids) > _MOST_IDS:
+        raise ArgumentError(f"{len(ids):,} items were named, and a form names {_MOST_IDS:,} at most: take a filter")
     if state != "queue" and bool(ids) + bool(filter) + (form.get("all") == "1") != 1:
         raise ArgumentError("say which items: some of them, those of a filter, or all")
     client = asked.request.client

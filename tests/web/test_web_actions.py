@@ -42,6 +42,21 @@ def pages(browse: Open) -> TestClient:
     return browse(auth=MEND, allow_writes=True, headers=logged_in("ada", "secret-of-ada"))
 
 
+def test_a_filter_by_reason_acts_on_the_items_that_it_lists(browse: Open, client: redisson_dq.Client) -> None:
+    queue = client.blocking_queue("orders", transfer=False)
+    for value, reason in (("a", "card expired"), ("b", "timeout")):
+        queue.put(value)
+        held = queue.receive(timeout=1)
+        assert held is not None
+        held.nack(delay=3600, reason=reason)
+    pages = browse(auth=Basic({"ada": "secret-of-ada"}), allow_writes=True, headers=logged_in("ada", "secret-of-ada"))
+    filter = "reason ~ expired and attempts = 1"
+    listed = pages.get(LINKS.items("orders", filter=filter, format="json")).json()["rows"]
+    assert [(row["preview"], row["reason"]) for row in listed] == [("a", "card expired")]
+    found = act(pages, "orders", action="cancel", filter=filter)
+    assert (found["wanted"], found["met"], found["total"]) == (1, 2, 2)
+
+
 def test_a_filter_is_counted_and_cancelled_and_put_back(
     pages: TestClient, client: redisson_dq.Client, caplog: pytest.LogCaptureFixture
 ) -> None:

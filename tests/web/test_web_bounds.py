@@ -76,6 +76,19 @@ def test_the_doctor_repeats_no_large_entry(browse: Open, redis_url: str) -> None
     assert "| redis-cli" in shown["small"]
 
 
+def test_no_name_fills_a_page(browse: Open, redis_url: str) -> None:
+    name = "n" * 100_000
+    with redis.Redis.from_url(redis_url) as admin:
+        for each in (name, "m" * 3000):
+            admin.zadd(f"redisson_delay_queue_timeout:{{{each}}}", {b"\xffno entry": 1e13})
+    pages = browse()
+    assert len(pages.get("/doctor").content) < 100_000
+    assert "redisson-dq doctor</code> prints it" in pages.get("/doctor").text
+    # A link is whole, however long its name is.
+    assert LINKS.queue("m" * 3000) in pages.get("/").text
+    assert pages.get(LINKS.queue("m" * 3000)).status_code == 200
+
+
 def test_every_page_of_a_token_has_a_way_out(browse: Open, client: redisson_dq.Client) -> None:
     client.delayed_queue("orders", transfer=False).offer("a", 3600)
     token = "0123456789abcdef0123"

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from datetime import timedelta
+
 import pytest
 import redis
 
 import redisson_dq
-from redisson_dq.codecs import JsonJacksonCodec, StringCodec
+from redisson_dq.codecs import JsonJacksonCodec, Kryo5Codec, StringCodec
 from redisson_dq.web.doctor import FleetDoctor
+from redisson_dq.web.frame import sentence
 from redisson_dq.web.paths import Links
 from tests.web.conftest import Open
 
@@ -91,7 +95,7 @@ def test_one_part_of_a_value_is_no_plural(browse: Open, redis_url: str) -> None:
     assert "Of 1 queue none has nothing." in pages.get(Links("").fleet(filter="nothing")).text
 
 
-def test_half_a_pair_of_surrogates_is_shown_as_a_question_mark(browse: Open, redis_url: str) -> None:
+def test_half_a_pair_of_surrogates_is_shown_as_an_escape(browse: Open, redis_url: str) -> None:
     """JSON may have one in a key and in a text, and no page can be sent with it."""
     with redisson_dq.connect(redis_url, codec=StringCodec()) as client:
         client.delayed_queue("orders", transfer=False).offer(
@@ -101,7 +105,7 @@ def test_half_a_pair_of_surrogates_is_shown_as_a_question_mark(browse: Open, red
     for page in (links.items("orders"), links.item("orders", "waiting", "a")):
         answer = pages.get(page)
         assert answer.status_code == 200
-        assert "key?" in answer.text
+        assert "key\\udfff" in answer.text
 
 
 @pytest.mark.parametrize(
@@ -225,6 +229,21 @@ def test_the_first_page_names_what_the_doctor_has_found(
         assert f'id="{Links("").finding_id(check, queue)}"' in doctor
 
 
+def test_a_filter_that_costs_much_ends_after_a_second_too(browse: Open, redis_url: str) -> None:
+    with redisson_dq.connect(redis_url, codec=StringCodec()) as client:
+        value = json.dumps([{"x": i} for i in range(1000)])
+        queue = client.delayed_queue("orders", transfer=False)
+        for i in range(400):
+            queue.offer(value, 3600 + i, id=f"{i:03}")
+    filter = " or ".join(["a.b = 1"] * 900)
+    seen = browse().get(Links("").items("orders", filter=filter, format="json")).json()
+    assert 0 < seen["looked"] < 400
+    assert seen["next"]
+    # The next page begins behind the last one that was looked at.
+    further = browse().get(Links("").items("orders", cursor=seen["next"], format="json")).json()
+    assert further["rows"][0]["id"] == f"{seen['looked']:03}"
+
+
 def test_whoever_has_mended_something_lets_the_doctor_look_again(
     browse: Open, client: redisson_dq.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -241,3 +260,68 @@ def test_whoever_has_mended_something_lets_the_doctor_look_again(
     assert "orders" not in found()
     assert "orders" in found(again=1)
     assert 'href="/doctor?again=1">Look again' in pages.get("/doctor").text
+
+
+def test_a_recurring_offer_has_a_page(browse: Open, client: redisson_dq.Client) -> None:
+    queue = client.delayed_queue("orders", transfer=False)
+    queue.offer_recurring("all", "daily-report", cron="30 7 * * mon-fri")
+    queue.offer_recurring("some", "hourly", every=timedelta(hours=1))
+    pages, links = browse(), Links("")
+    listed = pages.get(links.items("orders", state="recurring")).text
+    for id, value in (("daily-report", "all"), ("hourly", "some")):
+        address = links.item("orders", "recurring", id)
+        assert f'href="{address}"' in listed
+        found = pages.get(f"{address}?format=json").json()
+        assert (found["id"], found["state"], found["nodes"][0]["text"]) == (id, "recurring", value)
+        assert "Next</dt>" in pages.get(address).text
+    # The end of an id names no offer.
+    assert pages.get(links.item("orders", "recurring", "report")).status_code == 404
+
+
+def test_a_key_of_another_kind_leads_to_the_doctor(browse: Open, redis_url: str) -> None:
+    with redis.Redis.from_url(redis_url) as admin:
+        admin.set("redisson_delay_queue_timeout:{orders}", "a text of somebody else")
+    pages, links = browse(), Links("")
+    answer = pages.get(links.items("orders"))
+    assert answer.status_code == 409
+    assert f'href="{links.doctor(again=1)}">Ask the doctor' in answer.text
+    text = pages.get(links.doctor(again=1)).text
+    assert "holds a string" in text
+    assert links.queue("orders") in text
+
+
+def test_findings_begin_with_capital_letters_and_what_is_late_comes_first(
+    browse: Open, client: redisson_dq.Client, redis_url: str
+) -> None:
+    client.delayed_queue("a", transfer=False).offer_all([(str(i), 3600) for i in range(2000)])
+    late = client.delayed_queue("late", transfer=False)
+    late.pause()
+    late.offer("due", 0.001)
+    pages = browse()
+    found = pages.get("/doctor?format=json").json()["findings"]
+    assert [each["queue"] for each in found if each["check"] == "nobody-moves"] == ["late", "a"]
+    text = pages.get("/doctor").text
+    assert "Delivery is paused, and 1 item waits" in text
+    assert "2,000 items wait" in text
+    assert "waiting <strong" in text
+    assert ">2,000</strong>" in text
+    assert "Delivery is paused" in pages.get(Links("").queue("late")).text
+    told = [sentence(each) for each in ("a value was", "redis.example.com:6379 may", "10 items", "values: 2")]
+    assert told == ["A value was", "redis.example.com:6379 may", "10 items", "values: 2"]
+
+
+def test_two_services_with_two_codecs_are_seen_however_they_offer(browse: Open, redis_url: str) -> None:
+    for codec, delay in ((StringCodec(), 900), (Kryo5Codec(), 1900)):
+        with redisson_dq.connect(redis_url, codec=codec) as client:
+            client.delayed_queue("orders", transfer=False).offer_all([(f"text {i}", delay + i) for i in range(30)])
+    pages = browse()
+    found = pages.get("/doctor?format=json").json()["findings"]
+    assert "codec" in {each["check"] for each in found}
+    assert len(pages.get("/queues/orders?format=json").json()["codecs"]) == 2
+
+
+def test_a_name_of_no_queue_is_told(browse: Open, client: redisson_dq.Client) -> None:
+    client.delayed_queue("orders", transfer=False).offer("a", 3600)
+    pages = browse()
+    assert "spelt in another way" in pages.get("/queues/order").text
+    assert "spelt in another way" not in pages.get("/queues/orders").text

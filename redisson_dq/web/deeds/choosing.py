@@ -7,7 +7,9 @@ from typing import Any
 
 import attrs
 
+from redisson_dq._sync.client import Client
 from redisson_dq.browsing import Filter, SeenItem
+from redisson_dq.errors import RedissonDQError
 from redisson_dq.mending import (
     MendedQueue,
     Selection,
@@ -20,9 +22,21 @@ from redisson_dq.mending import (
 from redisson_dq.web.deeds.kinds import WebDeed
 from redisson_dq.web.masks import MaskedReader, Masks
 
-__all__ = ["selected"]
+__all__ = ["selected", "total_of"]
 
 _ASIDE: dict[str, Any] = {"dead": "dead", "quarantined": "quarantine", "undecodable": "undecodable"}
+
+
+def total_of(deed: WebDeed, client: Client) -> int:
+    """How many items a search looks at: all that are in the state; 0 where ids name them, or Redis does not tell."""
+    if deed.ids:
+        return 0
+    try:
+        stats = client.stats(deed.queue, partitions=deed.partitions)[deed.queue]
+    except RedissonDQError:
+        # The search itself tries for longer.
+        return 0
+    return int(getattr(stats, deed.state.replace("-", "_")))
 
 
 def selected(deed: WebDeed, queue: MendedQueue, masks: Masks) -> Selection:

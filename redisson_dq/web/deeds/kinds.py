@@ -105,6 +105,8 @@ class WebDeed:
     codec: str = ""
     status: str = "choosing"
     met: int = 0
+    #: How many items are in its state, where all of them are looked at.
+    total: int = 0
     wanted: int = 0
     done: int = 0
     undone: int = 0

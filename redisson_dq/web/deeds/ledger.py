@@ -14,7 +14,7 @@ from redisson_dq.errors import ArgumentError, RedissonDQError
 from redisson_dq.mending import MendedQueue
 from redisson_dq.web.deeds.acting import act, new_undo_file, put_back, when
 from redisson_dq.web.deeds.auditing import tell_begin, tell_end
-from redisson_dq.web.deeds.choosing import selected
+from redisson_dq.web.deeds.choosing import selected, total_of
 from redisson_dq.web.deeds.kinds import OF_QUEUE, WebDeed
 from redisson_dq.web.deeds.offering import check_codec, check_form, offer
 from redisson_dq.web.masks import Masks
@@ -104,6 +104,7 @@ class Deeds:
             elif deed.state == OF_QUEUE:
                 deed.wanted = len(queue.parts)
             else:
+                deed.total = total_of(deed, self._client)
                 deed.selection = selected(deed, queue, self._masks)
                 deed.wanted, deed.met = deed.selection.count, deed.selection.met
             with self._mutex:

@@ -34,7 +34,7 @@ function copying() {
   document.addEventListener("click", async (event) => {
     const button = event.target.closest("[data-copy]");
     if (!button) return;
-    await copy(button.previousElementSibling.textContent);
+    await copy(button.dataset.copy || button.previousElementSibling.textContent);
     button.textContent = "Copied";
     setTimeout(() => { button.textContent = "Copy"; }, 1500);
   });

@@ -2,7 +2,7 @@
 
 import { pageAt, redraw } from "./drawing.js";
 import { aheadOf, put, span } from "./times.js";
-import { findings, marks, summary } from "./verdicts.js";
+import { findings, marks, segment, summary } from "./verdicts.js";
 
 const FIGURES = { waiting: "waiting", overdue: "overdue", ready: "ready", in_flight: "in-flight", dead: "dead", quarantined: "quarantined", undecodable: "undecodable", recurring: "recurring" };
 const number = new Intl.NumberFormat("en-US");
@@ -99,7 +99,8 @@ export function fleet(root) {
   return { onDoctor, onSnapshot(told) {
     for (const row of told.rows) {
       known.set(row.name, row);
-      if (rows.has(row.name)) show(rows.get(row.name), row, root.dataset.doctor);
+      const tr = rows.get(segment(row.name));
+      if (tr) show(tr, row, root.dataset.doctor);
     }
     for (const name of told.gone) known.delete(name);
     const chip = document.getElementById("missing");
@@ -107,7 +108,7 @@ export function fleet(root) {
     for (const name of ["waiting", "overdue", "ready", "in_flight", "dead"]) {
       figure(root, name, [...known.values()].reduce((sum, row) => sum + row[name], 0));
     }
-    const hasNews = told.gone.some((name) => rows.has(name)) || (!isPart && known.size <= 100 && told.rows.some((row) => !rows.has(row.name)));
+    const hasNews = told.gone.some((name) => rows.has(segment(name))) || (!isPart && known.size <= 100 && told.rows.some((row) => !rows.has(segment(row.name))));
     if (hasNews) again();
   } };
 }
@@ -118,7 +119,7 @@ export function queue(root, line) {
   const onDoctor = (told) => findings(root.querySelector("#findings"), told.findings, root.dataset.doctor);
   return { onDoctor, onSnapshot(told) {
     for (const row of told.rows) {
-      if (row.name !== root.dataset.queue || !row.has_figures) continue;
+      if (segment(row.name) !== root.dataset.queue || !row.has_figures) continue;
       document.getElementById("paused").hidden = !row.is_paused;
       for (const form of document.querySelectorAll("form[data-when-paused]")) form.hidden = (form.dataset.whenPaused === "yes") !== row.is_paused;
       for (const name of Object.keys(FIGURES)) figure(root, name, row[name]);

@@ -47,7 +47,19 @@ export function both(iso) {
 
 // Sets a text only where it changed, so that screen readers and selections are left in peace.
 export function put(element, text) {
-  if (element && element.textContent !== text) element.textContent = text;
+  const shown = visible(text);
+  if (element && element.textContent !== shown) element.textContent = shown;
+}
+
+const UNSAFE = /[\x00-\x1f\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]/gu;
+const SHORT = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
+
+// A text as the templates of the server show it: what would turn it around, or hide in it, as escapes.
+export function visible(text) {
+  return text.replace(UNSAFE, (each) => {
+    const hex = each.charCodeAt(0).toString(16);
+    return SHORT[each] ?? (hex.length > 2 ? `\\u${hex.padStart(4, "0")}` : `\\x${hex.padStart(2, "0")}`);
+  });
 }
 
 export function refreshTimes(root = document) {

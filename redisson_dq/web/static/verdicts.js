@@ -1,18 +1,18 @@
 // The doctor's verdicts as marks, as the templates of the server write them. Every text is text.
 
-import { put } from "./times.js";
+import { put, visible } from "./times.js";
 
 function made(name, className, ...parts) {
   const element = document.createElement(name);
   if (className) element.className = className;
-  element.append(...parts);
+  element.append(...parts.map((each) => (typeof each === "string" ? visible(each) : each)));
   return element;
 }
 
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
-// A text as one segment of a path, as paths.py writes it.
-function segment(text) {
+// A text as one segment of a path, as paths.py writes it. So it also comes unchanged through an attribute of the page.
+export function segment(text) {
   const plain = (byte) => /[A-Za-z0-9\-_.:@]/.test(String.fromCharCode(byte));
   const bytes = [...new TextEncoder().encode(text)];
   const escaped = (byte) => `~${byte.toString(16).toUpperCase().padStart(2, "0")}`;
@@ -52,7 +52,7 @@ export function findings(place, found, doctor) {
   const told = found.map((each) => {
     const link = made("a", "", "What helps");
     link.href = remedy(doctor, each.check, each.queue);
-    return made("div", "finding short", made("p", "", made("span", `chip ${each.severity}`, capital(each.severity)), ` ${each.text} `, link));
+    return made("div", "finding short", made("p", "", made("span", `chip ${each.severity}`, capital(each.severity)), ` ${each.text}. `, link));
   });
   place.hidden = !told.length;
   putAll(place, told);
