@@ -19,7 +19,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Iterator
+from datetime import datetime
 from typing import Any
 
 import anyio
@@ -31,7 +32,7 @@ from redisson_dq.doctor import Report
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.web.doctor import FleetDoctor
 from redisson_dq.web.fleet import Judged, fleet_row, missing, verdicts, worst_of
-from redisson_dq.web.frame import last_figures
+from redisson_dq.web.frame import last_figures, sentence
 from redisson_dq.web.plain import json_bytes
 from redisson_dq.web.snapshots import SeenQueue, Snapshots
 
@@ -42,6 +43,8 @@ _IDLE = 15.0
 # The rights of a user are asked for again that often.
 _ASK_AGAIN = 30.0
 _MOST_TABS = 1000
+# So many bytes of the stream are given to the server at a time.
+_PIECE = 65_536
 
 
 class Live:
@@ -192,17 +195,17 @@ class LiveStream:
         """Sends each snapshot but the ``older`` ones, until the tab stops reading."""
         loop, told_at = asyncio.get_running_loop(), 0.0
         seen, diagnosed, known, was_away, missed = 0, None, frozenset[str](), False, ""
-        text = b"retry: 2000\n\n"
+        text = [b"retry: 2000\n\n"]
         while True:
-            if text:
+            for piece in _pieces(text):
                 with anyio.move_on_after(self._live.slow) as slow:
-                    await send({"type": "http.response.body", "body": text, "more_body": True})
+                    await send({"type": "http.response.body", "body": piece, "more_body": True})
                 if slow.cancelled_caught:
                     return
                 told_at = loop.time()
             snapshots = self._live.snapshots
             has_news = await self._live.news(_IDLE) and snapshots.number > older
-            text = b""
+            text = []
             if snapshots.trouble is not None:
                 text = _event("trouble", json_bytes({"text": last_figures(snapshots.trouble)}))
                 seen, was_away = 0, True
@@ -212,14 +215,13 @@ class LiveStream:
                 known = names
                 if rows or gone or was_away or missed != missing(snapshots):
                     missed = missing(snapshots)
-                    parts = json_bytes(snapshots.server_time), b",".join(rows), json_bytes(gone), json_bytes(missed)
-                    text = _event("snapshot", b'{"now":%s,"rows":[%s],"gone":%s,"missing":%s}' % parts)
+                    text = _snapshot(snapshots.server_time, rows, gone, missed)
                     was_away = False
             if self._live.doctor.made != diagnosed:
                 diagnosed = self._live.doctor.made
                 text += _event("doctor", json_bytes({"at": diagnosed, **await self._told_by_doctor()}))
             if not text and loop.time() - told_at >= _IDLE:
-                text = b": nothing new\n\n"
+                text = [b": nothing new\n\n"]
 
     async def changed_rows(self, seen: int) -> tuple[list[bytes], frozenset[str], int]:
         """The rows that have changed since a snapshot, as JSON, all names, and the number of the last one.
@@ -247,7 +249,7 @@ class LiveStream:
         return {
             "verdict": worst_of(judged[name][0] for name in seen),
             "findings": [
-                {"severity": each.severity.value, "check": each.check, "queue": each.queue, "text": each.text}
+                {"severity": each.severity.value, "check": each.check, "queue": each.queue, "text": sentence(each.text)}
                 for each in found
                 if each.queue == self._queue and (each.queue is None or self._allowed.get(each.queue))
             ],
@@ -263,5 +265,25 @@ class LiveStream:
             self._allowed.update({name: name in allowed for name in unknown})
 
 
-def _event(name: str, data: bytes) -> bytes:
-    return b"event: " + name.encode() + b"\ndata: " + data + b"\n\n"
+def _event(name: str, *data: bytes) -> list[bytes]:
+    return [b"event: " + name.encode() + b"\ndata: ", *data, b"\n\n"]
+
+
+def _snapshot(now: datetime | None, rows: list[bytes], gone: list[str], missed: str) -> list[bytes]:
+    joined = (part for row in rows for part in (b",", row))
+    # Without the comma in front of the first row.
+    next(joined, None)
+    end = b'],"gone":%s,"missing":%s}' % (json_bytes(gone), json_bytes(missed))
+    return _event("snapshot", b'{"now":%s,"rows":[' % json_bytes(now), *joined, end)
+
+
+def _pieces(parts: list[bytes]) -> Iterator[bytes]:
+    """The parts, which all tabs share, as pieces of some size. For a tab that does not read, one piece waits."""
+    piece = bytearray()
+    for each in parts:
+        piece += each
+        if len(piece) >= _PIECE:
+            yield bytes(piece)
+            piece.clear()
+    if piece:
+        yield bytes(piece)

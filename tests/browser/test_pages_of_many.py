@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import httpx
@@ -83,6 +84,30 @@ def test_every_view_of_a_million_items(browser: Browser, server: EmbeddedServer)
         told["doctor"] = _loaded(page)
         page.close()
     print("ms from the request to the loaded page:", told)
+
+
+@pytest.mark.nightly
+def test_a_slow_phone_goes_on_while_500_queues_change(open_tab: OpenTab, root: str, server: EmbeddedServer) -> None:
+    tab = open_tab(width=360)
+    tab.page.context.new_cdp_session(tab.page).send("Emulation.setCPUThrottlingRate", {"rate": 6})
+    page = tab.open("/")
+    waited = [0.0]
+    with redisson_dq.connect(server.url, codec=StringCodec()) as client:
+        for k in range(3):
+            for i in range(QUEUES):
+                with client.delayed_queue(f"queue-{i:03}", transfer=False) as queue:
+                    queue.offer("b", 7200)
+                if i % 50 == 0:
+                    # The page answers amid its updates.
+                    began = time.monotonic()
+                    page.evaluate("() => new Promise(requestAnimationFrame)")
+                    waited.append(time.monotonic() - began)
+            expect(page.locator('tr[data-queue="queue-000"] [data-cell="waiting"] .n')).to_have_text(f"{k + 2}")
+        began = time.monotonic()
+        page.get_by_role("link", name="queue-007").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("queue-007")
+        waited.append(time.monotonic() - began)
+    assert max(waited) < 1
 
 
 def _loaded(page: Page) -> int:
