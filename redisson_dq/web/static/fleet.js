@@ -8,12 +8,19 @@ const FIGURES = { waiting: "waiting", overdue: "overdue", ready: "ready", in_fli
 const number = new Intl.NumberFormat("en-US");
 const counted = (count) => (count === null || count === undefined ? "?" : number.format(count));
 
+const changed = [];
+
 function news(element, text) {
   if (!element || element.textContent === text) return;
   element.textContent = text;
-  element.classList.remove("is-news");
-  void element.offsetWidth; // begins the motion anew
-  element.classList.add("is-news");
+  changed.push(element);
+}
+
+// Begins the motion of all that has changed anew. The page is laid out once for it, and not for each figure.
+function move() {
+  for (const each of changed) each.classList.remove("is-news");
+  void document.body.offsetWidth;
+  for (const each of changed.splice(0)) each.classList.add("is-news");
 }
 
 function nextDue(cell, row) {
@@ -108,6 +115,7 @@ export function fleet(root) {
     for (const name of ["waiting", "overdue", "ready", "in_flight", "dead"]) {
       figure(root, name, [...known.values()].reduce((sum, row) => sum + row[name], 0));
     }
+    move();
     const hasNews = told.gone.some((name) => rows.has(segment(name))) || (!isPart && known.size <= 100 && told.rows.some((row) => !rows.has(segment(row.name))));
     if (hasNews) again();
   } };
@@ -126,6 +134,7 @@ export function queue(root, line) {
       figure(root, "overdue", row.overdue, row.overdue ? `oldest ${span(row.late_by * 1000) || "less than 1s"}` : "");
       const beside = root.querySelector('[data-figure="waiting"] .beside');
       if (beside) nextDue({ querySelector: () => beside }, row);
+      move();
       if (Date.now() - drawn > 2000) { drawn = Date.now(); line?.refresh(); }
     }
   } };
