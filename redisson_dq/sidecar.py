@@ -16,7 +16,7 @@ from redisson_dq._log import Log
 from redisson_dq._shell import command_line
 from redisson_dq._sync.client import Client
 from redisson_dq._sync.queues.delayed import DelayedQueue
-from redisson_dq.errors import RedisConnectionError, RedisReplyError, RedissonDQError
+from redisson_dq.errors import RedisConnectionError, RedisReplyError, RedissonDQError, WrongTypeError
 from redisson_dq.health import ClientHealth
 from redisson_dq.observing import Happening, Moved
 from redisson_dq.stats import QueueStats
@@ -36,7 +36,7 @@ _PAUSE = 0.02
 class MovedQueue:
     """The outcome for one queue: how many items were moved, how many are still due, and why.
 
-    ``error`` is the refusal of a queue that this user may not look at.
+    ``error`` is the refusal of a queue that this user may not look at, or that has a key of another type.
     """
 
     name: str
@@ -109,7 +109,7 @@ def move_due(client: Client, queues: Sequence[str], partitions: int | None = Non
         names = names_for(client, queues, partitions)
         if not names:
             return []
-        refusals, times = _refused(client, names)
+        refusals, wrong, times = _refused(client, names)
         left: dict[str, tuple[int, str | None]] = {name: (0, str(error)) for name, error in refusals.items()}
         able = [name for name in names if name not in left]
         handles = [_opened(client, name) for name in able]
@@ -131,14 +131,19 @@ def move_due(client: Client, queues: Sequence[str], partitions: int | None = Non
             moved=before.moved + counts.get(name, 0),
             left=before.left + late,
             reason=before.reason or reason,
-            error=before.error or refusals.get(name),
+            error=before.error or refusals.get(name) or wrong.get(name),
         )
     return list(rows.values())
 
 
-def _refused(client: Client, names: Sequence[str]) -> tuple[dict[str, RedissonDQError], list[datetime]]:
-    """The queues that cannot be looked at, with the refusals, and the times of the looks at the others."""
+def _refused(
+    client: Client, names: Sequence[str]
+) -> tuple[dict[str, RedissonDQError], dict[str, WrongTypeError], list[datetime]]:
+    """The queues that cannot be looked at, with the refusals, those with a key of another type, and the times of the
+    looks.
+    """
     refused: dict[str, RedissonDQError] = {}
+    wrong: dict[str, WrongTypeError] = {}
     times = []
     for name, figures in client.stats(*names, return_exceptions=True).items():
         # Of a cluster other nodes may answer.
@@ -148,7 +153,9 @@ def _refused(client: Client, names: Sequence[str]) -> tuple[dict[str, RedissonDQ
             refused[name] = figures
         else:
             times.append(figures.server_time)
-    return refused, times
+            for key in figures.wrong_types[:1]:
+                wrong[name] = WrongTypeError(str(key), key=key.key, expected=key.expected, found=key.type)
+    return refused, wrong, times
 
 
 def _opened(client: Client, name: str) -> DelayedQueue[object]:

@@ -72,3 +72,10 @@ def test_a_user_without_rights_is_told_by_the_exit_code(
         assert "no permissions" in re.sub(r"\s+", " ", capsys.readouterr().out)
     finally:
         admin.acl_deluser("nobody")
+
+
+def test_a_key_of_another_type_is_told_by_the_exit_code(admin: redis.Redis, capsys: pytest.CaptureFixture[str]) -> None:
+    admin.set(QueueKeys.of("wrong").timeout, "x")
+    assert main(["move", "wrong"]) == 65
+    assert "holds a string" in re.sub(r"\s+", " ", capsys.readouterr().out)
+    assert main(["move", "wrong", "orders"]) == 1
