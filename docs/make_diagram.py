@@ -1,5 +1,5 @@
 """Writes the sections of the pages that are made from the code: diagrams of decision tables, headers of
-scripts, the table of metrics, the usage of commands.
+scripts, the table of metrics, the usage of commands, the fields of their JSON.
 
     python docs/make_diagram.py            rewrites the sections
     python docs/make_diagram.py --check    changes nothing, fails when one is not up to date
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import enum
+import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -118,6 +119,22 @@ def usage(name: str) -> str:
     return "\n\n".join(f"```text\n{each}\n```" for each in helps)
 
 
+def schemas() -> str:
+    """The fields of each document, with a link to its schema. Commands with one form share a row."""
+    rows: dict[tuple[str, str], list[str]] = {}
+    for path in sorted((ROOT / "redisson_dq" / "cli" / "schemas").glob("*.json")):
+        schema = json.loads(path.read_text("utf-8"))
+        documents = [schema["$defs"][each["$ref"].rpartition("/")[2]] for each in schema["anyOf"][:-1]]
+        fields = " or ".join(
+            ", ".join(f"`{name}`" for name in each["properties"] if name != "schema") for each in documents
+        )
+        name = schema["title"].removeprefix(f"{PROGRAM} ").removesuffix(" --json")
+        link = f"[{name}](../redisson_dq/cli/schemas/{path.name})"
+        rows.setdefault((fields, schema["description"]), []).append(link)
+    shown = (f"| {', '.join(links)} | {fields} |" for (fields, _), links in rows.items())
+    return "\n".join(("| command | fields |", "|---|---|", *shown))
+
+
 def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
@@ -145,6 +162,7 @@ SECTIONS: dict[str, dict[str, Callable[[], str]]] = {
     },
     # A command has its section where it is described: in this page, unless it has a page of its own.
     "docs/command-line.md": {f"usage of {name}": partial(usage, name) for name in COMMANDS},
+    "docs/json.md": {"schemas": schemas},
     "docs/metrics.md": {"metrics": metrics.as_table},
     "docs/scripts.md": {"index": scripts_index, "scripts": scripts},
 }

@@ -30,10 +30,13 @@ import click
 from redisson_dq.cli.frame import (
     PROBLEM,
     USAGE,
+    Attempt,
     NoSuchCommand,
+    abandon_output,
     code_of,
     say,
     usage_error,
+    usage_message,
 )
 from redisson_dq.errors import RedissonDQError
 
@@ -76,6 +79,7 @@ COMMANDS = {
     "move": "redisson_dq.cli.move",
     "partitions": "redisson_dq.cli.partitions",
     "plan": "redisson_dq.cli.plan",
+    "schema": "redisson_dq.cli.schema",
     "worker": "redisson_dq.cli.worker",
 }
 
@@ -135,11 +139,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         from click.shell_completion import shell_complete
 
         return shell_complete(program, {}, PROGRAM, _COMPLETE, os.environ[_COMPLETE])
+    run = Attempt()
     try:
         with _sigterm_raises():
             _open_streams()
-            arguments = [_in_utf_8(each) for each in (sys.argv[1:] if argv is None else argv)]
-            with program.make_context(PROGRAM, arguments) as ctx:
+            run.arguments = [_in_utf_8(each) for each in (sys.argv[1:] if argv is None else argv)]
+            with program.make_context(PROGRAM, list(run.arguments), obj=run) as ctx:
                 code = program.invoke(ctx)
             # The reader of our output may have left, which its last part would tell too late.
             sys.stdout.flush()
@@ -147,28 +152,26 @@ def main(argv: Sequence[str] | None = None) -> int:
     except click.exceptions.Exit as error:
         return error.exit_code
     except click.ClickException as error:
-        say(usage_error(error, PROGRAM), error=True, lines=True)
-        return USAGE
+        return run.failed(error, USAGE, usage_message(error), usage_error(error, PROGRAM))
     except _Terminated:
         return 128 + signal.SIGTERM
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
     except BrokenPipeError:  # the reader of our output has left, as `head` does
-        _abandon_output()
+        abandon_output()
         return PROBLEM
     except RedissonDQError as error:
-        say(f"{PROGRAM}: error: {error}", error=True, lines=True)
-        return code_of(error)
+        return run.failed(error, code_of(error), str(error), f"{PROGRAM}: error: {error}")
     except OSError as error:
-        if error.errno not in _FULL:
-            if error.filename is None:
-                raise
-            # A file that the user has named.
-            say(f"{PROGRAM}: error: {str(error.filename)!r}: {error.strerror}", error=True)
-            return PROBLEM
-        text = "a file cannot be written on; make room and run the same command again, or migrate by --resume"
-        say(f"{PROGRAM}: error: {error.strerror}: {text}", error=True)
-        return PROBLEM
+        if error.errno not in _FULL and error.filename is None:
+            raise
+        text = _full(error) if error.errno in _FULL else f"{str(error.filename)!r}: {error.strerror}"
+        return run.failed(error, PROBLEM, text, f"{PROGRAM}: error: {text}")
+
+
+def _full(error: OSError) -> str:
+    text = "a file cannot be written on; make room and run the same command again, or migrate by --resume"
+    return f"{error.strerror}: {text}"
 
 
 def _open_streams() -> None:
@@ -199,8 +202,3 @@ def _sigterm_raises() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-def _abandon_output() -> None:
-    with contextlib.suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

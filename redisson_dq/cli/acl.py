@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from redisson_dq.cli.frame import Output, json_option, say
+
+if TYPE_CHECKING:
+    from redisson_dq.cli.documents.others import AclDocument
 
 __all__ = ["command"]
 
@@ -58,7 +63,8 @@ def command(
         secret = f"#{hashlib.sha256(password).hexdigest()}"
     words = ["ACL", "SETUSER", user or role, "reset", "on", secret, *rules]
     if output.as_json:
-        output.document(role=role, user=user or role, queues=list(queues), words=words)
+        told: AclDocument = {"role": role, "user": user or role, "queues": list(queues), "words": words}
+        output.document(**told)
     else:
         # A line for redis-cli, whatever the width of the terminal.
         say(" ".join(shlex.quote(word) for word in words), lines=True)

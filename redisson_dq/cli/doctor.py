@@ -10,6 +10,7 @@ from redisson_dq._texts import counted
 from redisson_dq.cli.frame import CommandLine, Output, Server, classes_option, json_option, load_classes, server_options
 
 if TYPE_CHECKING:
+    from redisson_dq.cli.documents.others import ChecksDocument
     from redisson_dq.codecs.base import Codec
     from redisson_dq.doctor import Report
 
@@ -58,7 +59,8 @@ def command(
 
     if list_checks:
         if output.as_json:
-            output.document(checks=[{"id": check.id, "summary": check.summary} for check in CHECKS])
+            known: ChecksDocument = {"checks": [{"id": check.id, "summary": check.summary} for check in CHECKS]}
+            output.document(**known)
         else:
             output.table(["check", "all is well where"], [(check.id, check.summary) for check in CHECKS])
         return 0
@@ -68,8 +70,7 @@ def command(
     with server.client() as client:
         report = diagnose(client, queues, only=ids[0], skip=ids[1], codec=expected)
     if output.as_json:
-        told = report.to_dict()
-        output.document(**{name: told[name] for name in ("checks", "findings", "notes")})
+        output.document(**report.to_dict())
     else:
         _show(report, output)
     return report.exit_code(strict=strict)

@@ -18,6 +18,7 @@ from redisson_dq.cli.frame import (
     PROBLEM,
     Output,
     Server,
+    fields_of,
     hint_on_error,
     json_option,
     progress,
@@ -28,6 +29,7 @@ from redisson_dq.cli.frame import (
 from redisson_dq.errors import ArgumentError
 
 if TYPE_CHECKING:
+    from redisson_dq.cli.documents.moving import ExportDocument
     from redisson_dq.migrating import OnProgress, QueueSite
 
 __all__ = ["command"]
@@ -43,6 +45,10 @@ def command(queue: str, to: str | None, pause: bool, server: Server, output: Out
     """Exports the queue, or each of its partitions into a file of its own. 1 where ``--pause`` was not enough."""
     from redisson_dq.migrating import export, export_all, sites_of
 
+    if to is None and output.as_json:
+        raise click.UsageError(
+            "--json tells of the files that --to names, and without it the lines go to standard output"
+        )
     with server.client() as client:
         sites = sites_of(client, queue)
         if to is None:
@@ -63,18 +69,8 @@ def command(queue: str, to: str | None, pause: bool, server: Server, output: Out
                 with _shown(sites[0]) as told:
                     done = [(Path(to), export(sites[0], Path(to), pause=pause, progress=told))]
     if output.as_json:
-        files = [
-            {
-                "queue": each.queue,
-                "file": str(path),
-                "counts": each.counts,
-                "lines": each.lines,
-                "sha256": each.sha256,
-                "exact": each.exact,
-            }
-            for path, each in done
-        ]
-        output.document(files=files)
+        files: ExportDocument = {"files": [fields_of(each, file=str(path)) for path, each in done]}
+        output.document(**files)
     else:
         for path, each in done:
             output.fields([("file", str(path)), ("queue", each.queue), *each.counts.items()])

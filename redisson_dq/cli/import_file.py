@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,6 +13,7 @@ from redisson_dq.cli.frame import (
     Consent,
     Output,
     Server,
+    fields_of,
     hint_on_error,
     json_option,
     progress,
@@ -19,6 +21,10 @@ from redisson_dq.cli.frame import (
     write_options,
 )
 from redisson_dq.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from redisson_dq.migrating import Imported
+    from redisson_dq.migrating.file import Checked
 
 __all__ = ["command"]
 
@@ -37,7 +43,7 @@ def command(
     """Checks the digest of the file, then imports it."""
     import attrs
 
-    from redisson_dq.migrating import QueueSite, checked, import_file
+    from redisson_dq.migrating import Imported, QueueSite, checked, import_file
 
     path = Path(file)
     found = checked(path)
@@ -45,6 +51,8 @@ def command(
     target = server if to_url is None else attrs.evolve(server, url=to_url, redisson_config=None)
     count = sum(found.end["counts"].values())
     if not consent.given(f"put {count:,} contents of {found.header['queue']} into {name}"):
+        if output.as_json:
+            _show(output, Imported(queue=name, counts={}, resumed_at=0, mended=0), found, consent)
         return FINE
     options = [
         *(["--to-name", to_name] if to_name else []),
@@ -67,7 +75,11 @@ def command(
 
         done = import_file(QueueSite.of(client, name), path, merge=merge, progress=tell)
     if output.as_json:
-        output.document(queue=done.queue, counts=done.counts, resumed_at=done.resumed_at, mended=done.mended)
+        _show(output, done, found, consent)
     else:
         output.fields([("queue", done.queue), *done.counts.items(), ("mended", done.mended)])
     return FINE
+
+
+def _show(output: Output, done: Imported, file: Checked, consent: Consent) -> None:
+    output.document(**fields_of(done, dry_run=consent.dry_run, wanted=file.end["counts"]))

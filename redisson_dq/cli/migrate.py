@@ -22,6 +22,7 @@ from redisson_dq.cli.frame import (
     Output,
     Server,
     classes_option,
+    fields_of,
     hint_on_error,
     json_option,
     load_classes,
@@ -38,6 +39,7 @@ from redisson_dq.cli.frame import (
 from redisson_dq.errors import ArgumentError
 
 if TYPE_CHECKING:
+    from redisson_dq.cli.documents.moving import MigratePlanDocument
     from redisson_dq.durability import Durability
     from redisson_dq.migrating import Journal, MigrationPlan, QueueSite, Recoding
 
@@ -147,10 +149,13 @@ def command(
         if in_place and wanted.to_codec and resumed is None:
             raise click.UsageError(f"--to-codec: {wanted.queue} has these partitions already; name another queue")
         planned = plan(sources, recoding, in_place=in_place)
-        if not output.as_json or consent.dry_run:
+        if not output.as_json:
             _show_plan(output, planned, wanted.queue)
         total = sum(planned.counts.values())
         if not consent.given(f"move {total:,} items of {wanted.queue} to {wanted.to_json or where}"):
+            if output.as_json:
+                told: MigratePlanDocument = {"plan": planned}
+                output.document(**told)
             return PROBLEM if planned.refused else FINE
         kept = {name: getattr(wanted, name) for name in _KEPT} | servers
         name = re.sub(r"[^\w.-]", "_", wanted.queue)
@@ -178,14 +183,7 @@ def command(
                 done = migration.run(quiet=quiet, follow=follow, stop=stop)
         is_unmoved = not wanted.to_json and not done.stopped and _is_unmoved(other, recoding.targets)
     if output.as_json:
-        output.document(
-            moved=done.moved,
-            left=done.left,
-            refused=done.refused,
-            stopped=done.stopped,
-            nobody_moves=is_unmoved,
-            journal=str(noted.path),
-        )
+        output.document(**fields_of(done, nobody_moves=is_unmoved, journal=str(noted.path)))
     else:
         kinds = sorted(done.moved.keys() | done.left.keys())
         output.table(
@@ -284,9 +282,6 @@ def _decided(wanted: _Wanted, client: Any, other: Any) -> tuple[list[QueueSite],
 
 
 def _show_plan(output: Output, planned: MigrationPlan, queue: str) -> None:
-    if output.as_json:
-        output.document(plan=attrs.asdict(planned))
-        return
     kinds = sorted(planned.counts.keys() | planned.refused.keys())
     output.table(
         ["kind", "to move", "cannot be converted"],

@@ -23,6 +23,7 @@ from redisson_dq.cli.frame import (
 )
 
 if TYPE_CHECKING:
+    from redisson_dq.cli.documents.moving import FollowLine, MoveDocument
     from redisson_dq.cli.serving import Port
     from redisson_dq.sidecar import Sidecar
 
@@ -59,16 +60,17 @@ def command(
     if health_port is not None and not follow:
         raise click.UsageError("--health-port goes with --follow")
     if follow:
-        return _follow(queues, partitions, server, health_host, health_port)
+        return _follow(queues, partitions, server, health_host, health_port, output)
     from redisson_dq.sidecar import move_due
 
     with server.client() as client:
         tell_part_of_cluster(client)
         rows = move_due(client, queues, partitions)
     if output.as_json:
-        output.document(
-            queues=[{"queue": row.name, "moved": row.moved, "left": row.left, "reason": row.reason} for row in rows]
-        )
+        told: MoveDocument = {
+            "queues": [{"queue": row.name, "moved": row.moved, "left": row.left, "reason": row.reason} for row in rows]
+        }
+        output.document(**told)
     elif not rows:
         output.text(f"no queue matches {', '.join(map(repr, queues))}")
     else:
@@ -79,7 +81,9 @@ def command(
     return PROBLEM if any(row.left or row.reason for row in rows) else FINE
 
 
-def _follow(queues: tuple[str, ...], partitions: int | None, server: Server, host: str, port: int | None) -> int:
+def _follow(
+    queues: tuple[str, ...], partitions: int | None, server: Server, host: str, port: int | None, output: Output
+) -> int:
     from redisson_dq.cli.worker.logs import set_up
     from redisson_dq.sidecar import Sidecar
 
@@ -90,11 +94,11 @@ def _follow(queues: tuple[str, ...], partitions: int | None, server: Server, hos
         try:
             if port is not None:
                 health = _health_port(sidecar, host, port)
-                say(f"health at port {health.number}")
+                _tell(output, {"moving": None, "health_port": health.number}, f"health at port {health.number}")
             tell_part_of_cluster(client, may_be_away=True)
             while True:
                 for name in sidecar.look():
-                    say(f"moving {name}")
+                    _tell(output, {"moving": name, "health_port": None}, f"moving {name}")
                 sleep(_LOOK_EVERY)
         except KeyboardInterrupt:
             # Also for SIGTERM, by which a service is stopped.
@@ -102,6 +106,13 @@ def _follow(queues: tuple[str, ...], partitions: int | None, server: Server, hos
         finally:
             if health is not None:
                 health.close()
+
+
+def _tell(output: Output, line: FollowLine, text: str) -> None:
+    if output.as_json:
+        output.line(**line)
+    else:
+        say(text)
 
 
 def _health_port(sidecar: Sidecar, host: str, port: int) -> Port:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from redisson_dq.cli.frame import FINE, Output, json_option, say
+
+if TYPE_CHECKING:
+    from redisson_dq.cli.documents.others import PartitionsDocument
 
 __all__ = ["command"]
 
@@ -26,7 +30,8 @@ def command(name: str, count: int, prefix: str | None, output: Output) -> int:
 
     names = partition_names(name, count, prefix)
     if output.as_json:
-        output.document(queue=name, partitions=names)
+        told: PartitionsDocument = {"queue": name, "partitions": names}
+        output.document(**told)
         return FINE
     for each in names:
         # Programs get the names as they are.

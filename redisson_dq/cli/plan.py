@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-import attrs
 import click
 
-from redisson_dq.cli.frame import FINE, PROBLEM, Amount, BoundedNumber, Output, Seconds, json_option
+from redisson_dq.cli.frame import FINE, PROBLEM, Amount, BoundedNumber, Output, Seconds, fields_of, json_option
 
 if TYPE_CHECKING:
     from redisson_dq.planning import LoadPlan, Wall
@@ -77,16 +76,11 @@ def command(
     given = {"memory": memory, "network": network}
     found = plan(load, Machine(**{name: value for name, value in given.items() if value is not None}))
     if output.as_json:
-        output.document(**_as_dict(found))
+        bytes_used = fields_of(found.memory, "used", "total")
+        output.document(**fields_of(found, memory=bytes_used, first_wall=found.first_wall.name))
     else:
         _show(found, output)
     return PROBLEM if found.problems else FINE
-
-
-def _as_dict(found: LoadPlan) -> dict[str, Any]:
-    memory = {**attrs.asdict(found.memory), "used": found.memory.used, "total": found.memory.total}
-    plain = attrs.asdict(found)
-    return {**plain, "memory": memory, "first_wall": found.first_wall.name}
 
 
 def _show(found: LoadPlan, output: Output) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Literal, TypedDict
 
 import attrs
 
@@ -14,9 +14,12 @@ from redisson_dq._shell import shell_word
 __all__ = [
     "RECENTLY_S",
     "CannotRun",
+    "CheckFields",
     "Finding",
+    "FindingFields",
     "Misnamed",
     "Report",
+    "ReportFields",
     "Result",
     "Severity",
     "Status",
@@ -54,6 +57,49 @@ class Misnamed(CannotRun):
     """The URL names a server of another kind. The text ends with a colon and the way to name it."""
 
 
+class FindingFields(TypedDict):
+    """One thing that is wrong."""
+
+    check: str
+    severity: Severity
+    text: str
+    """The finding in one sentence."""
+    queue: str | None
+    """Its queue. Null where it is about a server or a client."""
+    partition: str | None
+    """The partition that it was found in."""
+    evidence: dict[str, Any]
+    """Figures by their names. Each check has its own."""
+    shown_by: str
+    """The command that shows the evidence."""
+    commands: list[str]
+    """The commands that help. One that begins with # is a deed in words."""
+    commands_are: Literal["steps", "alternatives"]
+    alternatives: int
+    """So many commands at the end are alternatives, of which one is chosen."""
+    page: str
+    """The section of the documentation."""
+
+
+class CheckFields(TypedDict):
+    """One check that was asked for."""
+
+    id: str
+    status: Status
+    reason: str | None
+    """Why it could not run."""
+
+
+class ReportFields(TypedDict):
+    """The report. The exit code is 0 without problems, 1 with one, and 64, 69 or 77 where no check could run."""
+
+    checks: list[CheckFields]
+    findings: list[FindingFields]
+    """The findings, problems first."""
+    notes: list[str]
+    """The part of the data that was looked at, where that was not all of it."""
+
+
 @attrs.frozen(kw_only=True)
 class Finding:
     """One thing that is wrong.
@@ -87,12 +133,14 @@ class Finding:
         words = ("do" if not i else "or" if i > first else "then" for i in range(len(self.commands)))
         return tuple(zip(words, self.commands, strict=True))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> FindingFields:
         """The finding as the JSON of a report has it."""
         return {
             "check": self.check,
-            "severity": self.severity.value,
+            "severity": self.severity,
+            "text": self.text,
             "queue": self.queue,
+            "partition": self.partition,
             "evidence": dict(self.evidence),
             "shown_by": self.shown_by,
             "commands": list(self.commands),
@@ -114,6 +162,10 @@ class Result:
     check: str
     status: Status
     reason: str | None = None
+
+    def to_dict(self) -> CheckFields:
+        """The check as the JSON of a report has it."""
+        return {"id": self.check, "status": self.status, "reason": self.reason}
 
 
 @attrs.frozen(kw_only=True)
@@ -143,11 +195,10 @@ class Report:
             return {"misnamed": 64, "unreachable": 69, "rights": 77}[self.failure]
         return 1 if self.has_problem or (strict and self.findings) else 0
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> ReportFields:
         """The report as JSON has it."""
         return {
-            "schema": 1,
-            "checks": [{"id": each.check, "status": each.status.value} for each in self.results],
+            "checks": [each.to_dict() for each in self.results],
             "findings": [each.to_dict() for each in self.findings],
             "notes": list(self.notes),
         }

@@ -80,13 +80,17 @@ def test_exit_codes(findings: tuple[Finding, ...], failure: str | None, codes: t
 def test_the_report_as_json() -> None:
     results = (Result(check="overdue", status=Status.PROBLEM), Result(check="codec", status=Status.UNKNOWN, reason="x"))
     assert Report(results=results, findings=(finding(),)).to_dict() == {
-        "schema": 1,
-        "checks": [{"id": "overdue", "status": "problem"}, {"id": "codec", "status": "unknown"}],
+        "checks": [
+            {"id": "overdue", "status": "problem", "reason": None},
+            {"id": "codec", "status": "unknown", "reason": "x"},
+        ],
         "findings": [
             {
                 "check": "overdue",
                 "severity": "problem",
+                "text": finding().text,
                 "queue": "orders",
+                "partition": None,
                 "evidence": {"overdue": 2},
                 "shown_by": "redis-cli PING",
                 "commands": ["redisson-dq move orders"],

@@ -14,10 +14,14 @@ imports anything else inside its function: ``redisson-dq --help`` loads all comm
         with server.client() as client:
             found = overview(client, queues)
         if output.as_json:
-            output.document(queues=[each.as_dict() for each in found])
+            told: QueuesDocument = {"queues": [row(each) for each in found]}
+            output.document(**told)
         else:
             output.table(["queue", Column("waiting", right=True)], [(each.name, each.waiting) for each in found])
         return FINE
+
+The type of its JSON stands in ``redisson_dq/cli/documents`` and in the table there. ``make generate`` publishes its
+schema.
 
 A command is thin: it parses, calls a room of the library that knows no click, and shows the result. It raises errors
 of ``redisson_dq.errors``, and ``code_of`` gives each its exit code. It raises ``click.UsageError`` for arguments that
@@ -32,7 +36,9 @@ One definition makes the help, the completion and the usage block in docs/comman
 from redisson_dq.cli.frame._classes import classes_option, load_classes
 from redisson_dq.cli.frame._consent import Consent, write_options
 from redisson_dq.cli.frame._exits import DATA, FINE, NO_RIGHTS, PROBLEM, UNREACHABLE, USAGE, code_of
+from redisson_dq.cli.frame._failures import Attempt, abandon_output
 from redisson_dq.cli.frame._hints import hint_on_error, refuse_part_of_cluster, tell_outage, tell_part_of_cluster
+from redisson_dq.cli.frame._json import SCHEMA, fields_of, show_json
 from redisson_dq.cli.frame._keyboard import quit_key
 from redisson_dq.cli.frame._layout import CommandLine
 from redisson_dq.cli.frame._options import (
@@ -47,12 +53,12 @@ from redisson_dq.cli.frame._options import (
     server_choice,
     server_options,
 )
-from redisson_dq.cli.frame._output import Output, say, show_json
+from redisson_dq.cli.frame._output import Output, say
 from redisson_dq.cli.frame._progress import Progress, progress
 from redisson_dq.cli.frame._stopping import interruptible_sleep, run_in_loop, stopping
 from redisson_dq.cli.frame._tables import Column
 from redisson_dq.cli.frame._types import PORT, SECONDS, Amount, BoundedNumber, Seconds
-from redisson_dq.cli.frame._usage import NoSuchCommand, usage_error
+from redisson_dq.cli.frame._usage import NoSuchCommand, usage_error, usage_message
 
 __all__ = [
     "DATA",
@@ -60,10 +66,12 @@ __all__ = [
     "NO_RIGHTS",
     "PORT",
     "PROBLEM",
+    "SCHEMA",
     "SECONDS",
     "UNREACHABLE",
     "USAGE",
     "Amount",
+    "Attempt",
     "Column",
     "CommandLine",
     "Consent",
@@ -73,9 +81,11 @@ __all__ = [
     "Progress",
     "Seconds",
     "Server",
+    "abandon_output",
     "classes_option",
     "code_of",
     "dead_letter_option",
+    "fields_of",
     "found_partitions",
     "hint_on_error",
     "interruptible_sleep",
@@ -97,5 +107,6 @@ __all__ = [
     "tell_outage",
     "tell_part_of_cluster",
     "usage_error",
+    "usage_message",
     "write_options",
 ]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from redisson_dq.cli.frame._failures import attempt
 from redisson_dq.cli.frame._output import say
 from redisson_dq.errors import RedisConnectionError
 
@@ -35,8 +36,11 @@ def hint_on_error(hint: Callable[[], str], *, but_not: type[BaseException] | tup
     except but_not:
         raise
     except BaseException:
+        line = hint()
+        if (run := attempt()) is not None:
+            run.remedy = line
         with contextlib.suppress(OSError):
-            say(hint(), error=True)
+            say(line, error=True)
         raise
 
 

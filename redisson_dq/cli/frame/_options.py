@@ -12,6 +12,7 @@ import attrs
 import click
 
 from redisson_dq._shell import NamedServer, named_server
+from redisson_dq.cli.frame._failures import attempt
 from redisson_dq.cli.frame._output import Output, say
 from redisson_dq.cli.frame._types import SECONDS, BoundedNumber
 
@@ -121,6 +122,9 @@ def json_option(function: _F) -> _F:
 
     @functools.wraps(function)
     def with_output(*args: Any, as_json: bool, **rest: Any) -> Any:
+        queues = (rest["queue"],) if "queue" in rest else rest.get("queues", ())
+        if len(queues) == 1 and (run := attempt()) is not None:
+            run.queue = queues[0]
         return function(*args, output=Output(as_json), **rest)
 
     made = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")(with_output)

@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import enum
-import json
-import math
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.util import find_spec
 from typing import Any, Protocol, TextIO
 
 from redisson_dq._shell import safe
+from redisson_dq.cli.frame._json import SCHEMA, show_json
 from redisson_dq.cli.frame._layout import field_lines, folded, line_with_command, text_lines, tree_lines
 from redisson_dq.cli.frame._tables import Column, TableLine, table_lines
 
-__all__ = ["SCHEMA", "Output", "say", "show_json"]
-
-#: The version of every JSON document. A field may be added to it; any other change makes the next version.
-SCHEMA = 1
+__all__ = ["Output", "say"]
 
 
 class _ShowTable(Protocol):
@@ -55,7 +49,10 @@ class Output:
         return self.width if self._is_terminal else None
 
     def document(self, **fields: Any) -> None:
-        """Prints one JSON document: ``{"schema": 1, ...}``. Times become ISO 8601, spans seconds, bytes hex digits."""
+        """Prints one JSON document, ``{"schema": 1, ...}``, of the type that ``redisson_dq.cli.documents`` has.
+
+        Times become ISO 8601, spans seconds, bytes hex digits, and values of attrs classes objects.
+        """
         show_json({"schema": SCHEMA, **fields}, indent=2)
 
     def line(self, **fields: Any) -> None:
@@ -144,11 +141,6 @@ def say(text: str = "", *, error: bool = False, lines: bool = False) -> None:
     stream.flush()
 
 
-def show_json(value: Any, *, indent: int | None = None) -> None:
-    """Prints a value as JSON, in ASCII without control characters."""
-    _write(json.dumps(_plain(value), indent=indent).replace("\x7f", "\\u007f"), sys.stdout)
-
-
 def _write(text: str, stream: TextIO) -> None:
     # print() writes the end of a line apart where nothing is buffered, as in most containers. In a log that several
     # processes share, a line of another one would stand before it.
@@ -163,27 +155,3 @@ def _with_bold_heads(lines: Sequence[TableLine]) -> Any:
     for i, line in enumerate(lines):
         text.append("\n" * bool(i) + line.text, style="bold" if line.is_head else None)
     return text
-
-
-# -- JSON ------------------------------------------------------------------------------------------------------------
-
-
-def _plain(value: Any) -> Any:
-    """The value in JSON's own types. A number that JSON does not have becomes its text."""
-    if isinstance(value, enum.Enum):
-        return _plain(value.value)
-    if value is None or isinstance(value, (bool, int, str)):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)
-    if isinstance(value, datetime):
-        return value.isoformat()
-    if isinstance(value, timedelta):
-        return value.total_seconds()
-    if isinstance(value, (bytes, bytearray, memoryview)):
-        return bytes(value).hex()
-    if isinstance(value, Mapping):
-        return {str(name): _plain(part) for name, part in value.items()}
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return [_plain(part) for part in value]
-    return str(value)

@@ -6,7 +6,7 @@ import click
 
 from redisson_dq._texts import nearest
 
-__all__ = ["NoSuchCommand", "usage_error"]
+__all__ = ["NoSuchCommand", "usage_error", "usage_message"]
 
 #: Words of other programs for the option that names the server.
 _SERVER = frozenset(("redis", "uri", "redis-url", "redis-uri", "host", "server", "address", "dsn", "u", "h"))
@@ -17,10 +17,12 @@ def usage_error(error: click.ClickException, program: str) -> str:
     ctx = error.ctx if isinstance(error, click.UsageError) else None
     usage = f"{ctx.get_usage()}\n" if ctx is not None else ""
     path = ctx.command_path if ctx is not None else program
-    return f"{usage}{path}: error: {_message(error, ctx)}"
+    return f"{usage}{path}: error: {usage_message(error)}"
 
 
-def _message(error: click.ClickException, ctx: click.Context | None) -> str:
+def usage_message(error: click.ClickException) -> str:
+    """The error alone."""
+    ctx = error.ctx if isinstance(error, click.UsageError) else None
     if isinstance(error, click.NoSuchOption) and ctx is not None:
         options = [name for each in ctx.command.params for name in (*each.opts, *each.secondary_opts)]
         known = {name.lstrip("-"): name for name in options if name.startswith("--")}

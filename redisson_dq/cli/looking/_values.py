@@ -15,6 +15,7 @@ from redisson_dq.cli.frame import BoundedNumber, classes_option, load_classes
 
 if TYPE_CHECKING:
     from redisson_dq.browsing import DecodedValue, Filter, SeenItem, ValueReader
+    from redisson_dq.cli.documents.common import ItemFields
 
 __all__ = [
     "PageChoice",
@@ -112,7 +113,7 @@ def short(decoded: DecodedValue) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
-def as_fields(row: SeenItem, decoded: DecodedValue) -> dict[str, Any]:
+def as_fields(row: SeenItem, decoded: DecodedValue) -> ItemFields:
     """An item for JSON. A field without a value is None."""
     return {
         "queue": row.queue,
@@ -131,7 +132,7 @@ def as_fields(row: SeenItem, decoded: DecodedValue) -> dict[str, Any]:
         "codec_is": decoded.sure or None,
         "class": decoded.java_class or None,
         "value": None if decoded.error else decoded.value,
-        "hex": row.data.hex() if decoded.error else None,
+        "hex": row.data if decoded.error else None,
         "error": decoded.error or None,
     }
 

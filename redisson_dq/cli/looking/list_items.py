@@ -32,7 +32,8 @@ from redisson_dq.cli.looking._values import (
 
 if TYPE_CHECKING:
     from redisson_dq import Client
-    from redisson_dq.browsing import DecodedValue, Filter, SeenItem, ValueReader
+    from redisson_dq.browsing import DecodedValue, Filter, SeenIn, SeenItem, ValueReader
+    from redisson_dq.cli.documents.looking import ListDocument
 
 __all__ = ["command"]
 
@@ -72,7 +73,7 @@ class _Listed:
 @json_option
 def command(
     queue: str,
-    state: str,
+    state: SeenIn,
     page: PageChoice,
     values: ValueChoice,
     partitions: int | None,
@@ -90,8 +91,15 @@ def command(
         }
         found = _listed(client, queue, state, wanted, reader, page, options)
     if output.as_json:
-        items = [as_fields(row, decoded) for row, decoded in found.rows]
-        output.document(queue=queue, state=state, count=found.count, looked=found.looked, items=items, next=found.next)
+        told: ListDocument = {
+            "queue": queue,
+            "state": state,
+            "count": found.count,
+            "looked": found.looked,
+            "items": [as_fields(row, decoded) for row, decoded in found.rows],
+            "next": found.next,
+        }
+        output.document(**told)
         return FINE
     if found.rows:
         _show(output, state, found.rows)
@@ -105,7 +113,7 @@ def command(
 def _listed(
     client: Client,
     queue: str,
-    state: Any,
+    state: SeenIn,
     wanted: Filter | None,
     reader: ValueReader,
     choice: PageChoice,

@@ -27,6 +27,7 @@ from redisson_dq.cli.looking._values import (
 
 if TYPE_CHECKING:
     from redisson_dq.browsing import SeenIn, SeenItem
+    from redisson_dq.cli.documents.looking import PeekDocument
 
 __all__ = ["command"]
 
@@ -63,7 +64,8 @@ def command(queue: str, count: int, values: ValueChoice, partitions: int | None,
                     break
     found = [(row, reader.read(row.data, is_whole=row.is_whole)) for row in rows]
     if output.as_json:
-        output.document(queue=queue, items=[as_fields(row, decoded) for row, decoded in found])
+        told: PeekDocument = {"queue": queue, "items": [as_fields(row, decoded) for row, decoded in found]}
+        output.document(**told)
         return FINE
     if not found:
         output.text(f"{queue} is empty")

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from redisson_dq.browsing import Overview
+    from redisson_dq.cli.documents.looking import QueuesDocument
 
 __all__ = ["command"]
 
@@ -47,17 +48,13 @@ def command(pattern: str | None, server: Server, output: Output) -> int:
         tell_part_of_cluster(client)
         found = list(overview(client, pattern))
     if output.as_json:
-        output.document(
-            queues=[
-                {
-                    "name": each.name,
-                    "partitions": each.partitions,
-                    "stats": None if each.stats is None else each.stats.to_dict(),
-                    "error": each.problem,
-                }
+        told: QueuesDocument = {
+            "queues": [
+                {"name": each.name, "partitions": each.partitions, "stats": each.stats, "error": each.problem}
                 for each in found
             ]
-        )
+        }
+        output.document(**told)
         return _exit_code(found, pattern)
     if not found:
         output.text(f"no queue {'matches ' + repr(pattern) if pattern else 'was found'}")

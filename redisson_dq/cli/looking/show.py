@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from redisson_dq._shell import command_line
@@ -25,6 +27,9 @@ from redisson_dq.cli.looking._values import (
     in_words,
     value_options,
 )
+
+if TYPE_CHECKING:
+    from redisson_dq.cli.documents.looking import ShowDocument
 
 __all__ = ["command"]
 
@@ -72,15 +77,16 @@ def command(
             row = find_row(client, queue, id, partitions=count, dead_letter=dead_letter, head=_MOST_BYTES, told=told)
     if row is None:
         if output.as_json:
-            output.document(item=None)
+            nothing: ShowDocument = {"item": None, "candidates": []}
+            output.document(**nothing)
         else:
             say(f"{queue} has no item {id}: {command_line('list', [queue])} shows those that there are", error=True)
         return PROBLEM
     decoded = reader.read(row.data, is_whole=row.is_whole)
     candidates = recognise(row.data, is_whole=row.is_whole)
     if output.as_json:
-        found = [{"codec": each.codec, "sure": each.sure, "why": each.why} for each in candidates]
-        output.document(item=as_fields(row, decoded), candidates=found)
+        found: ShowDocument = {"item": as_fields(row, decoded), "candidates": candidates}
+        output.document(**found)
         return FINE
     due = "deadline" if row.state == "in-flight" else "due"
     pairs: list[tuple[str, object]] = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import attrs
 import click
@@ -15,6 +15,7 @@ from redisson_dq.cli.frame import (
     Server,
     code_of,
     dead_letter_option,
+    fields_of,
     found_partitions,
     json_option,
     partitions_option,
@@ -25,6 +26,7 @@ from redisson_dq.cli.frame import (
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 
 if TYPE_CHECKING:
+    from redisson_dq.cli.documents.looking import StatsDocument
     from redisson_dq.inspection import QueueInspection
 
 __all__ = ["command"]
@@ -54,7 +56,15 @@ def command(
                     raise
                 found.append(_RefusedQueue(name, error))
     if output.as_json:
-        output.document(queues=[{"error": each.error, **each.to_dict()} for each in found])
+        told: StatsDocument = {
+            "queues": [
+                {"name": each.name, "error": each.error}
+                if isinstance(each, _RefusedQueue)
+                else fields_of(each, "error")
+                for each in found
+            ]
+        }
+        output.document(**told)
     else:
         for each in found:
             if each.exists:
@@ -75,9 +85,6 @@ class _RefusedQueue:
     @property
     def error(self) -> str:
         return str(self.failure)
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"name": self.name}
 
     def __str__(self) -> str:
         return f"{self.name}: {self.error}"

@@ -31,6 +31,7 @@ from redisson_dq.errors import RedisConnectionError, RedissonDQError
 if TYPE_CHECKING:
     from redisson_dq import Client
     from redisson_dq.browsing import DueTimes
+    from redisson_dq.cli.documents.looking import DueCounts, Lateness, WatchDocument, WatchedRow
     from redisson_dq.stats import QueueStats
 
 __all__ = ["command"]
@@ -96,7 +97,9 @@ def command(
         for looks in itertools.count(1):
             problem = watched.look()
             if output.as_json:
-                output.line(error=problem, queues=[] if problem else [_as_fields(each) for each in watched.looks])
+                rows = [] if problem else [_as_fields(each) for each in watched.looks]
+                told: WatchDocument = {"error": problem, "queues": rows}
+                output.line(**told)
             else:
                 show(_COLUMNS, [_row(each) for each in watched.looks], problem or watched.note)
             if looks == count or waited(interval):
@@ -232,18 +235,24 @@ def _bars(counts: list[int]) -> str:
     return " ".join(cells)
 
 
-def _as_fields(look: _WatchedQueue) -> dict[str, Any]:
-    stats, due = look.stats, look.due
-    if stats is None or due is None:
-        return {"name": look.name, "error": str(look.error)}
+def _as_fields(look: _WatchedQueue) -> WatchedRow:
     return {
         "name": look.name,
         "error": look.problem,
-        "stats": stats.to_dict(),
+        "stats": look.stats,
         "waiting_change": look.waiting_change,
         "ready_change": look.ready_change,
-        "late_seconds": dict(
-            zip(("p50", "p90", "p99", "max"), [each.total_seconds() for each in due.late], strict=False)
-        ),
-        "due": dict(zip(_SPANS.split("|"), [due.overdue, *due.within, due.later], strict=True)),
+        "late_seconds": None if look.due is None else _lateness(look.due),
+        "due": None if look.due is None else _counts(look.due),
     }
+
+
+def _lateness(due: DueTimes) -> Lateness:
+    p50, p90, p99, most = (each.total_seconds() for each in due.late) if due.late else (None,) * 4
+    return {"p50": p50, "p90": p90, "p99": p99, "max": most}
+
+
+def _counts(due: DueTimes) -> DueCounts:
+    made: Any = dict(zip(_SPANS.split("|"), [due.overdue, *due.within, due.later], strict=True))
+    counts: DueCounts = made
+    return counts

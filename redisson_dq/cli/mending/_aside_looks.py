@@ -37,7 +37,8 @@ from redisson_dq.cli.looking._values import (
 from redisson_dq.cli.mending._choosing import mended
 
 if TYPE_CHECKING:
-    from redisson_dq.browsing import DecodedValue, SeenItem, ValueReader
+    from redisson_dq.browsing import DecodedValue, SeenIn, SeenItem, ValueReader
+    from redisson_dq.cli.documents.mending import AsideItem, AsideListDocument, AsideShowDocument
     from redisson_dq.wire.calls.mending import AsideKind
 
 __all__ = ["THINGS", "dead_letter_option_of", "has_name", "list_command", "name_of", "show_command"]
@@ -49,6 +50,7 @@ THINGS: dict[AsideKind, str] = {
     "quarantine": "quarantined entries",
     "undecodable": "undecodable values",
 }
+_STATES: dict[AsideKind, SeenIn] = {"dead": "dead", "quarantine": "quarantined", "undecodable": "undecodable"}
 
 
 def dead_letter_option_of(kind: AsideKind) -> Callable[[_F], _F]:
@@ -103,8 +105,14 @@ def list_command(kind: AsideKind) -> click.Command:
             rows = aside_rows(mended(client, queue, partitions, dead_letter), kind)
             found = _page(rows, page, before, reader)
         if output.as_json:
-            items = [_told(row, decoded) for row, decoded in found.rows]
-            output.document(queue=queue, state=kind, items=items, looked=found.looked, next=found.next)
+            told: AsideListDocument = {
+                "queue": queue,
+                "state": _STATES[kind],
+                "items": [_told(row, decoded) for row, decoded in found.rows],
+                "looked": found.looked,
+                "next": found.next,
+            }
+            output.document(**told)
             return FINE
         columns: list[Any] = ["id", "came", Column("attempts", right=True, spare=1)]
         columns += [Column("reason", cut=True), Column("value", cut=True)]
@@ -186,11 +194,15 @@ def show_command(kind: AsideKind) -> click.Command:
             found = [row for row in rows if has_name(row, wanted)]
         seen = [(row, reader.read(row.data)) for row in found]
         if output.as_json:
-            output.document(queue=queue, state=kind, items=[_told(row, decoded) for row, decoded in seen])
+            items = [_told(row, decoded) for row, decoded in seen]
+            told: AsideShowDocument = {"queue": queue, "state": _STATES[kind], "items": items}
+            output.document(**told)
         else:
             for row, decoded in seen:
-                told = {**_told(row, decoded), "value": whole(decoded), "bytes": row.data.hex()}
-                output.fields([(name, value) for name, value in told.items() if value not in (None, "")])
+                shown: dict[str, object] = {**_told(row, decoded), "attempts": row.attempts or 0}
+                shown |= {"value": whole(decoded), "hex": row.data.hex() if decoded.error else None}
+                shown |= {"bytes": row.data.hex()}
+                output.fields([(name, value) for name, value in shown.items() if value not in (None, "")])
         known = {name for row in found for name in (row.id, row.entry_id, name_of(row))}
         missing = sorted(wanted - known)
         for id in missing:
@@ -212,14 +224,12 @@ def has_name(row: SeenItem, ids: frozenset[str]) -> bool:
     return row.has_id(ids - {""}) or name_of(row) in ids
 
 
-def _told(row: SeenItem, decoded: DecodedValue) -> dict[str, Any]:
+def _told(row: SeenItem, decoded: DecodedValue) -> AsideItem:
     """A row for JSON: the fields of ``list``, and those that tell an element of a list."""
     return {
         **as_fields(row, decoded),
         "id": name_of(row),
-        "entry_id": row.entry_id,
+        "entry_id": row.entry_id or None,
         "at": row.at or row.due,
-        "attempts": row.attempts or 0,
-        "reason": row.reason,
         "bytes": row.data,
     }

@@ -17,6 +17,7 @@ from redisson_dq._shell import command_line
 from redisson_dq.cli.frame import FINE, PROBLEM, Consent, Output, hint_on_error, progress, say, stopping
 
 if TYPE_CHECKING:
+    from redisson_dq.cli.documents.mending import MendDocument
     from redisson_dq.mending import Acting, IdProblem, MendCounts, MendedQueue, Selection, UndoWriter, Untouched
 
 __all__ = ["Deed", "UndoChoice", "choosing", "do", "undo_options"]
@@ -155,19 +156,20 @@ def _tell(
     output: Output,
 ) -> None:
     if output.as_json:
-        output.document(
-            queue=queue.name,
-            action=deed.verb,
-            dry_run=consent.dry_run,
-            wanted=counts.wanted,
-            done=counts.done,
-            left=dict(counts.left),
-            problems=[{"id": each.id, "state": each.state, "text": each.text} for each in problems],
-            torn=untouched.torn,
-            unknown=untouched.unknown,
-            stopped=counts.stopped,
-            undo_file=None if path is None else str(path),
-        )
+        told: MendDocument = {
+            "queue": queue.name,
+            "action": deed.verb,
+            "dry_run": consent.dry_run,
+            "wanted": counts.wanted,
+            "done": counts.done,
+            "left": dict(counts.left),
+            "problems": problems,
+            "torn": untouched.torn,
+            "unknown": untouched.unknown,
+            "stopped": counts.stopped,
+            "undo_file": None if path is None else str(path),
+        }
+        output.document(**told)
         return
     if consent.dry_run or not counts.wanted:
         return

@@ -23,6 +23,7 @@ from redisson_dq.cli.mending._choosing import mended
 from redisson_dq.cli.mending._doing import UndoChoice, undo_options
 
 if TYPE_CHECKING:
+    from redisson_dq.cli.documents.mending import PauseDocument, PausedQueue
     from redisson_dq.mending import MendedQueue
 
 __all__ = ["pausing_command"]
@@ -50,12 +51,13 @@ def pausing_command(verb: Literal["pause", "resume"], *, short_help: str, help: 
     ) -> int:
         if undo.path is not None and len(queues) > 1:
             raise click.UsageError("--undo-file is for one queue; without it each queue gets a file of its own")
-        rows: list[dict[str, object]] = []
+        rows: list[PausedQueue] = []
         if consent.given(f"{verb} {', '.join(queues)}"):
             with server.client() as client:
                 rows = [_acted(verb, mended(client, name, partitions), undo) for name in queues]
         if output.as_json:
-            output.document(action=verb, dry_run=consent.dry_run, queues=rows)
+            told: PauseDocument = {"action": verb, "dry_run": consent.dry_run, "queues": rows}
+            output.document(**told)
             return FINE
         for row in rows:
             output.text(f"{row['queue']}: {_PAST[verb]}{'' if row['changed'] else ' before'}")
@@ -68,7 +70,7 @@ def pausing_command(verb: Literal["pause", "resume"], *, short_help: str, help: 
     return command
 
 
-def _acted(verb: Literal["pause", "resume"], queue: MendedQueue, undo: UndoChoice) -> dict[str, object]:
+def _acted(verb: Literal["pause", "resume"], queue: MendedQueue, undo: UndoChoice) -> PausedQueue:
     from redisson_dq.mending import pause, resume
 
     writer = undo.opened(queue, verb)

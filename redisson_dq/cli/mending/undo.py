@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -21,6 +22,9 @@ from redisson_dq.cli.frame import (
     write_options,
 )
 from redisson_dq.cli.frame import progress as shown
+
+if TYPE_CHECKING:
+    from redisson_dq.cli.documents.mending import UndoDocument
 
 __all__ = ["command"]
 
@@ -73,17 +77,18 @@ def command(file: Path, allow_other_server: bool, consent: Consent, server: Serv
 
                 undone = undo(queue, found, told=told, stop=stop)
     if output.as_json:
-        output.document(
-            queue=queue.name,
-            action=header["action"],
-            dry_run=not is_done,
-            wanted=undone.wanted,
-            done=undone.done if is_done else 0,
-            before=undone.before,
-            left=dict(undone.left),
-            warnings=warnings,
-            stopped=undone.stopped,
-        )
+        told_all: UndoDocument = {
+            "queue": queue.name,
+            "action": header["action"],
+            "dry_run": consent.dry_run,
+            "wanted": undone.wanted,
+            "done": undone.done if is_done else 0,
+            "before": undone.before,
+            "left": dict(undone.left),
+            "warnings": warnings,
+            "stopped": undone.stopped,
+        }
+        output.document(**told_all)
     else:
         if is_done:
             output.text(f"put back {undone.done:,} of {undone.wanted:,} in {queue.name}")

@@ -32,6 +32,7 @@ from redisson_dq.errors import ArgumentError
 
 if TYPE_CHECKING:
     from redisson_dq import Client
+    from redisson_dq.cli.documents.values import OfferDocument
 
 __all__ = ["command"]
 
@@ -92,7 +93,14 @@ def command(
     with server.client(codec=make_codec(codec), envelope=envelope) as client:
         offered, failure = _offered(client, queue, count, _values(lines, java_class, text), delay, id)
     if output.as_json:
-        output.document(queue=queue, offered=offered, codec=codec, envelope=envelope, error=failure)
+        told: OfferDocument = {
+            "queue": queue,
+            "offered": offered,
+            "codec": codec,
+            "envelope": envelope,
+            "error": failure,
+        }
+        output.document(**told)
     else:
         output.text(f"{offered:,} offered to {queue} with {codec}")
     if failure is not None:

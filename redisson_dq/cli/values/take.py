@@ -28,6 +28,7 @@ from redisson_dq.cli.looking._values import ValueChoice, value_options
 
 if TYPE_CHECKING:
     from redisson_dq.browsing import DecodedValue
+    from redisson_dq.cli.documents.values import TakenLine
 
 __all__ = ["command"]
 
@@ -78,7 +79,7 @@ def command(
                 break
             try:
                 decoded = reader.read(data)
-                _show(output, queue, decoded)
+                _show(output, queue, data, decoded)
                 kept = _set_aside(client, queue, parts, data) if decoded.error else None
             except BaseException:
                 _give_back(client, queue, parts, data)
@@ -93,16 +94,17 @@ def command(
     return FINE if taken or follow else PROBLEM
 
 
-def _show(output: Output, queue: str, decoded: DecodedValue) -> None:
+def _show(output: Output, queue: str, data: bytes, decoded: DecodedValue) -> None:
     if output.as_json:
-        output.line(
-            queue=queue,
-            codec=decoded.codec or None,
-            **{"class": decoded.java_class or None},
-            value=None if decoded.error else decoded.value,
-            hex=decoded.value if decoded.error else None,
-            error=decoded.error or None,
-        )
+        told: TakenLine = {
+            "queue": queue,
+            "codec": decoded.codec or None,
+            "class": decoded.java_class or None,
+            "value": None if decoded.error else decoded.value,
+            "hex": data if decoded.error else None,
+            "error": decoded.error or None,
+        }
+        output.line(**told)
         return
     value = {"hex": decoded.value, "error": decoded.error} if decoded.error else decoded.value
     show_json(value)

@@ -5,64 +5,47 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from redisson_dq._redis.errors import lacks_rights
 from redisson_dq._texts import counted
-from redisson_dq.cli.frame import Output, run_in_loop, say
+from redisson_dq.cli.frame import DATA, FINE, PROBLEM, Output, fields_of, run_in_loop, say
 from redisson_dq.cli.worker.loading import load
-from redisson_dq.errors import ArgumentError, RedisConnectionError, RedissonDQError
+from redisson_dq.errors import ArgumentError
 from redisson_dq.working.handlers import Handler
 
 if TYPE_CHECKING:
     from redisson_dq import QueueInspection
+    from redisson_dq.cli.documents.others import WorkerDocument
 
 __all__ = ["check"]
-
-# Those of sysexits.h, where it has one.
-_WELL, _PROBLEM, _USAGE, _DATA, _UNREACHABLE, _NO_RIGHTS = 0, 1, 64, 65, 69, 77
 
 
 def check(target: str, url: str | None, redisson_config: str | None, output: Output) -> int:
     """Prints each queue with its handlers and its problems; the exit code. A warning changes no exit code.
 
-    Raises LoadError.
+    Raises LoadError, and RedissonDQError where the queues cannot be looked at.
     """
-    try:
-        worker = load(target, url, redisson_config)
-    except ArgumentError as error:
-        return _failed(error, _USAGE)
-    code = _WELL
+    worker, problem = load(target, url, redisson_config), None
     try:
         worker.check_dependencies()
     except ArgumentError as error:
-        code = _failed(error, _PROBLEM)
-    try:
-        found: Any = worker.check()
-        reports: list[QueueInspection] = run_in_loop(found) if inspect.iscoroutine(found) else found
-    except RedisConnectionError as error:
-        return _failed(error, _UNREACHABLE)
-    except RedissonDQError as error:
-        return _failed(error, _NO_RIGHTS if lacks_rights(error) else _PROBLEM)
+        problem = str(error)
+        say(f"redisson-dq: error: {problem}", error=True)
+    found: Any = worker.check()
+    reports: list[QueueInspection] = run_in_loop(found) if inspect.iscoroutine(found) else found
     looks = [(each, [handler for handler in worker.handlers if handler.queue == each.name]) for each in reports]
     if output.as_json:
-        output.document(queues=[_as_fields(*each) for each in looks])
+        told: WorkerDocument = {"error": problem, "queues": [_as_fields(*each) for each in looks]}
+        output.document(**told)
     else:
         for report, handlers in looks:
             _print(report, handlers)
-    return code or (_DATA if any(report.error is not None for report in reports) else _WELL)
-
-
-def _failed(error: RedissonDQError, code: int) -> int:
-    say(f"redisson-dq: error: {error}", error=True)
-    return code
+    if problem is not None:
+        return PROBLEM
+    return DATA if any(report.error is not None for report in reports) else FINE
 
 
 def _as_fields(report: QueueInspection, handlers: list[Handler]) -> dict[str, Any]:
-    return {
-        "error": report.error,
-        "handlers": [_described(each) for each in handlers],
-        "warnings": _warnings(report),
-        **report.to_dict(),
-    }
+    told = [_described(each) for each in handlers]
+    return fields_of(report, "error", handlers=told, warnings=_warnings(report))
 
 
 def _print(report: QueueInspection, handlers: list[Handler]) -> None:

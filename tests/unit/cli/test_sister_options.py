@@ -54,7 +54,7 @@ _OWN_WORDS = {
 }
 
 #: Commands that print no data: those that serve until they are stopped, and one that prints a program.
-_WITHOUT_JSON = {"dashboard", "demo", "exporter", "generate-classes"}
+_WITHOUT_JSON = {"dashboard", "demo", "exporter", "generate-classes", "schema"}
 
 
 def options_of(name: str) -> dict[str, click.Option]:

@@ -1,0 +1,131 @@
+"""``queues``, ``stats``, ``watch``, ``list``, ``show`` and ``peek``."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, TypedDict
+
+from redisson_dq.browsing.recognising import Candidate
+from redisson_dq.browsing.rows import SeenIn
+from redisson_dq.cli.documents.common import ItemFields
+from redisson_dq.cli.documents.of import Of
+from redisson_dq.inspection import QueueInspection
+from redisson_dq.stats import QueueStats
+
+__all__ = [
+    "DueCounts",
+    "Lateness",
+    "ListDocument",
+    "PeekDocument",
+    "QueueRow",
+    "QueuesDocument",
+    "RefusedRow",
+    "ShowDocument",
+    "StatsDocument",
+    "WatchDocument",
+    "WatchedRow",
+]
+
+
+class QueueRow(TypedDict):
+    """One queue."""
+
+    name: str
+    partitions: int | None
+    """How many partitions were found, of a queue that is in partitions."""
+    stats: QueueStats | None
+    """Its figures, or null where it could not be looked at."""
+    error: str | None
+    """Why there are no figures, or not all."""
+
+
+class QueuesDocument(TypedDict):
+    """The queues that were found, by their names."""
+
+    queues: list[QueueRow]
+
+
+class RefusedRow(TypedDict):
+    """A queue that could not be looked at, while others could."""
+
+    name: str
+    error: str
+    """Why it could not be looked at."""
+
+
+class StatsDocument(TypedDict):
+    """The queues in the order of the arguments."""
+
+    queues: list[Annotated[dict[str, Any], Of(QueueInspection, "error")] | RefusedRow]
+
+
+class Lateness(TypedDict):
+    """The lateness of overdue items in seconds. Null where none is overdue."""
+
+    p50: float | None
+    p90: float | None
+    p99: float | None
+    max: float | None
+
+
+_Spans = TypedDict("_Spans", {"1s": int, "10s": int, "1m": int, "10m": int, "1h": int, "1d": int, "7d": int})
+
+
+class DueCounts(_Spans):
+    """How many items are due when: each span begins where the one before ends."""
+
+    due: int
+    """How many are overdue."""
+    later: int
+    """How many are due later than in seven days."""
+
+
+class WatchedRow(TypedDict):
+    """One queue in one look. Beside a queue's error its figures may be null."""
+
+    name: str
+    error: str | None
+    """Why it has no figures, or not all."""
+    stats: QueueStats | None
+    waiting_change: float | None
+    """How many more wait each second than at the look before."""
+    ready_change: float | None
+    """How many more are ready each second than at the look before."""
+    late_seconds: Lateness | None
+    due: DueCounts | None
+
+
+class WatchDocument(TypedDict):
+    """One look."""
+
+    error: str | None
+    """Why there are no figures, such as that Redis is away. The queues are empty then."""
+    queues: list[WatchedRow]
+
+
+class ListDocument(TypedDict):
+    """One page of items."""
+
+    queue: str
+    state: SeenIn
+    count: int
+    """How many items are in this state, whether the filter picks them or not."""
+    looked: int
+    """How many items were looked at."""
+    items: list[ItemFields]
+    next: str | None
+    """The cursor for --after, or null at the end."""
+
+
+class ShowDocument(TypedDict):
+    """One item. The exit code is 1 where there is none."""
+
+    item: ItemFields | None
+    candidates: list[Candidate]
+    """The codecs that may have written the value, the surest first."""
+
+
+class PeekDocument(TypedDict):
+    """The values that are given next, in their order."""
+
+    queue: str
+    items: list[ItemFields]
