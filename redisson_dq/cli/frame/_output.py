@@ -8,7 +8,7 @@ import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from importlib.util import find_spec
-from typing import Any, Protocol, TextIO
+from typing import Any, Protocol
 
 from redisson_dq._shell import safe
 from redisson_dq.cli.frame._json import SCHEMA, show_json
@@ -137,14 +137,10 @@ def say(text: str = "", *, error: bool = False, lines: bool = False) -> None:
     stream = sys.stderr if error else sys.stdout
     encoding = stream.encoding or "utf-8"
     shown = "\n".join(map(safe, text.split("\n"))) if lines else safe(text)
-    _write(shown.encode(encoding, "backslashreplace").decode(encoding), stream)
-    stream.flush()
-
-
-def _write(text: str, stream: TextIO) -> None:
     # print() writes the end of a line apart where nothing is buffered, as in most containers. In a log that several
     # processes share, a line of another one would stand before it.
-    stream.write(f"{text}\n")
+    stream.write(shown.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+    stream.flush()
 
 
 def _with_bold_heads(lines: Sequence[TableLine]) -> Any:
