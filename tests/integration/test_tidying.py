@@ -51,6 +51,19 @@ def test_an_idle_queue_forgets_soon_after_the_time(flavour: Flavour, url: str, a
         eventually(lambda: not remembered(admin))
 
 
+def test_the_ends_of_the_keys_are_asked_for_once_and_not_for_each_record(client: Any, admin: redis.Redis) -> None:
+    # Of items that are dead letters, which are looked at again in an hour.
+    record(admin, 20, until_ms=1000)
+    admin.hset(KEYS.records, mapping={b"p%08d" % number: b"dletter" for number in range(20)})
+    admin.hset(LEASES.dead.dead_info, "letter", "of another version")
+    admin.config_resetstat()
+    client.delayed_queue("orders", transfer=False).cancel("nobody")
+    assert admin.zcount(KEYS.forget, "-inf", 1000) == 0
+    assert admin.zcard(KEYS.forget) == 20
+    assert 0 < admin.info("commandstats")["cmdstat_pttl"]["calls"] <= 4
+    assert min(admin.pttl(KEYS.records), admin.pttl(KEYS.forget)) > 3_600_000
+
+
 @ONE_FLAVOUR_BY_DAY
 def test_many_records_go_in_short_calls(flavour: Flavour, url: str, admin: redis.Redis) -> None:
     record(admin, 3_000, until_ms=1000)
