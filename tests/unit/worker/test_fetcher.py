@@ -318,7 +318,7 @@ def test_a_handling_that_cannot_begin_keeps_no_other_queue_waiting(peers: Peers,
     fetcher = ManyFetcher(runtime, assigner, Order(), pool)
     queues = {name: opened(name) for name in lines}
     for name, each in queues.items():
-        each.waitable = name
+        each.reception.waitable = name
     fetcher.set_intakes(list(queues.values()))
     fetcher.start()
     try:
