@@ -110,7 +110,7 @@ def test_users_without_rights(guarded: tuple[redis.Redis, str], capsys: pytest.C
         admin.execute_command("ACL", "SETUSER", "nobody", "reset", "on", ">secret", "-@all")
         for user in ("nobody:secret", "nobody:wrong"):
             code, told = Command(url.replace("//", f"//{user}@"), capsys).json("doctor")
-            assert (code, told["checks"][0]) == (77, {"id": "connection", "status": "problem"})
+            assert (code, told["checks"][0]) == (77, {"id": "connection", "status": "problem", "reason": None})
         # A service that may not subscribe.
         admin.execute_command("ACL", "SETUSER", "svc", "reset", "on", ">secret", "+@all", "-subscribe", "~*", "&*")
         service = Command(url.replace("//", "//svc:secret@"), capsys)

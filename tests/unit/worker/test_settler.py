@@ -37,7 +37,7 @@ class Server:
         self.is_back = False
         self.refused: list[str] = []
         self.outage = SimpleNamespace(
-            began=lambda part, error: self.away.append(error),
+            began=lambda part, error, tried: self.away.append(error),
             ended=self.ended,
             gave_up=lambda part: None,
             is_going_on=False,
