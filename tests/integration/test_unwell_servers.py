@@ -20,7 +20,7 @@ from redisson_dq.cli import main
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.testing.faults import Faults
 from tests.cluster import Cluster, low_port
-from tests.conftest import PATIENCE, PROGRAMS, REPLICATES_AT_ONCE, environment, eventually
+from tests.conftest import PATIENCE, PROGRAMS, REPLICATES_AT_ONCE, emptied, environment, eventually
 from tests.integration.test_topologies import sentinel_of
 
 Run = Callable[..., tuple[int, str, str]]
@@ -75,7 +75,7 @@ def each_is_refused(run: Run, url: str, commands: tuple[tuple[str, ...], ...], c
 
 
 def test_a_replica_is_looked_at_and_says_where_to_write(run: Run, servers: Any) -> None:
-    master: EmbeddedServer = servers("redis")
+    master: EmbeddedServer = emptied(servers("redis"))
     filled(master.url)
     config = {"replicaof": f"127.0.0.1 {master.port}", **REPLICATES_AT_ONCE}
     with EmbeddedServer(program=PROGRAMS["redis"](), config=config) as replica:
