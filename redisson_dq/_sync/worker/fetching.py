@@ -228,9 +228,8 @@ class Fetcher:
         try:
             done = self._runtime.connections.run(both, within=_LONGEST_CALL, at_hand=True)
         except BaseException as error:
-            if not isinstance(error, RedissonDQError) or getattr(error, "maybe_done", False):
+            if doubt(carried, error):
                 # Otherwise nothing was sent, and the acks go another way.
-                doubt(carried, error)
                 if settles is not None:
                     settles.end(error)
                 self._receiver(source).recover(again())

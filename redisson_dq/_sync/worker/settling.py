@@ -56,11 +56,13 @@ class Settlement:
     is_in_doubt: bool = False
 
 
-def doubt(settlements: Iterable[Settlement], error: BaseException) -> None:
-    """The call that was to end these leases has failed. Notes whether Redis may have carried it out."""
-    if getattr(error, "maybe_done", not isinstance(error, RedissonDQError)):
+def doubt(settlements: Iterable[Settlement], error: BaseException) -> bool:
+    """Notes whether Redis may have carried out the call that failed so, which was to end these leases. Gives that."""
+    maybe_done: bool = getattr(error, "maybe_done", not isinstance(error, RedissonDQError))
+    if maybe_done:
         for settlement in settlements:
             settlement.is_in_doubt = True
+    return maybe_done
 
 
 # Nothing more comes.
