@@ -90,7 +90,6 @@ def command(url: str) -> Iterator[tuple[subprocess.Popen[str], httpx.URL]]:
 
 
 @pytest.mark.nightly
-@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="only Linux tells the memory of a process so")
 def test_a_user_goes_on_amid_readers_that_never_read_and_slow_forms(redis_url: str, client: redisson_dq.Client) -> None:
     offered(client, 3600)
     with command(redis_url) as (process, place), contextlib.ExitStack() as stack:
