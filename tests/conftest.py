@@ -67,13 +67,27 @@ PROGRAMS: dict[str, Callable[[], ServerProgram]] = {
 }
 
 
-def pytest_report_header(config: pytest.Config) -> list[str]:
-    lines = []
-    for name, find in PROGRAMS.items():
-        with EmbeddedServer(program=find()) as server:
-            lines.append(f"{name}: {server.name} {server.version}")
-    java = subprocess.run(["java", "-version"], capture_output=True, text=True, check=True).stderr.splitlines()[0]
-    return [*lines, f"java: {java}", f"redisson: {', '.join(VERSIONS)}; redis-py {redis.__version__}"]
+def _version(*command: str | Path) -> str:
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    return (run.stdout or run.stderr).splitlines()[0]
+
+
+#: The program that a fixture needs, and the line that tells its version.
+_NEEDS: dict[str, Callable[[], str]] = {
+    "servers": lambda: "; ".join(f"{name}: {_version(find().path, '--version')}" for name, find in PROGRAMS.items()),
+    "peers": lambda: f"java: {_version('java', '-version')}; redisson: {', '.join(VERSIONS)}",
+}
+
+
+def pytest_report_header() -> str:
+    return f"redis-py {redis.__version__}"
+
+
+# A run of one file finds out versions only of what its tests need. A run of several processes collects in these.
+def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Item]) -> list[str]:
+    everything = bool(getattr(config.option, "numprocesses", None))
+    wanted = {name for item in items for name in getattr(item, "fixturenames", ())}
+    return [line() for name, line in _NEEDS.items() if everything or name in wanted]
 
 
 #: Tests that mostly wait, the longest files first.
@@ -82,17 +96,14 @@ _WAITING = ("faults", "interop", "integration")
 _AT_THE_END = 0.25
 
 
-#: The pairs of flavour and server of the runs by day. The others are the nightly part's.
-_PAIRS_BY_DAY = {("sync", "redis"), ("asyncio", "valkey")}
 _FLAVOURS, _SERVERS = ("sync", "asyncio"), ("redis", "valkey")
 
 _Pair = tuple[str, str]
 
 
 def by_day(number: int, pairs: set[_Pair]) -> _Pair:
-    """The pair of flavour and server with which a case of a test runs by day. Cases take turns by their ``number``."""
-    usual = sorted(pairs & _PAIRS_BY_DAY or pairs)
-    return usual[number % len(usual)]
+    """The pair of flavour and server that a case runs with by day. The cases of a file take turns by ``number``."""
+    return sorted(pairs)[number % len(pairs)]
 
 
 def pair_of(item: pytest.Item) -> _Pair:
@@ -104,7 +115,7 @@ def pair_of(item: pytest.Item) -> _Pair:
 
 def by_night_alone(items: list[pytest.Item]) -> list[pytest.Item]:
     """Those of the items whose flavour or server is not the one of their case by day."""
-    tests: dict[str, dict[Any, dict[_Pair, pytest.Item]]] = {}
+    files: dict[Path, dict[Any, dict[_Pair, pytest.Item]]] = {}
     for item in items:
         pair = pair_of(item)
         if any(pair) and not item.get_closest_marker("nightly"):
@@ -112,10 +123,12 @@ def by_night_alone(items: list[pytest.Item]) -> list[pytest.Item]:
             # By identity: each pair has the same objects, and callspec.indices counts through all of the pairs.
             own = {"flavour": pair[0], "server": pair[1]}
             others = tuple((name, id(value)) for name, value in sorted(params.items()) if not own.get(name))
-            tests.setdefault(item.nodeid.partition("[")[0], {}).setdefault(others, {})[pair] = item
+            case = item.nodeid.partition("[")[0], others
+            files.setdefault(item.path, {}).setdefault(case, {})[pair] = item
     found = []
-    for test, cases in tests.items():
-        for number, pairs in enumerate(cases.values(), start=zlib.crc32(test.encode())):
+    for file, cases in files.items():
+        # Files of one or two cases begin with different pairs.
+        for number, pairs in enumerate(cases.values(), start=zlib.crc32(file.name.encode())):
             chosen = by_day(number, set(pairs))
             found += [item for pair, item in pairs.items() if pair != chosen]
     return found

@@ -2,7 +2,8 @@
 # All checks and all tests on a machine that has Python 3.10 or newer and a package manager:
 #   bash tests/run.sh [--only-install | --only-checks | pytest arguments]
 # Installs what they need: a virtual environment (.venv; REDISSON_DQ_VENV: another place), a Redis server, Prometheus, a
-# headless Chromium, a JDK 17 or newer and Maven. Stops at the first failure.
+# headless Chromium, a JDK 17 or newer and Maven. Stops at the first failure. With arguments for pytest, such as a file,
+# it runs only those tests, without the checks.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . .ci/lib.sh
@@ -32,6 +33,10 @@ install_everything() {
 echo "=== what the tests need ==="
 install_everything
 export PATH="$VENV/bin:$PATH" VIRTUAL_ENV="$VENV"
+case ${1:-} in
+  "" | --only-*) ;;
+  *) exec python -m pytest "$@" ;;
+esac
 python --version
 redis-server --version
 mvn --version | sed -n '1p;/^Java version/p'
@@ -73,7 +78,7 @@ may_fail=12
 # take the files in the order of tests/conftest.py.
 # A test that hangs ends its process after a time, and another process goes on (tests/by_file.py).
 run_tests() {
-  python -m pytest -n 5 --dist loadfile --no-loadscope-reorder --max-worker-restart "$may_fail" "$@"
+  python -m pytest -n 5 --dist loadfile --no-loadscope-reorder --max-worker-restart "$may_fail"
 }
 
 # What failed among the others runs once more alone, as CPython's own tests do. A few tests at most: a busy machine makes
@@ -83,14 +88,14 @@ run_alone() {
   failed=$(python -c 'import json; print(len(json.load(open(".pytest_cache/v/cache/lastfailed"))))')
   [ "$failed" -le "$may_fail" ] || die "$failed tests failed"
   printf '\n=== %s failed beside the others, and run again alone ===\n' "$failed"
-  python -m pytest --last-failed "$@"
+  python -m pytest --last-failed
 }
 
 rm -f .pytest_cache/v/cache/lastfailed
 rc=0
-step "pytest" run_tests "$@" || rc=$?
+step "pytest" run_tests || rc=$?
 case $rc in
   0) ;;
-  1) run_alone "$@" ;; # some tests failed, and all have run
+  1) run_alone ;; # some tests failed, and all have run
   *) exit "$rc" ;;
 esac

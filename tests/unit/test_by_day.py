@@ -8,6 +8,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import yaml
+
 from tests.conftest import by_day, environment
 
 FILE = "tests/integration/test_worker_many_queues.py"
@@ -25,9 +27,14 @@ def case(test: str) -> str:
 
 def test_cases_take_turns_with_the_pairs() -> None:
     pairs = {(flavour, server) for flavour in ("sync", "asyncio") for server in ("redis", "valkey")}
-    assert {by_day(number, pairs) for number in range(2)} == {("sync", "redis"), ("asyncio", "valkey")}
+    assert {by_day(number, pairs) for number in range(4)} == pairs
     assert {by_day(number, {("sync", ""), ("asyncio", "")}) for number in range(2)} == {("sync", ""), ("asyncio", "")}
     assert by_day(1, {("sync", "valkey")}) == ("sync", "valkey")
+
+
+def test_a_file_sees_all_four_pairs_by_day() -> None:
+    both = [re.findall(r"\b(sync|asyncio|redis|valkey)\b", test) for test in collected()]
+    assert len({tuple(sorted(pair)) for pair in both if len(pair) == 2}) == 4
 
 
 def test_each_case_runs_once_by_day() -> None:
@@ -46,3 +53,13 @@ def test_each_search_that_is_longer_by_night_runs_then() -> None:
     longer = [path for path in tests.rglob("test_*.py") if re.search(r"\bas_many\(", path.read_text())]
     assert longer
     assert [path for path in longer if not any(path.is_relative_to(each) for each in searched)] == []
+
+
+def test_the_nightly_workflow_has_each_part() -> None:
+    root = Path(__file__).parents[2]
+    parts = re.findall(r'^part "([^"]+)"', (root / "tests" / "nightly.sh").read_text(), re.M)
+    workflow = yaml.safe_load((root / ".github" / "workflows" / "nightly.yml").read_text())
+    words = workflow["jobs"]["nightly"]["strategy"]["matrix"]["part"]
+    assert parts
+    assert [part for part in parts if not any(word in part for word in words)] == []
+    assert [word for word in words if not any(word in part for part in parts)] == []
