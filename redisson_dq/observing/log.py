@@ -51,7 +51,7 @@ _TRANSFERS, _LEASES = f"{_MAIN}.transfers", f"{_MAIN}.leases"
 
 
 class Words:
-    """The text of a line and its arguments. A line may be worse than others of its kind, and have a traceback."""
+    """The text of a line and its arguments. ``level`` is for one below its kind's. A line may have a traceback."""
 
     def __init__(
         self, text: str, *arguments: object, level: int | None = None, traceback_of: BaseException | None = None
@@ -73,7 +73,10 @@ _lines: dict[type[Happening], _LogLine] = {}
 
 
 def line(level: int, logger: str = _MAIN) -> Callable[[_Words], _Words]:
-    """Gives a kind of happening its line. The function makes the words, and its annotation names the kind."""
+    """Gives a kind of happening its line. The function makes the words, and its annotation names the kind.
+
+    ``level`` is the highest that a line of this kind may have: where it is off, no words are made.
+    """
 
     def register(words: _Words) -> _Words:
         kind, _ = typing.get_type_hints(words).values()
@@ -145,7 +148,7 @@ def _back_again(back: BackAgain) -> Words:
     return Words("Redis is back again after %.1f s", back.after.total_seconds())
 
 
-@line(logging.INFO)
+@line(logging.WARNING)
 def _noticed(noticed: Noticed) -> Words:
     level = logging.WARNING if noticed.needs_a_hand else logging.INFO
     return Words("Redis at %s: %s: %s", noticed.server, noticed.found, noticed.advice, level=level)

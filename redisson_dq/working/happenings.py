@@ -124,15 +124,16 @@ class Failed(OfValue):
     why: str = ""
 
 
-@line(logging.WARNING)
+@line(logging.ERROR)
 def _failed(failed: Failed) -> Words:
     reason = described(failed.error)
     if failed.delay is None:
         text = "queue %r: %s is given up: %s: %s"
         words = failed.queue, failed.display_name, failed.why, reason
-        return Words(text, *words, level=logging.ERROR, traceback_of=failed.error)
+        return Words(text, *words, traceback_of=failed.error)
     text = "queue %r: %s failed, and %s comes again in %.1f s: %s"
-    return Words(text, failed.queue, failed.handler, failed.display_name, failed.delay.total_seconds(), reason)
+    seconds = failed.delay.total_seconds()
+    return Words(text, failed.queue, failed.handler, failed.display_name, seconds, reason, level=logging.WARNING)
 
 
 @attrs.frozen(kw_only=True)

@@ -102,6 +102,24 @@ def test_what_may_lose_items_is_told_with_the_command_that_helps(
         assert again.until_looked(client) == []
 
 
+@pytest.mark.parametrize("check", ["eviction", "rights"])
+def test_a_program_that_sets_up_no_logging_sees_the_warnings(
+    flavour: Flavour, url: str, looks: Looks, well: redis.Redis, caplog: pytest.LogCaptureFixture, check: str
+) -> None:
+    """Python shows warnings then, and nothing below them."""
+    assert logging.getLogger("redisson_dq").getEffectiveLevel() == logging.WARNING
+    well.config_set("appendonly", "no")
+    rules = ("-subscribe",) if check == "rights" else ()
+    well.config_set("maxmemory-policy", "volatile-ttl" if check == "eviction" else "noeviction")
+    well.execute_command("ACL", "SETUSER", "some", "reset", "on", ">pw", "~*", "&*", "+@all", *rules)
+    with flavour.connect(url.replace("//", "//some:pw@"), codec=StringCodec(), observer=looks) as client:
+        client.blocking_queue("orders").poll(timeout=0.01)
+        looks.until_looked(client)
+    shown = [vars(record)["check"] for record in caplog.records if "check" in vars(record)]
+    assert shown == [check]
+    well.execute_command("ACL", "DELUSER", "some")
+
+
 @pytest.mark.parametrize(("ahead", "way"), [(3, "behind"), (-3, "ahead of")])
 def test_a_clock_that_differs(
     flavour: Flavour, url: str, looks: Looks, well: Any, ahead: int, way: str, monkeypatch: pytest.MonkeyPatch

@@ -21,7 +21,7 @@ from redisson_dq._log import Log
 from redisson_dq.errors import DecodeError
 from redisson_dq.items import SettleOutcome
 from redisson_dq.observing import Away, Happening, LeaseBegan, Moved, Observers, OfRequest, Role, Settled, ValuesTaken
-from redisson_dq.observing.log import fields_of, is_logged, log
+from redisson_dq.observing.log import _lines, fields_of, is_logged, log
 from redisson_dq.working.happenings import Failed
 
 #: The attributes that each record has.
@@ -168,6 +168,34 @@ def test_each_line_has_its_level(caplog: pytest.LogCaptureFixture) -> None:
         record.__dict__["happening"]: (record.levelname, record.name.removeprefix("redisson_dq").lstrip("."))
         for record in caplog.records
     } == LEVELS
+
+
+def variants(kind: type[Happening]) -> Iterator[Happening]:
+    """Happenings of a kind, with each truth value, and with and without what may be None."""
+    full, hints = sample(kind), typing.get_type_hints(kind)
+    yield full
+    for field in attrs.fields(kind):
+        if hints[field.name] is bool:
+            yield attrs.evolve(full, **{field.name: not getattr(full, field.name)})
+        elif type(None) in typing.get_args(hints[field.name]):
+            yield attrs.evolve(full, **{field.name: None})
+
+
+@pytest.mark.parametrize("kind", list(_lines), ids=lambda kind: kind.__name__)
+def test_a_line_is_written_wherever_its_own_level_is_on(
+    kind: type[Happening], caplog: pytest.LogCaptureFixture
+) -> None:
+    """A kind whose lines have two levels was silent where the lower one is off: Python's default shows warnings."""
+    for happening in variants(kind):
+        caplog.set_level(logging.DEBUG, "redisson_dq")
+        caplog.clear()
+        log(happening)
+        (its_own,) = [record.levelno for record in caplog.records]
+        for level in (logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR, logging.CRITICAL):
+            caplog.set_level(level, "redisson_dq")
+            caplog.clear()
+            log(happening)
+            assert len(caplog.records) == (its_own >= level), (happening, level)
 
 
 @pytest.mark.parametrize("role", list(Role))
