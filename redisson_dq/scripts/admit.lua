@@ -78,23 +78,25 @@ local function turn_in(key, d, came)
     came = 0
   end
   for _ = 1, 100 do
-    local first = line_of(prefix, 1)[1]
-    if first == turn then
+    local first, left, state, other, id, member = first_of(prefix, now_ms, turn)
+    if not first then
+      break
+    elseif state == 'mine' then
       return turn, 0
-    end
-    local state, other, id = state_of(first, now_ms)
-    if state == 'ready' and other.order < came then
+    elseif state == 'ready' and other.order < came then
       -- Another client has taken it, as the ready list is in order.
       local item = item_at(id, unlearn(id))
       if item ~= id then
         forget_place(item)
       end
-      state = nil
-    end
-    if state then
+      drop_turn(first)
+    else
+      if left and state == 'waits' and other.received == 0 then
+        -- The values before it have left without calling it up.
+        call_up(other, id, member, now_ms)
+      end
       return turn, number_of(turn) - number_of(first)
     end
-    drop_turn(first)
   end
   return turn, 100
 end
@@ -121,6 +123,9 @@ end
 
 local function admit(value, digest, asked)
   local d = known and history_of(value, digest) or unknown(digest)
+  if d.id and asked.limit then
+    redis.call('ZREM', keys.lines, 'c' .. asked.limit.id .. d.id)
+  end
   -- A value that was parked or received before does not go behind the waiting ones.
   local came, returns, limit = d.order, d.turn ~= nil or d.attempt > 0, asked.limit
   if was_cancelled(d) then
@@ -158,11 +163,10 @@ local function admit(value, digest, asked)
     end
   end
   if limit and limit.slots > 0 then
-    local waits = not returns and first_of('w' .. limit.id, now_ms)
-    if waits or slots_taken(limit) >= limit.slots then
+    local first = first_of('w' .. limit.id, now_ms)
+    if first and not returns or slots_taken(limit) >= limit.slots then
       local mine = new_turn('w' .. limit.id)
-      local first = line_of('w' .. limit.id, 1)[1]
-      local due = deadline + APART_MS * (number_of(mine) - number_of(first))
+      local due = deadline + APART_MS * (number_of(mine) - number_of(first or mine))
       redis.call('HSET', keys.turns, mine, park(value, d, turn, due))
       return
     end
@@ -196,6 +200,7 @@ local function admit(value, digest, asked)
   end
 end
 
+local unseen = false
 local function admit_from(key)
   while grants < count and popped < 1000 do
     local value = redis.call('LINDEX', key, 0)
@@ -204,6 +209,7 @@ local function admit_from(key)
     end
     local digest = digest_of(value)
     if not seen[digest] then
+      unseen = true
       return false
     end
     redis.call('LPOP', key)
@@ -212,7 +218,42 @@ local function admit_from(key)
   end
   return false
 end
-local _ = admit_from(keys.arrivals) and admit_from(keys.ready)
+local all = admit_from(keys.arrivals) and admit_from(keys.ready)
+
+-- Calls up values for the slots of a limit that are free, however they became free. A lease may have ended by itself, or
+-- the limit may be higher than before. A value that was called up may wait for its key, or be gone.
+local function fill(limit)
+  local prefix = 'c' .. limit.id
+  if all then
+    -- Nothing is on its way.
+    local called = line_of(prefix, 1000)
+    if #called > 0 then
+      redis.call('ZREM', keys.lines, unpack(called))
+    end
+  end
+  local free = limit.slots - slots_taken(limit)
+  if free > 0 and limit.tokens > 0 then
+    local bucket = bucket_of(limit.id, limit.tokens, limit.per_us, limit.size, now_us)
+    -- Without a token one value is called up, for the time of the next one.
+    free = math.min(free, bucket.tokens >= 1 and math.floor(bucket.tokens) or bucket.booked > now_us and 0 or 1)
+  end
+  free = math.min(100, free - redis.call('ZLEXCOUNT', keys.lines, '[' .. prefix, '[' .. prefix .. HIGHEST))
+  local values = {}
+  while #values < free do
+    local value = next_of_limit(limit.id, now_ms)
+    if not value then
+      break
+    end
+    table.insert(values, 1, value)
+  end
+  in_parts('LPUSH', keys.ready, values)
+end
+-- Another value at the head is looked at next, and the slots with it.
+for _, limit in ipairs(unseen and {} or limits) do
+  if limit.slots > 0 then
+    fill(limit)
+  end
+end
 
 write_grants(deadline, now_ms)
 if popped > 0 then
@@ -223,12 +264,17 @@ if known then
 end
 -- Drops a few turns and slots where they are void.
 for _, member in ipairs(redis.call('ZRANDMEMBER', keys.lines, 3)) do
-  if string.byte(member) == 115 then
-    local ends = redis.call('ZSCORE', keys.leases, string.sub(member, 18))
+  local kind, id = string.sub(member, 1, 1), string.sub(member, 18)
+  if kind == 's' then
+    local ends = redis.call('ZSCORE', keys.leases, id)
     if not ends or tonumber(ends) <= now_ms then
       redis.call('ZREM', keys.lines, member)
     end
-  elseif (string.byte(member) == 107 or string.byte(member) == 119) and not state_of(member, now_ms) then
+  elseif kind == 'c' and redis.call('HEXISTS', keys.deliveries, id) == 0 then
+    redis.call('ZREM', keys.lines, member)
+  elseif kind == 'k' then
+    call_next_of_key(string.sub(member, 1, 17), now_ms, true)
+  elseif kind == 'w' and not state_of(member, now_ms) then
     drop_turn(member)
   end
 end

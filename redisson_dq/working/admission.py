@@ -40,7 +40,12 @@ class Admitting:
     def words(self, handlers: Iterable[Handler], seen: Iterable[tuple[bytes, Any, bool]]) -> AdmitArguments:
         """The script's arguments for values: the bytes, the value, and whether it could be read."""
         handlers = list(handlers)
-        limits: dict[str, LimitWords] = {}
+        # Also the limits that no value of this look has: a slot of theirs may be free.
+        limits = {
+            handler.admission.name: handler.admission.words
+            for handler in handlers
+            if handler.admission is not None and handler.admission.has_limit and not self._is_passed(handler)
+        }
         passed: set[bytes] = set()
         made = [
             self._seen(handlers, data, value, limits, passed) if is_read else _plain(data)

@@ -8,28 +8,20 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import attrs
 import pytest
 from redis.crc import key_slot
 
 import redisson_dq
 from redisson_dq import SettleOutcome
-from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.leases.delivery import Delivery
-from redisson_dq._sync.queues.bounded import BoundedBlockingQueue
 from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import ArgumentError, RedisReplyError, WrongTypeError
-from redisson_dq.observing import Observers
-from redisson_dq.requests.inner.lease import Lease
-from redisson_dq.requests.inner.settling import Settling
 from redisson_dq.scripts.script import load
-from redisson_dq.wire.calls import Admitted
-from redisson_dq.wire.calls.leases import LeaseKeys
 from redisson_dq.wire.envelope import Envelope, unwrap
 from redisson_dq.wire.keys import DeadKeys, QueueKeys
-from redisson_dq.wire.lease_source import LeaseSource
 from redisson_dq.working.limits import Admission, BadKey, Limit, Rate
 from tests.conftest import by_night
+from tests.integration.admitting import Opened, admit, opened, told
 from tests.integration.calls import dump
 from tests.integration.conftest import KEYS
 from tests.integration.server import of_server, wait_until
@@ -55,43 +47,6 @@ def queue(client: Any) -> Any:
 @pytest.fixture
 def delayed(client: Any) -> Any:
     return client.delayed_queue("orders", transfer=False)
-
-
-@attrs.frozen
-class Opened:
-    """A queue, and how a worker leases its values."""
-
-    queue: Any
-    connections: Connections
-    limit: int = 0
-    envelope: Envelope = Envelope.CURRENT
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.queue, name)
-
-    def source(self, visible: float = 60) -> LeaseSource:
-        bounded = isinstance(self.queue, BoundedBlockingQueue)
-        keys = LeaseKeys(queue=self.queue.keys, dead=DeadKeys.belonging_to(self.queue.name), bounded=bounded)
-        return LeaseSource(keys, self.envelope, round(visible * 1_000_000), self.limit, sees_first=True)
-
-
-def opened(client: Any, **terms: Any) -> Opened:
-    return Opened(client.blocking_queue("orders", transfer=False), client.runtime.connections, **terms)
-
-
-def told(queue: Opened, by: Admission, count: int = 1000, visible: float = 60) -> tuple[Admitted, list[Delivery[str]]]:
-    """One look and one admission, as a worker makes them."""
-    source, run = queue.source(visible), queue.connections.run
-    seen = run(source.peek(1000))
-    admitted = run(source.admit(count, [by.words], [by.seen(data.decode(), data, 1) for data in dict.fromkeys(seen)]))
-    settling = Settling(source, "orders")
-    return admitted, [
-        Delivery(queue.connections, Lease(settling, each, Observers()), each.data.decode()) for each in admitted.leased
-    ]
-
-
-def admit(queue: Opened, by: Admission, count: int = 1000, visible: float = 60) -> list[Delivery[str]]:
-    return told(queue, by, count, visible)[1]
 
 
 def values(deliveries: list[Delivery[str]]) -> list[str]:
@@ -240,7 +195,7 @@ def test_a_new_value_does_not_overtake_a_parked_one_whose_first_is_gone(queue: A
     assert delayed.remove("a1")
     queue.add("a3")
     assert admit(queue, KEYED) == []
-    comes(admin, delayed, "a2")
+    assert queue.read_all() == ["a2"], "it is called up as soon as somebody notices"
     assert values(admit(queue, KEYED)) == ["a2"]
 
 
@@ -547,6 +502,54 @@ def test_a_value_that_is_called_up_finds_its_slot_taken_and_waits_again(queue: A
     assert v1.value == "v1"
     assert v1.ack()
     assert values(admit(queue, by)) == ["v2"]
+
+
+def test_values_that_all_come_back_at_once_leave_no_slot_idle(queue: Any, delayed: Any, admin: Any) -> None:
+    """As after a deployment that took longer than the visibility timeout: each had a turn, which is void then."""
+    by = Admission(name="h", limit=Limit(2))
+    queue.add_all([f"v{number}" for number in range(900)])
+    running = admit(queue, by)
+    while admit(queue, by):
+        pass
+    for item in delayed.items(0, 9999):
+        assert item.run_now()
+    wait_until(admin, of_server(admin, 2))
+    java_moves(admin)
+    while queue.size():
+        assert admit(queue, by) == []
+    done = 0
+    while running:
+        assert running.pop(0).ack()
+        done += 1
+        running += admit(queue, by)
+        assert len(running) == min(2, 900 - done)
+    assert admin.zcard(KEYS.lines) == 0
+
+
+@pytest.mark.parametrize("how", ["cancelled", "taken by others", "the limit is higher", "died"])
+def test_a_slot_that_becomes_free_otherwise_is_taken(queue: Any, delayed: Any, admin: Any, how: str) -> None:
+    by = Admission(name="h", limit=Limit(1))
+    queue.add_all([f"v{number}" for number in range(300)])
+    (v0,) = admit(queue, by, visible=0.002 if how == "died" else 60)
+    if how == "died":
+        # Nothing is left of its value, which would have come again.
+        wait_until(admin, v0.deadline)
+        assert admin.zrem(KEYS.timeout, *[each for each in admin.zrange(KEYS.timeout, 0, -1) if each[-2:] == b"v0"])
+    elif how == "the limit is higher":
+        by = Admission(name="h", limit=Limit(3))
+    elif how == "cancelled":
+        for item in delayed.items(0, 249):
+            assert delayed.cancel(item.id)
+        assert v0.ack()
+    else:
+        assert v0.ack()
+        assert queue.poll() == "v1"
+    queue.add("new")
+    came = values(admit(queue, by))
+    while len(came) < (2 if how == "the limit is higher" else 1):
+        came += values(admit(queue, by))
+    assert came[0] == {"cancelled": "v251", "taken by others": "v2"}.get(how, "v1")
+    assert queue.size() == 0
 
 
 def test_keys_slots_and_rates_together(queue: Any, delayed: Any, admin: Any) -> None:

@@ -5,6 +5,7 @@
 --   lines    'k' .. key .. number     a turn: the place of a value among those of its key, as they came
 --            'w' .. limit .. number   a turn of a value that waits for a slot of a limit
 --            's' .. limit .. id       a slot, which ends with the lease of this id
+--            'c' .. limit .. id       a value that was called up for a free slot, and has not come to it yet
 --   turns    turn                     id of the lease, or of the waiting entry, by which its value is known now
 --            's' .. id                the limit that a lease has a slot of
 --            'u' .. id                what a lease is unique by, and for how many ms from its ack on
@@ -49,9 +50,15 @@ local function new_turn(prefix)
   return turn
 end
 
+local function drop_turns(turns)
+  if #turns > 0 then
+    redis.call('ZREM', keys.lines, unpack(turns))
+    redis.call('HDEL', keys.turns, unpack(turns))
+  end
+end
+
 local function drop_turn(turn)
-  redis.call('ZREM', keys.lines, turn)
-  redis.call('HDEL', keys.turns, turn)
+  drop_turns({turn})
 end
 
 -- The state of a turn's value: 'held'; 'waits', with its record, id and entry; 'ready', with its record and id; or nil.
@@ -81,37 +88,97 @@ local function state_of(turn, now_ms)
   return 'ready', d, id
 end
 
--- Makes the value of a turn ready at once, at the head, if it waits.
-local function call_up(d, id, member, now_ms)
+-- Takes out a value that waits, and gives it to the caller, who puts it at the head of the ready list.
+local function call(d, id, member, now_ms)
   redis.call('ZREM', keys.timeout, member)
   if #id == 8 then
     -- A parked value stands nearer to the end than to the front of a long list.
     redis.call('LREM', keys.envelopes, -1, member)
   end
-  redis.call('LPUSH', keys.ready, (unwrap(member)))
   unlearn(id)
   leave(id, d, now_ms, now_ms)
+  return (unwrap(member))
 end
 
--- The first of a line whose turn is not void. Void ones before it are dropped, a bounded number of them.
-local function first_of(prefix, now_ms)
-  for _, turn in ipairs(line_of(prefix, 100)) do
-    local state, d, id, member = state_of(turn, now_ms)
-    if state then
-      return turn, state, d, id, member
+local function call_up(d, id, member, now_ms)
+  redis.call('LPUSH', keys.ready, call(d, id, member, now_ms))
+end
+
+-- How many pages of 100 turns one call looks at. A void turn takes some 2 us.
+local PAGES = 20
+
+-- The first of a line whose turn is not void, and whether void ones were before it. Those are dropped. The argument mine
+-- is a turn whose value the caller has.
+local function first_of(prefix, now_ms, mine)
+  for page = 1, PAGES do
+    local turns, void = line_of(prefix, 100), {}
+    for i, turn in ipairs(turns) do
+      local state, d, id, member = nil, nil, nil, nil
+      if turn == mine then
+        state = 'mine'
+      else
+        state, d, id, member = state_of(turn, now_ms)
+      end
+      if state then
+        drop_turns(void)
+        return turn, page > 1 or i > 1, state, d, id, member
+      end
+      void[i] = turn
     end
-    drop_turn(turn)
+    drop_turns(void)
+    if #turns < 100 then
+      break
+    end
   end
   return nil
 end
 
--- Calls up the first value of a key, unless it waits for a retry or a receiver holds it.
-local function call_next_of_key(prefix, now_ms)
-  local _, state, d, id, member = first_of(prefix, now_ms)
+-- Calls up the first value of a key, unless it waits for a retry or a receiver holds it. The argument left: only where a
+-- value before it has left without that.
+local function call_next_of_key(prefix, now_ms, left)
+  local _, skipped, state, d, id, member = first_of(prefix, now_ms)
   -- A value that was received before waits for its own time.
-  if state == 'waits' and d.received == 0 then
+  if state == 'waits' and d.received == 0 and (skipped or not left) then
     call_up(d, id, member, now_ms)
   end
+end
+
+-- Takes out the next value that waits for a slot of a limit, as call does, or gives nil. A turn is dropped when its value
+-- is ready again by its due time: it takes a slot, or gets another turn.
+local function next_of_limit(limit, now_ms)
+  local prefix, looks = 'w' .. limit, 100 * PAGES
+  while looks > 0 do
+    local turns, gone = line_of(prefix, 100), {}
+    for i, turn in ipairs(turns) do
+      gone[i] = turn
+      local state, d, id, member = state_of(turn, now_ms)
+      if state == 'waits' then
+        drop_turns(gone)
+        redis.call('ZADD', keys.lines, 0, 'c' .. limit .. id)
+        return call(d, id, member, now_ms)
+      end
+      -- To find out that a value is ready takes more looks than to find out that it is gone.
+      looks = looks - (state and 20 or 1)
+      if looks <= 0 then
+        break
+      end
+    end
+    drop_turns(gone)
+    if #turns < 100 then
+      return nil
+    end
+  end
+  -- Many have left. The last one of the line has come since then, and its call drops more of them.
+  local last = redis.call('ZREVRANGEBYLEX', keys.lines, '[' .. prefix .. HIGHEST, '[' .. prefix, 'LIMIT', 0, 1)[1]
+  if last then
+    local state, d, id, member = state_of(last, now_ms)
+    if state == 'waits' then
+      drop_turn(last)
+      redis.call('ZADD', keys.lines, 0, 'c' .. limit .. id)
+      return call(d, id, member, now_ms)
+    end
+  end
+  return nil
 end
 
 -- Calls up the next value of a key whose value has left for good.
@@ -129,12 +196,9 @@ local function leave_slot(id, now_ms)
   if limit then
     redis.call('HDEL', keys.turns, 's' .. id)
     redis.call('ZREM', keys.lines, 's' .. limit .. id)
-    local turn, state, d, entry, member = first_of('w' .. limit, now_ms)
-    if turn then
-      drop_turn(turn)
-      if state == 'waits' then
-        call_up(d, entry, member, now_ms)
-      end
+    local value = next_of_limit(limit, now_ms)
+    if value then
+      redis.call('LPUSH', keys.ready, value)
     end
   end
 end

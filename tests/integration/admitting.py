@@ -1,0 +1,59 @@
+"""Leases values as a worker with limits does, by the scripts alone: a look, then an admission."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from redisson_dq._sync.connecting.connections import Connections
+from redisson_dq._sync.leases.delivery import Delivery
+from redisson_dq._sync.queues.bounded import BoundedBlockingQueue
+from redisson_dq.observing import Observers
+from redisson_dq.requests.inner.lease import Lease
+from redisson_dq.requests.inner.settling import Settling
+from redisson_dq.wire.calls import Admitted
+from redisson_dq.wire.calls.leases import LeaseKeys
+from redisson_dq.wire.envelope import Envelope
+from redisson_dq.wire.keys import DeadKeys
+from redisson_dq.wire.lease_source import LeaseSource
+from redisson_dq.working.limits import Admission
+
+__all__ = ["Opened", "admit", "opened", "told"]
+
+
+@attrs.frozen
+class Opened:
+    """A queue, and how a worker leases its values."""
+
+    queue: Any
+    connections: Connections
+    limit: int = 0
+    envelope: Envelope = Envelope.CURRENT
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.queue, name)
+
+    def source(self, visible: float = 60) -> LeaseSource:
+        bounded = isinstance(self.queue, BoundedBlockingQueue)
+        keys = LeaseKeys(queue=self.queue.keys, dead=DeadKeys.belonging_to(self.queue.name), bounded=bounded)
+        return LeaseSource(keys, self.envelope, round(visible * 1_000_000), self.limit, sees_first=True)
+
+
+def opened(client: Any, **terms: Any) -> Opened:
+    return Opened(client.blocking_queue("orders", transfer=False), client.runtime.connections, **terms)
+
+
+def told(queue: Opened, by: Admission, count: int = 1000, visible: float = 60) -> tuple[Admitted, list[Delivery[str]]]:
+    """One look and one admission, as a worker makes them."""
+    source, run = queue.source(visible), queue.connections.run
+    seen = run(source.peek(1000))
+    admitted = run(source.admit(count, [by.words], [by.seen(data.decode(), data, 1) for data in dict.fromkeys(seen)]))
+    settling = Settling(source, "orders")
+    return admitted, [
+        Delivery(queue.connections, Lease(settling, each, Observers()), each.data.decode()) for each in admitted.leased
+    ]
+
+
+def admit(queue: Opened, by: Admission, count: int = 1000, visible: float = 60) -> list[Delivery[str]]:
+    return told(queue, by, count, visible)[1]

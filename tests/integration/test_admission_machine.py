@@ -1,0 +1,196 @@
+"""Any events in any order around a limit: no slot is free while a value could take it."""
+
+from __future__ import annotations
+
+import math
+from contextlib import ExitStack
+from typing import Any
+
+import attrs
+import pytest
+import redis
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
+
+from redisson_dq import connect
+from redisson_dq.codecs import StringCodec
+from redisson_dq.embedded import EmbeddedServer
+from redisson_dq.scripts.script import load
+from redisson_dq.testing import TestClock
+from redisson_dq.testing._scripts import CLOCK_KEY, timed
+from redisson_dq.wire.envelope import unwrap
+from redisson_dq.working.limits import Admission, Limit, Rate
+from tests.conftest import by_night
+from tests.integration.admitting import opened, told
+from tests.integration.conftest import KEYS
+
+VISIBLE = 30.0
+MS = 1000
+
+
+class Machine(RuleBasedStateMachine):
+    """Values are distinct. The scripts have the time that the machine says."""
+
+    server: EmbeddedServer
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ends = ExitStack()
+        self.admin: Any = redis.Redis.from_url(self.server.url)
+        self.ends.callback(self.admin.close)
+        self.ends.enter_context(TestClock(self.server.url))
+        client = self.ends.enter_context(connect(self.server.url, codec=StringCodec()))
+        self.queue = opened(client)
+        self.delayed = client.delayed_queue("orders", transfer=False)
+        self.now_us = int(self.admin.get(CLOCK_KEY) or 0)
+        self.made = 0
+        self.held: dict[str, tuple[Any, float]] = {}
+        self.retrying: set[str] = set()
+        self.slots = 2
+        self.rate: Rate | None = None
+        self.keyed = self.paused = False
+        #: Values that had been given a time for their token were taken away.
+        self.gaps = False
+
+    def teardown(self) -> None:
+        self.ends.close()
+
+    @initialize(
+        keyed=st.booleans(),
+        rate=st.sampled_from([None, None, Rate(10, per=1, burst=2), Rate(1, per=5)]),
+        deliveries=st.sampled_from([0, 2]),
+    )
+    def begin(self, keyed: bool, rate: Rate | None, deliveries: int) -> None:
+        self.keyed, self.rate = keyed, rate
+        self.queue = attrs.evolve(self.queue, limit=deliveries)
+
+    # -- what is done ------------------------------------------------------------------------------------------------
+
+    @property
+    def by(self) -> Admission:
+        key = (lambda value: value[0]) if self.keyed else None
+        return Admission(name="h", limit=Limit(self.slots), rate=self.rate, key=key)
+
+    def round(self, count: int) -> int:
+        """One look and one admission. Gives how many values it dealt with."""
+        admitted, deliveries = told(self.queue, self.by, count, VISIBLE)
+        for each in deliveries:
+            self.held[each.value] = each, self.now_us + VISIBLE * 1_000_000
+            self.retrying.discard(each.value)
+        return len(deliveries) + admitted.parked
+
+    def transfer(self) -> None:
+        script = load("transfer")
+        keys = [getattr(KEYS, key) for key in script.keys]
+        self.admin.eval(timed(script.source), len(keys), *keys, 100, 1000, "me", "one", 1, "deliver", "")
+
+    def is_held(self, value: str) -> bool:
+        return value in self.held and self.held[value][1] > self.now_us // MS * MS
+
+    @rule(count=st.integers(1, 6), letters=st.sampled_from(["a", "ab", "abc"]))
+    def add(self, count: int, letters: str) -> None:
+        self.queue.add_all([f"{letters[each % len(letters)]}{self.made + each}" for each in range(count)])
+        self.made += count
+
+    @rule(count=st.integers(1, 3))
+    def admit(self, count: int) -> None:
+        self.round(count)
+
+    @precondition(lambda self: self.held)
+    @rule(data=st.data(), how=st.sampled_from(["ack", "ack", "back", "nack", "later", "reject", "extend"]))
+    def settle(self, data: st.DataObject, how: str) -> None:
+        value = data.draw(st.sampled_from(sorted(self.held)))
+        delivery, _ = self.held[value]
+        if how == "extend":
+            if delivery.extend(VISIBLE):
+                self.held[value] = delivery, self.now_us + VISIBLE * 1_000_000
+            return
+        del self.held[value]
+        if how == "ack":
+            delivery.ack()
+        elif how == "reject":
+            delivery.reject("no")
+        elif how == "later":
+            if delivery.nack(3600):
+                self.retrying.add(value)
+        else:
+            delivery.nack(count=how == "nack")
+
+    @rule(span=st.sampled_from([1, 100, 1000, 10_000, 31_000, 120_000, 4_000_000]), by_java=st.booleans())
+    def time_passes(self, span: int, by_java: bool) -> None:
+        """Leases of receivers that died end, and what is due is moved."""
+        self.now_us += span * MS
+        self.admin.set(CLOCK_KEY, self.now_us)
+        if not self.paused:
+            if by_java:
+                for member in self.admin.zrangebyscore(KEYS.timeout, "-inf", self.now_us // MS):
+                    self.admin.rpush(KEYS.ready, unwrap(member)[1])
+                    self.admin.lrem(KEYS.envelopes, 1, member)
+                    self.admin.zrem(KEYS.timeout, member)
+            else:
+                self.transfer()
+
+    @rule(span=st.sampled_from([1000, 60_000]))
+    def the_clock_steps_back(self, span: int) -> None:
+        self.now_us -= span * MS
+        self.admin.set(CLOCK_KEY, self.now_us)
+
+    @rule(paused=st.booleans())
+    def pause(self, paused: bool) -> None:
+        self.paused = paused
+        self.delayed.pause() if paused else self.delayed.resume()
+
+    @rule(slots=st.integers(1, 4))
+    def deploy(self, slots: int) -> None:
+        self.slots = slots
+
+    def waiting(self, leased: bool = False) -> dict[str, float]:
+        """Values that wait, or those whose leases have not been moved, and their due times."""
+        held = set(self.admin.zrange(KEYS.leases, 0, -1))
+        members = self.admin.zrange(KEYS.timeout, 0, -1, withscores=True)
+        found = ((*unwrap(member), due) for member, due in members)
+        return {value.decode(): due for id, value, due in found if (id in held) is leased}
+
+    @precondition(lambda self: self.waiting())
+    @rule(data=st.data())
+    def take_away(self, data: st.DataObject) -> None:
+        value = data.draw(st.sampled_from(sorted(self.waiting())))
+        assert self.delayed.remove(value)
+        self.retrying.discard(value)
+        self.gaps = True
+
+    @rule()
+    def everything_comes_at_once(self) -> None:
+        """As after a step of the clock, or after a deployment that took longer than the visibility timeout."""
+        self.time_passes(4_000_000, False)
+        self.retrying.clear()
+
+    @rule()
+    def nothing_is_idle(self) -> None:
+        if not self.paused:
+            self.transfer()
+        for _ in range(200):
+            if not self.round(1000) and not self.queue.size():
+                break
+        assert not self.queue.size(), "it comes to rest"
+        held = [value for value in self.held if self.is_held(value)]
+        # A value whose receiver has died keeps its turn, also while a pause holds it back.
+        busy = {value[0] for value in (*self.waiting(leased=True), *self.retrying)} if self.keyed else set()
+        able = {value: due for value, due in self.waiting().items() if value not in self.retrying}
+        able = {value: due for value, due in able.items() if value[0] not in busy}
+        if not able or len(held) >= self.slots:
+            return
+        assert self.rate is not None, f"{held} of {self.slots} slots, and {able} wait"
+        if self.paused or self.gaps:
+            return
+        # Some value comes for the next token.
+        interval = math.ceil(self.rate.per_us / self.rate.limit) / MS
+        first = min(due for value, due in self.waiting().items())
+        assert first <= self.now_us / MS + interval + 2, (first - self.now_us / MS, able)
+
+
+@pytest.mark.parametrize("examples", [15, by_night(400)])
+def test_no_slot_is_free_while_a_value_could_take_it(server: EmbeddedServer, examples: int) -> None:
+    Machine.server = server
+    run_state_machine_as_test(Machine, settings=settings(max_examples=examples, stateful_step_count=40, deadline=None))
