@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         RecurringOffer,
         Redriven,
         SettleOutcome,
+        Stall,
         TransferCounts,
     )
     from redisson_dq.requests.leases import DeadLetter, InFlight
@@ -77,6 +78,7 @@ else:
                 "RecurringOffer",
                 "Redriven",
                 "SettleOutcome",
+                "Stall",
                 "TransferCounts",
             ),
             "java": (),
@@ -119,6 +121,7 @@ __all__ = [
     "Redriven",
     "Reply",
     "SettleOutcome",
+    "Stall",
     "TransferCounts",
     "aio",
     "codecs",

@@ -21,6 +21,7 @@ __all__ = [
     "RecurringOffer",
     "Redriven",
     "SettleOutcome",
+    "Stall",
     "TransferCounts",
     "entry_id",
     "item_id",
@@ -148,6 +149,29 @@ class Problem:
             f"queue {self.queue!r}: {self.what}: {kind}{self.error}; this is tried again, "
             "and docs/troubleshooting.md says what to do where health is red"
         )
+
+
+@attrs.frozen(kw_only=True)
+class Stall(Problem):
+    """A handler of a worker that does not get on: its slots are taken, others wait, and nothing was settled for long.
+
+    ``name`` is that of the queue. ``since`` is for how long no handling began or ended. ``running`` is how many go on,
+    and ``waiting`` how many values are ready. ``stack`` is that of the oldest handling, the innermost frame last. The
+    worker does not end it. The text tells all of it.
+    """
+
+    name: str
+    handler: str
+    since: timedelta
+    running: int
+    waiting: int
+    stack: str
+    host: str
+    pid: int
+
+    def __str__(self) -> str:
+        stack = f", its oldest one at\n{self.stack}" if self.stack else ""
+        return f"queue {self.queue!r}: {self.what}: {self.error} (process {self.pid} of {self.host}){stack}"
 
 
 @attrs.frozen(kw_only=True)

@@ -61,6 +61,8 @@ class HandlerPool:
         self._name = name
         #: As in the pool of an event loop.
         self.bridge = Bridge()
+        #: As in the pool of an event loop. A handling is in its own thread.
+        self.inside: dict[object, int] = {}
         # Each handling sees the context variables of the worker's starter. A variable that it sets is seen by it alone.
         self._context = contextvars.copy_context()
         self._works = clock.events()
@@ -178,6 +180,8 @@ class AsyncHandlerPool:
     def __init__(self, name: str, clock: Clock = SYSTEM) -> None:
         self._threads = HandlerPool(name, clock)
         self._tasks: set[asyncio.Task[Any]] = set()
+        #: The threads in which functions run, by the tasks that wait for them.
+        self.inside: dict[object, int] = {}
         self._name = f"redisson_dq-{name}"
         #: The way back to the loop for handlers in threads.
         self.bridge = AsyncBridge()
@@ -208,16 +212,18 @@ class AsyncHandlerPool:
         """
         loop = asyncio.get_running_loop()
         outcome: asyncio.Future[Any] = loop.create_future()
-        context = contextvars.copy_context()
+        context, task = contextvars.copy_context(), asyncio.current_task()
 
         def run() -> None:
             if outcome.done():
                 # Cancelled while it waited for a thread.
                 return
+            self.inside[task] = threading.get_ident()
             try:
                 result, error = context.run(function), None
             except BaseException as failure:
                 result, error = None, failure
+            self.inside.pop(task, None)
             # A closed loop waits for nothing.
             with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(_fill, outcome, result, error)

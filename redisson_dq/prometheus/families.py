@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from prometheus_client.metrics_core import (
     CounterMetricFamily,
@@ -48,7 +48,8 @@ def of_process(queues: Mapping[str, OfOneQueue]) -> Iterator[Metric]:
         elif metric.type == "summary":
             yield _summary(key, queues)
         elif metric.type == "gauge":
-            yield gauge(key, [([name], float(each.moves)) for name, each in queues.items() if each.moves is not None])
+            found = [(name, _GAUGES[key](each)) for name, each in queues.items()]
+            yield gauge(key, [([name], float(value)) for name, value in found if value is not None])
         else:
             yield counter(key, list(_counted(key, queues)))
 
@@ -69,6 +70,11 @@ def _counted(key: str, queues: Mapping[str, OfOneQueue]) -> Iterator[_Row]:
             yield [name], each.counts[key]
 
 
+_GAUGES: dict[str, Callable[[OfOneQueue], float | None]] = {
+    "mover": lambda each: each.moves,
+    "handling_oldest_seconds": lambda each: each.handling_oldest,
+    "stalled_seconds": lambda each: each.stalled,
+}
 _HISTOGRAMS = {
     "lateness_seconds": lambda each: each.lateness,
     "transfer_lateness_seconds": lambda each: each.transfer_lateness,

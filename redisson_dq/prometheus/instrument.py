@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Mapping
+from datetime import timedelta
 from types import TracebackType
 from typing import Any, Protocol, runtime_checkable
 
@@ -13,6 +14,7 @@ from prometheus_client.metrics_core import Metric
 
 from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError
+from redisson_dq.items import Problem, Stall
 from redisson_dq.observing import Role
 from redisson_dq.prometheus import families
 from redisson_dq.prometheus.counting import Counts, OfOneQueue
@@ -40,6 +42,18 @@ class _Employer(Protocol):
     def each_client(self, prepare: Callable[[Any], object], /) -> None: ...
 
     def no_more_clients(self, prepare: Callable[[Any], object], /) -> object: ...
+
+    @property
+    def queues(self) -> list[str]: ...
+
+    @property
+    def is_running(self) -> bool: ...
+
+    @property
+    def handling_for(self) -> dict[str, timedelta]: ...
+
+    @property
+    def problems(self) -> tuple[Problem, ...]: ...
 
 
 class Instrument:
@@ -75,8 +89,22 @@ class Instrument:
 
     def add_to(self, page: dict[str, OfOneQueue]) -> None:
         """Adds the figures to those of other clients."""
-        roles = {name: role for client in list(self._clients) for name, role in client.roles.items()}
+        clients = list(self._clients)
+        roles = {name: role for client in clients for name, role in client.roles.items()}
         self._counts.add_to(page, roles)
+        if isinstance(self.target, _Employer):
+            self._add_progress(page, self.target)
+
+    def _add_progress(self, page: dict[str, OfOneQueue], worker: _Employer) -> None:
+        """How the handlers of a worker get on."""
+        for name in worker.queues if worker.is_running else ():
+            page.setdefault(name, OfOneQueue()).stalled = 0.0
+        for name, age in worker.handling_for.items():
+            page.setdefault(name, OfOneQueue()).handling_oldest = age.total_seconds()
+        for stall in worker.problems:
+            if isinstance(stall, Stall):
+                found = page.setdefault(stall.name, OfOneQueue())
+                found.stalled = max(found.stalled or 0.0, stall.since.total_seconds())
 
     def __enter__(self) -> Instrument:
         return self

@@ -18,6 +18,8 @@ MetricsPage = list[list[Any]]
 _OF_A_PROCESS = ("process_", "python_")
 # Their samples add up over time, so those of a process that has ended still count.
 _LASTING = ("counter", "histogram", "summary")
+# Ages: that of all processes is the greatest.
+_LARGEST = ("redisson_dq_handling_oldest_seconds", "redisson_dq_stalled_seconds")
 
 
 def page_of(registry: CollectorRegistry = REGISTRY) -> MetricsPage:
@@ -81,7 +83,7 @@ class _Sum:
             for sample, labels, value in samples:
                 key = sample, tuple(sorted(labels.items()))
                 if key in found:
-                    found[key][2] += value
+                    found[key][2] = max(found[key][2], value) if name in _LARGEST else found[key][2] + value
                 else:
                     found[key] = [sample, labels, value]
 

@@ -101,6 +101,21 @@ _add(
 _add(OF_PROCESS, "handling_seconds", "histogram", _QUEUE, "how long handlers took")
 _add(
     OF_PROCESS,
+    "handling_oldest_seconds",
+    "gauge",
+    _QUEUE,
+    "for how long the oldest handling has gone on; missing without one. Of several processes the longest",
+)
+_add(
+    OF_PROCESS,
+    "stalled_seconds",
+    "gauge",
+    _QUEUE,
+    "for how long a handler of this queue has settled nothing, with all its slots taken, values waiting and its usual "
+    "time over; 0 where handlers get on. Of several processes the longest",
+)
+_add(
+    OF_PROCESS,
     "handled",
     "counter",
     ("queue", "handler", "outcome"),

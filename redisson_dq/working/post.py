@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 from redisson_dq.working import post_table
 from redisson_dq.working.handlers import Handler
 from redisson_dq.working.post_table import Do, State, Trigger
+from redisson_dq.working.usual import UsualTime
 
 __all__ = ["PostAction", "Post", "Slots"]
 
@@ -54,6 +55,7 @@ class Post:
         self.is_alone = True
         #: How many handlings hold a slot of it.
         self.running = 0
+        self.usual = UsualTime()
         #: The values of the batch that is being gathered.
         self.gathered: list[Any] = []
         #: When the batch begins, or others pass. None: nothing happens at a time.
@@ -95,8 +97,9 @@ class Post:
         fills = len(self.gathered) + 1 >= self.handler.batch
         return self.happened(Trigger.FILLED if fills else Trigger.JOINED, now, value)
 
-    def freed(self, now: float) -> tuple[PostAction, ...]:
-        """A handling has freed its slot."""
+    def freed(self, now: float, seconds: float = 0.0) -> tuple[PostAction, ...]:
+        """A handling has freed its slot after so many seconds."""
+        self.usual.ended(now, seconds)
         self.running -= 1
         self._slots.taken -= 1
         return self.happened(Trigger.FREED if self.running < self.handler.concurrency else Trigger.EASED, now)
@@ -138,6 +141,7 @@ class Post:
             self.gathered.append(value)
         elif do is Do.BEGIN:
             self.running += 1
+            self.usual.last_change = now
             self._slots.taken += 1
             return PostAction(do, self, [value] if trigger is Trigger.CAME else self._taken())
         elif do is Do.RETURN:

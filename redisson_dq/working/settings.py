@@ -59,6 +59,7 @@ class WorkerOptionNames(TypedDict, total=False):
     visibility_timeout: Delay
     transfer: bool
     grace: Delay
+    stalled_after: Delay
     chance: random.Random | None
 
 
@@ -71,6 +72,7 @@ class WorkerOptions:
     visibility_timeout: Delay = 30
     transfer: bool = True
     grace: Delay = 30
+    stalled_after: Delay = 300
     chance: random.Random | None = None
 
     def __attrs_post_init__(self) -> None:
@@ -82,6 +84,7 @@ class WorkerOptions:
         self.asking_order()
         self.of_queues()
         self.grace_seconds()
+        self.stalled_seconds()
 
     def asking_order(self) -> Order:
         """Which queue comes first when slots are few."""
@@ -94,3 +97,10 @@ class WorkerOptions:
     def grace_seconds(self) -> float:
         """How many seconds handlers have at a stop that says nothing else."""
         return seconds_of(self.grace, "worker: grace=")
+
+    def stalled_seconds(self) -> float:
+        """After how many seconds a handler that has not ended before is reported as one that does not get on."""
+        seconds = seconds_of(self.stalled_after, "worker: stalled_after=")
+        if not seconds:
+            raise ArgumentError("worker: stalled_after= is above zero")
+        return seconds

@@ -111,6 +111,7 @@ REQUESTS: dict[str, Request[Any]] = {
     "persist": calls.persist(ONE),
     "poll": calls.poll(KEYS, 3),
     "poll_last_to": calls.poll_last_to(KEYS, "bills"),
+    "progress": calls.progress(KEYS, "6b0fa1f2a27ef2b3", "{}"),
     "purge_dead": calls.purge_dead(LEASES, None, 5, 1000),
     "push": when_full(commands.set_aside("orders", [b"value"])),
     "put_back": calls.put_back(KEYS, b"12345678", b"", "first", [b"value"]),

@@ -135,6 +135,11 @@ class Assigner:
         with self._mutex:
             return list(self._handlings)
 
+    @property
+    def holding(self) -> list[Handling]:
+        """The handlings that hold a slot, in the order in which they began."""
+        return [handling for handling in self._going_on() if handling.holds_slot]
+
     async def aclose(self) -> None:
         """Ends the deadlines."""
         await self._deadlines.aclose()
@@ -343,7 +348,8 @@ class Assigner:
         """A handling frees its slot, or nothing is left to do for it."""
         if do is handling_table.Do.FREE:
             with self._mutex:
-                actions = handling.post.freed(self._clock.monotonic())
+                now = self._clock.monotonic()
+                actions = handling.post.freed(now, now - handling.began)
             self._carry_out(actions, [], self._setting.pool)
             return
         with self._mutex:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Sequence
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -15,6 +16,7 @@ from redisson_dq._async.worker.fetching_many import ManyFetcher
 from redisson_dq._async.worker.handling import Setting
 from redisson_dq._async.worker.intake import Intake
 from redisson_dq._async.worker.probing import Prober
+from redisson_dq._async.worker.progress import ProgressWatch
 from redisson_dq._async.worker.settling import Settler
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncMutex, async_finish
 from redisson_dq._concurrency.handler_pools import AsyncHandlerPool
@@ -50,6 +52,7 @@ class Crew:
         hooks: Hooks,
         chance: random.Random,
         owner: bytes = b"",
+        stalled_after: float = 300.0,
     ) -> None:
         """``settings`` of a queue are complete. ``total`` is how many handlings may go on at a time, None: any."""
         self._client = client
@@ -86,6 +89,11 @@ class Crew:
             clock=self._clock,
         )
         self._assigner = Assigner(total, setting)
+        self._watch = ProgressWatch(client.runtime, self._assigner, self._pool, self._open_intakes, stalled_after)
+
+    def _open_intakes(self) -> list[Intake]:
+        with self._mutex:
+            return list(self._intakes.values())
 
     # -- queues and handlers -----------------------------------------------------------------------------------------
 
@@ -176,10 +184,17 @@ class Crew:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """The tasks that cannot be done at present for its queues."""
-        with self._mutex:
-            queues = {side.keys.ready for intake in list(self._intakes.values()) for side in intake.leaser.sides}
-        return tuple(each for each in self._client.problems if each.queue in queues)
+        """The tasks that cannot be done at present for its queues, and the handlers that do not get on."""
+        queues = {side.keys.ready for intake in self._open_intakes() for side in intake.leaser.sides}
+        return (*(each for each in self._client.problems if each.queue in queues), *self._watch.stalls)
+
+    @property
+    def handling_for(self) -> dict[str, timedelta]:
+        """For how long the oldest handling of each queue has gone on."""
+        now, found = self._clock.monotonic(), dict[str, timedelta]()
+        for handling in self._assigner.holding:
+            found.setdefault(handling.intake.name, timedelta(seconds=now - handling.began))
+        return found
 
     @property
     def running(self) -> int:
@@ -214,6 +229,7 @@ class Crew:
         await self._assigner.concluded(last)
         await self._settler.aclose(max(0.0, last - self._clock.monotonic()) if answers else left, left)
         await self._assigner.aclose()
+        await self._watch.aclose()
         if self._prober is not None:
             await self._prober.aclose()
         await self._pool.aclose(LAST_STEPS)

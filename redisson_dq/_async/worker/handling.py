@@ -20,7 +20,7 @@ from redisson_dq._async.worker.intake import Intake
 from redisson_dq._async.worker.settling import Settler
 from redisson_dq._async.worker.starting import Starts
 from redisson_dq._clock import Clock
-from redisson_dq._concurrency import AsyncCancelled, AsyncMutex
+from redisson_dq._concurrency import AsyncCancelled, AsyncMutex, async_here
 from redisson_dq._concurrency.handler_pools import AsyncHandlerPool, AsyncRunning
 from redisson_dq._concurrency.layers import Layer, async_perform
 from redisson_dq._log import Log
@@ -81,13 +81,21 @@ class Handling:
         # Guards the table.
         self._mutex = AsyncMutex()
         self._running: AsyncRunning | None = None
-        self._began = setting.clock.monotonic()
+        #: When it began, by the client's clock.
+        self.began = setting.clock.monotonic()
+        #: The thread or task that it runs in.
+        self.where: object = None
 
     def start(self, starter: Starts, error: BaseException | None = None) -> None:
         """Begins. With an ``error`` the handler is not called: it counts as having raised that."""
-        self._began = self._setting.clock.monotonic()
+        self.began = self._setting.clock.monotonic()
         work = self._perform if error is None else lambda: self._returned([error])
         self._running = starter.start(work)
+
+    @property
+    def holds_slot(self) -> bool:
+        """Whether it occupies a slot of its handler."""
+        return self._table.holds_slot
 
     # -- what ends it ------------------------------------------------------------------------------------------------
 
@@ -164,6 +172,7 @@ class Handling:
         if self._table.state is not State.RUNNING:
             # Its time was over, or it was handed back, while it waited for a thread.
             return
+        self.where = async_here()
         try:
             outcomes = await self._called()
         except AsyncCancelled:
@@ -232,7 +241,7 @@ class Handling:
 
     async def _conclude(self, outcomes: Outcomes) -> None:
         """Settles each value, or finds that it is settled."""
-        seconds = self._setting.clock.monotonic() - self._began
+        seconds = self._setting.clock.monotonic() - self.began
         for tally in self._setting.hooks.observers.tallies:
             tally.handled(self.intake.name, self.handler.name, seconds, outcomes.count(None) < len(outcomes))
         duration = timedelta(seconds=seconds)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from redisson_dq._async.client import Client
@@ -53,7 +54,8 @@ class Worker(Declarations):
     time over all queues. ``order`` says which queue comes first then. It is a dict of weights, or a list of names: a
     queue is asked when those before it have nothing. ``visibility_timeout`` is for how long a value is leased. The
     lease is renewed as long as the handler runs. With ``transfer=False`` this process consumes only, and others move
-    due items.
+    due items. ``stalled_after`` says when :attr:`problems` reports a handler that does not get on, until it has once
+    returned; from then on its usual time decides. It ends no handler, as ``timeout=`` does.
 
     >>> worker = Worker(client)
     >>> @worker.handler("orders")
@@ -80,6 +82,7 @@ class Worker(Declarations):
         visibility_timeout: Delay = 30,
         transfer: bool = True,
         grace: Delay = 30,
+        stalled_after: Delay = 300,
         chance: random.Random | None = None,
         **client_options: Any,
     ) -> Self:
@@ -96,6 +99,7 @@ class Worker(Declarations):
             visibility_timeout=visibility_timeout,
             transfer=transfer,
             grace=grace,
+            stalled_after=stalled_after,
             chance=chance,
         )
         # A wrong option raises at once.
@@ -145,13 +149,19 @@ class Worker(Declarations):
         """The tasks that cannot be done at present for its queues, though Redis can be reached. Empty when all is well.
 
         Each problem names the queue, the error and the remedy, and ends by itself. Other queues of the client do not
-        count. Example::
+        count. A handler that does not get on while values wait is a :class:`Stall`, with its stack. Example::
 
             for problem in worker.problems:
                 print(problem)
         """
         crew = self._crew
         return () if crew is None else crew.problems
+
+    @property
+    def handling_for(self) -> dict[str, timedelta]:
+        """For how long the oldest handling of each queue has gone on. Queues without one are left out."""
+        crew = self._crew
+        return {} if crew is None else crew.handling_for
 
     @property
     def running(self) -> int:
@@ -200,6 +210,7 @@ class Worker(Declarations):
             hooks=self._hooks,
             chance=self._chance,
             owner=self.owner,
+            stalled_after=self._options.stalled_seconds(),
         )
         try:
             with self._mutex:

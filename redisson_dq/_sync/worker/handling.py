@@ -18,7 +18,7 @@ from typing import Any
 import attrs
 
 from redisson_dq._clock import Clock
-from redisson_dq._concurrency import Cancelled, Mutex
+from redisson_dq._concurrency import Cancelled, Mutex, here
 from redisson_dq._concurrency.handler_pools import HandlerPool, Running
 from redisson_dq._concurrency.layers import Layer, perform
 from redisson_dq._log import Log
@@ -84,13 +84,21 @@ class Handling:
         # Guards the table.
         self._mutex = Mutex()
         self._running: Running | None = None
-        self._began = setting.clock.monotonic()
+        #: When it began, by the client's clock.
+        self.began = setting.clock.monotonic()
+        #: The thread or task that it runs in.
+        self.where: object = None
 
     def start(self, starter: Starts, error: BaseException | None = None) -> None:
         """Begins. With an ``error`` the handler is not called: it counts as having raised that."""
-        self._began = self._setting.clock.monotonic()
+        self.began = self._setting.clock.monotonic()
         work = self._perform if error is None else lambda: self._returned([error])
         self._running = starter.start(work)
+
+    @property
+    def holds_slot(self) -> bool:
+        """Whether it occupies a slot of its handler."""
+        return self._table.holds_slot
 
     # -- what ends it ------------------------------------------------------------------------------------------------
 
@@ -167,6 +175,7 @@ class Handling:
         if self._table.state is not State.RUNNING:
             # Its time was over, or it was handed back, while it waited for a thread.
             return
+        self.where = here()
         try:
             outcomes = self._called()
         except Cancelled:
@@ -235,7 +244,7 @@ class Handling:
 
     def _conclude(self, outcomes: Outcomes) -> None:
         """Settles each value, or finds that it is settled."""
-        seconds = self._setting.clock.monotonic() - self._began
+        seconds = self._setting.clock.monotonic() - self.began
         for tally in self._setting.hooks.observers.tallies:
             tally.handled(self.intake.name, self.handler.name, seconds, outcomes.count(None) < len(outcomes))
         duration = timedelta(seconds=seconds)

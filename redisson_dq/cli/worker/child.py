@@ -23,6 +23,7 @@ from redisson_dq._log import Log
 from redisson_dq.cli.frame import say
 from redisson_dq.cli.worker.loading import AnyWorker, LoadError, load
 from redisson_dq.cli.worker.logs import set_up
+from redisson_dq.items import Stall
 from redisson_dq.working.happenings import Away, BackAgain, DeadLettered, Retried, Succeeded, TimedOut
 
 __all__ = ["Reporter", "main", "memory"]
@@ -105,10 +106,12 @@ class Reporter:
             self._changed.wait(_EVERY if told["running"] else _AT_FIRST)
 
     def _report(self) -> dict[str, Any]:
+        problems = self._worker.problems
         return {
             "running": self._worker.is_running,
             "consuming": self._worker.is_consuming,
-            "problems": [str(problem) for problem in self._worker.problems],
+            "problems": [str(problem) for problem in problems],
+            "stalled": any(isinstance(problem, Stall) for problem in problems),
             "queues": self._worker.queues,
             "leaves": self._why_to_leave(),
             "metrics": self._last_page,

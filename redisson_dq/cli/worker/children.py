@@ -59,6 +59,8 @@ class Child:
         self._stopped_by: str | None = None
         self._has_told = False
         self._problems: tuple[str, ...] = ()
+        #: Whether it receives, and a handler does not get on.
+        self.is_stalled = False
         self.queues: tuple[str, ...] = ()
         #: Its metrics, as it told them last.
         self.page: list[Any] | None = None
@@ -115,6 +117,7 @@ class Child:
         self.is_running = bool(told["running"])
         self._consumes = bool(told["consuming"])
         self._problems = tuple(told["problems"])
+        self.is_stalled = bool(told.get("stalled"))
         self.queues = tuple(told["queues"])
         self.leaves = self.leaves or told["leaves"]
         self.page = told.get("metrics") or self.page

@@ -19,19 +19,23 @@ __all__ = ["Health", "HealthServer"]
 class Health:
     """How the processes are. ``wanted`` is how many there should be, ``consuming`` how many receive values.
 
-    ``problems`` says why it is not ready.
+    ``stalled`` is how many receive none as a handler does not get on. ``problems`` says why it is not ready.
     """
 
     wanted: int
     running: int
     consuming: int
     stopping: bool
+    stalled: int = 0
     problems: tuple[str, ...] = ()
 
     @property
     def is_live(self) -> bool:
-        """Whether anything is received. While it stops, the values in hand are work enough."""
-        return self.stopping or self.consuming > 0
+        """Whether anything is received. While it stops, the values in hand are work enough.
+
+        A handler that does not get on is reported, and not killed: it may only be slow.
+        """
+        return self.stopping or self.consuming + self.stalled > 0
 
     @property
     def is_ready(self) -> bool:
@@ -96,5 +100,6 @@ def _warnings(queues: Mapping[str, QueueStats]) -> list[str]:
 
 
 def _answer(well: bool, health: Health, more: Mapping[str, Any]) -> HttpAnswer:
-    told = {**attrs.asdict(health), **more}
+    # A process that does not get on is among the problems.
+    told = {**attrs.asdict(health, filter=lambda field, _: field.name != "stalled"), **more}
     return HttpAnswer(HTTPStatus.OK if well else HTTPStatus.SERVICE_UNAVAILABLE, json.dumps(told).encode() + b"\n")

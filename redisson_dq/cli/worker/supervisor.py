@@ -98,6 +98,7 @@ class Supervisor:
             wanted=self._wanted,
             running=sum(child.is_running for child in children),
             consuming=consuming,
+            stalled=sum(child.is_stalled for child in children if not child.is_stopping and not child.is_silent),
             stopping=self._stops,
             # The successor of a process may start beside it, which is no problem.
             problems=() if self._stops or consuming >= self._wanted else tuple(problems),

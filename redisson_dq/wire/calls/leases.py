@@ -29,6 +29,7 @@ __all__ = [
     "hold",
     "in_flight",
     "in_flight_size",
+    "progress",
     "leased_rows",
     "purge_dead",
     "receive",
@@ -200,6 +201,12 @@ def in_flight(
 def in_flight_size(keys: QueueKeys) -> Request[int]:
     """How many leases are held."""
     return call("in_flight_size", keys, (), int)
+
+
+def progress(keys: QueueKeys, client: str, note: str) -> Request[int]:
+    """Notes that a client has held values for long. Gives how many values wait for a receiver."""
+    # Sixteen fields at most, so that notes of clients that died do not add up.
+    return call("progress", keys, (f"h{client[:1]}", note), int)
 
 
 def return_arrivals(keys: QueueKeys, most: int) -> Request[int]:

@@ -344,6 +344,10 @@ class TestHealth:
         told = {"wanted": 2, "running": 2, "consuming": consuming, "stopping": stopping, "problems": []}
         assert found["/live"][1] == told
 
+    def test_a_handler_that_does_not_get_on_is_reported_and_kills_no_process(self) -> None:
+        state = Health(wanted=2, running=2, consuming=0, stalled=2, stopping=False, problems=("handle",))
+        assert (state.is_live, state.is_ready) == (True, False)
+
     def test_an_ipv6_address(self) -> None:
         # That of IPv4's loopback, which is there where IPv6 has no network.
         health = HealthServer("::ffff:127.0.0.1", 0, lambda: Health(wanted=1, running=1, consuming=1, stopping=False))

@@ -23,6 +23,7 @@ DOCTOR = {
     "RedissonDQOverdue": "overdue",
     "RedissonDQNobodyMoves": "nobody-moves",
     "RedissonDQNobodyConsumes": "nobody-consumes",
+    "RedissonDQStalled": "worker",
     "RedissonDQDeadLetters": "dead-letters",
     "RedissonDQUndecodable": "undecodable",
     "RedissonDQRedeliveries": "leases-stuck",
@@ -45,6 +46,8 @@ WELL = {
     'redisson_dq_deliveries_total{queue="orders"}': "0+100x30",
     'redisson_dq_redeliveries_total{queue="orders"}': "0+5x30",
     'redisson_dq_undecodable_total{queue="orders"}': "3x30",
+    'redisson_dq_handling_oldest_seconds{queue="orders"}': "1 0 2 1 1 0 3x24",
+    'redisson_dq_stalled_seconds{queue="orders"}': "0x30",
 }
 
 
@@ -70,6 +73,8 @@ PAUSED = 'redisson_dq_paused{queue="orders"}'
 SUBSCRIBERS = 'redisson_dq_subscribers{queue="orders"}'
 DELIVERIES = 'redisson_dq_deliveries_total{queue="orders"}'
 REDELIVERIES = 'redisson_dq_redeliveries_total{queue="orders"}'
+STALLED = 'redisson_dq_stalled_seconds{queue="orders"}'
+OLDEST = 'redisson_dq_handling_oldest_seconds{queue="orders"}'
 UNDECODABLE = 'redisson_dq_undecodable_total{queue="orders"}'
 STANDS_STILL = {items("ready"): "5x30", items("in_flight"): "0x30", DELIVERIES: "900x30", REDELIVERIES: "5x30"}
 
@@ -113,6 +118,14 @@ CASES = [
         description="At least 65 values have stood ready for 15 minutes, and none was taken.",
     ),
     Case("Java consumes, and the backlog falls", {**STANDS_STILL, items("ready"): "90-2x30"}),
+    Case(
+        "a handler does not get on",
+        {STALLED: "0x20 60+60x10", OLDEST: "60+60x30"},
+        "RedissonDQStalled",
+        summary="A handler of orders does not get on",
+        description="Values wait, its slots are taken, and nothing was settled for 10m 0s.",
+    ),
+    Case("a handler that is slow by design", {OLDEST: "60+60x30"}),
     Case("a handler works on one value all the time", {**STANDS_STILL, items("in_flight"): "1x30"}),
     Case("values are taken for good, and come as fast", {**STANDS_STILL, DELIVERIES: "0+10x30"}),
     Case("nothing is ready", {**STANDS_STILL, items("ready"): "0x30"}),

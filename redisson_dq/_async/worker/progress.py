@@ -1,0 +1,203 @@
+"""Notices handlers that do not get on: their slots are taken, values wait, and nothing was settled for long."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+
+from redisson_dq._async.runtime import Runtime
+from redisson_dq._async.worker.assigning import Assigner
+from redisson_dq._async.worker.handling import Handling
+from redisson_dq._async.worker.intake import Intake
+from redisson_dq._concurrency import AsyncBackgroundTask, AsyncFailure, AsyncSwitch
+from redisson_dq._concurrency.handler_pools import AsyncHandlerPool
+from redisson_dq._concurrency.stacks import AsyncPulse, async_stack_of
+from redisson_dq._log import Log
+from redisson_dq._texts import counted
+from redisson_dq.errors import RedissonDQError
+from redisson_dq.items import Stall
+from redisson_dq.wire import calls
+from redisson_dq.working.post import Post
+
+__all__ = ["ProgressWatch"]
+
+logger = Log()
+
+# How often it looks. A handling that takes shorter is never noticed.
+_EVERY = 5.0
+# Redis is asked, and others are told, of handlings without a change for so many seconds.
+_LONG = 60.0
+# An event loop that stands still for so many seconds is reported.
+_STILL = 15.0
+# So many queues are asked about in one look, and so much of a stack is noted in Redis.
+_MOST_ASKED, _MOST_STACK = 32, 2000
+# A value that was parked within so many seconds waits for the handler that parked it.
+_PARKED = 15.0
+# How long the end waits for an answer that is under way.
+_LAST_ANSWER = 2.0
+
+
+class ProgressWatch:
+    """Looks every few seconds at the handlings that go on. Asks Redis only about those that go on for long."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        assigner: Assigner,
+        pool: AsyncHandlerPool,
+        intakes: Callable[[], Sequence[Intake]],
+        default: float,
+    ) -> None:
+        """``default`` is for how many seconds a handler may go on that has not ended before."""
+        self._runtime, self._clock = runtime, runtime.clock
+        self._assigner, self._pool, self._intakes = assigner, pool, intakes
+        self._default = default
+        self._stalls: dict[Post, Stall] = {}
+        self._still: Stall | None = None
+        # Handlings that were told of singly.
+        self._slow: set[Handling] = set()
+        self._changed = AsyncSwitch(self._clock)
+        self._ends = False
+        self._pulse = AsyncPulse(min(_STILL, default), self._stands_still)
+        self._worker = AsyncBackgroundTask(self._run, "redisson_dq-progress")
+
+    @property
+    def stalls(self) -> tuple[Stall, ...]:
+        """The handlers that do not get on at present."""
+        still = self._still
+        return (*self._stalls.values(), *(() if still is None else (still,)))
+
+    async def aclose(self) -> None:
+        self._ends = True
+        self._changed.on()
+        await self._pulse.aclose()
+        await self._worker.stop(_LAST_ANSWER)
+        self._stalls = {}
+
+    async def _run(self) -> None:
+        seconds = self._clock.every(min(_EVERY, self._default / 4))
+        while not self._ends:
+            self._changed.off()
+            await self._changed.wait(seconds)
+            self._pulse.beat()
+            self._still = None
+            try:
+                await self._look()
+            except RedissonDQError:
+                # The outage is told of elsewhere. Nobody knows whether values wait.
+                pass
+            except AsyncFailure:
+                logger.exception("worker: whether handlers get on cannot be found out")
+
+    # -- one look ----------------------------------------------------------------------------------------------------
+
+    async def _look(self) -> None:
+        now = self._clock.monotonic()
+        by_post: dict[Post, list[Handling]] = {}
+        for handling in self._assigner.holding:
+            by_post.setdefault(handling.post, []).append(handling)
+        self._slow.intersection_update(each for some in by_post.values() for each in some)
+        is_full = self._assigner.free == 0
+        last_change = max((post.usual.last_change for post in by_post), default=now)
+        stalls: dict[Post, Stall] = {}
+        for post, handlings in by_post.items():
+            handler = post.handler
+            # Where the worker has no slot left, none of its queues gets on as long as nothing ends.
+            since = now - (last_change if is_full else post.usual.last_change)
+            patience = post.usual.patience(handler.timeout, self._default)
+            # Of a limit other processes may have the slots.
+            is_taken = is_full or post.running >= handler.concurrency or handler.admission is not None
+            if is_taken and since > min(patience, _LONG):
+                waiting = await self._waiting(post, handlings, since, patience, now, of_all=is_full)
+                if waiting and since > patience:
+                    stalls[post] = self._stall(post, handlings, since, waiting)
+            if post not in stalls:
+                self._tell_slow(handlings, patience, now)
+        before, self._stalls = self._stalls, stalls
+        for post, stall in stalls.items():
+            if post not in before:
+                logger.warning("%s", stall)
+        for post in before.keys() - stalls.keys():
+            logger.info("queue %r: %s gets on again", post.handler.queue, post.handler.name)
+
+    async def _waiting(
+        self, post: Post, handlings: Sequence[Handling], since: float, patience: float, now: float, *, of_all: bool
+    ) -> int:
+        """How many values wait for the handler, or for any slot of the worker. Notes in Redis that it takes long."""
+        oldest = handlings[0]
+        note = {
+            "client": self._runtime.connections.client,
+            "host": socket.gethostname(),
+            "pid": os.getpid(),
+            "handler": post.handler.name,
+            "running": len(handlings),
+            "since_s": round(since),
+            "patience_s": round(patience),
+            "stack": self._stack_of(oldest)[-_MOST_STACK:],
+        }
+        intakes = list(self._intakes()) if of_all else [oldest.intake]
+        sides = [side for intake in intakes for side in intake.leaser.sides][:_MOST_ASKED]
+        words = json.dumps(note)
+        client = self._runtime.connections.client
+        asked = [calls.progress(side.keys, client, words) for side in sides]
+        answers = await self._runtime.connections.run_many(asked, transaction=False)
+        parked = int(now - post.last_parked < _PARKED)
+        return parked + sum(each for each in answers if isinstance(each, int))
+
+    def _stall(self, post: Post, handlings: Sequence[Handling], since: float, waiting: int) -> Stall:
+        oldest, count = handlings[0], len(handlings)
+        text = (
+            f"{counted(count, 'handling goes', 'handlings go')} on, nothing was settled for {since:.0f} s, "
+            f"and {counted(waiting, 'value waits', 'values wait')}"
+        )
+        return self._made(oldest.intake, post.handler.name, text, since, count, waiting, self._stack_of(oldest))
+
+    @staticmethod
+    def _made(intake: Intake, handler: str, text: str, since: float, running: int, waiting: int, stack: str) -> Stall:
+        return Stall(
+            queue=intake.leaser.sides[0].keys.ready,
+            what=f"{handler or 'the program'} does not get on",
+            error=TimeoutError(text),
+            name=intake.name,
+            handler=handler,
+            since=timedelta(seconds=since),
+            running=running,
+            waiting=waiting,
+            stack=stack,
+            host=socket.gethostname(),
+            pid=os.getpid(),
+        )
+
+    def _stack_of(self, handling: Handling) -> str:
+        return async_stack_of(handling.where, self._pool.inside.get(handling.where))
+
+    def _tell_slow(self, handlings: Sequence[Handling], patience: float, now: float) -> None:
+        """Logs single handlings that take unusually long, once each. The handler gets on beside them."""
+        for handling in handlings:
+            if now - handling.began > patience and handling not in self._slow:
+                self._slow.add(handling)
+                logger.warning(
+                    "queue %r: a handling of %s goes on for %.0f s, which is unusual for it, at\n%s",
+                    handling.intake.name,
+                    handling.handler.name,
+                    now - handling.began,
+                    self._stack_of(handling),
+                )
+
+    def _stands_still(self, seconds: float, stack: str, task: object) -> None:
+        """The event loop does not run: so nothing is received, renewed or settled. Another thread calls this."""
+        holding = self._assigner.holding
+        handling = next((each for each in holding if each.where is task), None)
+        intake = next(iter(self._intakes()), None) if handling is None else handling.intake
+        if intake is None:
+            return
+        # Another part of the program may block the loop.
+        name = "" if handling is None else handling.handler.name
+        text = f"the event loop stands still for {seconds:.0f} s, so nothing is received, renewed or settled"
+        first = self._still is None
+        self._still = self._made(intake, name, text, seconds, len(holding), 0, stack)
+        if first:
+            logger.warning("%s", self._still)
