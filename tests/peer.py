@@ -29,6 +29,7 @@ from typing import Any, final
 
 __all__ = [
     "FAST_START",
+    "OPENS",
     "VERSIONS",
     "JavaPeer",
     "PeerDied",
@@ -49,10 +50,13 @@ VERSIONS = ("4.3.1", "3.50.0", "3.20.0")
 #: Flags for a JVM that starts quickly and stays small. Pass ``flags=()`` where the peer's own speed is measured.
 FAST_START = ("-Xshare:auto", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
-#: The packages that must be opened to FST. Without them it does not start.
-_OPENED = (
-    *(f"java.base/java.{package}" for package in ("lang", "math", "net", "text", "util", "util.concurrent")),
-    "java.sql/java.sql",
+#: Flags for FST, which does not start without them, and for JBoss Marshalling.
+OPENS = tuple(
+    f"--add-opens={package}=ALL-UNNAMED"
+    for package in (
+        *(f"java.base/java.{package}" for package in ("lang", "math", "net", "text", "util", "util.concurrent")),
+        "java.sql/java.sql",
+    )
 )
 
 _MAIN = "io.redissondq.interop.Peer"
@@ -130,10 +134,9 @@ def golden(version: str) -> str:
 def vectors(kind: str, version: str) -> str:
     """The text of ``tests/vectors/<kind>-<version>.jsonl`` as this Redisson writes it now.
 
-    ``kind`` is ``types``, ``foreign`` or ``methods``.
+    ``kind`` is ``types``, ``marshalling``, ``foreign`` or ``methods``.
     """
-    opens = [f"--add-opens={package}=ALL-UNNAMED" for package in _OPENED] if kind == "foreign" else []
-    return _printed(version, kind, *opens)
+    return _printed(version, kind, *(OPENS if kind in ("foreign", "marshalling") else ()))
 
 
 def _printed(version: str, kind: str, *flags: str) -> str:

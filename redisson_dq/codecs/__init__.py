@@ -23,10 +23,11 @@ if TYPE_CHECKING:
     from redisson_dq.codecs.jackson.json_jackson3 import JsonJackson3Codec, TypedJsonJackson3Codec
     from redisson_dq.codecs.jackson.typed_json import TypedJsonJacksonCodec
     from redisson_dq.codecs.kryo5 import Kryo5Codec
+    from redisson_dq.codecs.marshalling import MarshallingCodec
     from redisson_dq.codecs.protobuf import ProtobufCodec
     from redisson_dq.codecs.serialization import SerializationCodec
     from redisson_dq.codecs.simple import ByteArrayCodec, DoubleCodec, IntegerCodec, LongCodec, StringCodec
-    from redisson_dq.codecs.unsupported import ForyCodec, FstCodec, FuryCodec, KryoCodec, MarshallingCodec
+    from redisson_dq.codecs.unsupported import ForyCodec, FstCodec, FuryCodec, KryoCodec
 else:
     from redisson_dq._lazy import lazily
 
@@ -58,6 +59,7 @@ else:
             ),
             "jackson.typed_json": ("TypedJsonJacksonCodec",),
             "kryo5": ("Kryo5Codec",),
+            "marshalling": ("MarshallingCodec",),
             "protobuf": ("ProtobufCodec",),
             "serialization": ("SerializationCodec",),
             "simple": (
@@ -72,7 +74,6 @@ else:
                 "FstCodec",
                 "FuryCodec",
                 "KryoCodec",
-                "MarshallingCodec",
             ),
         },
     )

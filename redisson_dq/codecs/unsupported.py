@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from redisson_dq.errors import ArgumentError
 
-__all__ = ["ForyCodec", "FstCodec", "FuryCodec", "KryoCodec", "MarshallingCodec", "hint", "looks_like"]
+__all__ = ["ForyCodec", "FstCodec", "FuryCodec", "KryoCodec", "hint", "looks_like"]
 
 _TEXT = "text"
 
@@ -28,8 +28,6 @@ def _refused(name: str) -> Callable[..., NoReturn]:
     return refuse
 
 
-#: JBoss Marshalling: Redisson's default from 3.13 to 3.18, gone since 4.1.
-MarshallingCodec = _refused("MarshallingCodec")
 #: Fast-serialization: Redisson's default from 3.10 to 3.12, gone since 4.1.
 FstCodec = _refused("FstCodec")
 #: Kryo 4. Its bytes cannot be distinguished from those of Kryo5Codec.

@@ -318,7 +318,7 @@ def test_aliases_make_no_large_tree(tmp_path: Path) -> None:
         *("Kryo5Codec", "JsonJacksonCodec", "JsonJackson3Codec", "CborJacksonCodec", "CborJackson3Codec"),
         *("SmileJacksonCodec", "SmileJackson3Codec", "IonJacksonCodec", "MsgPackJacksonCodec", "SerializationCodec"),
         *("StringCodec", "LongCodec", "IntegerCodec", "DoubleCodec", "ByteArrayCodec"),
-        *("LZ4Codec", "LZ4CodecV2", "SnappyCodec", "SnappyCodecV2", "ZStdCodec"),
+        *("LZ4Codec", "LZ4CodecV2", "SnappyCodec", "SnappyCodecV2", "ZStdCodec", "MarshallingCodec"),
     ],
 )
 def test_a_codec_without_arguments(tmp_path: Path, name: str) -> None:
@@ -331,7 +331,7 @@ def test_a_codec_without_arguments(tmp_path: Path, name: str) -> None:
     "name",
     [
         *("AvroJacksonCodec", "TypedJsonJacksonCodec", "TypedJsonJackson3Codec", "ProtobufCodec", "CompositeCodec"),
-        *("ForyCodec", "FuryCodec", "FstCodec", "KryoCodec", "MarshallingCodec", "BitSetCodec"),
+        *("ForyCodec", "FuryCodec", "FstCodec", "KryoCodec", "BitSetCodec"),
     ],
 )
 def test_another_codec_is_refused_by_name(tmp_path: Path, name: str) -> None:

@@ -37,7 +37,7 @@ _FREE_WORK: Final = 100_000
 _ENOUGH: Final = 1 << 60
 #: The collections of an enum, and the field that says of which.
 _ENUM_COLLECTIONS: Final = {"java.util.EnumMap": "keyType", "java.util.EnumSet$SerializationProxy": "elementType"}
-_GENERIC_ADVICE: Final = 'SerializationCodec(unknown="generic") keeps its objects as they are'
+_GENERIC_ADVICE: Final = 'unknown="generic", an option of the codec, keeps its objects as they are'
 
 
 class Decoder:

@@ -14,6 +14,7 @@ from redisson_dq.codecs import (
     JsonJackson3Codec,
     JsonJacksonCodec,
     Kryo5Codec,
+    MarshallingCodec,
     MsgPackJacksonCodec,
     SerializationCodec,
     SmileJacksonCodec,
@@ -30,6 +31,7 @@ CODECS: dict[str, Codec] = {
     for codec in (
         Kryo5Codec(),
         SerializationCodec(),
+        MarshallingCodec(),
         JsonJacksonCodec(),
         JsonJackson3Codec(),
         MsgPackJacksonCodec(),
@@ -38,7 +40,9 @@ CODECS: dict[str, Codec] = {
         IonJacksonCodec(),
     )
 }
-JACKSON = frozenset(CODECS) - {"Kryo5Codec", "SerializationCodec"}
+#: Java's serialization in two protocols.
+STREAMS = frozenset(("SerializationCodec", "MarshallingCodec"))
+JACKSON = frozenset(CODECS) - STREAMS - {"Kryo5Codec"}
 #: Those of Redisson 3 write a UUID in a field without its class.
 OF_REDISSON_3: dict[str, Codec] = {
     codec.name: codec
@@ -87,6 +91,8 @@ OWN_DATA = {"object/money", "object/sealed"}
 
 #: What is refused there when Python makes it: it holds the transitions of time zones.
 REFUSED = {"timezone/utc", "timezone/berlin", "timezone/offset", "calendar/utc", "calendar/berlin"}
+#: The types of the fields of an exception, which the river protocol does not tell.
+FIELDS = {"exception/own", "exception/own-in-list"}
 
 MUTATIONS = 20
 #: So many damaged bytes are enough.
@@ -98,21 +104,23 @@ def name_of(vector: Vector) -> str:
 
 
 def is_unread(vector: Vector) -> bool:
-    if vector.codec == "SerializationCodec":
-        return vector.name in COMPONENTS | OWN_DATA
+    if vector.codec in STREAMS:
+        return vector.name in COMPONENTS | OWN_DATA | (FIELDS if vector.codec == "MarshallingCodec" else set())
     if vector.codec == "Kryo5Codec":
         return vector.redisson == "3.20.0" and vector.name == "enummap/empty"  # the enum is lost
     return vector.codec in JACKSON and vector.name in UNREAD
 
 
 def is_refused(vector: Vector) -> bool:
-    return vector.codec == "SerializationCodec" and vector.name in REFUSED
+    return vector.codec in STREAMS and vector.name in REFUSED
 
 
 def is_written_otherwise(vector: Vector) -> bool:
     if is_unread(vector) or is_refused(vector):
         return True
-    if vector.codec == "SerializationCodec":
+    if vector.codec == "MarshallingCodec" and vector.name == "net/url":
+        return True  # a part of it has the text of a field's name, and is another object in Java
+    if vector.codec in STREAMS:
         return vector.name in ONE_OBJECT | CAPACITY | IN_STREAMS
     if vector.codec == "Kryo5Codec":
         return vector.name in IN_STREAMS

@@ -1,4 +1,4 @@
-"""The bytes that Java's codecs write for the named samples: tests/vectors/types-*.jsonl."""
+"""The bytes that Java's codecs write for the named samples: tests/vectors/types-*.jsonl and marshalling-*.jsonl."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def of_codec(codec: str) -> tuple[Vector, ...]:
 @functools.cache
 def _all() -> tuple[Vector, ...]:
     found = []
-    for path in sorted(FOLDER.glob("types-*.jsonl")):
+    for path in sorted([*FOLDER.glob("types-*.jsonl"), *FOLDER.glob("marshalling-*.jsonl")]):
         for line in path.read_text("utf-8").splitlines()[1:]:
             row = json.loads(line)
             found.append(

@@ -73,6 +73,11 @@ record Coverage(Function<Sample, JsonNode> spec) {
         return all;
     }
 
+    /** The default codec of Redisson before 3.19. */
+    static List<Coverage> marshalling() {
+        return List.of(new Coverage(name("MarshallingCodec"), in("message").negate()));
+    }
+
     private Coverage(JsonNode codec, Predicate<Sample> chosen) {
         this(sample -> chosen.test(sample) ? codec : null);
     }
