@@ -136,12 +136,13 @@ class Problem:
     """A task that a client cannot do for one queue at present. The client tries again, and the problem ends by itself.
 
     ``queue`` is the key of the queue's list. ``what`` names the task, and ``error`` is the reason. The text
-    tells all three.
+    tells all three. With ``only_late`` everything is done all the same, and some of it later than it could be.
     """
 
     queue: str
     what: str
     error: BaseException
+    only_late: bool = False
 
     def __str__(self) -> str:
         kind = "" if isinstance(self.error, RedissonDQError) else f"{type(self.error).__name__}: "

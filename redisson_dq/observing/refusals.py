@@ -30,16 +30,24 @@ class Refusals:
         self._told: dict[Hashable, float] = {}
 
     def began(
-        self, part: Hashable, queue: str, what: str, error: BaseException, is_over: Callable[[], bool] = _never
+        self,
+        part: Hashable,
+        queue: str,
+        what: str,
+        error: BaseException,
+        is_over: Callable[[], bool] = _never,
+        *,
+        only_late: bool = False,
     ) -> bool:
         """A part cannot do its work for the queue with this key. ``is_over`` tells of an end that nobody calls.
 
         True when this is news: a part that is refused for hours logs each error once.
         """
         now = self._clock.monotonic()
+        problem = Problem(queue=queue, what=what, error=error, only_late=only_late)
         with self._mutex:
             known = self._problems.get(part)
-            self._problems = {**self._problems, part: (Problem(queue=queue, what=what, error=error), is_over)}
+            self._problems = {**self._problems, part: (problem, is_over)}
             lull, self._told[part] = now - self._told.get(part, now), now
         return known is None or str(known[0].error) != str(error) or (lull > _LULL and known[1]())
 

@@ -78,6 +78,7 @@ class Wire:
     def __init__(self, clock: HandClock) -> None:
         self.clock = clock
         self.outage, self.refusals = Outage(clock, Observers(None)), Refusals(clock)
+        self.unheard: dict[str, Any] = {}
         self.sent: queue.SimpleQueue[Sent] = queue.SimpleQueue()
         #: The commands on the connection of the subscription.
         self.subscribed: queue.SimpleQueue[tuple[str, ...]] = queue.SimpleQueue()

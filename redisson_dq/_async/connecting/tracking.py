@@ -63,6 +63,8 @@ class Tracking:
         """Connects both. Raises redis-py's errors, OSError and TrackingRefusedError."""
         await self._hearing.connect()
         await self._hearing.learn_id()
+        if not self._hearing.client_id:
+            raise TrackingRefusedError("the server does not tell the id of a connection (CLIENT ID)")
         try:
             await self._hearing.send("SUBSCRIBE", _CHANNEL)
             await self._hearing.read()

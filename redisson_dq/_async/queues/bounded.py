@@ -133,9 +133,9 @@ class BoundedBlockingQueue(BlockingQueue[T]):
             return True
         while True:
             # Made anew each time, as the queue may be renamed meanwhile.
-            channel, request = self.keys.capacity_channel, self.requests.offer(value)
+            keys, request = self.keys, self.requests.offer(value)
             # It joins the line first, then tries again. So a release in between is not missed.
-            released = await self._runtime.capacity_waiters.enter(channel)
+            released = await self._runtime.capacity_waiters.enter(keys)
             try:
                 done = await self._offer_by(deadline, request)
                 if done is True:
@@ -151,7 +151,7 @@ class BoundedBlockingQueue(BlockingQueue[T]):
                 # A release may go unheard: the right to publish or to subscribe is missing, or a message is lost.
                 await released.wait(min(left, self._runtime.options.probe_interval))
             finally:
-                self._runtime.capacity_waiters.leave(channel, released)
+                self._runtime.capacity_waiters.leave(keys.capacity_channel, released)
 
     async def _offer_by(self, deadline: float, request: Request[bool]) -> bool | RedissonDQError:
         """Whether the value is in. Gives the error where Redis refuses it for a reason that passes.

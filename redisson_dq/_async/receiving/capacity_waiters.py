@@ -2,41 +2,57 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.connecting.subscription import Subscription
 from redisson_dq._concurrency import AsyncMutex, AsyncPromise
+from redisson_dq._log import Log
 from redisson_dq.errors import ClosedError
+from redisson_dq.wire.keys import QueueKeys
 
 __all__ = ["CapacityWaiters"]
+
+logger = Log()
+
+# With the channel, its name among the problems.
+_PART = "room"
 
 
 class CapacityWaiters:
     """Callers that wait for room in bounded queues. Every release is announced on the queue's channel."""
 
     def __init__(self, connections: Connections) -> None:
+        self._connections = connections
         self._mutex = AsyncMutex()
         self._clock = connections.clock
         self._waiting: dict[str, list[AsyncPromise[None]]] = {}
         self._confirmed: set[str] = set()
+        # The keys of the queues' lists, by their channels.
+        self._ready: dict[str, str] = {}
         self._closed = False
         self._subscription = Subscription(
             connections,
             self._subscribed,
             lambda channel, body: self.wake(channel),
+            self._refused,
+            self.wake,
             role="capacity",
             queues=lambda: list(self._waiting),
         )
 
-    async def enter(self, channel: str) -> AsyncPromise[None]:
+    async def enter(self, keys: QueueKeys) -> AsyncPromise[None]:
         """Joins those who wait. The promise is filled at the next release, and when the subscription is confirmed.
 
         Raises ClosedError when the client is closed.
         """
+        channel = keys.capacity_channel
         released: AsyncPromise[None] = AsyncPromise(self._clock)
         with self._mutex:
             if self._closed:
                 raise ClosedError("the client was closed while a value waited for room")
             self._waiting.setdefault(channel, []).append(released)
+            self._ready[channel] = keys.ready
         if channel not in self._confirmed:
             try:
                 # The caller that came first may have been interrupted before this line.
@@ -61,7 +77,21 @@ class CapacityWaiters:
             self.wake(channel)
         await self._subscription.aclose()
 
+    def _refused(self, channel: str, error: Exception) -> None:
+        self._confirmed.discard(channel)
+        what = (
+            "callers that wait for room may get it late, by up to probe_interval=, as this client does not hear the "
+            f"channel {channel!r}"
+        )
+        ready, is_over = self._ready[channel], partial(self._is_idle, channel)
+        if self._connections.refusals.began((_PART, channel), ready, what, error, is_over, only_late=True):
+            logger.warning("queue %r: %s: %s", ready, what, error)
+
+    def _is_idle(self, channel: str) -> bool:
+        return not self._waiting.get(channel)
+
     def _subscribed(self, channel: str) -> None:
+        self._connections.refusals.ended((_PART, channel))
         self._confirmed.add(channel)
         self.wake(channel)
 

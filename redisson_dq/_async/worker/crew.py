@@ -179,7 +179,7 @@ class Crew:
             not self._stops
             and not self._client.runtime.connections.outage.is_going_on
             and all(fetcher.is_well for fetcher in fetchers)
-            and not self.problems
+            and all(problem.only_late for problem in self.problems)
         )
 
     @property

@@ -139,7 +139,8 @@ class Worker(Declarations):
     def is_consuming(self) -> bool:
         """Whether it runs, and receives ready values, or would as soon as a slot is free. For health probes.
 
-        False before the start, while it stops, while Redis cannot be reached, and while there are :attr:`problems`.
+        False before the start, while it stops, while Redis cannot be reached, and while there are :attr:`problems` that
+        keep values away.
         """
         crew = self._crew
         return crew is not None and crew.is_consuming

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from typing import Any, TypeVar, Union
 
 import attrs
@@ -91,6 +92,8 @@ class Connections(Pools):
         self._only_looks = False
         # By list of undecodable values: the nonce of the last call that has put some into it.
         self._aside_nonces: dict[str, bytes] = {}
+        #: The looks that follow when this client announces something itself, by the channels that it does not hear now.
+        self.unheard: dict[str, Callable[[], None]] = {}
         #: Short work behind the next offer that succeeds, once. It raises nothing of this library.
         self.behind_next: Work | None = None
 
@@ -143,6 +146,8 @@ class Connections(Pools):
         """The result of a reply. Warns once for each channel on which Redis refused to publish."""
         if request.script is None or not request.script.announces:
             return request.parse(reply)
+        if self.unheard:
+            self._hear_itself(request)
         # Redis ends an array at its first nil.
         refusal, channel, *result = reply
         if refusal and channel not in self._unheard:
@@ -154,6 +159,17 @@ class Connections(Pools):
                 refusal.decode(errors="replace"),
             )
         return request.parse(result[0] if result else None)
+
+    def _hear_itself(self, request: Request[Any]) -> None:
+        """Looks where this request has published something, and the client does not hear the channel."""
+        assert request.script is not None
+        keys = dict(zip(request.script.keys, request.words[1:], strict=False))
+        # A script that brings a queue another name has the channel among its arguments.
+        channels = [keys[name] for name in ("channel", "capacity_channel") if name in keys] or list(self.unheard)
+        for channel in channels:
+            changed = self.unheard.get(str(channel))
+            if changed is not None:
+                changed()
 
     def run_quietly(self, request: Request[T], within: float) -> T | None:
         """The result of a request that no observer hears of; None when it has failed, or took longer than that."""

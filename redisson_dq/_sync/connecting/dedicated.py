@@ -20,6 +20,7 @@ from redisson_dq._redis import (
     hang_up,
     is_open,
     is_out_of_memory,
+    is_passing,
     mark_clean,
     may_send_aside,
     pack,
@@ -58,8 +59,10 @@ class Dedicated:
         self._observers = observers
         self._pool = pool
         self._lender = lender
-        #: The server's id of this connection, once :meth:`learn_id` has asked for it.
+        #: The server's id of this connection, once :meth:`learn_id` has asked for it. 0 where the server tells none.
         self.client_id = 0
+        # Why the server tells none.
+        self._no_id: ResponseError | None = None
         self._closed = False
 
     def connect(self) -> None:
@@ -166,9 +169,17 @@ class Dedicated:
             return _transact(self.connection, [words], self.read)
 
     def learn_id(self) -> None:
-        """Asks for the server's id of this connection, which :meth:`unblock` needs. One round trip."""
+        """Asks for the server's id of this connection, which only :meth:`unblock` needs. One round trip.
+
+        Some services and proxies do not know the command. Then nothing can be unblocked, and all else works.
+        """
         self.send("CLIENT", "ID")
-        self.client_id = self.read()
+        try:
+            self.client_id = self.read()
+        except ResponseError as error:
+            if is_passing(error):
+                raise
+            self._no_id = error
 
     def _answers_others(self) -> bool:
         """Whether Redis answers on another connection. Never raises its errors."""
@@ -198,7 +209,11 @@ class Dedicated:
 
         Redis 7.0 panics when it unblocks a client whose command is postponed by CLIENT PAUSE. A pause postpones a
         PUBLISH too, and so the whole transaction. When the transaction runs, no command is postponed any more.
+
+        Raises redis-py's errors, for a server that tells no ids the error with which it has refused its id.
         """
+        if self._no_id is not None:
+            raise self._no_id
         connection = self._pool.get_connection()
         try:
             unblock = ("CLIENT", "UNBLOCK", self.client_id)

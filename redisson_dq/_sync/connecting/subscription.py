@@ -6,14 +6,18 @@
 from __future__ import annotations
 
 import logging
+from collections import deque
 from collections.abc import Callable
+from functools import partial
 
+import attrs
 from redis.exceptions import ConnectionError as Disconnected
-from redis.exceptions import NoPermissionError, RedisError
+from redis.exceptions import RedisError, ResponseError
 
 from redisson_dq._concurrency import BackgroundTask, Mutex, SendLock, Switch
 from redisson_dq._log import Log
 from redisson_dq._pauses import Pauses
+from redisson_dq._redis import is_passing
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.connecting.dedicated import NOBODYS_CHANNEL, Dedicated
 from redisson_dq.errors import RedissonDQError
@@ -26,18 +30,31 @@ _FIRST_PAUSE = 0.05
 # The name under which it reports an outage.
 _PART = "subscription"
 _LONGEST_PAUSE = 2.0
-# The pause after a refused SUBSCRIBE. Rights are seldom given while a program runs.
-_PAUSE_WITHOUT_PERMISSION = 30.0
+# When so many connections in a row were closed at the SUBSCRIBE, the other end does not know the command.
+_CLOSED_AT_ONCE = 3
+# The longest pause between connections that such a server closes.
+_PAUSE_WHEN_REFUSED = 30.0
 # How long close() waits for the background task.
 _LAST_WORD = 2.0
+
+
+@attrs.frozen(eq=False)
+class _Conversation:
+    """One connection."""
+
+    dedicated: Dedicated
+    #: Of each command that has no reply yet the channels that it subscribes.
+    asked: deque[set[str]] = attrs.field(factory=deque)
 
 
 class Subscription:
     """Keeps any number of channels subscribed for as long as it is open.
 
     ``subscribed(channel)`` is called whenever the server confirms a channel: at first, and again after every
-    reconnect. ``published(channel, body)`` is called for every message. The background task starts with the first
-    channel.
+    reconnect. ``published(channel, body)`` is called for every message, and ``refused(channel, error)`` when the server
+    refuses a channel. Then the others go on, and :meth:`probe` asks for that one again. While a channel is not heard,
+    ``changed(channel)`` is called when a call of this client has announced something there itself. The background task
+    starts with the first channel.
     """
 
     def __init__(
@@ -45,6 +62,8 @@ class Subscription:
         connections: Connections,
         subscribed: Callable[[str], None],
         published: Callable[[str, bytes], None],
+        refused: Callable[[str, Exception], None],
+        changed: Callable[[str], None],
         *,
         role: str,
         queues: Callable[[], list[str]],
@@ -55,15 +74,18 @@ class Subscription:
         self._queues = queues
         self._subscribed = subscribed
         self._published = published
+        self._refused = refused
+        self._changed = changed
         self._mutex = Mutex()
         self._sending = SendLock()
         self._closing = Switch(connections.clock)
         self._closed = False
         self._channels: set[str] = set()
-        self._current: Dedicated | None = None
+        self._current: _Conversation | None = None
         self._unanswered = False
-        # The channels that the server has confirmed on this connection.
+        # The channels that the server has confirmed on this connection, and those that it has refused.
         self._heard: set[str] = set()
+        self._without: set[str] = set()
         self._task: BackgroundTask | None = None
 
     def add(self, channel: str) -> None:
@@ -82,7 +104,9 @@ class Subscription:
         """Ends the subscription of one channel."""
         with self._mutex:
             self._channels.discard(channel)
+            self._without.discard(channel)
             current = self._current
+        self._connections.unheard.pop(channel, None)
         if current is not None:
             self._send(current, "UNSUBSCRIBE", channel)
 
@@ -91,17 +115,23 @@ class Subscription:
         return channel in self._heard
 
     def probe(self) -> None:
-        """Sends a PING; drops the connection when the PING before it was never answered. One command."""
+        """Sends a PING; drops the connection when the PING before it was never answered. One command.
+
+        One more for each channel that the server has refused.
+        """
         with self._mutex:
             current, dead = self._current, self._unanswered
             self._unanswered = True
+            refused = sorted(self._without)
         if current is None:
             return
         if dead:
             logger.warning("the subscription does not answer any more; subscribing anew")
-            current.hang_up()
+            current.dedicated.hang_up()
         else:
             self._send(current, "PING")
+            for channel in refused:
+                self._send(current, "SUBSCRIBE", channel)
 
     def close(self) -> None:
         """Ends the background task and its connection."""
@@ -110,20 +140,21 @@ class Subscription:
         with self._mutex:
             task, current = self._task, self._current
         if current is not None:
-            current.hang_up()
+            current.dedicated.hang_up()
         if task is not None:
             task.stop(_LAST_WORD)
 
-    def _send(self, current: Dedicated, *words: str) -> None:
+    def _send(self, current: _Conversation, word: str, *channels: str) -> None:
         try:
             with self._sending:
-                current.send(*words)
+                current.asked.append(set(channels) if word == "SUBSCRIBE" else set())
+                current.dedicated.send(word, *channels)
         except (RedisError, OSError) as error:
             # The background task's read fails as well. It then subscribes all channels anew.
-            logger.debug("%s on the subscription: %s", words[0], error)
+            logger.debug("%s on the subscription: %s", word, error)
 
     def _run(self) -> None:
-        pauses = Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
+        pauses, fruitless = Pauses(_FIRST_PAUSE, _LONGEST_PAUSE), 0
         while not self._closed:
             tried = self._connections.clock.monotonic()
             try:
@@ -133,46 +164,103 @@ class Subscription:
                 logger.debug("cannot subscribe, next try in %.2f s: %s", pauses.coming, error)
             else:
                 self._connections.outage.ended(_PART)
-                try:
-                    self._serve(current)
-                except Exception as error:
-                    if isinstance(error, NoPermissionError):
-                        pauses = Pauses(_PAUSE_WITHOUT_PERMISSION, _PAUSE_WITHOUT_PERMISSION)
-                    if not self._closed:
-                        # A broken connection is replaced at once, or is part of an outage, which is logged once.
-                        level = logging.DEBUG if isinstance(error, (Disconnected, OSError)) else logging.WARNING
-                        logger.log(
-                            level, "the subscription broke, subscribing anew in %.2f s: %s", pauses.coming, error
-                        )
-                finally:
-                    with self._mutex:
-                        self._current = None
-                    current.close()
+                failure = self._served(current)
+                lasted = self._connections.clock.monotonic() - tried
+                passes = isinstance(failure, ResponseError) and is_passing(failure)
+                fruitless = 0 if self._heard or passes or lasted > _PAUSE_WHEN_REFUSED else fruitless + 1
                 if self._heard:
                     pauses = Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
-                    self._heard.clear()
+                elif fruitless == _CLOSED_AT_ONCE:
+                    pauses = Pauses(pauses.coming, _PAUSE_WHEN_REFUSED)
+                if failure is not None and not self._closed:
+                    if fruitless >= _CLOSED_AT_ONCE:
+                        self._is_refused(self._channels, failure)
+                    # A broken connection is replaced at once, or is part of an outage, which is logged once.
+                    level = logging.DEBUG if isinstance(failure, (Disconnected, OSError)) else logging.WARNING
+                    logger.log(level, "the subscription broke, subscribing anew in %.2f s: %s", pauses.coming, failure)
                 self._connections.refresh()
+            self._hears_nothing()
             if self._closing.wait(pauses.next()):
                 break
         self._connections.outage.gave_up(_PART)
 
-    def _serve(self, current: Dedicated) -> None:
+    def _served(self, dedicated: Dedicated) -> Exception | None:
+        """Hears until the connection ends. Gives the error that has ended it."""
+        try:
+            self._serve(_Conversation(dedicated))
+        except Exception as error:
+            return error
+        finally:
+            with self._mutex:
+                self._current = None
+            dedicated.close()
+        return None
+
+    def _serve(self, current: _Conversation) -> None:
         with self._mutex:
             channels = sorted(self._channels)
             self._current = current
             self._unanswered = False
+            self._without.clear()
         # Never empty. So the connection is in subscribed mode, where the answer to a PING is an array.
         self._send(current, "SUBSCRIBE", *(channels or [NOBODYS_CHANNEL]))
         while not self._closed:
-            kind, *rest = current.hear()
+            try:
+                reply = current.dedicated.hear()
+            except ResponseError as error:
+                if is_passing(error) or not current.asked:
+                    raise
+                self._was_refused(current, error)
+                continue
+            # Where nothing is subscribed, the answer to a PING is a word.
+            kind, *rest = reply if isinstance(reply, list) else (reply,)
             self._unanswered = False
-            if kind == b"subscribe":
-                self._heard.add(rest[0].decode())
-                self._subscribed(rest[0].decode())
-            elif kind == b"unsubscribe":
-                self._heard.discard(rest[0].decode())
-            elif kind == b"message":
+            if kind == b"message":
                 self._published(rest[0].decode(), rest[1])
+                continue
+            channel = rest[0].decode() if rest else ""
+            if current.asked:
+                current.asked[0].discard(channel)
+                if not current.asked[0]:
+                    current.asked.popleft()
+            if kind == b"subscribe":
+                self._heard.add(channel)
+                self._without.discard(channel)
+                self._connections.unheard.pop(channel, None)
+                self._subscribed(channel)
+            elif kind == b"unsubscribe":
+                self._heard.discard(channel)
+
+    def _was_refused(self, current: _Conversation, error: ResponseError) -> None:
+        self._unanswered = False
+        channels = current.asked.popleft()
+        if len(channels) == 1:
+            self._is_refused(channels, error)
+        # Redis refuses all of them for one.
+        for channel in sorted(channels) if len(channels) > 1 else ():
+            self._send(current, "SUBSCRIBE", channel)
+
+    def _is_refused(self, channels: set[str], error: Exception) -> None:
+        with self._mutex:
+            refused = self._channels & channels
+            self._without |= refused
+        for channel in refused:
+            self._misses(channel)
+            self._refused(channel, error)
+
+    def _hears_nothing(self) -> None:
+        """The connection has ended, or could not be made."""
+        self._heard.clear()
+        with self._mutex:
+            channels = list(self._channels)
+        for channel in channels:
+            self._misses(channel)
+
+    def _misses(self, channel: str) -> None:
+        self._connections.unheard[channel] = partial(self._changed, channel)
+        if channel not in self._channels:
+            # It was removed meanwhile.
+            self._connections.unheard.pop(channel, None)
 
 
 def _together(queues: list[str]) -> str:

@@ -66,6 +66,8 @@ class Tracking:
         """Connects both. Raises redis-py's errors, OSError and TrackingRefusedError."""
         self._hearing.connect()
         self._hearing.learn_id()
+        if not self._hearing.client_id:
+            raise TrackingRefusedError("the server does not tell the id of a connection (CLIENT ID)")
         try:
             self._hearing.send("SUBSCRIBE", _CHANNEL)
             self._hearing.read()

@@ -71,6 +71,7 @@ class TransferDriver:
             connections,
             keyspace=options.wakeups == "keyspace",
             subscribed=lambda channel: self._steps.put(lambda: self._subscribed(channel)),
+            refused=lambda channel: self._steps.put(lambda: self._begun(channel)),
             announced=lambda channel, due_ms: self._steps.put(lambda: self._announced(channel, due_ms)),
             changed=self._on_changed,
             queues=lambda: [task.keys.ready for task in list(self.tasks.values())],
@@ -195,6 +196,12 @@ class TransferDriver:
         if task is not None:
             if self._observers.hear(Subscribed):
                 self._observers.tell(Subscribed(queue=task.name, channel=channel))
+            self._carry_out(task, Decided(task.engine.subscribed(), self._clock.now_us()))
+
+    def _begun(self, channel: str) -> None:
+        """Moves a queue without its channel: the items that are there, and those that this client offers."""
+        task = self.tasks.get(channel)
+        if task is not None and task.engine.state is State.DETACHED:
             self._carry_out(task, Decided(task.engine.subscribed(), self._clock.now_us()))
 
     def _announced(self, channel: str, due_ms: int) -> None:

@@ -47,16 +47,23 @@ class Command:
         return self.script or self.name.decode(errors="replace")
 
     def is_called(self, wanted: str) -> bool:
-        """Whether these words name it: a Redis command, a script's file, the beginning of a script's name, or ``*``."""
-        script = self.script.removesuffix(".lua")
-        return wanted in ("*", self.name.decode(errors="replace"), self.script, script) or script.startswith(
-            f"{wanted}_"
-        )
+        """Whether this names it: a Redis command, with its subcommand or without, a script's file, the beginning of a
+        script's name, or ``*``.
+        """
+        script, name = self.script.removesuffix(".lua"), self.name.decode(errors="replace")
+        if wanted in ("*", name, self.script, script) or script.startswith(f"{wanted}_"):
+            return True
+        return " " in wanted and wanted == f"{name} {b''.join(self.words[1:2]).decode(errors='replace').upper()}"
+
+    @property
+    def is_answered_here(self) -> bool:
+        """Whether the server has no part in its answer. It has one in a transaction, which it then discards."""
+        return self.answer is not None and not self.is_queued
 
 
 @attrs.define(eq=False)
 class Trap:
-    """Does ``what`` when a command comes.
+    """Does ``what`` when a command comes, with ``queued`` only in a transaction.
 
     That is before it is forwarded (``command``), right after (``sent``), before its reply is forwarded (``reply``), or
     in the middle of the reply (``half``). A reply that says that nothing was done, as Redis does not know the script,
@@ -70,6 +77,7 @@ class Trap:
     seconds: float = 0.2
     #: The reply of a trap that refuses.
     answer: bytes = REFUSED
+    queued: bool = False
     #: How often it has sprung.
     count: int = 0
     _happened: threading.Event = attrs.field(factory=threading.Event, repr=False)

@@ -19,6 +19,8 @@ _PUBSUB = (b"SUBSCRIBE", b"UNSUBSCRIBE", b"PSUBSCRIBE", b"PUNSUBSCRIBE", b"SSUBS
 # Redis did not know the script, and did nothing. The client sends its text then.
 _NOT_DONE = b"-NOSCRIPT"
 _MESSAGE = b">"
+# The server gets this for a command of a transaction that is refused. It refuses this one, and then the transaction.
+_UNKNOWN = b"*1\r\n$12\r\nREDISSON_DQ_\r\n"
 # So many bytes are shown that are no message.
 _SHOWN = 40
 
@@ -136,22 +138,29 @@ class Link:
             return
         self._queue(command)
         self._proxy.came.append(command.label)
-        with self._mutex:
-            self._is_subscribed = self._is_subscribed or command.name in _PUBSUB
         trap = self._proxy.springs(command, "command")
         self._spring(trap)
         self._proxy.wait_open()
         if trap is not None and trap.what == "refuse":
-            command.answer = trap.answer
+            self._refuse(command, trap)
         with self._mutex:
             if self._ended_by:
                 return
+            self._is_subscribed = self._is_subscribed or (command.name in _PUBSUB and command.answer is None)
+            # Among messages no reply has a place of its own.
             if not self._is_subscribed:
                 self._pending.append(command)
-        if command.answer is not None:
+            elif command.is_answered_here:
+                self._client.sendall(command.answer or b"")
+        if command.is_answered_here:
             self._answer()
         elif not self._is_deaf:
-            self._send(command, frame)
+            self._send(command, frame if command.answer is None else _UNKNOWN)
+
+    def _refuse(self, command: Command, trap: Trap) -> None:
+        command.answer = trap.answer
+        if command.name == b"MULTI":
+            self._queued = None
 
     def _send(self, command: Command, frame: bytes) -> None:
         trap = self._proxy.springs(command, "sent")
@@ -204,6 +213,8 @@ class Link:
         is_reply = not self._is_subscribed and not frame.startswith(_MESSAGE)
         with self._mutex:
             command = self._pending.popleft() if self._pending and is_reply else None
+        if command is not None and command.answer is not None:
+            frame = command.answer
         rest = frame
         if command is not None and not self._ended_by and not frame.startswith(_NOT_DONE):
             self._spring(self._proxy.springs(command, "reply"))
@@ -242,7 +253,7 @@ class Link:
         with self._passing, contextlib.suppress(OSError):
             while True:
                 with self._mutex:
-                    if not self._pending or self._pending[0].answer is None:
+                    if not self._pending or not self._pending[0].is_answered_here:
                         return
                     command = self._pending.popleft()
                 self._pass(command.answer or b"", is_reply=True)

@@ -54,10 +54,18 @@ class Proxy:
         return not self._open.is_set()
 
     def trap(
-        self, command: str, where: Where, what: What, *, times: int = 1, seconds: float = 0.2, answer: bytes = REFUSED
+        self,
+        command: str,
+        where: Where,
+        what: What,
+        *,
+        times: int = 1,
+        seconds: float = 0.2,
+        answer: bytes = REFUSED,
+        queued: bool = False,
     ) -> Trap:
         """Sets a trap, which springs ``times`` times."""
-        made = Trap(command, where, what, times, seconds, answer)
+        made = Trap(command, where, what, times, seconds, answer, queued)
         with self.mutex:
             self._traps.append(made)
         return made
@@ -130,7 +138,7 @@ class Proxy:
         """The trap that this command, or its reply, walks into."""
         with self.mutex:
             for trap in self._traps:
-                if trap.where == where and command.is_called(trap.command):
+                if trap.where == where and trap.queued <= command.is_queued and command.is_called(trap.command):
                     if trap.what == "freeze":
                         trap.thawed.clear()
                         self._frozen.append(trap)
