@@ -3,12 +3,21 @@
 The library reads the settings of the user's client, and never sends through it.
 """
 
-from redisson_dq._redis.errors import is_denied, is_out_of_memory, is_passing, passes, translate
+from redisson_dq._redis.errors import (
+    is_denied,
+    is_out_of_memory,
+    is_passing,
+    lacks_rights,
+    passes,
+    says_not_here,
+    translate,
+)
 from redisson_dq._redis.pools import (
     async_cluster_ready,
     async_node_pool,
     async_pool_from,
     cluster_ready,
+    is_over,
     node_pool,
     pool_from,
 )
@@ -19,6 +28,7 @@ from redisson_dq._redis.sending import (
     async_read,
     async_send,
     async_send_aside,
+    async_sends_no_more,
     hang_up,
     is_open,
     mark_clean,
@@ -27,6 +37,7 @@ from redisson_dq._redis.sending import (
     read,
     send,
     send_aside,
+    sends_no_more,
 )
 from redisson_dq._redis.settings import (
     WHICH_CLIENT,
@@ -58,6 +69,7 @@ __all__ = [
     "async_read",
     "async_send",
     "async_send_aside",
+    "async_sends_no_more",
     "cannot_connect",
     "client_at",
     "close_client",
@@ -69,7 +81,9 @@ __all__ = [
     "is_denied",
     "is_open",
     "is_out_of_memory",
+    "is_over",
     "is_passing",
+    "lacks_rights",
     "mark_clean",
     "may_send_aside",
     "node_pool",
@@ -77,8 +91,10 @@ __all__ = [
     "passes",
     "pool_from",
     "read",
+    "says_not_here",
     "send",
     "send_aside",
+    "sends_no_more",
     "options_in",
     "startup_nodes",
     "translate",

@@ -16,10 +16,13 @@ __all__ = [
     "is_denied",
     "is_login_refused",
     "is_misnamed",
+    "is_of_a_proxy",
     "is_out_of_memory",
     "is_passing",
+    "is_redirection",
     "lacks_rights",
     "passes",
+    "says_not_here",
     "serves_nobody",
     "translate",
     "with_remedy",
@@ -50,6 +53,26 @@ _PASSING_ERRORS = (
 
 # Redis 6.2 puts a text of its own in front of these, where it refused a command of a script.
 _PASSING_IN_A_SCRIPT = re.compile(r"(?s)Error running script .*-(MASTERDOWN|MISCONF|NOREPLICAS|OOM|READONLY) ")
+
+
+# The replies of a server that is the wrong one to send to now. It is a replica, lacks its cluster or its replicas, or was
+# started in the place of another one.
+_NOT_HERE = (
+    redis.exceptions.AskError,  # MOVED too
+    redis.exceptions.BusyLoadingError,
+    redis.exceptions.ClusterDownError,  # MASTERDOWN too
+    redis.exceptions.ReadOnlyError,
+)
+_NOT_HERE_WORDS = ("NOREPLICAS", "UNBLOCKED")
+_NOT_HERE_IN_A_SCRIPT = re.compile(r"(?s)Error running script .*-(MASTERDOWN|NOREPLICAS|READONLY) ")
+
+# The replies of proxies that cannot reach their server: Envoy, twemproxy (the text of an errno), predixy, Codis.
+_OF_A_PROXY = re.compile(
+    r"(?:ERR )?(?:no upstream host|upstream failure|upstream protocol error|Connection (?:refused|reset|timed out)|"
+    r"No route to host|Host is (?:down|unreachable)|Network is (?:down|unreachable)|Operation timed out|Broken pipe|"
+    r"no server |server connection |handle response, backend|backend conn|slot is not ready)",
+    re.IGNORECASE,
+)
 
 
 #: Kinds of servers that are no single Redis, and the way to name each.
@@ -104,6 +127,29 @@ def is_passing(error: redis.exceptions.ResponseError) -> bool:
     if isinstance(error, _PASSING_ERRORS) or text.startswith(_PASSING_WORDS):
         return True
     return _PASSING_IN_A_SCRIPT.search(text) is not None
+
+
+def says_not_here(error: BaseException) -> bool:
+    """Whether a reply says that its server is the wrong one, at least for now."""
+    if isinstance(error, _NOT_HERE):
+        return True
+    if isinstance(error, redis.exceptions.ConnectionError):
+        # redis-py's connection to the master of a Sentinel says in words of its own that it has become a replica.
+        return isinstance(error.__context__, redis.exceptions.ReadOnlyError)
+    text = str(error)
+    return isinstance(error, redis.exceptions.ResponseError) and (
+        text.startswith(_NOT_HERE_WORDS) or _NOT_HERE_IN_A_SCRIPT.search(text) is not None
+    )
+
+
+def is_redirection(error: BaseException) -> bool:
+    """Whether a node of a cluster names another one."""
+    return isinstance(error, redis.exceptions.AskError)
+
+
+def is_of_a_proxy(error: BaseException) -> bool:
+    """Whether a reply is of a proxy that cannot reach its server."""
+    return type(error) is redis.exceptions.ResponseError and _OF_A_PROXY.match(str(error)) is not None
 
 
 def passes(error: RedissonDQError) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import time
 from typing import Any
 
 import redis
@@ -16,14 +17,26 @@ from redis.backoff import NoBackoff
 from redis.sentinel import SentinelConnectionPool
 
 from redisson_dq._clock import current
+from redisson_dq._redis.address import ServerAddress
 from redisson_dq._redis.introducing import COMMANDS, Introduction, async_introduce, introduce
 from redisson_dq._redis.sending import async_send, is_open
 from redisson_dq._redis.settings import own_settings
 
-__all__ = ["async_cluster_ready", "async_node_pool", "async_pool_from", "cluster_ready", "node_pool", "pool_from"]
+__all__ = [
+    "async_cluster_ready",
+    "async_node_pool",
+    "async_pool_from",
+    "cluster_ready",
+    "is_over",
+    "node_pool",
+    "pool_from",
+]
 
 # The pool's own limit raises an error. Connections lets callers wait instead.
 _UNLIMITED = 2**31
+# For so many seconds a connection of a pool is used. The name of a server may lead to another one, and a program that
+# only reads would never hear of it.
+_OLD = 300.0
 
 
 class _Tidy:
@@ -35,6 +48,10 @@ class _Tidy:
 
     #: Whether every reply was read. An interrupted use leaves it False.
     is_clean = True
+    address: ServerAddress
+    #: The number of the address when it was made, -1 before that, and the time.
+    number = -1
+    made_at = 0.0
     #: The names that its connections give themselves.
     introduction: Introduction
     role = COMMANDS
@@ -46,9 +63,19 @@ class _Tidy:
         elif self._sock is not None:
             return
         self.is_clean = False
+        self.number, self.made_at = self.address.number, time.monotonic()
         super().connect()  # type: ignore[misc]
         introduce(self)
         self.is_clean = True
+
+    def read_response(self: Any, *args: Any, **options: Any) -> Any:
+        try:
+            return super().read_response(*args, **options)  # type: ignore[misc]
+        except redis.exceptions.RedisError as error:
+            if (heard := self.address.heard(self.number, error)) is error:
+                raise
+            self.disconnect()
+            raise heard from error
 
 
 class _Cancellable:
@@ -61,11 +88,25 @@ class _Cancellable:
     introduction: Introduction
     role = COMMANDS
     queue = ""
+    address: ServerAddress
+    #: The number of the address when it was made, -1 before that, and the time.
+    number = -1
+    made_at = 0.0
 
     async def connect(self: Any) -> None:
         if not self.is_connected:
+            self.number, self.made_at = self.address.number, time.monotonic()
             await super().connect()  # type: ignore[misc]
             await async_introduce(self)
+
+    async def read_response(self: Any, *args: Any, **options: Any) -> Any:
+        try:
+            return await super().read_response(*args, **options)  # type: ignore[misc]
+        except redis.exceptions.RedisError as error:
+            if (heard := self.address.heard(self.number, error)) is error:
+                raise
+            await self.disconnect(nowait=True)
+            raise heard from error
 
     async def send_packed_command(self, command: Any, check_health: bool = True) -> None:
         await async_send(self, [command] if isinstance(command, bytes) else list(command))
@@ -95,12 +136,14 @@ class _Lending:
 
     def make_connection(self: Any) -> Any:
         connection = super().make_connection()  # type: ignore[misc]
-        connection.introduction = self.introduction
+        connection.introduction, connection.address = self.introduction, self.address
         return connection
 
     def get_connection(self: Any) -> Any:
         connection = _last_of(self._idle) or self.make_connection()
         try:
+            if is_over(connection):
+                connection.disconnect()
             connection.connect()
             if not is_open(connection):
                 connection.disconnect()
@@ -113,17 +156,19 @@ class _Lending:
     def open_connection(self: Any) -> Any:
         """A connection that needs no answer of the server's before it is used, or None."""
         connection = _last_of(self._idle)
-        if connection is None or (connection.is_clean and is_open(connection)):
+        if connection is None or (connection.is_clean and not is_over(connection) and is_open(connection)):
             return connection
         self.release(connection)
         return None
 
     def release(self: Any, connection: Any) -> None:
-        if self.owns_connection(connection):
-            self._idle.append(connection)
-        else:
+        if not self.owns_connection(connection):
             # A Sentinel has named another master since.
             connection.disconnect()
+            return
+        if is_over(connection) or _is_old(connection):
+            connection.disconnect()
+        self._idle.append(connection)
 
     def disconnect(self, inuse_connections: bool = True) -> None:
         """Closes those that nobody has. A Sentinel's pool calls this when there is another master."""
@@ -140,12 +185,14 @@ class _AsyncLending:
 
     def make_connection(self: Any) -> Any:
         connection = super().make_connection()  # type: ignore[misc]
-        connection.introduction = self.introduction
+        connection.introduction, connection.address = self.introduction, self.address
         return connection
 
     async def get_connection(self: Any) -> Any:
         connection = _last_of(self._idle) or self.make_connection()
         try:
+            if is_over(connection):
+                await connection.disconnect(nowait=True)
             await self.ensure_connection(connection)
         except BaseException:
             await self.release(connection)
@@ -155,13 +202,17 @@ class _AsyncLending:
     async def open_connection(self: Any) -> Any:
         """A connection that needs no answer of the server's before it is used, or None."""
         connection = _last_of(self._idle)
-        if connection is None or (connection.is_connected and not connection._reader.at_eof()):
+        if connection is None or (
+            connection.is_connected and not is_over(connection) and not connection._reader.at_eof()
+        ):
             return connection
         await self.release(connection)
         return None
 
     async def release(self, connection: Any) -> None:
         self._idle.append(connection)
+        if is_over(connection) or _is_old(connection):
+            await connection.disconnect(nowait=True)
 
     async def disconnect(self, inuse_connections: bool = True) -> None:
         """Closes those that nobody has. A Sentinel's pool calls this when there is another master."""
@@ -178,7 +229,16 @@ def _last_of(idle: list[Any]) -> Any:
         return None
 
 
-def pool_from(pool: redis.ConnectionPool, client: str) -> redis.ConnectionPool:
+def is_over(connection: Any) -> bool:
+    """Whether new connections may lead to another server than this one."""
+    return bool(connection.number not in (-1, connection.address.number))
+
+
+def _is_old(connection: Any) -> bool:
+    return bool(time.monotonic() - connection.made_at > _OLD)
+
+
+def pool_from(pool: redis.ConnectionPool, client: str, *, is_node: bool = False) -> redis.ConnectionPool:
     """A pool of our own with the settings of ``pool``, which may be a Sentinel's. ``client`` is told to the server."""
     introduction = Introduction(pool.connection_kwargs, client)
     settings = own_settings(pool.connection_kwargs, redis.retry.Retry(NoBackoff(), 0), introduction)
@@ -197,14 +257,14 @@ def pool_from(pool: redis.ConnectionPool, client: str) -> redis.ConnectionPool:
         own = _with(_Lending, redis.ConnectionPool)(
             connection_class=connection_class, max_connections=_UNLIMITED, **settings
         )
-    own.introduction = introduction
+    own.introduction, own.address = introduction, ServerAddress(is_node=is_node)
     return own  # type: ignore[no-any-return]
 
 
 def async_pool_from(pool: redis.asyncio.ConnectionPool, client: str) -> redis.asyncio.ConnectionPool:
     """A pool of our own with the settings of ``pool``, which may be a Sentinel's. ``client`` is told to the server."""
     if not isinstance(pool, AsyncSentinelConnectionPool):
-        return _async_pool(pool.connection_class, pool.connection_kwargs, client)
+        return _async_pool(pool.connection_class, pool.connection_kwargs, client, is_node=False)
     introduction = Introduction(pool.connection_kwargs, client)
     theirs: Any = pool.connection_class
     own: Any = _with(_AsyncLending, AsyncSentinelConnectionPool)(
@@ -215,29 +275,29 @@ def async_pool_from(pool: redis.asyncio.ConnectionPool, client: str) -> redis.as
         is_master=pool.is_master,
         **own_settings(pool.connection_kwargs, redis.asyncio.retry.Retry(NoBackoff(), 0), introduction),
     )
-    own.introduction = introduction
+    own.introduction, own.address = introduction, ServerAddress(is_node=False)
     return own  # type: ignore[no-any-return]
 
 
-def _async_pool(connection_class: Any, settings: Any, client: str) -> redis.asyncio.ConnectionPool:
+def _async_pool(connection_class: Any, settings: Any, client: str, *, is_node: bool) -> redis.asyncio.ConnectionPool:
     introduction = Introduction(settings, client)
     own: Any = _with(_AsyncLending, redis.asyncio.ConnectionPool)(
         connection_class=_connections(_Cancellable, connection_class),
         max_connections=_UNLIMITED,
         **own_settings(settings, redis.asyncio.retry.Retry(NoBackoff(), 0), introduction),
     )
-    own.introduction = introduction
+    own.introduction, own.address = introduction, ServerAddress(is_node=is_node)
     return own  # type: ignore[no-any-return]
 
 
 def node_pool(cluster: redis.RedisCluster, node: Any, client: str) -> redis.ConnectionPool:
     """A pool of our own to one node of a cluster."""
-    return pool_from(cluster.get_redis_connection(node).connection_pool, client)
+    return pool_from(cluster.get_redis_connection(node).connection_pool, client, is_node=True)
 
 
 def async_node_pool(cluster: redis.asyncio.RedisCluster, node: Any, client: str) -> redis.asyncio.ConnectionPool:
     """A pool of our own to one node of a cluster."""
-    return _async_pool(node.connection_class, node.connection_kwargs, client)
+    return _async_pool(node.connection_class, node.connection_kwargs, client, is_node=True)
 
 
 def cluster_ready(cluster: redis.RedisCluster) -> None:

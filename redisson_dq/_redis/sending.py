@@ -20,6 +20,7 @@ __all__ = [
     "async_read",
     "async_send",
     "async_send_aside",
+    "async_sends_no_more",
     "hang_up",
     "is_open",
     "mark_clean",
@@ -28,6 +29,7 @@ __all__ = [
     "read",
     "send",
     "send_aside",
+    "sends_no_more",
 ]
 
 # A time limit of redis-py's comes so many seconds behind ours, and never first.
@@ -158,9 +160,37 @@ def hang_up(connection: Any) -> None:
             connection._sock.shutdown(socket.SHUT_RDWR)
 
 
-async def async_hang_up(connection: Any) -> None:
+def async_hang_up(connection: Any) -> None:
     """Ends a blocking read of another task. That task does everything else."""
     if connection._writer is not None:
+        connection._writer.transport.abort()
+
+
+def sends_no_more(connection: Any) -> None:
+    """Tells the server that no more commands come, while another thread reads a reply. The server then closes.
+
+    A reply that is on its way still comes.
+    """
+    if connection._sock is not None:
+        with contextlib.suppress(OSError):
+            # With TLS that of the connection below: the one above would forget the keys that its reader needs.
+            socket.socket.shutdown(connection._sock, socket.SHUT_WR)
+
+
+def async_sends_no_more(connection: Any) -> None:
+    """Tells the server that no more commands come, while another task reads a reply. The server then closes.
+
+    A reply that is on its way still comes.
+    """
+    if connection._writer is None:
+        return
+    try:
+        if connection._writer.can_write_eof():
+            connection._writer.write_eof()
+        else:
+            connection._writer.transport.get_extra_info("socket").shutdown(socket.SHUT_WR)
+    except (OSError, RuntimeError, TypeError):
+        # Another loop than asyncio's own may not let go of its socket.
         connection._writer.transport.abort()
 
 

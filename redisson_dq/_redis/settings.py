@@ -91,7 +91,8 @@ def dedicated_connection(pool: Any, role: str, queue: str) -> Any:
     ``socket_timeout`` limits its first exchanges, too. A reader whose reply may come later gives its own time limit.
     """
     connection = connection_factory(pool)
-    connection.introduction, connection.role, connection.queue = pool.introduction, role, queue
+    connection.introduction, connection.address = pool.introduction, pool.address
+    connection.role, connection.queue = role, queue
     return connection
 
 

@@ -50,6 +50,7 @@ __all__ = [
     "trim",
     "unset_field",
     "whole_ms",
+    "write_nothing",
 ]
 
 #: The end of a list that values are taken from.
@@ -231,6 +232,11 @@ def set_field(key: str, field: str, number: int) -> Request[bool]:
 def unset_field(key: str, field: str) -> Request[bool]:
     """Whether the field was there."""
     return Request(words=("HDEL", key, field), types={key: "hash"}, parse=bool)
+
+
+def write_nothing(key: str) -> Request[object]:
+    """A write to a list that changes nothing. A replica refuses it."""
+    return Request(words=("LPOP", key, 0), types={key: "list"}, parse=lambda reply: reply)
 
 
 def head(keys: QueueKeys) -> Request[int | None]:

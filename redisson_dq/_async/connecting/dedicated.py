@@ -20,7 +20,9 @@ from redisson_dq._redis import (
     async_read,
     async_send,
     async_send_aside,
+    async_sends_no_more,
     is_out_of_memory,
+    is_over,
     is_passing,
     mark_clean,
     pack,
@@ -61,6 +63,9 @@ class Dedicated:
         # Why the server tells none.
         self._no_id: ResponseError | None = None
         self._closed = False
+        # Whether somebody reads a message, or the reply to a command that blocks.
+        self._hears = self._blocks = False
+        connection.address.add(self)
 
     async def connect(self) -> None:
         """Connects. Raises redis-py's errors; :meth:`hang_up` ends it."""
@@ -75,6 +80,8 @@ class Dedicated:
         if self._closed:
             # redis-py would connect anew, to a session that knows neither subscriptions nor our client id.
             raise ConnectionError("the connection was closed")
+        if self.is_over:
+            raise ConnectionError("the connection leads to a server that is the wrong one now")
         await async_send(self.connection, [packed])
 
     async def read(self, seconds: float = 0.0) -> Any:
@@ -97,6 +104,9 @@ class Dedicated:
 
     async def hear(self) -> Any:
         """The next message, whenever it comes. A PING shows whether any can come. Raises redis-py's errors."""
+        self._hears = True
+        if self.is_over:
+            raise ConnectionError("the connection leads to a server that is the wrong one now")
         while True:
             with contextlib.suppress(LateReply):
                 return await async_read(self.connection, _A_DAY, goes_on=True)
@@ -146,7 +156,13 @@ class Dedicated:
             packed += pack(behind.words if script is None else ("EVALSHA", script.sha, *behind.words))
         await self.send_packed(packed)
         sent()
-        return await self.read(seconds)
+        self._blocks = True
+        try:
+            if self.is_over:
+                self.address_left()
+            return await self.read(seconds)
+        finally:
+            self._blocks = False
 
     async def read_behind(self, request: Request[Any]) -> Any:
         """The reply to a request that was sent behind a command. Raises redis-py's errors.
@@ -213,6 +229,10 @@ class Dedicated:
             raise self._no_id
         connection = await self._pool.get_connection()
         try:
+            if self.is_over:
+                # Another server has this id for another client.
+                self.address_left()
+                return True
             unblock = ("CLIENT", "UNBLOCK", self.client_id)
             both = [("PUBLISH", NOBODYS_CHANNEL, ""), unblock]
             unblocked = bool(await _transact(connection, both, partial(async_read, connection)))
@@ -223,6 +243,22 @@ class Dedicated:
             raise
         finally:
             await self._lender.give_back(self._pool, connection)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether new connections may lead to another server than this one."""
+        return is_over(self.connection)
+
+    def address_left(self) -> None:
+        """Ends a wait, as the server is the wrong one now. Any other reply comes soon. Never raises.
+
+        The reply to a command that blocks may be on its way, with a value that exists nowhere else. So the server is
+        only told that nothing more comes from here: it closes the connection behind that reply.
+        """
+        if self._hears:
+            async_hang_up(self.connection)
+        elif self._blocks:
+            async_sends_no_more(self.connection)
 
     async def is_open(self) -> bool:
         """Whether the connection is open and nothing is left to be read on it. Sends nothing. Never raises."""
@@ -240,7 +276,7 @@ class Dedicated:
     async def hang_up(self) -> None:
         """Ends a read that another caller is blocked in. That caller closes the connection. Never raises."""
         self._closed = True
-        await async_hang_up(self.connection)
+        async_hang_up(self.connection)
 
     async def aclose(self) -> None:
         """Closes the connection. Called by the caller that reads. Never raises."""

@@ -110,7 +110,7 @@ class Tracking:
 
         Nobody reads there between two exchanges, and Redis forgets all keys then.
         """
-        return not await self._commands.is_open()
+        return self._commands.is_over or not await self._commands.is_open()
 
     async def probe(self) -> bool:
         """Sends a PING to the connection that hears. False where the PING before it was never answered."""

@@ -64,6 +64,7 @@ class Transactions:
             reasons = [*(reply for reply in batch.replies[1:-1] if isinstance(reply, ResponseError)), done]
             refused = [reply if isinstance(reply, ResponseError) else reasons[0] for reply in batch.replies[1:-1]]
             return unfenced(requests, refused), None
+        pool.address.heard_among(pool.address.number, done)  # type: ignore[attr-defined]
         return unfenced(requests, done), batch.confirmed
 
     async def _replies_of(self, batch: Batch) -> list[Any]:

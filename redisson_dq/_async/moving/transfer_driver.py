@@ -236,6 +236,7 @@ class TransferDriver:
 
     async def _look_at_all(self) -> None:
         """Looks at the queues one by one. Raises RedisConnectionError at the first that cannot be reached."""
+        await self._connections.check_server(next(iter(self.tasks.values())).keys.ready)
         for task in list(self.tasks.values()):
             self._carry_out(task, await look(self._connections, task))
             if self._receives(task.keys.ready):

@@ -94,6 +94,7 @@ class Actions:
         """
         if self.popping.admit() and self._engine.state is State.LINGERED:
             self._engine.step(Trigger.RANG)
+        self.popping.retire_if_over()
         # In an outage the last command was cut, and has not told that there is nothing.
         self._line.answer_expired(self._engine.trouble)
         self._backs.surplus = self._line.give(self._backs.surplus)

@@ -14,6 +14,7 @@ from redisson_dq._async.connecting.tracking import Tracking, watch
 from redisson_dq._async.receiving.shared_pump import SharedPump, SourcesOfLine
 from redisson_dq._redis import pack
 from redisson_dq.observing import Sent
+from redisson_dq.wire import commands
 
 __all__ = ["Asked", "NodeLink"]
 
@@ -49,6 +50,8 @@ class NodeLink:
         self._slots: object = None
         self._slots_at = 0.0
         self._probed_at = 0.0
+        # A list that it takes from.
+        self._written: str | None = None
 
     @property
     def is_open(self) -> bool:
@@ -82,6 +85,7 @@ class NodeLink:
             self._probed_at = now
             if not await tracking.probe():
                 raise Disconnected("the connection that tells of changes does not answer any more")
+            await self._check_server(tracking)
         return self._connections.is_cluster and now - self._slots_at > _SLOTS and await self._look_at_slots(tracking)
 
     async def hang_up(self) -> None:
@@ -108,6 +112,12 @@ class NodeLink:
             await self._look_at_slots(tracking)
         return tracking
 
+    async def _check_server(self, tracking: Tracking) -> None:
+        """Asks whether the server takes writes. A refusal by a replica ends all connections to it."""
+        if not self._connections.is_cluster and self._written is not None:
+            await tracking.send([pack(commands.write_nothing(self._written).words)])
+            await tracking.read()
+
     async def _look_at_slots(self, tracking: Tracking) -> bool:
         self._slots_at = self._connections.clock.monotonic()
         await tracking.send([pack(("CLUSTER", "SLOTS"))])
@@ -118,6 +128,7 @@ class NodeLink:
         self, tracking: Tracking, asked: Asked, errors: list[BaseException | None], came: Callable[[int], object]
     ) -> None:
         """``errors`` has an entry for each request."""
+        self._written = next(iter(asked.values()))[0].source.key
         await tracking.send([command for pumps in asked.values() for pump in pumps for command in self._commands(pump)])
         number = 0
         for sources, pumps in asked.items():

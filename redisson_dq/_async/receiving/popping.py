@@ -76,8 +76,14 @@ class Popping:
             self._retired.append(self.dedicated)
             self.dedicated = None
 
+    def retire_if_over(self) -> None:
+        """Gives the connection up where it leads to a server that is the wrong one now. Under the mutex."""
+        if self.dedicated is not None and self.dedicated.is_over:
+            self.retire()
+
     async def connect(self, held: InHand) -> ActionResult:
         """Makes the connection."""
+        await self.disconnect(held)
         self.dedicated = dedicated = await self._connections.dedicated(self._key, "receiver", self._key)
         try:
             await dedicated.connect()

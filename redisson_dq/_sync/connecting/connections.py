@@ -28,6 +28,8 @@ from redisson_dq._concurrency import Cancelled, Work, finish
 from redisson_dq._log import Log
 from redisson_dq._redis import (
     is_out_of_memory,
+    lacks_rights,
+    says_not_here,
     translate,
 )
 from redisson_dq._sync.connecting.batches import Batch, durability_of, exchange_many, packed
@@ -64,6 +66,11 @@ _PAUSE_WHILE_MIGRATING = 0.05
 _ASIDE_PAUSES = (0.01, 0.05, 0.2, 0.5)
 
 
+def _was_left(pool: Any, number: int) -> bool:
+    """Whether the connections of a pool were given up since its address had this number."""
+    return bool(pool.address.number != number)
+
+
 @attrs.frozen
 class _Sending:
     """One request, and how it is sent."""
@@ -90,6 +97,8 @@ class Connections(Pools):
         self._transactions = Transactions(self)
         # Whether the user was last allowed to call scripts that only read, and by EVALSHA_RO alone.
         self._only_looks = False
+        # Whether the user may write to lists, as far as is known.
+        self._may_write = True
         # By list of undecodable values: the nonce of the last call that has put some into it.
         self._aside_nonces: dict[str, bytes] = {}
         #: The looks that follow when this client announces something itself, by the channels that it does not hear now.
@@ -179,6 +188,22 @@ class Connections(Pools):
         except (RedissonDQError, RedisError, OSError) as error:
             logger.debug("%s was not answered: %s", request.name, error)
             return None
+
+    def check_server(self, key: str) -> None:
+        """Asks whether the server of this list still takes writes. One that does not ends all connections to it.
+
+        For a client that may only hear and read for long: a replica answers all of that. The nodes of a cluster say by
+        themselves where a key lives. Raises RedisConnectionError.
+        """
+        if self.is_cluster or not self._may_write:
+            return
+        try:
+            self.run(commands.write_nothing(key))
+        except RedisConnectionError:
+            raise
+        except RedissonDQError as error:
+            self._may_write = not lacks_rights(error)
+            logger.debug("list %r: a write that changes nothing was refused: %s", key, error)
 
     def run_many(self, requests: list[Request[Any]], *, transaction: bool) -> list[Any]:
         """Results, or the errors in their place, in the order of the requests. One round trip, whatever the number of
@@ -317,6 +342,7 @@ class Connections(Pools):
             raise RedisConnectionError("all connections to Redis are busy")
         pool = sending.node or self.pool_of(key)
         for attempt in range(_REDIRECTIONS):
+            number = pool.address.number  # type: ignore[attr-defined]
             try:
                 with self.permits:
                     return self._once(pool, sending, asking=asking)
@@ -336,9 +362,13 @@ class Connections(Pools):
                     raise
                 # Nothing was sent. After a failover another node has the slot.
                 gone, pool = pool, self.pool_of(key)
-                if pool is gone:
+                if pool is gone and (attempt or not _was_left(pool, number)):
                     raise
                 asking = False
+            except ResponseError as error:
+                # Nothing was done. A new connection may lead to another server.
+                if attempt or sending.within is not None or not (says_not_here(error) and _was_left(pool, number)):
+                    raise
         raise ResponseError("the cluster redirected the request too often")
 
     def _once(self, pool: ConnectionPool, sending: _Sending, *, asking: bool) -> _Answer:

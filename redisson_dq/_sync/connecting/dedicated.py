@@ -20,6 +20,7 @@ from redisson_dq._redis import (
     hang_up,
     is_open,
     is_out_of_memory,
+    is_over,
     is_passing,
     mark_clean,
     may_send_aside,
@@ -27,6 +28,7 @@ from redisson_dq._redis import (
     read,
     send,
     send_aside,
+    sends_no_more,
 )
 from redisson_dq.observing import Observers, Sent
 from redisson_dq.wire.request import Request
@@ -64,6 +66,9 @@ class Dedicated:
         # Why the server tells none.
         self._no_id: ResponseError | None = None
         self._closed = False
+        # Whether somebody reads a message, or the reply to a command that blocks.
+        self._hears = self._blocks = False
+        connection.address.add(self)
 
     def connect(self) -> None:
         """Connects. Raises redis-py's errors; :meth:`hang_up` ends it."""
@@ -78,6 +83,8 @@ class Dedicated:
         if self._closed:
             # redis-py would connect anew, to a session that knows neither subscriptions nor our client id.
             raise ConnectionError("the connection was closed")
+        if self.is_over:
+            raise ConnectionError("the connection leads to a server that is the wrong one now")
         send(self.connection, [packed])
 
     def read(self, seconds: float = 0.0) -> Any:
@@ -100,6 +107,9 @@ class Dedicated:
 
     def hear(self) -> Any:
         """The next message, whenever it comes. A PING shows whether any can come. Raises redis-py's errors."""
+        self._hears = True
+        if self.is_over:
+            raise ConnectionError("the connection leads to a server that is the wrong one now")
         while True:
             with contextlib.suppress(LateReply):
                 return read(self.connection, _A_DAY, goes_on=True)
@@ -149,7 +159,13 @@ class Dedicated:
             packed += pack(behind.words if script is None else ("EVALSHA", script.sha, *behind.words))
         self.send_packed(packed)
         sent()
-        return self.read(seconds)
+        self._blocks = True
+        try:
+            if self.is_over:
+                self.address_left()
+            return self.read(seconds)
+        finally:
+            self._blocks = False
 
     def read_behind(self, request: Request[Any]) -> Any:
         """The reply to a request that was sent behind a command. Raises redis-py's errors.
@@ -216,6 +232,10 @@ class Dedicated:
             raise self._no_id
         connection = self._pool.get_connection()
         try:
+            if self.is_over:
+                # Another server has this id for another client.
+                self.address_left()
+                return True
             unblock = ("CLIENT", "UNBLOCK", self.client_id)
             both = [("PUBLISH", NOBODYS_CHANNEL, ""), unblock]
             unblocked = bool(_transact(connection, both, partial(read, connection)))
@@ -226,6 +246,22 @@ class Dedicated:
             raise
         finally:
             self._lender.give_back(self._pool, connection)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether new connections may lead to another server than this one."""
+        return is_over(self.connection)
+
+    def address_left(self) -> None:
+        """Ends a wait, as the server is the wrong one now. Any other reply comes soon. Never raises.
+
+        The reply to a command that blocks may be on its way, with a value that exists nowhere else. So the server is
+        only told that nothing more comes from here: it closes the connection behind that reply.
+        """
+        if self._hears:
+            hang_up(self.connection)
+        elif self._blocks:
+            sends_no_more(self.connection)
 
     def is_open(self) -> bool:
         """Whether the connection is open and nothing is left to be read on it. Sends nothing. Never raises."""

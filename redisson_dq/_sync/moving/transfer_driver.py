@@ -239,6 +239,7 @@ class TransferDriver:
 
     def _look_at_all(self) -> None:
         """Looks at the queues one by one. Raises RedisConnectionError at the first that cannot be reached."""
+        self._connections.check_server(next(iter(self.tasks.values())).keys.ready)
         for task in list(self.tasks.values()):
             self._carry_out(task, look(self._connections, task))
             if self._receives(task.keys.ready):

@@ -17,6 +17,7 @@ from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.connecting.tracking import Tracking, watch
 from redisson_dq._sync.receiving.shared_pump import SharedPump, SourcesOfLine
 from redisson_dq.observing import Sent
+from redisson_dq.wire import commands
 
 __all__ = ["Asked", "NodeLink"]
 
@@ -52,6 +53,8 @@ class NodeLink:
         self._slots: object = None
         self._slots_at = 0.0
         self._probed_at = 0.0
+        # A list that it takes from.
+        self._written: str | None = None
 
     @property
     def is_open(self) -> bool:
@@ -85,6 +88,7 @@ class NodeLink:
             self._probed_at = now
             if not tracking.probe():
                 raise Disconnected("the connection that tells of changes does not answer any more")
+            self._check_server(tracking)
         return self._connections.is_cluster and now - self._slots_at > _SLOTS and self._look_at_slots(tracking)
 
     def hang_up(self) -> None:
@@ -111,6 +115,12 @@ class NodeLink:
             self._look_at_slots(tracking)
         return tracking
 
+    def _check_server(self, tracking: Tracking) -> None:
+        """Asks whether the server takes writes. A refusal by a replica ends all connections to it."""
+        if not self._connections.is_cluster and self._written is not None:
+            tracking.send([pack(commands.write_nothing(self._written).words)])
+            tracking.read()
+
     def _look_at_slots(self, tracking: Tracking) -> bool:
         self._slots_at = self._connections.clock.monotonic()
         tracking.send([pack(("CLUSTER", "SLOTS"))])
@@ -121,6 +131,7 @@ class NodeLink:
         self, tracking: Tracking, asked: Asked, errors: list[BaseException | None], came: Callable[[int], object]
     ) -> None:
         """``errors`` has an entry for each request."""
+        self._written = next(iter(asked.values()))[0].source.key
         tracking.send([command for pumps in asked.values() for pump in pumps for command in self._commands(pump)])
         number = 0
         for sources, pumps in asked.items():

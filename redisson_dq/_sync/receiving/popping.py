@@ -79,8 +79,14 @@ class Popping:
             self._retired.append(self.dedicated)
             self.dedicated = None
 
+    def retire_if_over(self) -> None:
+        """Gives the connection up where it leads to a server that is the wrong one now. Under the mutex."""
+        if self.dedicated is not None and self.dedicated.is_over:
+            self.retire()
+
     def connect(self, held: InHand) -> ActionResult:
         """Makes the connection."""
+        self.disconnect(held)
         self.dedicated = dedicated = self._connections.dedicated(self._key, "receiver", self._key)
         try:
             dedicated.connect()

@@ -1,0 +1,93 @@
+"""The address of a pool: which of its connections still lead to the server that new connections lead to.
+
+Behind one name another server may answer from some moment on: a primary endpoint, a service, a proxy or a virtual IP
+after a failover. New connections lead to the new master, and open ones to the old one, which lives on as a replica.
+A reply that says so ends every connection that was made before it. Each try after it makes a connection, and so
+resolves the name again.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+import weakref
+from typing import Any, Protocol
+
+from redis.exceptions import ConnectionError as Disconnected
+from redis.exceptions import RedisError, ResponseError
+
+from redisson_dq._log import Log
+from redisson_dq._pauses import Pauses
+from redisson_dq._redis.errors import is_of_a_proxy, is_redirection, says_not_here
+
+__all__ = ["ServerAddress"]
+
+logger = Log()
+
+# A server may say for hours that it is a replica, or lacks replicas. New connections are made after these pauses then.
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
+# After so many seconds without such a reply, the next one is news.
+_NEWS = 30.0
+
+
+class _Ends(Protocol):
+    """A connection outside the pool. It looks at :attr:`ServerAddress.number` before it sends."""
+
+    def address_left(self) -> None:
+        """Ends a wait for a message or a value."""
+
+
+class ServerAddress:
+    """Counts how often the connections of one pool were given up together. Any thread may call its methods."""
+
+    def __init__(self, *, is_node: bool) -> None:
+        """``is_node``: it is a node of a cluster, where a redirection is no news about the node."""
+        self._is_node = is_node
+        #: The number that connections are given when they are made. One with a smaller number is over.
+        self.number = 0
+        self._mutex = threading.Lock()
+        self._pauses = Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
+        self._left_at = self._rests_until = float("-inf")
+        self._others: weakref.WeakSet[Any] = weakref.WeakSet()
+
+    def add(self, other: _Ends) -> None:
+        """A connection outside the pool, which ends with the others."""
+        with self._mutex:
+            self._others.add(other)
+
+    def heard(self, number: int, error: RedisError) -> RedisError:
+        """An error came on a connection with this number. Gives the error to raise.
+
+        The reply of a proxy that cannot reach its server counts as a broken connection: the server may have carried
+        the command out.
+        """
+        proxys = is_of_a_proxy(error)
+        if proxys or (says_not_here(error) and not (self._is_node and is_redirection(error))):
+            self._leave(number, error)
+        if proxys:
+            made = Disconnected(str(error))
+            made.__cause__ = error
+            return made
+        return error
+
+    def heard_among(self, number: int, replies: list[Any]) -> None:
+        """Like :meth:`heard`, for the replies of a transaction."""
+        for reply in replies:
+            if isinstance(reply, ResponseError):
+                self.heard(number, reply)
+
+    def _leave(self, number: int, error: RedisError) -> None:
+        with self._mutex:
+            now = time.monotonic()
+            # Others have had the same reply, or new connections lead to the same server.
+            if number != self.number or now < self._rests_until:
+                return
+            if now - self._left_at > _NEWS:
+                self._pauses.reset()
+            self._left_at = now
+            self._rests_until = now + self._pauses.next()
+            self.number += 1
+            others = list(self._others)
+        logger.debug("the connections to a server end, as it says that it is the wrong one: %s", error)
+        for other in others:
+            other.address_left()
