@@ -55,8 +55,8 @@ _PASSING_ERRORS = (
 _PASSING_IN_A_SCRIPT = re.compile(r"(?s)Error running script .*-(MASTERDOWN|MISCONF|NOREPLICAS|OOM|READONLY) ")
 
 
-# The replies of a server that is the wrong one to send to now. It is a replica, lacks its cluster or its replicas, or was
-# started in the place of another one.
+# The replies of a server that is the wrong one to send to now. It is a replica, lacks its cluster or its replicas, or
+# was started in the place of another one.
 _NOT_HERE = (
     redis.exceptions.AskError,  # MOVED too
     redis.exceptions.BusyLoadingError,
