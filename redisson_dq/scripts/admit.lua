@@ -2,10 +2,10 @@
 -- others: they wait until that may have changed. Then they are called up, or ready again.
 -- Answers to: nothing in RBlockingQueue
 -- KEYS: ready, arrivals, timeout, envelopes, channel, leases, deliveries, histories, history_ends, alarm, dead, dead_info, dead_index, capacity, capacity_channel, lines, turns, handled, records, forget
--- ARGV: envelope ("current" or "legacy"), what the ids of this call begin with, how many to lease at most, for how many us, after how many deliveries a value is a dead letter (0: never), "bounded" or "", how many limits follow; of each limit its digest, how many slots (0: any number), how many tokens in how many us (0: any number), how many the bucket holds; of each value that was seen the digest of its bytes, the digest of its key (or ""), the number of its limit (or 0), what it is unique by (or "") and for how many us
+-- ARGV: envelope ("current" or "legacy"), what the ids of this call begin with, how many to lease at most, for how many us, after how many deliveries a value is a dead letter (0: never), "bounded" or "", how many limits follow; of each limit the digest and the home of its slots (or ""), how many slots (0: any number), the digest and the home of its rate (or ""), how many tokens in how many us (0: any number), how many the bucket holds; of each value that was seen the digest of its bytes, the digest of its key (or ""), the number of its limit (or 0), what it is unique by (or "") and for how many us
 -- RETURN: the server's time in epoch us; how many became dead letters; of each lease its id, its deadline, its record and its value; of each duplicate that was dropped its value; how many were parked
 -- COST: O(n log m), n taken, m waiting
--- INCLUDE: clock, add, reap, delivery_record, lapse, history, unlearn, leave, turn, lines, bucket, forget_histories, named, settle, grant, regrant, digest, dead, room, keep_alive, announce, need
+-- INCLUDE: clock, add, reap, delivery_record, lapse, history, unlearn, leave, turn, lines, shared_limit, bucket, parts, forget_histories, named, settle, grant, regrant, digest, dead, room, keep_alive, announce, need
 local ADMITTING = {'LINDEX', 'LPOP', 'ZLEXCOUNT', 'ZRANDMEMBER', 'ZREVRANGEBYLEX'}
 -- A value that is not called up waits as long as a lease, and this much longer for each value before it.
 local APART_MS = 20
@@ -38,10 +38,18 @@ end
 local limits, at = {}, 8
 for number = 1, tonumber(ARGV[7]) do
   limits[number] = {
-    id = ARGV[at], slots = tonumber(ARGV[at + 1]), tokens = tonumber(ARGV[at + 2]), per_us = tonumber(ARGV[at + 3]),
-    size = tonumber(ARGV[at + 4]),
+    id = ARGV[at], home = ARGV[at + 1], slots = tonumber(ARGV[at + 2]), rate = ARGV[at + 3], rate_home = ARGV[at + 4],
+    tokens = tonumber(ARGV[at + 5]), per_us = tonumber(ARGV[at + 6]), size = tonumber(ARGV[at + 7]),
   }
-  at = at + 5
+  at = at + 8
+  -- Fails on a wrong type, and without rights, before anything is written.
+  local limit = limits[number]
+  if limit.slots > 0 and limit.home ~= '' then
+    redis.call('ZCARD', slots_key(limit.home))
+  end
+  if limit.tokens > 0 then
+    redis.call('HLEN', rate_key(limit.rate_home))
+  end
 end
 local seen = {}
 for i = at, #ARGV, 5 do
@@ -103,6 +111,9 @@ end
 
 -- How many slots of a limit are taken.
 local function slots_taken(limit)
+  if limit.home ~= '' then
+    return shared_slots_taken(limit, now_ms)
+  end
   local low, high = '[s' .. limit.id, '[s' .. limit.id .. HIGHEST
   local taken = redis.call('ZLEXCOUNT', keys.lines, low, high)
   if taken < limit.slots then
@@ -168,22 +179,25 @@ local function admit(value, digest, asked)
       local mine = new_turn('w' .. limit.id)
       local due = deadline + APART_MS * (number_of(mine) - number_of(first or mine))
       redis.call('HSET', keys.turns, mine, park(value, d, turn, due))
+      if limit.home ~= '' then
+        redis.call('ZADD', slots_key(limit.home), 0, 'q' .. keys.ready)
+      end
       return
     end
   end
   if limit and limit.tokens > 0 then
-    local bucket = bucket_of(limit.id, limit.tokens, limit.per_us, limit.size, now_us)
+    local bucket = bucket_of(limit, now_us)
     if bucket.tokens < 1 or not returns and bucket.booked > now_us then
       -- The time of the next token, or one interval after the time that was given last.
       local booked = bucket.booked + math.ceil(limit.per_us / limit.tokens)
       if bucket.booked <= now_us then
         booked = bucket.from + math.ceil((bucket.tokens + 1 - bucket.level) * limit.per_us / limit.tokens)
       end
-      write_bucket(limit.id, bucket.noted_from, bucket.noted_level, booked)
+      write_bucket(limit, bucket.noted_from, bucket.noted_level, booked)
       park(value, d, turn, math.ceil(booked / 1000))
       return
     end
-    write_bucket(limit.id, bucket.from, bucket.level - 1, bucket.booked)
+    write_bucket(limit, bucket.from, bucket.level - 1, bucket.booked)
   end
   d.turn = turn and text_of(turn)
   begun[turn or ''] = true
@@ -191,7 +205,10 @@ local function admit(value, digest, asked)
   grant(envelope, id, value, digest, d, deadline, now_ms)
   if limit and limit.slots > 0 then
     redis.call('ZADD', keys.lines, 0, 's' .. limit.id .. id)
-    redis.call('HSET', keys.turns, 's' .. id, limit.id)
+    redis.call('HSET', keys.turns, 's' .. id, limit.id .. limit.home)
+    if limit.home ~= '' then
+      redis.call('ZADD', slots_key(limit.home), 0, shared_slot(id))
+    end
     -- The turn counts from now on, before the leases are written.
     redis.call('ZADD', keys.leases, deadline, id)
   end
@@ -222,7 +239,7 @@ local all = admit_from(keys.arrivals) and admit_from(keys.ready)
 
 -- Calls up values for the slots of a limit that are free, however they became free. A lease may have ended by itself, or
 -- the limit may be higher than before. A value that was called up may wait for its key, or be gone.
-local function fill(limit)
+local function call_up_values(limit, free, all)
   local prefix = 'c' .. limit.id
   if all then
     -- Nothing is on its way.
@@ -231,15 +248,9 @@ local function fill(limit)
       redis.call('ZREM', keys.lines, unpack(called))
     end
   end
-  local free = limit.slots - slots_taken(limit)
-  if free > 0 and limit.tokens > 0 then
-    local bucket = bucket_of(limit.id, limit.tokens, limit.per_us, limit.size, now_us)
-    -- Without a token one value is called up, for the time of the next one.
-    free = math.min(free, bucket.tokens >= 1 and math.floor(bucket.tokens) or bucket.booked > now_us and 0 or 1)
-  end
-  free = math.min(100, free - redis.call('ZLEXCOUNT', keys.lines, '[' .. prefix, '[' .. prefix .. HIGHEST))
+  free = free - redis.call('ZLEXCOUNT', keys.lines, '[' .. prefix, '[' .. prefix .. HIGHEST)
   local values = {}
-  while #values < free do
+  while #values < math.min(100, free) do
     local value = next_of_limit(limit.id, now_ms)
     if not value then
       break
@@ -247,6 +258,21 @@ local function fill(limit)
     table.insert(values, 1, value)
   end
   in_parts('LPUSH', keys.ready, values)
+  return free < 1 or #values > 0
+end
+local function fill(limit)
+  local free = limit.slots - slots_taken(limit)
+  if free > 0 and limit.tokens > 0 then
+    local bucket = bucket_of(limit, now_us)
+    -- Without a token one value is called up, for the time of the next one.
+    free = math.min(free, bucket.tokens >= 1 and math.floor(bucket.tokens) or bucket.booked > now_us and 0 or 1)
+  end
+  call_up_values(limit, free, all)
+  if free > 0 and limit.home ~= '' then
+    offer_slot(limit.home, 10, now_ms, function()
+      return call_up_values(limit, free, false)
+    end)
+  end
 end
 -- Another value at the head is looked at next, and the slots with it.
 for _, limit in ipairs(unseen and {} or limits) do
@@ -258,6 +284,14 @@ end
 write_grants(deadline, now_ms)
 if popped > 0 then
   keep_alive(latest, now_ms, {keys.lines, keys.turns})
+  for _, limit in ipairs(limits) do
+    if limit.home ~= '' then
+      keep_alive(latest, now_ms, {slots_key(limit.home)})
+    end
+    if limit.rate_home ~= '' then
+      keep_alive(latest, now_ms, {rate_key(limit.rate_home)})
+    end
+  end
 end
 if known then
   forget_histories(now_ms, false, FEW_HISTORIES)

@@ -10,7 +10,7 @@ import attrs
 from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError
 
-__all__ = ["PREFIXES", "DeadKeys", "NameMapper", "QueueKeys", "map_name", "shares_slot"]
+__all__ = ["PREFIXES", "DeadKeys", "NameMapper", "QueueKeys", "map_name", "shares_slot", "tag_of"]
 
 #: A prefix put before every name, or a function from name to raw name (Redisson's ``NameMapper.map``).
 NameMapper = Union[str, Callable[[str], str]]
@@ -40,6 +40,11 @@ def shares_slot(raw_name: str) -> bool:
     opening = raw_name.find("{")
     # A name without an opening brace becomes the hash tag. A closing brace in it would end the tag.
     return "}" not in raw_name if opening < 0 else raw_name.find("}", opening) > opening + 1
+
+
+def tag_of(raw_name: str) -> str:
+    """The hash tag of a queue's keys."""
+    return QueueKeys.of(raw_name).leases.partition("{")[2].partition("}")[0]
 
 
 #: Every key of ours and Redisson's: the prefix before the raw name, and the Redis type.

@@ -165,6 +165,9 @@ def acl_words(
         patterns = _patterns(map_name(name, name_mapper))
         keys += patterns
         channels.append(patterns[1])
+    if role in ("worker", "operator"):
+        # Rates and slots that queues share.
+        keys += ["redisson_dq_slots:*", "redisson_dq_rate:*"]
     if role == "operator":
         keys.append("redisson_dq_restoring_*")
     # Redis refuses further patterns beside the one for all keys.

@@ -37,37 +37,42 @@ class Admitting:
         # The leases of values that were let past a limit. Two fetchers may add to them, where one follows the other.
         self._let_past: set[str] = set()
 
-    def words(self, handlers: Iterable[Handler], seen: Iterable[tuple[bytes, Any, bool]]) -> AdmitArguments:
-        """The script's arguments for values: the bytes, the value, and whether it could be read."""
+    def words(
+        self, handlers: Iterable[Handler], seen: Iterable[tuple[bytes, Any, bool]], home: Callable[[str], str] | None
+    ) -> AdmitArguments:
+        """The script's arguments for values: the bytes, the value, and whether it could be read.
+
+        ``home`` makes the home of a limit's name.
+        """
         handlers = list(handlers)
         # Also the limits that no value of this look has: a slot of theirs may be free.
         limits = {
-            handler.admission.name: handler.admission.words
+            handler: handler.admission.words_in(home)
             for handler in handlers
             if handler.admission is not None and handler.admission.has_limit and not self._is_passed(handler)
         }
+        words = list(dict.fromkeys(limits.values()))
+        numbers = {handler: words.index(each) + 1 for handler, each in limits.items()}
         passed: set[bytes] = set()
         made = [
-            self._seen(handlers, data, value, limits, passed) if is_read else _plain(data)
+            self._seen(handlers, data, value, numbers, passed) if is_read else _plain(data)
             for data, value, is_read in seen
         ]
-        return AdmitArguments(list(limits.values()), made, passed)
+        return AdmitArguments(words, made, passed)
 
     def _seen(
-        self, handlers: list[Handler], data: bytes, value: Any, limits: dict[str, LimitWords], passed: set[bytes]
+        self, handlers: list[Handler], data: bytes, value: Any, numbers: dict[Handler, int], passed: set[bytes]
     ) -> Seen:
         try:
             handler = choose(handlers, value)
             admission = None if handler is None else handler.admission
             if handler is None or admission is None:
                 return _plain(data)
-            if admission.has_limit and self._is_passed(handler):
+            if admission.has_limit and handler not in numbers:
                 # It comes only to be parked, and takes neither a token nor a slot.
                 passed.add(data)
                 return admission.seen(value, data, 0)
-            if admission.name not in limits:
-                limits[admission.name] = admission.words
-            return admission.seen(value, data, list(limits).index(admission.name) + 1)
+            return admission.seen(value, data, numbers.get(handler, 0))
         except (Unroutable, BadKey):
             return _plain(data)
 

@@ -183,25 +183,27 @@ def declared(
 
 
 def check_limits(made: Handler, others: Iterable[Handler]) -> None:
-    """Raises ArgumentError for a handler that would share rate and slots with another one of its queue by mistake.
+    """Raises ArgumentError for a handler that would share a rate or slots with another one by mistake.
 
     Processes know a handler by the name of its function. Two lambdas have the same one, and two objects of a class.
     """
     limits = made.admission
     for other in others:
-        if (
-            other.queue != made.queue
-            or limits is None
-            or other.admission is None
-            or limits.name != other.admission.name
-        ):
+        if limits is None or other.admission is None:
             continue
-        is_same = made.function == other.function and limits.words == other.admission.words
-        if not is_same and limits.has_limit and other.admission.has_limit:
-            raise ArgumentError(
-                f"handler {made.name!r} of queue {made.queue!r}: another one is called {limits.name!r} too, and "
-                "handlers of one name share rate= and limit=: give each function a name of its own (__qualname__)"
-            )
+        for mine, theirs in limits.shares(other.admission):
+            kind = "rate=" if isinstance(mine, Rate) else "limit="
+            what = f"handler {made.name!r} of queue {made.queue!r}"
+            if mine.name is None and made.function != other.function:
+                raise ArgumentError(
+                    f"{what}: another one is called {limits.name!r} too, and handlers of one name share {kind}: give "
+                    f'each a name of its own, as in {kind}{type(mine).__name__}(..., name="partner")'
+                )
+            if mine != theirs:
+                raise ArgumentError(
+                    f"{what}: it shares {kind} with a handler of queue {other.queue!r}, which has {theirs!r} and not "
+                    f"{mine!r}: give both the same, or each a name= of its own"
+                )
 
 
 def check_queue_name(queue: object) -> None:

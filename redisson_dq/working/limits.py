@@ -36,13 +36,18 @@ class Rate:
     Tokens come evenly. The bucket holds ``burst`` of them, by default as many as ``limit``, and is full at the start.
     So in any time t at most ``burst + 1 + t * limit / per`` tokens come: while values wait, one more is on its way
     behind a full bucket. A value that waits for a token begins right behind it.
+
+    Handlers of one function share it, on all their queues. Handlers that give one ``name`` share it too, as in
+    ``Rate(10, per=1, name="partner")``.
     """
 
     limit: int
     per: Delay = 1
     burst: int | None = None
+    name: str | None = attrs.field(default=None, kw_only=True)
 
     def __attrs_post_init__(self) -> None:
+        _check_name("rate=", self.name)
         for name, number in (("limit", self.limit), ("burst", self.size)):
             if type(number) is not int or number < 1:
                 raise ArgumentError(f"rate=: {name}= is a number from 1 on, not {shown(number)}")
@@ -69,12 +74,15 @@ class Rate:
 class Limit:
     """At most so many values are handled at a time, over all processes.
 
-    A slot is part of the value's lease and ends with it, so a process that dies holds none.
+    A slot is part of the value's lease and ends with it, so a process that dies holds none. Handlers of one function
+    share it, on all their queues, and so do handlers that give one ``name``: ``Limit(4, name="partner")``.
     """
 
     slots: int
+    name: str | None = attrs.field(default=None, kw_only=True)
 
     def __attrs_post_init__(self) -> None:
+        _check_name("limit=", self.name)
         if type(self.slots) is not int or not 1 <= self.slots <= _MOST_SLOTS:
             raise ArgumentError(f"limit=: a number of slots from 1 to {_MOST_SLOTS}, not {shown(self.slots)}")
 
@@ -85,7 +93,7 @@ class BadKey(Exception):
 
 @attrs.frozen(kw_only=True)
 class Admission:
-    """The limits of one handler's values. Handlers with the same ``name`` share rate and slots."""
+    """The limits of one handler's values. ``name`` is that of its function: rate and slots without a name have it."""
 
     name: str
     rate: Rate | None = None
@@ -133,12 +141,47 @@ class Admission:
 
     @property
     def words(self) -> LimitWords:
-        """The script's arguments for rate and slots."""
+        """The script's arguments for rate and slots of one queue alone."""
+        return self.words_in(None)
+
+    def words_in(self, home: Callable[[str], str] | None) -> LimitWords:
+        """The script's arguments for rate and slots. ``home`` makes the home of a name, which its queues share."""
+        id, place = self._known(self.limit, home)
         slots = 0 if self.limit is None else self.limit.slots
-        id = _digest(f"limit {self.name}".encode())
         if self.rate is None:
-            return LimitWords(id=id, slots=slots)
-        return LimitWords(id=id, slots=slots, tokens=self.rate.limit, per_us=self.rate.per_us, size=self.rate.size)
+            return LimitWords(id=id, home=place, slots=slots)
+        rate, rate_place = self._known(self.rate, home)
+        return LimitWords(
+            id=id,
+            home=place,
+            slots=slots,
+            rate=rate,
+            rate_home=rate_place,
+            tokens=self.rate.limit,
+            per_us=self.rate.per_us,
+            size=self.rate.size,
+        )
+
+    def shares(self, other: Admission) -> list[tuple[Rate | Limit, Rate | Limit]]:
+        """The rates and the limits of two handlers that have one name."""
+        pairs: list[tuple[Rate | Limit | None, Rate | Limit | None]] = [
+            (self.rate, other.rate),
+            (self.limit, other.limit),
+        ]
+        return [
+            (mine, theirs)
+            for mine, theirs in pairs
+            if mine is not None
+            and theirs is not None
+            and mine.name == theirs.name
+            and (mine.name is not None or self.name == other.name)
+        ]
+
+    def _known(self, limit: Rate | Limit | None, home: Callable[[str], str] | None) -> tuple[bytes, str]:
+        # No function is called "shop.send()", so no name is another one's.
+        name = f"{self.name}()" if limit is None or limit.name is None else limit.name
+        id = _digest(f"limit {self.name if limit is None or limit.name is None else f'={limit.name}'}".encode())
+        return id, "" if home is None else home(name)
 
     def seen(self, value: Any, data: bytes, number: int) -> Seen:
         """The script's arguments for a value. ``number`` is the place of :attr:`words`. Raises BadKey."""
@@ -170,6 +213,11 @@ class Admission:
 def digest_of(data: bytes) -> str:
     """The digest of a value's bytes, as the scripts make it."""
     return hashlib.sha1(data, usedforsecurity=False).hexdigest()[:32]
+
+
+def _check_name(option: str, name: object) -> None:
+    if name is not None and not (isinstance(name, str) and name):
+        raise ArgumentError(f'{option} name= is a text such as "partner", not {shown(name)}')
 
 
 def _digest(data: bytes) -> bytes:

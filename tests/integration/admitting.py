@@ -40,20 +40,23 @@ class Opened:
         return LeaseSource(keys, self.envelope, round(visible * 1_000_000), self.limit, sees_first=True)
 
 
-def opened(client: Any, **terms: Any) -> Opened:
-    return Opened(client.blocking_queue("orders", transfer=False), client.runtime.connections, **terms)
+def opened(client: Any, name: str = "orders", **terms: Any) -> Opened:
+    return Opened(client.blocking_queue(name, transfer=False), client.runtime.connections, **terms)
 
 
-def told(queue: Opened, by: Admission, count: int = 1000, visible: float = 60) -> tuple[Admitted, list[Delivery[str]]]:
-    """One look and one admission, as a worker makes them."""
+def told(
+    queue: Opened, by: Admission, count: int = 1000, visible: float = 60, home: str = ""
+) -> tuple[Admitted, list[Delivery[str]]]:
+    """One look and one admission, as a worker makes them. Queues with one ``home`` share limits."""
     source, run = queue.source(visible), queue.connections.run
     seen = run(source.peek(1000))
-    admitted = run(source.admit(count, [by.words], [by.seen(data.decode(), data, 1) for data in dict.fromkeys(seen)]))
-    settling = Settling(source, "orders")
+    words = by.words_in(lambda name: home)
+    admitted = run(source.admit(count, [words], [by.seen(data.decode(), data, 1) for data in dict.fromkeys(seen)]))
+    settling = Settling(source, queue.queue.name)
     return admitted, [
         Delivery(queue.connections, Lease(settling, each, Observers()), each.data.decode()) for each in admitted.leased
     ]
 
 
-def admit(queue: Opened, by: Admission, count: int = 1000, visible: float = 60) -> list[Delivery[str]]:
-    return told(queue, by, count, visible)[1]
+def admit(queue: Opened, by: Admission, count: int = 1000, visible: float = 60, home: str = "") -> list[Delivery[str]]:
+    return told(queue, by, count, visible, home)[1]

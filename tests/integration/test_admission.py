@@ -552,6 +552,55 @@ def test_a_slot_that_becomes_free_otherwise_is_taken(queue: Any, delayed: Any, a
     assert queue.size() == 0
 
 
+def test_queues_share_the_slots_of_one_home(queue: Any, client: Any, admin: Any) -> None:
+    by = Admission(name="h", limit=Limit(2))
+    bills, others = opened(client, "bills"), opened(client, "{x}:others")
+    for each in (queue, bills, others):
+        each.add_all([f"v{number}" for number in range(50)])
+    running: list[tuple[Any, Delivery[str]]] = []
+    done: Counter[str] = Counter()
+    while done.total() < 150:
+        for each in (queue, bills, others):
+            running += [(each, one) for one in admit(each, by, home="{h}")]
+            assert len(running) <= 2
+        assert len(running) == min(2, 150 - done.total()), "no slot is free while a value of any queue waits"
+        assert min(done.values(), default=0) > 0 or done.total() < 60, "no queue waits for another one"
+        each, one = running.pop(0)
+        assert one.ack()
+        done[each.name] += 1
+    assert set(done.values()) == {50}
+    assert admin.zcard("redisson_dq_slots:{h}") == 0
+    # A process that dies holds no slot, and its queue may have no other consumer.
+    queue.add_all(["a", "b"])
+    bills.add("c")
+    found = admit(queue, by, visible=0.002, home="{h}")
+    assert len(found) == 2
+    wait_until(admin, found[1].deadline)
+    assert values(admit(bills, by, home="{h}")) == ["c"]
+
+
+def test_queues_share_the_rate_of_one_home(queue: Any, client: Any, admin: Any) -> None:
+    by = Admission(name="h", rate=Rate(5, per=3600))
+    bills = opened(client, "bills")
+    for each in (queue, bills):
+        each.add_all([f"v{number}" for number in range(4)])
+    assert [len(admit(each, by, home="{h}")) for each in (queue, bills)] == [4, 1]
+    named = Admission(name="other", rate=Rate(3, per=3600, name="n"), limit=Limit(2, name="m"))
+    assert named.words_in(str).rate_home == "n"
+    assert named.words_in(str).home == "m"
+    assert 0 < admin.pttl("redisson_dq_rate:{h}") <= 3 * 86_400_000
+
+
+@pytest.mark.parametrize("key", ["redisson_dq_slots:{h}", "redisson_dq_rate:{h}"])
+def test_a_key_of_a_shared_limit_of_another_type_changes_nothing(queue: Any, admin: Any, key: str) -> None:
+    queue.add("a")
+    admin.set(key, "text")
+    before = dump(admin)
+    with pytest.raises(RedisReplyError, match="WRONGTYPE"):
+        admit(queue, Admission(name="h", rate=Rate(5), limit=Limit(2)), home="{h}")
+    assert dump(admin) == before
+
+
 def test_keys_slots_and_rates_together(queue: Any, delayed: Any, admin: Any) -> None:
     by = Admission(name="h", limit=Limit(2), rate=Rate(100, per=1), key=letter)
     wanted = [f"{kind}{number}" for number in range(5) for kind in "abcd"]

@@ -50,7 +50,8 @@ class Machine(RuleBasedStateMachine):
         self.slots = 2
         self.rate: Rate | None = None
         self.keyed = self.paused = False
-        #: Values that had been given a time for their token were taken away.
+        self.home = ""
+        #: The times that were given for tokens do not hold: values were taken away, or the clock stepped back.
         self.gaps = False
 
     def teardown(self) -> None:
@@ -60,9 +61,10 @@ class Machine(RuleBasedStateMachine):
         keyed=st.booleans(),
         rate=st.sampled_from([None, None, Rate(10, per=1, burst=2), Rate(1, per=5)]),
         deliveries=st.sampled_from([0, 2]),
+        home=st.sampled_from(["", "{h}"]),
     )
-    def begin(self, keyed: bool, rate: Rate | None, deliveries: int) -> None:
-        self.keyed, self.rate = keyed, rate
+    def begin(self, keyed: bool, rate: Rate | None, deliveries: int, home: str) -> None:
+        self.keyed, self.rate, self.home = keyed, rate, home
         self.queue = attrs.evolve(self.queue, limit=deliveries)
 
     # -- what is done ------------------------------------------------------------------------------------------------
@@ -74,7 +76,7 @@ class Machine(RuleBasedStateMachine):
 
     def round(self, count: int) -> int:
         """One look and one admission. Gives how many values it dealt with."""
-        admitted, deliveries = told(self.queue, self.by, count, VISIBLE)
+        admitted, deliveries = told(self.queue, self.by, count, VISIBLE, self.home)
         for each in deliveries:
             self.held[each.value] = each, self.now_us + VISIBLE * 1_000_000
             self.retrying.discard(each.value)
@@ -133,6 +135,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(span=st.sampled_from([1000, 60_000]))
     def the_clock_steps_back(self, span: int) -> None:
+        self.gaps = True
         self.now_us -= span * MS
         self.admin.set(CLOCK_KEY, self.now_us)
 

@@ -205,6 +205,57 @@ def test_a_rate_gives_every_token_of_ten_seconds(client: Any, queue: Any, url: s
     assert count >= 1100 - 20
 
 
+@pytest.mark.parametrize("named", [False, True])
+def test_one_limit_of_two_queues_and_two_workers(client: Any, queue: Any, url: str, admin: Any, named: bool) -> None:
+    """By one function, or by a name that several functions give."""
+    gate = Gate()
+
+    def partner(value: str) -> None:
+        gate.wait()
+
+    def others(value: str) -> None:
+        gate.wait()
+
+    limit = Limit(3, name="partner") if named else Limit(3)
+    workers = [Worker(client), Worker.connect(url, codec=StringCodec())]
+    for worker, name in zip(workers, ["orders", "bills"], strict=True):
+        worker.queue("parts", partitions=3)
+        worker.add_handler(partner, name, concurrency=8, limit=limit)
+        worker.add_handler(others if named else partner, "parts", concurrency=8, limit=limit)
+    with (
+        client.blocking_queue("bills") as bills,
+        client.blocking_queue("parts", partitions=3) as parts,
+        running(workers[0], gate),
+        running(workers[1], gate),
+    ):
+        for number in range(12):
+            for each in (queue, bills):
+                each.add(f"v{number}")
+            parts.add(f"v{number}", key=f"v{number}")
+        eventually(lambda: gate.inside == 3)
+        eventually(lambda: queue.size() + bills.size() + parts.size() == 0)
+        gate.open()
+        for name in ["orders", "bills", *redisson_dq.partition_names("parts", 3)]:
+            at_rest(admin, name)
+    assert (gate.entered, gate.most) == (36, 3)
+
+
+def test_one_rate_of_two_queues(client: Any, queue: Any, admin: Any) -> None:
+    ledger = Ledger()
+    worker = Worker(client)
+    for name in ("orders", "bills"):
+        worker.add_handler(ledger.handle, name, concurrency=8, rate=Rate(20, per=1, burst=5))
+    with client.blocking_queue("bills") as bills:
+        for each in (queue, bills):
+            each.add_all([f"v{number}" for number in range(10)])
+        with running(worker):
+            assert len(ledger.some(20)) == 20
+    received = sorted(event.delivery.received.timestamp() for event in ledger.events)
+    for first in range(20):
+        for last in range(first, 20):
+            assert last - first + 1 <= 5 + 1 + (received[last] - received[first] + 0.001) * 20, (first, last)
+
+
 @pytest.mark.parametrize(
     ("options", "partitions"),
     [({"limit": Limit(1)}, None), ({"rate": Rate(2, per=600)}, None), ({"limit": Limit(1)}, 3)],

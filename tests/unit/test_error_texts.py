@@ -330,7 +330,7 @@ def test_an_unknown_option_is_named_with_the_nearest(
 def test_an_option_like_no_other_gives_the_list() -> None:
     with pytest.raises(UnknownOptionError) as caught:
         Limit(zzz=1)  # type: ignore[call-arg]
-    assert str(caught.value) == "Limit() has no option 'zzz'; it takes slots"
+    assert str(caught.value) == "Limit() has no option 'zzz'; it takes name, slots"
     with pytest.raises(UnknownOptionError, match=r"^LongCodec\(\) has no option 'charset'; it takes none$"):
         codecs.LongCodec(charset="utf-8")  # type: ignore[call-arg]
 

@@ -18,6 +18,7 @@ from redisson_dq._times import Delay
 from redisson_dq.requests.inner.leased_side import LeasedSide
 from redisson_dq.requests.inner.ready_side import BoundedSide, ReadySide
 from redisson_dq.wire.blocking import RoundRobin, Waitable
+from redisson_dq.wire.keys import map_name, tag_of
 from redisson_dq.wire.lease_source import LeaseSource
 from redisson_dq.wire.partitions import partition_names
 from redisson_dq.working.admission import AdmitArguments, Admitting
@@ -98,6 +99,8 @@ class Intake:
         self.leaser = Leaser(runtime, sides_of(name, settings, runtime.options), runtime.connections.check)
         self._visibility_timeout = timeout_of(settings)
         self._owner = owner
+        self._name_mapper = runtime.options.name_mapper
+        self._is_cluster = runtime.connections.is_cluster
         #: Receives its values.
         self.fetcher: Fetching | None = None
         #: Takes the acks that the next receive may carry.
@@ -123,7 +126,13 @@ class Intake:
 
     def admission_of(self, data: Sequence[bytes], side: LeasedSide[Any]) -> AdmitArguments:
         """The arguments of ``admit.lua`` for the values that were seen, each of them once."""
-        return self.admitting.words(self.reception.handlers, [self._read(each, side) for each in dict.fromkeys(data)])
+        read = [self._read(each, side) for each in dict.fromkeys(data)]
+        return self.admitting.words(self.reception.handlers, read, lambda name: self._home(name, side))
+
+    def _home(self, name: str, side: LeasedSide[Any]) -> str:
+        """The keys of a limit are in one hash slot with the queue. So in a cluster the queues of one tag share it."""
+        mapped = map_name(name, self._name_mapper)
+        return f"{{{tag_of(side.keys.ready)}}}:{mapped}" if self._is_cluster else f"{{{mapped}}}"
 
     def _read(self, data: bytes, side: LeasedSide[Any]) -> tuple[bytes, Any, bool]:
         values, error = side.decoded([data])

@@ -1,7 +1,7 @@
 -- Counts the tokens of a rate, on the server's clock.
--- KEYS: turns
+-- INCLUDE: shared_limit
 --
---   turns    'b' .. limit   since when tokens are counted; how many there were then; until when values that wait for a
+--   turns    'b' .. rate    since when tokens are counted; how many there were then; until when values that wait for a
 --                           token were given times. Times are in us
 --
 -- Tokens come evenly until the bucket is full. All numbers are whole, so rounding neither loses nor makes a token.
@@ -12,8 +12,9 @@ local LEFT_US = 5000000
 
 -- The bucket of a limit now: how many tokens it has, and until when times were given. The notes of a call that takes a
 -- token are in from and level. The notes of a call that takes none are in noted_from and noted_level.
-local function bucket_of(limit, count, per_us, size, now_us)
-  local text = redis.call('HGET', keys.turns, 'b' .. limit) or ''
+local function bucket_of(limit, now_us)
+  local count, per_us, size = limit.tokens, limit.per_us, limit.size
+  local text = redis.call('HGET', rate_key(limit.rate_home), 'b' .. limit.rate) or ''
   local from, level, booked = string.match(text, '^(%d+) (%-?%d+) (%d+)$')
   from, level, booked = tonumber(from), tonumber(level), tonumber(booked)
   -- After a step back of the clock the noted time tells nothing.
@@ -43,5 +44,5 @@ local function bucket_of(limit, count, per_us, size, now_us)
 end
 
 local function write_bucket(limit, from, level, booked)
-  redis.call('HSET', keys.turns, 'b' .. limit, string.format('%.0f %.0f %.0f', from, level, booked))
+  redis.call('HSET', rate_key(limit.rate_home), 'b' .. limit.rate, string.format('%.0f %.0f %.0f', from, level, booked))
 end

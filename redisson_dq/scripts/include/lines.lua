@@ -1,13 +1,13 @@
 -- Keeps values of one key in line, and those that wait for a slot of a limit.
 -- KEYS: ready, timeout, envelopes, leases, deliveries, histories, history_ends, lines, turns, handled
--- INCLUDE: clock, envelope, find, delivery_record, forms, unlearn, leave, keep_alive, turn
+-- INCLUDE: clock, envelope, find, delivery_record, forms, unlearn, leave, keep_alive, turn, shared_limit
 --
 --   lines    'k' .. key .. number     a turn: the place of a value among those of its key, as they came
 --            'w' .. limit .. number   a turn of a value that waits for a slot of a limit
 --            's' .. limit .. id       a slot, which ends with the lease of this id
 --            'c' .. limit .. id       a value that was called up for a free slot, and has not come to it yet
 --   turns    turn                     id of the lease, or of the waiting entry, by which its value is known now
---            's' .. id                the limit that a lease has a slot of
+--            's' .. id                the limit that a lease has a slot of, and its home (shared_limit.lua)
 --            'u' .. id                what a lease is unique by, and for how many ms from its ack on
 --   handled  what a value is unique by -> until when an equal one is a duplicate
 --
@@ -15,7 +15,7 @@
 -- that stands in line is a lease, a waiting entry, or ready. A turn whose value is none of them is void.
 local LINING = {
   'HDEL', 'HGET', 'HSET', 'LREM', 'LPUSH', 'PEXPIRE', 'PTTL', 'ZADD', 'ZCOUNT', 'ZRANGE', 'ZRANGEBYLEX', 'ZRANGEBYSCORE',
-  'ZREM', 'ZSCORE',
+  'ZREM', 'ZREVRANGEBYLEX', 'ZSCORE',
 }
 -- The turns whose leases this call has granted, and not written yet.
 local begun = {}
@@ -190,15 +190,29 @@ local function leave_line(d, now_ms)
   end
 end
 
--- Gives the slot of an ended lease to the next value that waits for one.
+-- Calls up the next value of this queue that waits for a slot of a limit. Tells whether there was one.
+local function call_next_of_limit(limit, now_ms)
+  local value = next_of_limit(limit, now_ms)
+  if value then
+    redis.call('LPUSH', keys.ready, value)
+  end
+  return value ~= nil
+end
+
+-- Gives the slot of an ended lease to the next value that waits for one. Of a shared limit a value of another queue is
+-- called up too, as nobody may receive from this one. The first to come has the slot, and the other one waits again.
 local function leave_slot(id, now_ms)
-  local limit = redis.call('HGET', keys.turns, 's' .. id)
-  if limit then
+  local text = redis.call('HGET', keys.turns, 's' .. id)
+  if text then
+    local limit, home = string.sub(text, 1, 16), string.sub(text, 17)
     redis.call('HDEL', keys.turns, 's' .. id)
     redis.call('ZREM', keys.lines, 's' .. limit .. id)
-    local value = next_of_limit(limit, now_ms)
-    if value then
-      redis.call('LPUSH', keys.ready, value)
+    call_next_of_limit(limit, now_ms)
+    if home ~= '' then
+      redis.call('ZREM', slots_key(home), shared_slot(id))
+      offer_slot(home, 3, now_ms, function()
+        return call_next_of_limit(limit, now_ms)
+      end)
     end
   end
 end

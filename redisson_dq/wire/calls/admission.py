@@ -22,11 +22,15 @@ __all__ = ["Admitted", "LimitWords", "Seen", "admit", "peek"]
 class LimitWords:
     """A limit over all processes: so many slots, and so many tokens in so many us. 0: any number.
 
-    ``id`` has 16 bytes. ``size`` is how many tokens its bucket holds.
+    ``id`` and ``rate`` have 16 bytes, and name slots and tokens. Queues that give one home share them, and
+    without a home they are the queue's own (``shared_limit.lua``). ``size`` is how many tokens its bucket holds.
     """
 
     id: bytes
+    home: str = ""
     slots: int = 0
+    rate: bytes = attrs.field(default=attrs.Factory(lambda self: self.id, takes_self=True))
+    rate_home: str = ""
     tokens: int = 0
     per_us: int = 1
     size: int = 0
@@ -83,7 +87,8 @@ def admit(
     """
     args: list[Word] = [envelope.value, nonce, count, visible_us, delivery_limit, keys.word, len(limits)]
     for limit in limits:
-        args += (limit.id, limit.slots, limit.tokens, limit.per_us, limit.size)
+        args += (limit.id, limit.home, limit.slots)
+        args += (limit.rate, limit.rate_home, limit.tokens, limit.per_us, limit.size)
     for each in seen:
         args += (each.digest, each.key, each.limit, each.unique, each.unique_us)
 

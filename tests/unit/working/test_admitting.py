@@ -16,8 +16,8 @@ def test_values_of_two_looks_at_a_time_are_let_past_each() -> None:
     """One fetcher follows the other, and both look for a moment."""
     admitting = Admitting(lambda handler: True)
     handlers = [declared(print, "orders", rate=Rate(1))]
-    first = admitting.words(handlers, [(b"a", "a", True)])
-    second = admitting.words(handlers, [(b"b", "b", True)])
+    first = admitting.words(handlers, [(b"a", "a", True)], None)
+    second = admitting.words(handlers, [(b"b", "b", True)], None)
     admitting.leased([leased(b"a", 1)], first.passed)
     admitting.leased([leased(b"b", 2)], second.passed)
     assert [admitting.admits(id) for id in ("01", "02", "03")] == [False, False, True]

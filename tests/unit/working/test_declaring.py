@@ -54,17 +54,29 @@ class Sender:
 def test_two_functions_of_one_name_share_no_limit_by_mistake(first: Any, second: Any) -> None:
     made = worker.Worker.connect("redis://localhost:6379/0")
     made.add_handler(first, "orders", int, rate=Rate(1))
-    for options in ({"rate": Rate(1)}, {"limit": Limit(1)}):
-        with pytest.raises(ArgumentError, match="a name of its own"):
-            made.add_handler(second, "orders", str, **options)
-    with pytest.raises(ArgumentError, match="a name of its own"):
-        made.add_handler(first, "orders", str, rate=Rate(2))
-    # One function with one rate is meant to share it. Other queues, and what has no limit, are apart anyway.
-    made.add_handler(first, "orders", str, rate=Rate(1))
-    made.add_handler(second, "others", str, rate=Rate(1))
+    for queue in ("orders", "others"):
+        with pytest.raises(ArgumentError, match=r'share rate=: give each .* rate=Rate\(\.\.\., name="partner"\)'):
+            made.add_handler(second, queue, str, rate=Rate(1))
+        with pytest.raises(ArgumentError, match=r"shares rate= with a handler of queue 'orders', which has Rate\("):
+            made.add_handler(first, queue, str, rate=Rate(2))
+        # One function with one rate is meant to share it, and so are handlers that give one name.
+        made.add_handler(first, queue, str, rate=Rate(1))
+        made.add_handler(second, queue, str, rate=Rate(1, name="second"), limit=Limit(3))
     made.add_handler(second, "orders", bytes, key=len)
     made.remove_handler(first)
     made.add_handler(second, "orders", str, rate=Rate(2))
+
+
+def test_handlers_that_share_a_name_give_it_one_limit() -> None:
+    made = worker.Worker.connect("redis://localhost:6379/0")
+    made.add_handler(print, "orders", rate=Rate(10, name="partner"), limit=Limit(2, name="partner"))
+    made.add_handler(len, "bills", rate=Rate(10, name="partner"))
+    with pytest.raises(ArgumentError, match=r"shares limit= with a handler of queue 'orders', which has Limit\("):
+        made.add_handler(len, "mails", limit=Limit(3, name="partner"))
+    with pytest.raises(ArgumentError, match=r'rate= name= is a text such as "partner", not'):
+        Rate(10, name=5)  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match=r'limit= name= is a text such as "partner", not'):
+        Limit(10, name="")
 
 
 WRONG: list[tuple[dict[str, Any], str]] = [

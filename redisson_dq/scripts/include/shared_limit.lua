@@ -1,0 +1,73 @@
+-- Limits that several queues share: their slots and tokens are in keys of their own.
+-- KEYS: ready, timeout, envelopes, leases, deliveries, histories, history_ends, lines, turns
+--
+--   redisson_dq_slots:home   's' .. length of the id .. id .. queue   a slot that a lease of a queue has
+--                            'q' .. queue                             a queue in which values wait for a slot
+--   redisson_dq_rate:home    'b' .. limit                             the bucket (bucket.lua)
+--
+-- The home of a limit is its name in braces. In a cluster a queue's tag is before it, so that all are in one hash slot. Of
+-- a limit without a home all is in the queue's own keys.
+local function slots_key(home)
+  return 'redisson_dq_slots:' .. home
+end
+
+local function rate_key(home)
+  return home == '' and keys.turns or 'redisson_dq_rate:' .. home
+end
+
+local function shared_slot(id)
+  return 's' .. string.char(#id) .. id .. keys.ready
+end
+
+-- The key of another queue, as Redisson names it.
+local function key_of_queue(prefix, queue)
+  return prefix .. ':' .. (string.find(queue, '{', 1, true) and queue or '{' .. queue .. '}')
+end
+
+-- Carries out work on the keys of another queue. An error there is none of this call's.
+local function in_queue(queue, work)
+  local own = keys
+  keys = {ready = queue}
+  for name, prefix in pairs({
+    timeout = 'redisson_delay_queue_timeout', envelopes = 'redisson_delay_queue', leases = 'redisson_dq_leases',
+    deliveries = 'redisson_dq_deliveries', histories = 'redisson_dq_histories',
+    history_ends = 'redisson_dq_history_ends', lines = 'redisson_dq_lines', turns = 'redisson_dq_turns',
+  }) do
+    keys[name] = key_of_queue(prefix, queue)
+  end
+  local done, found = pcall(work)
+  keys = own
+  return done and found
+end
+
+-- How many slots of a shared limit are taken. Those of leases that have ended by themselves are free.
+local function shared_slots_taken(limit, now_ms)
+  local key = slots_key(limit.home)
+  local taken = redis.call('ZLEXCOUNT', key, '[s', '(t')
+  if taken < limit.slots then
+    return taken
+  end
+  for _, slot in ipairs(redis.call('ZRANGEBYLEX', key, '[s', '(t', 'LIMIT', 0, 10000)) do
+    local size = string.byte(slot, 2)
+    local id, queue = string.sub(slot, 3, 2 + size), string.sub(slot, 3 + size)
+    local ends = redis.pcall('ZSCORE', key_of_queue('redisson_dq_leases', queue), id)
+    if type(ends) ~= 'string' or tonumber(ends) <= now_ms then
+      redis.call('ZREM', key, slot)
+      taken = taken - 1
+    end
+  end
+  return taken
+end
+
+-- Offers a free slot to the values of some other queues, to other ones at each time. The argument call_up has values of
+-- a queue called up, and tells whether some were.
+local function offer_slot(home, most, now_ms, call_up)
+  local key = slots_key(home)
+  local queues = redis.call('ZRANGEBYLEX', key, '[q', '(r', 'LIMIT', 0, 1000)
+  for i = 1, math.min(most, #queues) do
+    local queue = string.sub(queues[(now_ms + i) % #queues + 1], 2)
+    if queue ~= keys.ready and not in_queue(queue, call_up) then
+      redis.call('ZREM', key, 'q' .. queue)
+    end
+  end
+end
