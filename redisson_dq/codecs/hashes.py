@@ -1,28 +1,33 @@
-"""Refuses keys and elements that were made to have one hash. Adding such a key to a dict takes time for each of the
-others.
+"""Refuses keys and elements that were made to meet in one place of Python's hash tables.
 
-Nobody knows the hashes of texts beforehand. The hashes of numbers, UUIDs and whatever consists of them are the same in
-every process. That of an int is its remainder by 2**61 - 1.
+Nobody knows the hashes of texts and bytes beforehand. The hashes of numbers, UUIDs and of objects of them are the same
+in every process. A writer of bytes can choose numbers that have one hash, or whose places in a dict or a set
+form one chain. To add such a key takes a step for each of the others.
+
+So the steps are counted before a dict or a set is made, as CPython takes them (``dictobject.c``, ``setobject.c``).
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections import defaultdict
-from collections.abc import Collection
+import sys
+from collections.abc import Collection, Iterator
+from contextlib import suppress
 from decimal import Decimal
 from enum import Enum
+from itertools import groupby
 from typing import Any
 
 import attrs
 
 from redisson_dq.codecs.faults import Malformed
 
-__all__ = ["FEW_KEYS", "SAME_HASH", "Hashes"]
+__all__ = ["FEW_KEYS", "ONE_CHAIN", "SAME_HASH", "Hashes"]
 
 #: So many keys of a container may have the same hash.
 FEW_KEYS = 16
 SAME_HASH = "keys or elements of which too many have the same hash"
+ONE_CHAIN = "keys or elements of which too many have their places in one chain"
 
 #: The number of comparisons that every value may take, and how many more are allowed for each key.
 _FREE = 100_000
@@ -30,49 +35,82 @@ _FOR_EACH_KEY = 8
 _MOST_PARTS = 1_000
 #: To compare an int with a Decimal, Python makes it a Decimal. For an int of more bits that takes too long.
 _MOST_BITS = 16_384
-_TEXTS = frozenset((str, bool, type(None)))
+
+#: So few keys of different hashes are in place sooner than their steps are counted.
+_SHORT_CHAIN = 256
+#: The steps that the keys of a value may take, and how many more for each key. Multiples of a power of two, such as
+#: the ids of Snowflake, take up to 35 each.
+_FREE_STEPS = 100_000
+_STEPS_FOR_EACH_KEY = 64
+_WORD = (1 << sys.hash_info.width) - 1
+_SHIFT = 5
+#: A set looks at the next places before it jumps.
+_NEXT_PLACES = 10
+
+#: Those of types whose hashes nobody knows beforehand.
+_UNKNOWN: tuple[Any, ...] = (str.__hash__, bytes.__hash__)
+_FEW_VALUES = (bool, type(None))
 
 
 class Hashes:
-    """Counts, for one value that is read, the comparisons that its keys of the same hash take."""
+    """Counts, for one value that is read, the steps that its keys take in Python's hash tables."""
 
-    __slots__ = ("_left",)
+    __slots__ = ("_left", "_steps")
 
     def __init__(self) -> None:
         self._left = _FREE
+        self._steps = _FREE_STEPS
 
-    def check(self, keys: Collection[Any], pos: int | None = None) -> None:
-        """Refuse keys or elements of a container when too many have the same hash. Raises Malformed. O(size).
+    def check(self, keys: Collection[Any], pos: int | None = None, kind: Any = dict) -> None:
+        """Refuse keys or elements of a container ``kind`` that take too many steps. Raises Malformed. O(size).
 
-        Elements without a hash pass: they are no keys. Equal keys pass too: only one of them is kept.
+        No key is looked at behind one without a hash: Python stops there. Equal keys pass: only one of them is kept.
         """
-        if len(keys) <= FEW_KEYS or all(kind in _TEXTS or issubclass(kind, Enum) for kind in set(map(type, keys))):
+        if len(keys) <= FEW_KEYS or all(map(_is_harmless, set(map(type, keys)))):
             return
-        try:
-            hashes = list(map(hash, keys))
-        except TypeError:
-            return
-        self._left += _FOR_EACH_KEY * len(keys)
-        if len(set(hashes)) == len(hashes):
-            return
-        groups: dict[int, list[Any]] = defaultdict(list)
-        for key, code in zip(keys, hashes, strict=True):
-            groups[code].append(key)
-        for group in groups.values():
-            if len(group) > 1:
-                self._compare(group, pos)
+        hashes: list[int] = []
+        with suppress(TypeError):
+            hashes.extend(map(hash, keys))
+        self._left += _FOR_EACH_KEY * len(hashes)
+        hashes = self._without_equal(keys, hashes, pos)
+        if len(hashes) > _SHORT_CHAIN:
+            self._steps += _STEPS_FOR_EACH_KEY * len(hashes)
+            is_set = isinstance(kind, type) and issubclass(kind, (set, frozenset))
+            self._steps = (_after_set if is_set else _after_dict)(hashes, self._steps)
+            if self._steps < 0:
+                raise Malformed(ONE_CHAIN, pos)
 
-    def _compare(self, group: list[Any], pos: int | None) -> None:
+    def _without_equal(self, keys: Collection[Any], hashes: list[int], pos: int | None) -> list[int]:
+        """The hashes of the keys without those that are equal to one before."""
+        by_hash = sorted(hashes)
+        if all(map(int.__ne__, by_hash, by_hash[1:])):
+            return hashes
+        numbered = sorted(enumerate(zip(hashes, keys, strict=False)), key=lambda each: each[1][0])
+        left: list[tuple[int, int]] = []
+        for code, group in groupby(numbered, key=lambda each: each[1][0]):
+            same = list(group)
+            different = self._compare([key for _, (_, key) in same], pos) if len(same) > 1 else (0,)
+            left += [(same[place][0], code) for place in different]
+        left.sort()
+        return [code for _, code in left]
+
+    def _compare(self, group: list[Any], pos: int | None) -> list[int]:
+        """The places of the keys that are equal to none before. All of them have one hash."""
         kinds = set(map(type, group))
         has_large = any(isinstance(key, int) and key.bit_length() > _MOST_BITS for key in group)
         if Decimal in kinds and has_large:
             raise Malformed(SAME_HASH, pos)
-        different: set[Any] = set()
-        for key in group:
+        different: dict[Any, int] = {}
+        for place, key in enumerate(group):
             self._left -= len(different) * _parts(key)
             if self._left < 0:
                 raise Malformed(SAME_HASH, pos)
-            different.add(key)
+            different.setdefault(key, place)
+        return list(different.values())
+
+
+def _is_harmless(kind: type) -> bool:
+    return kind in _FEW_VALUES or kind.__hash__ in _UNKNOWN or issubclass(kind, Enum)
 
 
 def _parts(key: Any) -> int:
@@ -90,3 +128,71 @@ def _parts(key: Any) -> int:
         elif kind is tuple:
             waiting += value
     return count
+
+
+def _dict_tables(count: int) -> Iterator[tuple[int, int]]:
+    """The length of each table that a dict gets while ``count`` keys are added, and how many of them fit in.
+
+    Without those of a short chain.
+    """
+    size, most = 8, 5
+    while most < count:
+        if most > _SHORT_CHAIN:
+            yield size, most
+        size *= 2
+        most = size * 2 // 3
+    yield size, count
+
+
+def _after_dict(hashes: list[int], left: int) -> int:
+    """``left`` without the steps of keys with these hashes in a dict. Negative where they are too many. O(steps)."""
+    for size, most in _dict_tables(len(hashes)):
+        mask = size - 1
+        taken = bytearray(size)
+        for code in hashes[:most]:
+            place = code & mask
+            if taken[place]:
+                rest = code & _WORD
+                while taken[place]:
+                    left -= 1
+                    rest >>= _SHIFT
+                    place = (place * 5 + rest + 1) & mask
+                if left < 0:
+                    return left
+            taken[place] = 1
+    return left
+
+
+def _after_set(hashes: list[int], left: int) -> int:
+    """``left`` without the steps of elements in a set. From each place CPython looks at the next ones before it jumps."""
+    size, added = 8, 0
+    in_order: list[int | None] = []
+    while added < len(hashes):
+        most = (size - 1) * 3 // 5 + 1
+        mask, last = size - 1, size - _NEXT_PLACES
+        codes = [code for code in in_order if code is not None]  # a larger table is filled from place to place
+        codes += hashes[added:most]
+        in_order = [None] * size
+        taken = bytearray(size)
+        free = taken.find
+        for code in codes:
+            place = code & mask
+            if taken[place]:
+                rest = code & _WORD
+                while taken[place]:
+                    found = free(0, place, place + _NEXT_PLACES) if place <= last else -1
+                    if found >= 0:
+                        place = found
+                        break
+                    left -= 1
+                    rest >>= _SHIFT
+                    place = (place * 5 + rest + 1) & mask
+                if left < 0:
+                    return left
+            taken[place] = 1
+            in_order[place] = code
+        added = most
+        wanted = most * 2 if most > 50_000 else most * 4
+        while size <= wanted:
+            size *= 2
+    return left

@@ -101,6 +101,8 @@ def remembered_order(value: Any) -> list[Any] | None:
     if table is None or len(table.keys) != len(value):
         return None
     if isinstance(value, (set, frozenset)):
+        if {*map(id, value)}.issuperset(map(id, table.keys)):
+            return list(table.keys)
         own = dict(zip(value, value, strict=True))
         try:
             return [own[key] for key in table.keys]

@@ -108,7 +108,7 @@ def collection_reader(java_name: str, kind: type, *, sorted_: bool = False, null
         made = values
         if not is_list:
             reader.check_hash(reader.size - before, start)
-            reader.check_keys(values, start)
+            reader.check_keys(values, start, kind)
             made = set_of(java_name, kind, values)
         elif is_list_of:
             made.of_class(java_name)  # type: ignore[attr-defined]

@@ -221,10 +221,10 @@ class Reader:
         if self._sizeless > MAX_SIZELESS:
             raise Malformed(f"more than {MAX_SIZELESS} elements without bytes", pos)
 
-    def check_keys(self, keys: Collection[Any], pos: int) -> None:
-        """Refuse keys or elements of a container when too many have the same hash."""
+    def check_keys(self, keys: Collection[Any], pos: int, kind: Any = dict) -> None:
+        """Refuse keys or elements of a container ``kind`` that take too many steps in its hash table."""
         if len(keys) > FEW_KEYS:
-            self._hashes.check(keys, pos)
+            self._hashes.check(keys, pos, kind)
 
     def check_hash(self, size: int, pos: int) -> None:
         """Refuse keys or elements of so many objects in all when their hashes would take too long."""

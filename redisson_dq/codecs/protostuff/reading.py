@@ -192,7 +192,7 @@ def _collected(reader: Reader, name: str, items: list[Any]) -> Any:
     if types.is_map(name):
         reader.hashes.check([key for key, _ in items], reader.start)
     elif not issubclass(COLLECTIONS[name], list):
-        reader.hashes.check(items, reader.start)
+        reader.hashes.check(items, reader.start, COLLECTIONS[name])
     return collected(name, items)
 
 

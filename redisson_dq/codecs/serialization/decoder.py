@@ -171,7 +171,7 @@ class Decoder:
         """The set of these elements, or Elements if Python cannot hold them in one; ``table``: see set_of."""
         before = self._size
         values = self.values(contents)
-        self._check_hashes(values, self._size - before, node)
+        self._check_hashes(values, self._size - before, node, kind)
         return set_of(java_name, kind, values, table)
 
     def map(self, node: Instance, java_name: str, kind: Any, pairs: list[Content], table: Table | None = None) -> Any:
@@ -198,13 +198,13 @@ class Decoder:
         remember_table(made, table)
         return made
 
-    def _check_hashes(self, keys: list[Any], size: int, node: Instance) -> None:
-        """Refuse keys whose hashes take too long, each by itself or, being the same, all together."""
-        if any(type(key).__hash__ is None for key in keys):
+    def _check_hashes(self, keys: list[Any], size: int, node: Instance, kind: Any = dict) -> None:
+        """Refuse keys whose hashes take too long, each by itself or all together in a hash table."""
+        if not keys or type(keys[0]).__hash__ is None:
             return
         self.spend(size, node)
         try:
-            self._hashes.check(keys, node.offset)
+            self._hashes.check(keys, node.offset, kind)
             for key in keys[:FEW_KEYS]:
                 hash(key)
         except (Malformed, RecursionError):

@@ -247,14 +247,13 @@ def _read_map(data: bytes, pos: int, s: _Stream, depth: int, found: Class) -> tu
     if code != stream.BLOCK_DATA or length != 8 or not 0 <= 2 * size <= len(data) - pos:
         raise Unusual
     made: dict[Any, Any] = {}
+    kinds = _KEYS if size <= FEW_KEYS else _STR  # the decoder looks at the hashes of many numbers
     for _ in range(size):
         key, pos = s.value(data, pos, depth + 1)
-        if type(key) not in _KEYS:
+        if type(key) not in kinds:
             raise Unusual
         made[key], pos = s.value(data, pos, depth + 1)
     if data[pos] != stream.END_BLOCK_DATA or len(made) != size:
-        raise Unusual
-    if size > FEW_KEYS and set(map(type, made)) != _STR:
         raise Unusual
     pos += 1
     if found.desc.name == "java.util.HashMap":
@@ -271,7 +270,7 @@ def _read_map(data: bytes, pos: int, s: _Stream, depth: int, found: Class) -> tu
 
 
 _KEYS = frozenset((str, int, Long, bool))
-_STR = {str}
+_STR = frozenset((str,))
 #: By name: how the objects of a class of the JDK are read.
 _READ: dict[str, Any] = {
     "java.lang.Boolean": _boxed(">?", 1, 1, bool),

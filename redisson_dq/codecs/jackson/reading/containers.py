@@ -154,7 +154,7 @@ def collection_of_items(reader: NodeReaderProtocol, name: str, kind: Any, values
         if isinstance(made, ListOf):
             made.of_class(name)
         return made
-    reader.hashes.check(values)
+    reader.hashes.check(values, kind=kind)
     return set_of(name, kind, values)
 
 

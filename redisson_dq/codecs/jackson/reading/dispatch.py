@@ -87,8 +87,8 @@ class Reader:
         self.is_json = is_json
         self.is_compared = is_compared
         self.doubts = Doubts()
-        #: By ``@id``: the exceptions that were read.
-        self.throwables: dict[int, Any] = {}
+        #: By ``@id``, in hexadecimal: the exceptions that were read. The bytes choose it, so a number is no key.
+        self.throwables: dict[str, Any] = {}
         self.hashes = Hashes()
         #: Smile names a key again in a byte, so there is one object for all its places.
         self.keys: dict[tuple[str, str], Any] = {}

@@ -128,13 +128,14 @@ def throwable(reader: NodeReaderProtocol, name: str, node: Object, depth: int) -
     number = found.pop("@id", None)
     made = made_of(name, found)
     if type(number) is int:
-        reader.throwables[number] = made
+        reader.throwables[hex(number)] = made
     return made
 
 
 def same_throwable(reader: NodeReaderProtocol, number: int) -> Any:
     """The exception that was read before with this ``@id``. To write it at each place could take far more bytes."""
-    if number not in reader.throwables:
+    found = reader.throwables.get(hex(number))
+    if found is None:
         raise Malformed(f"there is no exception with the @id {shorten(str(number), 20)} before its use")
     reader.doubts.note(Doubt.SHARED_EXCEPTION)
-    return reader.throwables[number]
+    return found

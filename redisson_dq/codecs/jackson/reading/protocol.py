@@ -25,7 +25,7 @@ class NodeReaderProtocol(PlanReader, Protocol):
     doubts: Doubts
     hashes: Hashes
     keys: dict[tuple[str, str], Any]
-    throwables: dict[int, Any]
+    throwables: dict[str, Any]
     is_compared: bool
     is_own: bool
 
