@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import datetime, timedelta, timezone
 from typing import Any, NamedTuple, NoReturn
 
@@ -80,9 +80,10 @@ class Filter:
     found = [row for row in page.rows if wanted(row, reader.read(row.data))]
     """
 
-    def __init__(self, text: str) -> None:
-        """Raises FilterError, which is an ArgumentError and says where."""
+    def __init__(self, text: str, *, hidden: Collection[str] = ()) -> None:
+        """``hidden`` are fields of items that it may not ask for. Raises FilterError, an ArgumentError that says where."""
         self.text = text
+        self._hidden = hidden
         self._needs_value = False
         if len(text) > _LONGEST:
             raise FilterError(text, _LONGEST, f"at most {_LONGEST} characters are read")
@@ -150,6 +151,9 @@ class Filter:
         if token.kind != "word" or token.text.lower() in ("and", "or", "in"):
             self._fail("the name of a field is wanted")
         self._at += 1
+        if token.text.lower() in self._hidden:
+            self._at -= 1
+            self._fail(f"{token.text} cannot be asked for, as fields are masked: another field is wanted")
         get = self._field(token.text)
         following = self._next
         if following.kind == "operator":

@@ -15,9 +15,19 @@ from redisson_dq._texts import described, nearest
 from redisson_dq.codecs.base import Codec
 from redisson_dq.doctor import entries, fleet, flow, replication, rights, server, timing, values
 from redisson_dq.doctor.addresses import has_password, redis_cli_options
-from redisson_dq.doctor.findings import CannotRun, Finding, Misnamed, Report, Result, Severity, Status, addressed
+from redisson_dq.doctor.findings import (
+    CannotRun,
+    Finding,
+    Misnamed,
+    OfValue,
+    Report,
+    Result,
+    Severity,
+    Status,
+    addressed,
+)
 from redisson_dq.doctor.sight import Sight
-from redisson_dq.errors import ArgumentError, RedissonDQError
+from redisson_dq.errors import ArgumentError, CodecError, EnvelopeError, RedissonDQError
 
 __all__ = ["CHECKS", "Check", "diagnose"]
 
@@ -174,10 +184,10 @@ def _run(check: Check, sight: Sight) -> tuple[Result, list[Finding]]:
             more = f", and {len(sight.refused) - 1} more queues" if len(sight.refused) > 1 else ""
             raise CannotRun(f"{name}{more} cannot be looked at: {refusal}")
     except (CannotRun, RedissonDQError) as error:
-        reason = str(error)
+        reason = OfValue(error) if isinstance(error, (CodecError, EnvelopeError)) else str(error)
     except Exception as error:
         logger.exception("unexpected error in the check %s", check.id)
-        reason = described(error)
+        reason = OfValue(described(error))
     if any(each.severity is Severity.PROBLEM for each in found):
         status = Status.PROBLEM
     elif found:

@@ -18,6 +18,7 @@ __all__ = [
     "Finding",
     "FindingFields",
     "Misnamed",
+    "OfValue",
     "Report",
     "ReportFields",
     "Result",
@@ -31,6 +32,13 @@ __all__ = [
 
 #: The logs of a server are read back for so many seconds.
 RECENTLY_S = 3600
+
+
+class OfValue(str):
+    """A text that may have bytes of a value, in evidence and commands. The dashboard hides it where fields are masked.
+
+    :func:`redis_cli` makes one where a word is bytes: names of keys are text.
+    """
 
 
 class Severity(str, enum.Enum):
@@ -214,7 +222,7 @@ def redis_cli(*words: str | bytes | int) -> str:
     if any(isinstance(word, bytes) for word in words):
         # An argument cannot have a NUL. redis-cli itself knows the escapes.
         line = " ".join(_escaped(word) for word in words)
-        return f"printf '%s\\n' {shell_word(line)} | redis-cli"
+        return OfValue(f"printf '%s\\n' {shell_word(line)} | redis-cli")
     return "redis-cli " + " ".join(shell_word(str(word)) for word in words)
 
 
@@ -223,7 +231,8 @@ def addressed(line: str, options: Sequence[str]) -> str:
     program = " ".join(("redis-cli", *map(shell_word, options)))
     if line.startswith("redis-cli "):
         return f"{program}{line.removeprefix('redis-cli')}"
-    return f"{line.removesuffix('redis-cli')}{program}" if line.endswith("| redis-cli") else line
+    found = f"{line.removesuffix('redis-cli')}{program}" if line.endswith("| redis-cli") else line
+    return OfValue(found) if isinstance(line, OfValue) else found
 
 
 def _escaped(word: str | bytes | int) -> str:

@@ -161,9 +161,9 @@ class Dashboard:
             except AccessRefused as error:
                 return self._refused(error, request, links)
             except (NotFound, RedissonDQError) as error:
-                return self._failed(trouble_of(error), request, links)
-            except Exception:
-                logger.exception("unexpected error in the dashboard, at %s", page.path)
+                return self._failed(trouble_of(error, self.masks.error(error)), request, links)
+            except Exception as error:
+                self.masks.log(logger, error, "unexpected error in the dashboard, at %s", page.path)
                 trouble = Trouble(
                     status=500,
                     title="This page failed",

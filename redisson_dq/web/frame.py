@@ -14,6 +14,7 @@ import markupsafe
 from redisson_dq._redis.errors import is_login_refused, serves_nobody
 from redisson_dq._shell import safe
 from redisson_dq._texts import counted
+from redisson_dq.doctor import OfValue
 from redisson_dq.errors import ArgumentError, RedisConnectionError, RedissonDQError, WrongTypeError
 from redisson_dq.web.paths import segment_of
 from redisson_dq.web.routing import NotFound
@@ -70,9 +71,8 @@ class Trouble:
     go_on: str = ""
 
 
-def trouble_of(error: Exception) -> Trouble:
-    """An error as its page shows it."""
-    text = str(error)
+def trouble_of(error: Exception, text: str) -> Trouble:
+    """An error as its page shows it, with the text of it that may be shown."""
     if isinstance(error, NotFound):
         return Trouble(status=404, title="Not found", text=text, hint=error.hint, go_on=error.go_on)
     if isinstance(error, ArgumentError):
@@ -99,7 +99,7 @@ def trouble_of(error: Exception) -> Trouble:
 
 def last_figures(error: Exception) -> str:
     """An error as pages show it that go on with the figures from before."""
-    trouble = trouble_of(error)
+    trouble = trouble_of(error, str(error))
     return f"{trouble.title}, and the figures are the last that were seen: {trouble.text.rstrip('.')}."
 
 
@@ -129,8 +129,9 @@ def _visible(value: object) -> object:
     """Any text of a template as terminals show it. With control characters and marks of direction as they are, a name
     would look like another one. The filter ``unchanged`` is for what forms and scripts send back.
     """
-    if type(value) is not str:
+    if type(value) not in (str, OfValue):
         return value
+    assert isinstance(value, str)
     return safe(value if len(value) <= _LONGEST else f"{value[:_LONGEST]}…")
 
 

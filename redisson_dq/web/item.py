@@ -86,7 +86,7 @@ class ItemView:
     source: str
     every: str
     envelope: str
-    size: int
+    size: int | None
     codec: str
     sure: str
     java_class: str
@@ -120,11 +120,9 @@ def item(
     row = find_row(client, queue, id, partitions=partitions, head=_HEAD, most=MOST_LOOKED, after=after or None)
     if row is None:
         return None
-    reader = masks.reader(codec or None)
-    decoded = reader.read(row.data, is_whole=row.is_whole)
-    hidden = masks.hidden_by(reader)
+    row, decoded = masks.seen(row, masks.reader(codec or None))
     nodes = [] if decoded.error else list(_limited(decoded.value))
-    shown = b"" if masks else row.data[:_BYTES]
+    shown = row.data[:_BYTES]
     return ItemView(
         queue=queue,
         partition=row.queue,
@@ -136,11 +134,11 @@ def item(
         late_by=row.late,
         moments=tuple(_moments(row)),
         attempts=row.attempts,
-        reason=masks.reason(row.reason, hidden)[:_LONGEST_REASON],
+        reason=row.reason[:_LONGEST_REASON],
         source=row.source,
         every=row.every,
         envelope=row.envelope,
-        size=row.size,
+        size=None if masks else row.size,
         codec=decoded.codec,
         sure=str(decoded.sure),
         java_class=decoded.java_class,
@@ -149,7 +147,7 @@ def item(
         is_cut=not row.is_whole or len(nodes) > _MOST_NODES,
         hex_lines=tuple(_hex_lines(shown)),
         bytes_are_cut=bool(shown) and row.size > len(shown),
-        context=tuple(masks.pairs(row.context, hidden)),
+        context=tuple(row.context.items()),
         codecs=() if masks else tuple(_codecs(row, decoded.codec)),
         is_masked=bool(masks),
     )

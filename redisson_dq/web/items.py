@@ -48,7 +48,8 @@ class ShownItem:
     ``due_in_words`` is it from now on. ``late_by`` is how long an item that waits has been due, else None. ``at`` is
     when it was received or died. ``preview`` is the value in 256 bytes of JSON or hex at most; ``is_cut`` says that
     there is more of it. ``codec`` and ``sure`` (``certain``, ``likely``, ``possible``, ``given``) say how it was read,
-    and ``error`` why it was not. ``java_class`` is its class, without quotes; often empty. ``size`` is in bytes.
+    and ``error`` why it was not. ``java_class`` is its class, without quotes; often empty. ``size`` is in bytes, None where fields are
+    masked, as it would tell the length of one.
     ``every`` is the rule of a recurring offer.
     """
 
@@ -63,7 +64,7 @@ class ShownItem:
     reason: str
     every: str
     envelope: str
-    size: int
+    size: int | None
     codec: str
     sure: str
     java_class: str
@@ -128,7 +129,7 @@ def items(
     """
     if state not in STATES:
         raise ArgumentError(f"there is no state {state!r}: {', '.join(STATES)}")
-    wanted, error, position = _filter(filter)
+    wanted, error, position = _filter(filter, masks)
     from_ms, to_ms = _in_calendar(from_ms), _in_calendar(to_ms)
     reader = masks.reader(codec or None)
     look = _PageReader(client, queue, state, partitions, masks, reader)
@@ -136,7 +137,7 @@ def items(
     if after is None and from_ms is not None and state in ("waiting", "in-flight"):
         after = cursor_at(state, from_ms, partitions)
     look.read(after, wanted, min(limit, _MOST_ROWS) if not error else 0, to_ms)
-    shown = [_row(row, decoded) for row, decoded in look.found]
+    shown = [_row(row, decoded, is_masked=bool(masks)) for row, decoded in look.found]
     fields = _fields(decoded for _, decoded in look.found)
     classes = {decoded.java_class for _, decoded in look.found if decoded.java_class}
     return ItemsView(
@@ -156,7 +157,7 @@ def items(
         from_ms=from_ms,
         to_ms=to_ms,
         now=look.now,
-        fields=(*_OF_ITEMS, *sorted(fields)),
+        fields=(*(each for each in _OF_ITEMS if not masks or each != "size"), *sorted(fields)),
         classes=tuple(sorted(classes)),
         is_masked=bool(masks),
         actions=actions,
@@ -167,13 +168,13 @@ def _in_calendar(ms: int | None) -> int | None:
     return None if ms is None else max(0, min(ms, LAST_MS))
 
 
-def _filter(text: str) -> tuple[Filter | None, str, int | None]:
+def _filter(text: str, masks: Masks) -> tuple[Filter | None, str, int | None]:
     if not text.strip():
         return None, "", None
     from redisson_dq.browsing import FilterError
 
     try:
-        return Filter(text), "", None
+        return masks.filter_of(text), "", None
     except FilterError as error:
         return None, str(error), error.position
 
@@ -228,14 +229,12 @@ class _PageReader:
         )
 
     def _judge(self, row: SeenItem, wanted: Filter | None) -> None:
-        decoded = self._reader.read(row.data, is_whole=row.is_whole)
-        hidden = self._masks.hidden_by(self._reader)
-        seen = self._masks.row(row, hidden)
+        seen, decoded = self._masks.seen(row, self._reader)
         if wanted is None or wanted(seen, decoded):
             self.found.append((seen, decoded))
 
 
-def _row(row: SeenItem, decoded: DecodedValue) -> ShownItem:
+def _row(row: SeenItem, decoded: DecodedValue, *, is_masked: bool) -> ShownItem:
     preview, is_cut = _preview(row, decoded)
     return ShownItem(
         id=row.id,
@@ -249,7 +248,7 @@ def _row(row: SeenItem, decoded: DecodedValue) -> ShownItem:
         reason=_in_one_line(row.reason),
         every=row.every,
         envelope=row.envelope,
-        size=row.size,
+        size=None if is_masked else row.size,
         codec=decoded.codec,
         sure=str(decoded.sure),
         java_class=decoded.java_class,

@@ -1,41 +1,54 @@
-"""Hides fields of values wherever they would be shown, in lists, items, exports, filters and the log alike."""
+"""Decides what of a value leaves the dashboard: on pages, in JSON, in filters, in the log and in commands to copy.
+
+Everything that shows anything of a value gets it from here: an item from :meth:`Masks.seen`, a diagnosis from
+:meth:`Masks.report`, the text of an error from :meth:`Masks.error`, a filter from :meth:`Masks.filter_of`.
+"""
 
 from __future__ import annotations
 
 import json
+import re
+import traceback
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import attrs
 
+from redisson_dq._log import Log
 from redisson_dq._texts import digits
-from redisson_dq.browsing import DecodedValue, SeenItem, ValueReader
+from redisson_dq.browsing import DecodedValue, Filter, SeenItem, ValueReader
 from redisson_dq.browsing.values import CLASS
-from redisson_dq.doctor import Finding, Report
-from redisson_dq.errors import ArgumentError
+from redisson_dq.doctor import Finding, OfValue, Report
+from redisson_dq.errors import ArgumentError, CodecError, EnvelopeError
 
 __all__ = ["HIDDEN", "Masks", "MaskedReader"]
 
-#: Stands in the place of a hidden value.
+#: Replaces a hidden value.
 HIDDEN = "•••"
-# Evidence of the doctor that has bytes of a value, or the text of an error about one.
-_OF_VALUES = ("first", "bytes", "error")
-# Shorter texts stand in too many other texts by chance.
+# A shorter text is part of too many other texts by chance.
 _SHORTEST = 3
+# The name of a field, as a key of a map. Any other key is a value itself: a number, or the text of an object.
+_FIELD = re.compile(r"[^\W\d]+\d{0,2}[^\W\d]*")
+# The remedy in the place of commands with bytes of a value.
+_PRINTED_BY = "# run redisson-dq doctor in a terminal: the command has bytes of a value, and fields are masked here"
+_NOT_SHOWN = "not shown, as fields are masked and the value was not read whole"
 
 
 class Masks:
-    """The names of fields whose values nobody may see, at any depth of a value; letters count in either case.
+    """The names of fields whose values nobody may see, at any depth of a value. ``cardNumber`` is also ``card_number``.
 
-    A filter is applied to the masked value. So it finds nothing out about a hidden field. The field ``@class`` hides
-    the classes of values.
+    A filter is applied to the masked value. So it finds nothing out about a hidden field. The size of a value would
+    tell the length of what is hidden, so it is not shown either. The field ``@class`` hides the classes of values.
     """
 
     def __init__(self, fields: Iterable[str] = ()) -> None:
         self.fields = tuple(dict.fromkeys(each.strip().lower() for each in fields if each.strip()))
+        self._names = frozenset(map(_folded, self.fields))
 
     def __bool__(self) -> bool:
         return bool(self.fields)
+
+    # -- items -------------------------------------------------------------------------------------------------------
 
     def reader(self, codec: str | None = None) -> ValueReader:
         """The reader of values. With masks nobody chooses the codec: read as text, a value shows every field.
@@ -48,106 +61,155 @@ class Masks:
             raise ArgumentError("the codec cannot be chosen while fields are masked: as another one it would show them")
         return MaskedReader(self)
 
-    @staticmethod
-    def hidden_by(reader: ValueReader) -> frozenset[str] | None:
-        """The texts of the hidden fields of the last value that a reader has read; None where these are not known."""
-        return reader.hidden if isinstance(reader, MaskedReader) else frozenset()
+    def seen(self, row: SeenItem, reader: ValueReader) -> tuple[SeenItem, DecodedValue]:
+        """An item and its value, as far as anybody may see them. With masks the item has neither bytes nor a size."""
+        decoded = reader.read(row.data, is_whole=row.is_whole)
+        if not isinstance(reader, MaskedReader):
+            return row, decoded
+        context = dict(self._pairs(row.context, reader.hidden))
+        return attrs.evolve(row, data=b"", size=0, reason=self._reason(row.reason, reader.hidden), context=context), (
+            decoded
+        )
+
+    def filter_of(self, text: str) -> Filter:
+        """A filter. With masks it may not ask for sizes. Raises FilterError."""
+        return Filter(text, hidden=("size",) if self else ())
+
+    # -- values ------------------------------------------------------------------------------------------------------
 
     def masked(self, decoded: DecodedValue) -> DecodedValue:
         """The value without hidden fields. Of a value that could not be read nothing is left but its class."""
-        if not self:
-            return decoded
         if CLASS in self.fields:
             decoded = attrs.evolve(decoded, java_class="")
         if decoded.error:
-            return attrs.evolve(
-                decoded, value=HIDDEN, error="not shown, as fields are masked and it was not read whole"
-            )
+            return attrs.evolve(decoded, value=HIDDEN, error=_NOT_SHOWN)
         return attrs.evolve(decoded, value=self._plain(decoded.value))
+
+    def _is_hidden(self, name: str) -> bool:
+        return _folded(name) in self._names
 
     def _plain(self, value: Any) -> Any:
         if isinstance(value, Mapping):
-            return {
-                key: HIDDEN if str(key).lower() in self.fields else self._plain(each) for key, each in value.items()
-            }
+            made: dict[str, Any] = {}
+            for key, each in value.items():
+                name = str(key)
+                is_hidden = self._is_hidden(name)
+                made[name if is_hidden else self._key(name, made)] = HIDDEN if is_hidden else self._plain(each)
+            return made
         if isinstance(value, list):
             return [self._plain(each) for each in value]
-        return self.text(value) if isinstance(value, str) else value
+        return self._text(value) if isinstance(value, str) else value
 
-    def text(self, text: str) -> str:
+    def _key(self, key: str, made: Mapping[str, Any]) -> str:
+        """The key of a map, which may be an object's text. Hidden ones are numbered."""
+        text = key if _FIELD.fullmatch(key) else self._text(key)
+        if text == key or text not in made:
+            return text
+        return next(each for i in range(2, len(made) + 3) if (each := f"{text} {i}") not in made)
+
+    def _text(self, text: str) -> str:
         """A text that may hold fields, such as JSON inside JSON. It is hidden where it names a hidden field."""
-        if text.lstrip()[:1] in ("{", "["):
-            try:
-                return json.dumps(self._plain(json.loads(text)), ensure_ascii=False)
-            except (ValueError, RecursionError):
-                pass
-        folded = text.lower()
-        return HIDDEN if any(each in folded for each in self.fields) else text
+        inner = _json_in(text)
+        if inner is not None:
+            return json.dumps(self._plain(inner), ensure_ascii=False)
+        return HIDDEN if self._names_a_field(text) else text
 
-    def hidden_in(self, value: Any) -> frozenset[str]:
-        """The texts of all hidden fields of a value that was not masked."""
-        return frozenset(each for each in self._hidden(value, False) if len(each) >= _SHORTEST)
+    def _names_a_field(self, text: str) -> bool:
+        lower, folded = text.lower(), _folded(text)
+        return any(each in lower for each in self.fields) or any(each in folded for each in self._names)
 
-    def _hidden(self, value: Any, is_hidden: bool) -> Iterator[str]:
+    # -- texts about values ------------------------------------------------------------------------------------------
+
+    def hidden_in(self, value: Any) -> frozenset[str] | None:
+        """The texts of all hidden fields of a value that was not masked; None where not all of them are known."""
+        found = set(self._hidden(value, False))
+        return None if None in found else frozenset(each for each in found if each is not None)
+
+    def _hidden(self, value: Any, is_hidden: bool) -> Iterator[str | None]:
         if isinstance(value, Mapping):
             for key, each in value.items():
-                yield from self._hidden(each, is_hidden or str(key).lower() in self.fields)
+                name = str(key)
+                within = is_hidden or self._is_hidden(name)
+                if not within and self._key(name, {}) != name:
+                    yield None
+                yield from self._hidden(each, within)
         elif isinstance(value, list):
             for each in value:
                 yield from self._hidden(each, is_hidden)
-        elif is_hidden and value is not None:
-            yield digits(value)
+        elif isinstance(value, str):
+            inner = _json_in(value)
+            if inner is not None:
+                yield from self._hidden(inner, is_hidden)
+            elif is_hidden:
+                yield value if len(value) >= _SHORTEST else None
+            elif self._names_a_field(value):
+                yield None
+        elif is_hidden:
+            # A text about a yes or no tells it, whatever its words are. Of a fraction there are many forms.
+            text = digits(value) if type(value) is int else ""
+            yield text if len(text) >= _SHORTEST else None
 
-    def row(self, row: SeenItem, hidden: frozenset[str] | None) -> SeenItem:
-        """An item whose reason shows none of these texts. The text of an error often quotes a value."""
-        return row if not self or not row.reason else attrs.evolve(row, reason=self.reason(row.reason, hidden))
-
-    def reason(self, text: str, hidden: frozenset[str] | None) -> str:
+    def _reason(self, text: str, hidden: frozenset[str] | None) -> str:
         """The text of an error without the values of hidden fields. Nothing of it is left where these are not known."""
-        if not self or not text:
-            return text
-        if hidden is None:
-            return HIDDEN
-        return "\n".join(self.text(line) for line in _without(text, hidden).splitlines())
+        if not text or hidden is None:
+            return text and HIDDEN
+        return "\n".join(self._text(line) for line in _without(text, hidden).splitlines())
 
-    def pairs(self, context: Mapping[str, str], hidden: frozenset[str] | None) -> Iterator[tuple[str, str]]:
+    def _pairs(self, context: Mapping[str, str], hidden: frozenset[str] | None) -> Iterator[tuple[str, str]]:
         """The pairs of an offer's context, without hidden fields and their values."""
         for name, text in context.items():
-            if not self:
-                yield name, text
-            elif hidden is None or name.lower() in self.fields:
-                yield name, HIDDEN
-            else:
-                yield name, self.text(_without(text, hidden))
+            is_hidden = hidden is None or self._is_hidden(name)
+            yield name, HIDDEN if is_hidden or hidden is None else self._text(_without(text, hidden))
 
-    def report(self, report: Report) -> Report:
-        """A diagnosis without bytes of values, and without their classes where these are hidden."""
-        return report if not self else attrs.evolve(report, findings=tuple(map(self._finding, report.findings)))
+    def error(self, error: BaseException) -> str:
+        """The text of an error for a page and the log. That of a codec may quote the value."""
+        if self and isinstance(error, (CodecError, EnvelopeError)):
+            return f"{type(error).__name__}: its text is not shown, as fields are masked"
+        return str(error)
 
-    def _finding(self, found: Finding) -> Finding:
-        hidden, text, commands = set(_OF_VALUES), found.text, found.commands
-        if CLASS in self.fields:
-            hidden.add("classes")
-            text = text.partition(":")[0] if "classes" in found.evidence else text
-            commands = tuple(each for each in commands if "generate-classes" not in each)
-        return attrs.evolve(
-            found,
-            text=text,
-            evidence={name: HIDDEN if name in hidden else each for name, each in found.evidence.items()},
-            # A command that takes bytes from its input has an entry in it.
-            shown_by=HIDDEN if found.shown_by.startswith("printf ") else found.shown_by,
-            commands=commands,
-        )
+    def log(self, logger: Log, error: BaseException, text: str, *args: object) -> None:
+        """Logs an unexpected error. With masks without its text, which may quote a value."""
+        if not self:
+            logger.error(text, *args, exc_info=error)
+            return
+        frames = "".join(traceback.format_tb(error.__traceback__))
+        logger.error(f"{text}: %s\n%s", *args, type(error).__name__, frames.rstrip())
 
     def filter(self, text: str) -> str:
         """A filter as the log may have it."""
-        return HIDDEN if any(each in text.lower() for each in self.fields) else text
+        return HIDDEN if self._names_a_field(text) else text
+
+    # -- diagnoses ---------------------------------------------------------------------------------------------------
+
+    def report(self, report: Report) -> Report:
+        """A diagnosis without bytes of values, in commands too, and without their classes where these are hidden."""
+        if not self:
+            return report
+        results = tuple(attrs.evolve(each, reason=_shown(each.reason)) for each in report.results)
+        return attrs.evolve(report, findings=tuple(map(self._finding, report.findings)), results=results)
+
+    def _finding(self, found: Finding) -> Finding:
+        evidence, commands = dict(found.evidence), found.commands
+        text = found.text
+        if CLASS in self.fields and "classes" in evidence:
+            evidence["classes"], text = HIDDEN, text.partition(":")[0]
+        if CLASS in self.fields:
+            commands = tuple(each for each in commands if "generate-classes" not in each)
+        commands = tuple(dict.fromkeys(_shown(each, _PRINTED_BY) for each in commands))
+        return attrs.evolve(
+            found,
+            text=_shown(text),
+            evidence={name: _shown(each) for name, each in evidence.items()},
+            shown_by=_shown(found.shown_by),
+            commands=commands,
+            alternatives=min(found.alternatives, len(commands)),
+        )
 
 
 class MaskedReader(ValueReader):
     """Reads values without their hidden fields.
 
-    ``hidden`` has the texts of those of the last value, or None where it was not read whole: nobody knows them then.
+    ``hidden`` has the texts of those of the last value, or None where not all of them are known.
     """
 
     def __init__(self, masks: Masks) -> None:
@@ -161,6 +223,26 @@ class MaskedReader(ValueReader):
         found = self._inner.read(data, is_whole=is_whole)
         self.hidden = None if found.error or not is_whole else self._masks.hidden_in(found.value)
         return self._masks.masked(found)
+
+
+def _folded(name: str) -> str:
+    """A name as Java and Python both write it."""
+    return name.lower().replace("_", "").replace("-", "")
+
+
+def _json_in(text: str) -> Any:
+    """The object or the list that a text is, or None."""
+    if text.lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _shown(value: Any, instead: str = HIDDEN) -> Any:
+    """A part of a diagnosis. Those that have bytes of a value are hidden."""
+    return instead if isinstance(value, OfValue) else value
 
 
 def _without(text: str, hidden: frozenset[str]) -> str:

@@ -5,22 +5,19 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-import attrs
-
 from redisson_dq._sync.client import Client
-from redisson_dq.browsing import Filter, SeenItem
+from redisson_dq.browsing import SeenItem
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.mending import (
     MendedQueue,
     Selection,
-    filtered,
     found_by_id,
     select_aside,
     select_held,
     select_waiting,
 )
 from redisson_dq.web.deeds.kinds import WebDeed
-from redisson_dq.web.masks import MaskedReader, Masks
+from redisson_dq.web.masks import Masks
 
 __all__ = ["selected", "total_of"]
 
@@ -71,7 +68,7 @@ class _Chooser:
     def __init__(self, deed: WebDeed, masks: Masks) -> None:
         self._deed, self._masks = deed, masks
         self._reader = masks.reader()
-        self._is_wanted = filtered(Filter(deed.filter), self._reader) if deed.filter else None
+        self._wanted = masks.filter_of(deed.filter) if deed.filter else None
         self._ids, self._met = frozenset(deed.ids), set[str]()
         self._places: dict[str, Any] = {}
 
@@ -81,12 +78,7 @@ class _Chooser:
             named = {row.id, row.entry_id, place} & self._ids
             self._met |= named
             return bool(named)
-        if self._is_wanted is None:
-            return True
-        if row.reason and isinstance(self._reader, MaskedReader):
-            self._reader.read(row.data)
-            row = attrs.evolve(row, reason=self._masks.reason(row.reason, self._reader.hidden))
-        return self._is_wanted(row)
+        return self._wanted is None or self._wanted(*self._masks.seen(row, self._reader))
 
     def missed(self) -> list[str]:
         """The ids that no item has."""

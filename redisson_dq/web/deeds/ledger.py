@@ -9,7 +9,6 @@ from pathlib import Path
 from redisson_dq._log import Log
 from redisson_dq._sync.client import Client
 from redisson_dq._times import machine_us
-from redisson_dq.browsing import Filter
 from redisson_dq.errors import ArgumentError, RedissonDQError
 from redisson_dq.mending import MendedQueue
 from redisson_dq.web.deeds.acting import act, new_undo_file, put_back, when
@@ -53,7 +52,7 @@ class Deeds:
         if deed.state not in deed.kind.states:
             raise ArgumentError(f"{deed.kind.name} is for items that are {' or '.join(deed.kind.states)}")
         if deed.filter:
-            Filter(deed.filter)
+            self._masks.filter_of(deed.filter)
         if deed.kind.name == "reschedule":
             when(deed)
         if deed.kind.name == "offer":
@@ -113,7 +112,7 @@ class Deeds:
                 else:
                     deed.close_selection()
         except Exception as error:
-            deed.status, deed.error = "failed", _told(error)
+            deed.status, deed.error = "failed", self._told(error)
 
     def begin(self, deed: WebDeed) -> bool:
         """Notes that a deed is carried out from now on. False where it is not ready, or not any more."""
@@ -139,7 +138,7 @@ class Deeds:
                         writer.close()
             deed.status = "done"
         except Exception as error:
-            deed.status, deed.error = "failed", _told(error)
+            deed.status, deed.error = "failed", self._told(error)
         finally:
             deed.away = ""
             deed.close_selection()
@@ -160,7 +159,7 @@ class Deeds:
             put_back(deed, self._queue(deed))
             deed.status = "undone"
         except Exception as error:
-            deed.status, deed.error = "failed", _told(error)
+            deed.status, deed.error = "failed", self._told(error)
         finally:
             deed.away = ""
             tell_end(deed, self._masks, user, "put back", deed.undone)
@@ -168,10 +167,9 @@ class Deeds:
     def _queue(self, deed: WebDeed) -> MendedQueue:
         return MendedQueue(self._client, deed.queue, partitions=deed.partitions, away=deed.is_away)
 
-
-def _told(error: Exception) -> str:
-    """Why a deed failed. An unexpected error ends the deed too: nobody could stop one that goes on for ever."""
-    if isinstance(error, (RedissonDQError, OSError)):
-        return str(error)
-    logger.error("unexpected error in an action", exc_info=error)
-    return f"an unexpected error happened, and the log of the dashboard has its details: {type(error).__name__}"
+    def _told(self, error: Exception) -> str:
+        """Why a deed failed. An unexpected error ends the deed too: nobody could stop one that goes on for ever."""
+        if isinstance(error, (RedissonDQError, OSError)):
+            return self._masks.error(error)
+        self._masks.log(logger, error, "unexpected error in an action")
+        return f"an unexpected error happened, and the log of the dashboard has its details: {type(error).__name__}"
