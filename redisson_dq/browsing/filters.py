@@ -81,7 +81,7 @@ class Filter:
     """
 
     def __init__(self, text: str, *, hidden: Collection[str] = ()) -> None:
-        """``hidden`` are fields of items that it may not ask for. Raises FilterError, an ArgumentError that says where."""
+        """``hidden`` are fields of items that it may not ask for. Raises FilterError, which says where."""
         self.text = text
         self._hidden = hidden
         self._needs_value = False

@@ -19,7 +19,7 @@ from redisson_dq.doctor.findings import (
     CannotRun,
     Finding,
     Misnamed,
-    OfValue,
+    ValueText,
     Report,
     Result,
     Severity,
@@ -184,10 +184,10 @@ def _run(check: Check, sight: Sight) -> tuple[Result, list[Finding]]:
             more = f", and {len(sight.refused) - 1} more queues" if len(sight.refused) > 1 else ""
             raise CannotRun(f"{name}{more} cannot be looked at: {refusal}")
     except (CannotRun, RedissonDQError) as error:
-        reason = OfValue(error) if isinstance(error, (CodecError, EnvelopeError)) else str(error)
+        reason = ValueText(error) if isinstance(error, (CodecError, EnvelopeError)) else str(error)
     except Exception as error:
         logger.exception("unexpected error in the check %s", check.id)
-        reason = OfValue(described(error))
+        reason = ValueText(described(error))
     if any(each.severity is Severity.PROBLEM for each in found):
         status = Status.PROBLEM
     elif found:

@@ -18,7 +18,7 @@ __all__ = [
     "Finding",
     "FindingFields",
     "Misnamed",
-    "OfValue",
+    "ValueText",
     "Report",
     "ReportFields",
     "Result",
@@ -34,7 +34,7 @@ __all__ = [
 RECENTLY_S = 3600
 
 
-class OfValue(str):
+class ValueText(str):
     """A text that may have bytes of a value, in evidence and commands. The dashboard hides it where fields are masked.
 
     :func:`redis_cli` makes one where a word is bytes: names of keys are text.
@@ -222,7 +222,7 @@ def redis_cli(*words: str | bytes | int) -> str:
     if any(isinstance(word, bytes) for word in words):
         # An argument cannot have a NUL. redis-cli itself knows the escapes.
         line = " ".join(_escaped(word) for word in words)
-        return OfValue(f"printf '%s\\n' {shell_word(line)} | redis-cli")
+        return ValueText(f"printf '%s\\n' {shell_word(line)} | redis-cli")
     return "redis-cli " + " ".join(shell_word(str(word)) for word in words)
 
 
@@ -232,7 +232,7 @@ def addressed(line: str, options: Sequence[str]) -> str:
     if line.startswith("redis-cli "):
         return f"{program}{line.removeprefix('redis-cli')}"
     found = f"{line.removesuffix('redis-cli')}{program}" if line.endswith("| redis-cli") else line
-    return OfValue(found) if isinstance(line, OfValue) else found
+    return ValueText(found) if isinstance(line, ValueText) else found
 
 
 def _escaped(word: str | bytes | int) -> str:

@@ -13,7 +13,7 @@ from redisson_dq.browsing import ValueReader
 from redisson_dq.codecs.base import Codec
 from redisson_dq.doctor.entries import sampled_of
 from redisson_dq.doctor.facts import Looked
-from redisson_dq.doctor.findings import CannotRun, Finding, OfValue, Severity, redis_cli
+from redisson_dq.doctor.findings import CannotRun, Finding, ValueText, Severity, redis_cli
 from redisson_dq.doctor.flow import value_of
 from redisson_dq.doctor.recognising import UNKNOWN, families_of, reader_of
 from redisson_dq.doctor.sight import Sight
@@ -97,7 +97,7 @@ def quarantine(sight: Sight) -> Iterator[Finding]:
                 check="quarantine",
                 severity=Severity.PROBLEM,
                 text=f"{counted(unknown, 'entry is', 'entries are')} in no known format, and Redisson stops at them",
-                evidence={"unknown_entries": unknown, "first": OfValue(member[:64].hex()), **sampled_of(queue)},
+                evidence={"unknown_entries": unknown, "first": ValueText(member[:64].hex()), **sampled_of(queue)},
                 shown_by=_entry(queue.keys.timeout, member),
                 commands=(
                     queue.command("move"),
@@ -212,7 +212,7 @@ def _unfit(queue: Looked, values: list[bytes], expected: Codec) -> Iterator[Find
             "codec": expected.name,
             "unreadable": len(unfit),
             "of": len(values),
-            "error": OfValue(str(unfit[0][1])[:200]),
+            "error": ValueText(str(unfit[0][1])[:200]),
         }
         text = f"{len(unfit)} of {len(values)} sampled values are not in {expected.name}"
         yield _of_codec(queue, text, evidence, unfit[0][0])
@@ -224,7 +224,7 @@ def _of_codec(queue: Looked, text: str, evidence: dict[str, object], sample: byt
         check="codec",
         severity=Severity.PROBLEM,
         text=text,
-        evidence={**evidence, "bytes": OfValue(sample[:32].hex()), "sampled": len(_values(queue))},
+        evidence={**evidence, "bytes": ValueText(sample[:32].hex()), "sampled": len(_values(queue))},
         shown_by=shown_by,
         commands=(listed, "# let all services that offer to the queue use one codec"),
     )

@@ -14,7 +14,7 @@ import markupsafe
 from redisson_dq._redis.errors import is_login_refused, serves_nobody
 from redisson_dq._shell import safe
 from redisson_dq._texts import counted
-from redisson_dq.doctor import OfValue
+from redisson_dq.doctor import ValueText
 from redisson_dq.errors import ArgumentError, RedisConnectionError, RedissonDQError, WrongTypeError
 from redisson_dq.web.paths import segment_of
 from redisson_dq.web.routing import NotFound
@@ -129,7 +129,7 @@ def _visible(value: object) -> object:
     """Any text of a template as terminals show it. With control characters and marks of direction as they are, a name
     would look like another one. The filter ``unchanged`` is for what forms and scripts send back.
     """
-    if type(value) not in (str, OfValue):
+    if type(value) not in (str, ValueText):
         return value
     assert isinstance(value, str)
     return safe(value if len(value) <= _LONGEST else f"{value[:_LONGEST]}…")

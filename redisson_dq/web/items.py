@@ -48,8 +48,8 @@ class ShownItem:
     ``due_in_words`` is it from now on. ``late_by`` is how long an item that waits has been due, else None. ``at`` is
     when it was received or died. ``preview`` is the value in 256 bytes of JSON or hex at most; ``is_cut`` says that
     there is more of it. ``codec`` and ``sure`` (``certain``, ``likely``, ``possible``, ``given``) say how it was read,
-    and ``error`` why it was not. ``java_class`` is its class, without quotes; often empty. ``size`` is in bytes, None where fields are
-    masked, as it would tell the length of one.
+    and ``error`` why it was not. ``java_class`` is its class, without quotes; often empty. ``size`` is in bytes. It is
+    None where fields are masked, as it would tell the length of one.
     ``every`` is the rule of a recurring offer.
     """
 

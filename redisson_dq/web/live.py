@@ -219,7 +219,7 @@ class LiveStream:
                     was_away = False
             if self._live.doctor.made != diagnosed:
                 diagnosed = self._live.doctor.made
-                text += _event("doctor", json_bytes({"at": diagnosed, **await self._told_by_doctor()}))
+                text += _event("doctor", json_bytes({"at": diagnosed, **await self.told_by_doctor()}))
             if not text and loop.time() - told_at >= _IDLE:
                 text = [b": nothing new\n\n"]
 
@@ -239,7 +239,7 @@ class LiveStream:
         news = [each for each in queues if each.changed > seen or judged.get(each.name) != before.get(each.name)]
         return await self._live.rows(news), frozenset(each.name for each in queues), number
 
-    async def _told_by_doctor(self) -> dict[str, Any]:
+    async def told_by_doctor(self) -> dict[str, Any]:
         """The findings that the page of the tab shows above its figures, and the worst verdict of all it may see."""
         report, judged = self._live.doctor.report, self._live.judged
         # The doctor may have looked before there is a snapshot for this tab.

@@ -18,7 +18,7 @@ from redisson_dq._log import Log
 from redisson_dq._texts import digits
 from redisson_dq.browsing import DecodedValue, Filter, SeenItem, ValueReader
 from redisson_dq.browsing.values import CLASS
-from redisson_dq.doctor import Finding, OfValue, Report
+from redisson_dq.doctor import Finding, ValueText, Report
 from redisson_dq.errors import ArgumentError, CodecError, EnvelopeError
 
 __all__ = ["HIDDEN", "Masks", "MaskedReader"]
@@ -38,7 +38,7 @@ class Masks:
     """The names of fields whose values nobody may see, at any depth of a value. ``cardNumber`` is also ``card_number``.
 
     A filter is applied to the masked value. So it finds nothing out about a hidden field. The size of a value would
-    tell the length of what is hidden, so it is not shown either. The field ``@class`` hides the classes of values.
+    tell the length of a hidden field, so it is not shown either. The field ``@class`` hides the classes of values.
     """
 
     def __init__(self, fields: Iterable[str] = ()) -> None:
@@ -242,7 +242,7 @@ def _json_in(text: str) -> Any:
 
 def _shown(value: Any, instead: str = HIDDEN) -> Any:
     """A part of a diagnosis. Those that have bytes of a value are hidden."""
-    return instead if isinstance(value, OfValue) else value
+    return instead if isinstance(value, ValueText) else value
 
 
 def _without(text: str, hidden: frozenset[str]) -> str:

@@ -160,7 +160,7 @@ def test_the_stream_of_findings_does_not_show_it(pages: TestClient) -> None:
 
     assert pages.portal is not None
     for queue in (None, "in-list", "no-format"):
-        told = pages.portal.call(LiveStream(dashboard.live, queue, everything)._told_by_doctor)
+        told = pages.portal.call(LiveStream(dashboard.live, queue, everything).told_by_doctor)
         assert leaks(json.dumps(told)) == []
 
 
