@@ -8,6 +8,6 @@ knows a command line.
 """
 
 from redisson_dq.doctor.checks import CHECKS, Check, diagnose
-from redisson_dq.doctor.findings import Finding, ValueText, Report, Result, Severity, Status
+from redisson_dq.doctor.findings import Finding, Report, Result, Severity, Status, ValueText
 
 __all__ = ["CHECKS", "Check", "Finding", "ValueText", "Report", "Result", "Severity", "Status", "diagnose"]

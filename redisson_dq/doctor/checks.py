@@ -19,11 +19,11 @@ from redisson_dq.doctor.findings import (
     CannotRun,
     Finding,
     Misnamed,
-    ValueText,
     Report,
     Result,
     Severity,
     Status,
+    ValueText,
     addressed,
 )
 from redisson_dq.doctor.sight import Sight

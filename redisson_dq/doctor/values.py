@@ -13,7 +13,7 @@ from redisson_dq.browsing import ValueReader
 from redisson_dq.codecs.base import Codec
 from redisson_dq.doctor.entries import sampled_of
 from redisson_dq.doctor.facts import Looked
-from redisson_dq.doctor.findings import CannotRun, Finding, ValueText, Severity, redis_cli
+from redisson_dq.doctor.findings import CannotRun, Finding, Severity, ValueText, redis_cli
 from redisson_dq.doctor.flow import value_of
 from redisson_dq.doctor.recognising import UNKNOWN, families_of, reader_of
 from redisson_dq.doctor.sight import Sight

@@ -18,7 +18,7 @@ from redisson_dq._log import Log
 from redisson_dq._texts import digits
 from redisson_dq.browsing import DecodedValue, Filter, SeenItem, ValueReader
 from redisson_dq.browsing.values import CLASS
-from redisson_dq.doctor import Finding, ValueText, Report
+from redisson_dq.doctor import Finding, Report, ValueText
 from redisson_dq.errors import ArgumentError, CodecError, EnvelopeError
 
 __all__ = ["HIDDEN", "Masks", "MaskedReader"]
