@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
-__all__ = ["Pauses"]
+import random
+
+__all__ = ["Pauses", "jittered"]
+
+
+# Many processes fail at one moment. By so large a share their pauses differ, so that they do not return at one moment.
+_JITTER = 0.25
+
+
+def jittered(seconds: float) -> float:
+    """A pause of so many seconds, or a little less."""
+    return seconds * random.uniform(1 - _JITTER, 1)
 
 
 class Pauses:
-    """Pauses that double, from ``first`` seconds up to ``longest``. Not thread-safe."""
+    """Pauses that double, from ``first`` seconds up to ``longest``, each a little shorter by chance.
+
+    Not thread-safe.
+    """
 
     def __init__(self, first: float, longest: float) -> None:
         self._first = first
         self._longest = longest
-        #: How many seconds the next pause takes.
+        #: How many seconds the next pause takes at most.
         self.coming = first
 
     def next(self) -> float:
         """How many seconds to pause now. The pause after it takes twice as long."""
         seconds = self.coming
         self.coming = min(self._longest, seconds * 2)
-        return seconds
+        return jittered(seconds)
 
     def reset(self) -> None:
         """A try has succeeded. The next pause is the first one again."""

@@ -4,10 +4,14 @@ Behind one name another server may answer from some moment on: a primary endpoin
 after a failover. New connections lead to the new master, and open ones to the old one, which lives on as a replica.
 A reply that says so ends every connection that was made before it. Each try after it makes a connection, and so
 resolves the name again.
+
+A server may also refuse all connections for long: the password was changed, or the name is not known. The parts of a
+client that try again by themselves share the pauses between these tries. So they are few, however many parts there are.
 """
 
 from __future__ import annotations
 
+import copy
 import threading
 import time
 import weakref
@@ -26,6 +30,8 @@ logger = Log()
 
 # A server may say for hours that it is a replica, or lacks replicas. New connections are made after these pauses then.
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
+# Tries to connect that nobody has asked for, of all parts of a client together.
+_FIRST_CONNECT, _LONGEST_CONNECT = 0.05, 2.0
 # After so many seconds without such a reply, the next one is news.
 _NEWS = 30.0
 
@@ -48,12 +54,45 @@ class ServerAddress:
         self._mutex = threading.Lock()
         self._pauses = Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
         self._left_at = self._rests_until = float("-inf")
+        # Why no connection could be made at the last try, and when the next one may follow.
+        self._failed: Exception | None = None
+        self._connects_from = float("-inf")
+        self._connecting = Pauses(_FIRST_CONNECT, _LONGEST_CONNECT)
         self._others: weakref.WeakSet[Any] = weakref.WeakSet()
 
     def add(self, other: _Ends) -> None:
         """A connection outside the pool, which ends with the others."""
         with self._mutex:
             self._others.add(other)
+
+    # -- tries to connect --------------------------------------------------------------------------------------------
+
+    def check_pause(self) -> None:
+        """For tries that nobody has asked for. Raises the error of the last one during the pause after it."""
+        error = self._failed
+        if error is not None and time.monotonic() < self._connects_from:
+            raise _again(error)
+
+    def failed(self, error: Exception) -> None:
+        """No connection could be made, or its user was refused. The next try follows after a longer pause."""
+        with self._mutex:
+            self._failed = error
+            self._connects_from = time.monotonic() + self._connecting.next()
+
+    def connected(self) -> None:
+        """A connection was made."""
+        # Nearly always true, and called for each connection.
+        if self._failed is None:
+            return
+        with self._mutex:
+            self._failed = None
+            self._connecting.reset()
+
+    def try_at_once(self) -> None:
+        """A user has called, who does not wait for a pause."""
+        self._connects_from = float("-inf")
+
+    # -- replies -----------------------------------------------------------------------------------------------------
 
     def heard(self, number: int, error: RedisError) -> RedisError:
         """An error came on a connection with this number. Gives the error to raise.
@@ -91,3 +130,10 @@ class ServerAddress:
         logger.debug("the connections to a server end, as it says that it is the wrong one: %s", error)
         for other in others:
             other.address_left()
+
+
+def _again(error: Exception) -> Exception:
+    """The same error, as another exception: one that is raised again and again would collect tracebacks."""
+    made = copy.copy(error)
+    made.__cause__, made.__context__ = error.__cause__, None
+    return made.with_traceback(None)

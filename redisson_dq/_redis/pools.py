@@ -64,8 +64,13 @@ class _Tidy:
             return
         self.is_clean = False
         self.number, self.made_at = self.address.number, time.monotonic()
-        super().connect()  # type: ignore[misc]
-        introduce(self)
+        try:
+            super().connect()  # type: ignore[misc]
+            introduce(self)
+        except (redis.exceptions.RedisError, OSError) as error:
+            self.address.failed(error)
+            raise
+        self.address.connected()
         self.is_clean = True
 
     def read_response(self: Any, *args: Any, **options: Any) -> Any:
@@ -96,8 +101,13 @@ class _Cancellable:
     async def connect(self: Any) -> None:
         if not self.is_connected:
             self.number, self.made_at = self.address.number, time.monotonic()
-            await super().connect()  # type: ignore[misc]
-            await async_introduce(self)
+            try:
+                await super().connect()  # type: ignore[misc]
+                await async_introduce(self)
+            except (redis.exceptions.RedisError, OSError) as error:
+                self.address.failed(error)
+                raise
+            self.address.connected()
 
     async def read_response(self: Any, *args: Any, **options: Any) -> Any:
         try:

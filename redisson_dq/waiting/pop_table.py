@@ -189,8 +189,8 @@ class Do(TableEnum):
     DIAGNOSE = "find out what is wrong"
     FAIL = "fail the callers"
     PAUSE = "pause longer each time"
-    RETRY = "pause before it goes back"
-    REST = "pause for a moment"
+    RETRY = "pause longer each time, until somebody comes"
+    REST = "pause until there may be memory"
     LEAVE = "leave"
 
 
@@ -315,7 +315,8 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     **{(state, Trigger.ABANDONED): _ABANDON for state in State if state in _EXCHANGING | _ALONE},
     (State.FAILING, Trigger.AWAY): (State.PAUSING, (Do.PAUSE,)),
     (State.FAILING, Trigger.PUT_OFF): (State.PAUSING, (Do.PAUSE,)),
-    (State.FAILING, Trigger.REFUSED): (State.CHOOSING, (Do.FAIL,)),
+    # A debt may be left, for which nobody waits any more.
+    (State.FAILING, Trigger.REFUSED): (State.PAUSING, (Do.FAIL, Do.RETRY)),
     (State.FAILING, Trigger.SOUND): _CHOOSE,
     (State.PAUSING, Trigger.DONE): _CHOOSE,
 }

@@ -156,7 +156,8 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     (State.RETURNING, Trigger.DONE): _CALL,
     (State.RETURNING, Trigger.STUCK): (State.PAUSING, (Do.PAUSE,)),
     (State.FAILING, Trigger.AWAY): (State.PAUSING, (Do.PAUSE,)),
-    (State.FAILING, Trigger.REFUSED): (State.CALLED, (Do.FAIL, Do.CALL)),
+    # A request may be owed, for which nobody waits any more.
+    (State.FAILING, Trigger.REFUSED): (State.PAUSING, (Do.FAIL, Do.PAUSE)),
     (State.FAILING, Trigger.DENIED): (State.CALLED, (Do.REPLACE, Do.CALL)),
     (State.FAILING, Trigger.SOUND): _CALL,
     (State.PAUSING, Trigger.DONE): _CALL,

@@ -14,10 +14,10 @@ import attrs
 from redisson_dq.working import fetch_table
 from redisson_dq.working.fetch_table import Count, Do, Standing, State, Trigger
 
-__all__ = ["ACCEPTED", "PAUSE", "FetchAction", "FetchPlan"]
+__all__ = ["ACCEPTED", "PAUSES", "FetchAction", "FetchPlan"]
 
-#: Between two tries, when Redis refuses to give anything.
-PAUSE: Final = 1.0
+#: Between two tries, when Redis refuses to give anything: the first pause, and the longest.
+PAUSES: Final = (1.0, 5.0)
 #: A wait that has lasted for so many seconds was not refused.
 ACCEPTED: Final = 1.0
 

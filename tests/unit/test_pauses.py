@@ -7,6 +7,11 @@ import pytest
 from redisson_dq._pauses import Pauses
 
 
+@pytest.fixture
+def even_pauses() -> None:
+    """Chance has its part here."""
+
+
 @pytest.mark.parametrize(
     ("first", "longest", "expected"),
     [
@@ -17,7 +22,8 @@ from redisson_dq._pauses import Pauses
 )
 def test_pauses_double_up_to_the_longest(first: float, longest: float, expected: list[float]) -> None:
     pauses = Pauses(first, longest)
-    assert [pauses.next() for _ in expected] == expected
+    for most in expected:
+        assert 0.75 * most <= pauses.next() <= most
 
 
 @pytest.mark.parametrize("count", [0, 1, 3, 9])
@@ -26,9 +32,16 @@ def test_a_success_brings_back_the_first_pause(count: int) -> None:
     for _ in range(count):
         pauses.next()
     pauses.reset()
-    assert [pauses.next(), pauses.next()] == [0.05, 0.1]
+    assert pauses.coming == 0.05
+    assert pauses.next() <= 0.05 < pauses.coming == 0.1
 
 
 def test_the_coming_pause_is_told_without_being_taken() -> None:
     pauses = Pauses(0.05, 2.0)
-    assert [pauses.coming, pauses.coming, pauses.next(), pauses.coming] == [0.05, 0.05, 0.05, 0.1]
+    assert [pauses.coming, pauses.coming] == [0.05, 0.05]
+    pauses.next()
+    assert pauses.coming == 0.1
+
+
+def test_pauses_of_many_processes_differ() -> None:
+    assert len({Pauses(1.0, 1.0).next() for _ in range(20)}) > 10

@@ -195,6 +195,7 @@ class Connections(Pools):
         if self.is_cluster or not self._may_write:
             return
         try:
+            await self.check_pause(key)
             await self.run(commands.write_nothing(key))
         except RedisConnectionError:
             raise

@@ -68,7 +68,11 @@ class Dedicated:
         connection.address.add(self)
 
     async def connect(self) -> None:
-        """Connects. Raises redis-py's errors; :meth:`hang_up` ends it."""
+        """Connects. Raises redis-py's errors; :meth:`hang_up` ends it.
+
+        Soon after a try that failed, by whatever part of the client, that error is raised and no other try is made.
+        """
+        self.connection.address.check_pause()
         await self.connection.connect()
 
     async def send(self, *words: Any) -> None:

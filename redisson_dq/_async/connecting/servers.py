@@ -54,6 +54,11 @@ class SingleServer:
         """The pool to the server."""
         return [self._pool]
 
+    @property
+    def pools(self) -> list[ConnectionPool]:
+        """All pools that there are by now."""
+        return [self._pool]
+
     async def pool_at(self, host: str, port: int) -> ConnectionPool:
         raise AssertionError("a single server redirects nobody")
 
@@ -99,6 +104,11 @@ class ClusterServers:
         """The pools to all masters."""
         await async_cluster_ready(self._cluster)
         return [self._pool_of_node(node) for node in self._cluster.get_primaries()]
+
+    @property
+    def pools(self) -> list[ConnectionPool]:
+        """All pools that there are by now."""
+        return list(self._pools.values())
 
     async def pool_at(self, host: str, port: int) -> ConnectionPool:
         """The pool to the node a redirection names."""

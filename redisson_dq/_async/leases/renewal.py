@@ -210,6 +210,7 @@ class Renewal:
             request = settling.extend([lease_of(each).id for each in batch], settling.source.visible)
             self._asked_at = asked_at = self._clock.monotonic()
             try:
+                await self._connections.check_pause(settling.source.key)
                 now_us, deadline_ms, outcomes = await self._connections.run(request)
             except ClosedError:
                 return True

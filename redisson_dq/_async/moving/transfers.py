@@ -12,6 +12,7 @@ from redisson_dq._async.moving.task import Decided, Task
 from redisson_dq._concurrency import async_give_way
 from redisson_dq._log import Log
 from redisson_dq._options import Options
+from redisson_dq._pauses import jittered
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.items import TransferCounts
 from redisson_dq.observing import Moved, RoleChanged
@@ -46,6 +47,8 @@ class Transfers:
         """Plans a departure where the time of the next transfer is known. Gives in how many us the timer is to fire."""
         delay_us = departs_us - self._clock.now_us()
         task.departure = None
+        if task.engine.state is State.PAUSING:
+            delay_us = int(jittered(delay_us))
         # A pause needs no head start, and a reserve is to be late.
         if task.engine.state is State.ARMED and task.engine.role is not Role.RESERVE:
             delay_us -= self._head_start.us
@@ -65,6 +68,7 @@ class Transfers:
             slowness=task.pace.slowness,
             step=task.hints.words(),
         )
+        await self._connections.check_pause(task.keys.ready)
         result = await self._connections.run(request, before_sending=departure.wait, after_sending=departure.stand_back)
         read_us = self._clock.now_us()
         # Callers get the delivered values before this client works on the answer.

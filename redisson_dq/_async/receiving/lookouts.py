@@ -13,6 +13,7 @@ from redisson_dq._async.receiving.lookout import Lookout
 from redisson_dq._async.receiving.shared_pump import SharedPump
 from redisson_dq._concurrency import AsyncMutex, AsyncWork
 from redisson_dq._log import Log
+from redisson_dq._pauses import Pauses
 from redisson_dq.errors import RedissonDQError
 
 __all__ = ["Lookouts"]
@@ -22,7 +23,7 @@ logger = Log()
 # So many sources of a client have a pump of their own, which is a round trip faster.
 _SEATS = 8
 # Before the node of a key is asked for again.
-_PAUSE = 0.2
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 2.0
 
 
 class Lookouts:
@@ -34,6 +35,7 @@ class Lookouts:
         self._clerk = Clerk(connections.clock, "lookout-clerk", beginner)
         # The clerk may wait for a node that stands still. The end of a pause may free callers from that node.
         self._pauses = Clerk(connections.clock, "lookout-pauses", beginner)
+        self._searching = Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
         self._mutex = AsyncMutex()
         self._seats = _SEATS
         self._by_pool: dict[int, tuple[ConnectionPool, Lookout]] = {}
@@ -83,8 +85,9 @@ class Lookouts:
         except RedissonDQError as error:
             with pump.line.mutex:
                 pump.suffer(error)
-            self._clerk.add(partial(self._find, pump), _PAUSE)
+            self._clerk.add(partial(self._find, pump), self._searching.next())
             return
+        self._searching.reset()
         _, lookout = self._by_pool.get(id(pool), (pool, None))
         if lookout is None:
             lookout = Lookout(self._connections, pool, self._beginner, self._refused)

@@ -98,6 +98,8 @@ class Pump:
     def close(self) -> None:
         """Ends the background task as soon as its values are back."""
         self._pumping.closing.on()
+        if self._engine.state is State.PAUSING:
+            self._bell.put(WAKE)
         if self._engine.is_running or self._popping.dedicated is not None:
             self._feed(Trigger.CLOSED)
 

@@ -99,6 +99,8 @@ class Receiver:
         answer: AsyncPromise[Answer] = AsyncPromise(self._clock)
         waiter = Waiter(limit, deadline, answer, self._notices.put, self)
         waiter.farewell = Farewell(mine, waiter)
+        if not stands_in:
+            self._connections.try_at_once()
         try:
             mine.waiter = waiter
             self._inbox.put(waiter)

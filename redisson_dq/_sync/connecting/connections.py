@@ -198,6 +198,7 @@ class Connections(Pools):
         if self.is_cluster or not self._may_write:
             return
         try:
+            self.check_pause(key)
             self.run(commands.write_nothing(key))
         except RedisConnectionError:
             raise

@@ -114,6 +114,19 @@ class Pools:
         except Exception as error:
             raise self.broken(error, f"key {key!r}" if key else "the server") from error
 
+    def check_pause(self, key: str) -> None:
+        """For tries that nobody has asked for. Soon after no connection to the key's node could be made, raises why."""
+        pool = self.pool_of(key)
+        try:
+            pool.address.check_pause()  # type: ignore[attr-defined]
+        except (RedisError, OSError) as error:
+            raise translate(error, cannot_connect(pool, error)) from error
+
+    def try_at_once(self) -> None:
+        """A user has called: the next try to connect follows without a pause."""
+        for pool in self._servers.pools:
+            pool.address.try_at_once()  # type: ignore[attr-defined]
+
     def masters(self) -> list[ConnectionPool]:
         """The pools to all nodes that have keys."""
         try:

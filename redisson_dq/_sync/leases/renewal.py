@@ -213,6 +213,7 @@ class Renewal:
             request = settling.extend([lease_of(each).id for each in batch], settling.source.visible)
             self._asked_at = asked_at = self._clock.monotonic()
             try:
+                self._connections.check_pause(settling.source.key)
                 now_us, deadline_ms, outcomes = self._connections.run(request)
             except ClosedError:
                 return True

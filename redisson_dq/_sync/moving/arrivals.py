@@ -30,6 +30,7 @@ class Arrivals:
         Gives the error when Redis cannot be reached.
         """
         try:
+            connections.check_pause(self._keys.arrivals)
             arrived = connections.run(commands.length_of(self._keys.arrivals))
             if arrived and self._seen:
                 # A receiver that was only slow finds its value at the head of the ready list.

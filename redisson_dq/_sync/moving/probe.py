@@ -10,6 +10,7 @@ from typing import Any
 
 from redisson_dq._concurrency import Work
 from redisson_dq._log import Log
+from redisson_dq._pauses import Pauses
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.moving.task import Decided, Task
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
@@ -24,8 +25,8 @@ logger = Log()
 
 # The name of its alarm, and of the place where it reports an outage.
 _NAME = "probe"
-# While Redis does not answer, the next probe comes so soon, in us.
-_AGAIN_US = 1_000_000
+# While Redis does not answer, the next probe comes after such pauses, in seconds.
+_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 5.0
 
 
 class Probe:
@@ -57,6 +58,7 @@ class Probe:
         self._ring = ring
         self._ping = ping
         self._look = look
+        self._pauses = Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
         # Whether the last probe had no answer.
         self._is_away = False
 
@@ -86,12 +88,14 @@ class Probe:
         self._is_away = error is not None
         # Only the probe notices a server that stands still: a wait for a reply without a time limit just goes on.
         if error is None:
+            self._pauses.reset()
             self._connections.outage.ended(_NAME)
         else:
             self._connections.outage.began(_NAME, error, tried)
         # In a cluster the others' items would wait for the node that does not answer.
         soon = error is not None and not self._connections.is_cluster
-        self._timer.arm(_NAME, min(self._interval_us, _AGAIN_US) if soon else self._interval_us, self._ring)
+        pause_us = int(self._pauses.next() * 1_000_000) if soon else self._interval_us
+        self._timer.arm(_NAME, min(self._interval_us, pause_us), self._ring)
 
 
 def look(connections: Connections, task: Task) -> Decided:
@@ -104,6 +108,7 @@ def look(connections: Connections, task: Task) -> Decided:
         requests.append(commands.server_time_us(task.keys.timeout))
     sent_us = connections.clock.now_us()
     try:
+        connections.check_pause(task.keys.timeout)
         replies = connections.run_many(requests, transaction=False)
     except ClosedError:
         return Decided()

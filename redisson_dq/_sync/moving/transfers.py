@@ -11,6 +11,7 @@ from datetime import timedelta
 from redisson_dq._concurrency import give_way
 from redisson_dq._log import Log
 from redisson_dq._options import Options
+from redisson_dq._pauses import jittered
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.moving.departure import Departure
 from redisson_dq._sync.moving.recurring import advance
@@ -49,6 +50,8 @@ class Transfers:
         """Plans a departure where the time of the next transfer is known. Gives in how many us the timer is to fire."""
         delay_us = departs_us - self._clock.now_us()
         task.departure = None
+        if task.engine.state is State.PAUSING:
+            delay_us = int(jittered(delay_us))
         # A pause needs no head start, and a reserve is to be late.
         if task.engine.state is State.ARMED and task.engine.role is not Role.RESERVE:
             delay_us -= self._head_start.us
@@ -68,6 +71,7 @@ class Transfers:
             slowness=task.pace.slowness,
             step=task.hints.words(),
         )
+        self._connections.check_pause(task.keys.ready)
         result = self._connections.run(request, before_sending=departure.wait, after_sending=departure.stand_back)
         read_us = self._clock.now_us()
         # Callers get the delivered values before this client works on the answer.

@@ -16,6 +16,7 @@ from redis.exceptions import ResponseError
 
 from redisson_dq._concurrency import Cancelled, Inbox, Switch, give_way
 from redisson_dq._log import Log
+from redisson_dq._pauses import Pauses
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.connecting.explaining import end_of_wait
 from redisson_dq._sync.receiving.idle import IdleConnections
@@ -34,8 +35,8 @@ logger = Log()
 
 # How long the background task and its connection stay when nobody waits, so that a take() in a loop finds them.
 _LINGER = 10.0
-# Pause between two looks while the server has no memory for a blocking command.
-_PAUSE_WHEN_FULL = 0.05
+# Pauses between two looks while the server has no memory for a blocking command.
+_FIRST_WHEN_FULL, _LONGEST_WHEN_FULL = 0.05, 1.0
 
 
 class Actions:
@@ -62,6 +63,7 @@ class Actions:
         self._key = engine.source.key
         self._backs = backs
         self._bell = bell
+        self._when_full = Pauses(_FIRST_WHEN_FULL, _LONGEST_WHEN_FULL)
         #: The actions on the connection.
         self.popping = popping = Popping(connections, engine, bell)
         # The name under which it reports an outage.
@@ -163,6 +165,7 @@ class Actions:
         return Trigger.DONE, EMPTY
 
     def _hand_out(self, taken: list[Taken]) -> None:
+        self._when_full.reset()
         self._engine.was_left(taken[-1].left, self._clock.monotonic())
         try:
             after = self._source.after(taken, self._backs.answered)
@@ -208,12 +211,18 @@ class Actions:
         return Trigger.DONE, held
 
     def _retry(self, held: InHand) -> ActionResult:
-        """Waits before values or requests are sent again."""
-        self._backs.pause(self.closing, self._engine.longer_pause())
+        """Waits before values or requests are sent again. A caller that comes does not wait for that."""
+        seconds = self._backs.pause_of(self._engine.longer_pause())
+        if self._line.closed:
+            self._clock.sleep(seconds)
+        elif isinstance(rung := self._bell.next(seconds), Waiter):
+            with self._line.mutex:
+                self._line.admit(rung)
         return Trigger.DONE, held
 
     def _rest(self, held: InHand) -> ActionResult:
-        """Waits a moment: a full server refuses a blocking command that would move a value. It refuses no look."""
-        logger.debug("queue %r: waiting again in %.2f s: %s", self._key, _PAUSE_WHEN_FULL, held.refusal)
-        self.closing.wait(_PAUSE_WHEN_FULL)
+        """Waits: a full server refuses a blocking command that would move a value. It refuses no look."""
+        seconds = self._when_full.next()
+        logger.debug("queue %r: waiting again in %.2f s: %s", self._key, seconds, held.refusal)
+        self.closing.wait(seconds)
         return Trigger.DONE, held

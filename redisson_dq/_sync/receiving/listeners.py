@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from redisson_dq._clock import Clock
 from redisson_dq._concurrency import BackgroundTask, Callback, Switch, call
 from redisson_dq._log import Log
+from redisson_dq._pauses import Pauses
 from redisson_dq._sync.receiving.receiver import Receiver
 from redisson_dq._sync.receiving.receivers import Receivers
 from redisson_dq.errors import ClosedError, RedissonDQError
@@ -25,7 +26,7 @@ __all__ = ["Decode", "Listener", "Listeners", "Named", "end_listeners"]
 logger = Log()
 
 # Between two tries, when Redis refuses the pop or a value cannot be read.
-_PAUSE = 0.5
+_PAUSE, _LONGEST_PAUSE = 0.5, 5.0
 
 
 class Decode(Protocol):
@@ -102,6 +103,7 @@ class Listener:
         self._stopped = False
         self._stopping = Switch(self._clock)
         self._wait: tuple[Receiver, Lifeline] | None = None
+        self._pauses = Pauses(_PAUSE, _LONGEST_PAUSE)
         self._waits_since = math.inf
         self._holds: list[Any] = []
         self._running = running
@@ -187,10 +189,13 @@ class Listener:
             self._stopped = self._stopped or self._source() == source
         except RedissonDQError as error:
             refusals = self._receivers.connections.refusals
+            if self._waits():
+                self._pauses.reset()
             if refusals.began(self, source.key, "a listener cannot take values", error, self._waits):
                 logger.error("queue %r: a listener cannot take: %s", self._queue.name, error)
-            self._stopping.wait(_PAUSE)
+            self._stopping.wait(self._pauses.next())
         else:
+            self._pauses.reset()
             self._receivers.connections.refusals.ended(self)
             return values
         finally:

@@ -11,6 +11,7 @@ from redis import ConnectionPool
 
 from redisson_dq._concurrency import Mutex, Work
 from redisson_dq._log import Log
+from redisson_dq._pauses import Pauses
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.receiving.beginning import Beginner
 from redisson_dq._sync.receiving.clerk import Clerk
@@ -25,7 +26,7 @@ logger = Log()
 # So many sources of a client have a pump of their own, which is a round trip faster.
 _SEATS = 8
 # Before the node of a key is asked for again.
-_PAUSE = 0.2
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 2.0
 
 
 class Lookouts:
@@ -37,6 +38,7 @@ class Lookouts:
         self._clerk = Clerk(connections.clock, "lookout-clerk", beginner)
         # The clerk may wait for a node that stands still. The end of a pause may free callers from that node.
         self._pauses = Clerk(connections.clock, "lookout-pauses", beginner)
+        self._searching = Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
         self._mutex = Mutex()
         self._seats = _SEATS
         self._by_pool: dict[int, tuple[ConnectionPool, Lookout]] = {}
@@ -86,8 +88,9 @@ class Lookouts:
         except RedissonDQError as error:
             with pump.line.mutex:
                 pump.suffer(error)
-            self._clerk.add(partial(self._find, pump), _PAUSE)
+            self._clerk.add(partial(self._find, pump), self._searching.next())
             return
+        self._searching.reset()
         _, lookout = self._by_pool.get(id(pool), (pool, None))
         if lookout is None:
             lookout = Lookout(self._connections, pool, self._beginner, self._refused)

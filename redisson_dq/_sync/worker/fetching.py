@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from redisson_dq._concurrency import Failure, Mutex, Switch, give_way
 from redisson_dq._concurrency.handler_pools import HandlerPool
 from redisson_dq._log import Log
+from redisson_dq._pauses import Pauses
 from redisson_dq._sync.receiving.receiver import Receiver
 from redisson_dq._sync.receiving.receivers import Receivers
 from redisson_dq._sync.runtime import Runtime
@@ -28,7 +29,7 @@ from redisson_dq.waiting.line import Lifeline
 from redisson_dq.wire.blocking import Waitable
 from redisson_dq.wire.lease_source import MOST_AT_ONCE
 from redisson_dq.wire.leases import Leased
-from redisson_dq.working.fetch_plan import PAUSE, FetchAction, FetchPlan
+from redisson_dq.working.fetch_plan import PAUSES, FetchAction, FetchPlan
 from redisson_dq.working.fetch_table import Do, Trigger
 
 __all__ = ["Fetcher"]
@@ -54,6 +55,7 @@ class Fetcher:
         self._settler = settler
         self._hand_over = HandOver(runtime, assigner)
         self._plan = FetchPlan()
+        self._pauses = Pauses(*PAUSES)
         # Guards the plan.
         self._mutex = Mutex()
         # On when the fetcher is not to sleep.
@@ -190,11 +192,13 @@ class Fetcher:
         if step is Do.WAIT:
             return self._wait_for(wanted, starter)
         if starter.first is None:
-            self._changed.wait(PAUSE if step is Do.PAUSE else None)
+            self._changed.wait(self._pauses.next() if step is Do.PAUSE else None)
         return self._decide(lambda: self._plan.happened(Trigger.OVER))
 
     def _failed(self, error: BaseException, *, is_told: bool = True) -> Do | None:
         key = next(iter(self._intake.reception.sources), "")
+        if self._has_waited():
+            self._pauses.reset()
         what = "values are not received"
         is_news = self._runtime.connections.refusals.began(self, key, what, error, self._has_waited)
         if is_news and is_told:
@@ -203,6 +207,7 @@ class Fetcher:
 
     def _went_well(self) -> None:
         self._plan.went_well()
+        self._pauses.reset()
         self._runtime.connections.refusals.ended(self)
 
     def _has_waited(self) -> bool:

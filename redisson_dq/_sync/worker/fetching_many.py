@@ -32,7 +32,7 @@ from redisson_dq.errors import ClosedError, RedissonDQError
 from redisson_dq.waiting.line import Lifeline
 from redisson_dq.wire.lease_source import MOST_AT_ONCE
 from redisson_dq.wire.leases import Leased
-from redisson_dq.working.fetch_plan import PAUSE
+from redisson_dq.working.fetch_plan import PAUSES
 from redisson_dq.working.order import Order
 from redisson_dq.working.queue_wait_table import Do, State, Trigger
 
@@ -137,7 +137,7 @@ class ManyFetcher:
                     # A defect. Values that were received already come again at their deadlines.
                     logger.exception("worker: receiving from %d queues failed", len(self._waits))
                     if starter.first is None:
-                        self._clock.sleep(PAUSE)
+                        self._clock.sleep(PAUSES[0])
                 first = starter.first
                 if first is None:
                     # Handlers begin before the next wait does.
@@ -248,7 +248,7 @@ class ManyFetcher:
                 if wait.receiver is not None:
                     wait.receiver.withdraw(wait.lifeline)
             elif do is Do.PAUSE:
-                self._pauses[wait] = self._clock.monotonic() + PAUSE
+                self._pauses[wait] = self._clock.monotonic() + wait.pauses.next()
             elif do is Do.FORGET:
                 self._pauses.pop(wait, None)
                 self._leaving.discard(wait)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from redisson_dq._concurrency import BackgroundTask, Switch
+from redisson_dq._pauses import Pauses
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.moving.arrivals import Arrivals
 
@@ -15,8 +16,8 @@ __all__ = ["Prober"]
 
 # Its name in an outage.
 _PART = "worker"
-# While Redis does not answer, the next probe comes so soon.
-_AGAIN = 1.0
+# While Redis does not answer, the next probe comes after such pauses.
+_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 5.0
 # How long the end waits for an answer that is under way.
 _LAST_ANSWER = 2.0
 
@@ -42,6 +43,7 @@ class Prober:
         self._connections.outage.gave_up(_PART)
 
     def _run(self) -> None:
+        pauses = Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
         while not self._ends:
             error, tried = None, self._connections.clock.monotonic()
             for arrivals in self._arrivals():
@@ -49,9 +51,10 @@ class Prober:
                 if error is not None or self._ends:
                     break
             if error is None:
+                pauses.reset()
                 self._connections.outage.ended(_PART)
             elif not self._ends:
                 self._connections.outage.began(_PART, error, tried)
             self._changed.off()
             if not self._ends:
-                self._changed.wait(self._seconds if error is None else min(self._seconds, _AGAIN))
+                self._changed.wait(self._seconds if error is None else min(self._seconds, pauses.next()))

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from redisson_dq._log import Log
+from redisson_dq._pauses import Pauses
 from redisson_dq._sync.receiving.receiver import Receiver
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq._sync.worker.handing_over import page
@@ -17,7 +18,7 @@ from redisson_dq.errors import RedissonDQError
 from redisson_dq.waiting.line import Answer, Lifeline
 from redisson_dq.wire.blocking import Waitable
 from redisson_dq.wire.leases import Leased
-from redisson_dq.working.fetch_plan import ACCEPTED
+from redisson_dq.working.fetch_plan import ACCEPTED, PAUSES
 from redisson_dq.working.queue_wait_table import QueueWaitTable, State
 
 __all__ = ["QueueWait", "WaitAnswer"]
@@ -59,6 +60,8 @@ class QueueWait:
         #: How many values the waiter takes.
         self.limit = 0
         self.has_failed = False
+        #: The pauses behind rounds that failed.
+        self.pauses = Pauses(*PAUSES)
         self._runtime = runtime
         self._waitable: Waitable | None = None
         self._entered = 0.0
@@ -87,6 +90,8 @@ class QueueWait:
     def failed(self, error: BaseException, *, is_told: bool) -> None:
         """Receiving has failed. The log is told of the first of several times, where ``is_told``."""
         self.has_failed = True
+        if self._has_waited:
+            self.pauses.reset()
         key = next(iter(self.intake.reception.sources), "")
         what = "values are not received"
         is_news = self._runtime.connections.refusals.began(self, key, what, error, lambda: self._has_waited)
@@ -96,6 +101,7 @@ class QueueWait:
     def is_well_now(self) -> None:
         """Receiving has not failed."""
         self.has_failed = False
+        self.pauses.reset()
         self._runtime.connections.refusals.ended(self)
 
     def forget(self) -> None:

@@ -17,7 +17,7 @@ from redisson_dq._sync.worker.fetching_many import ManyFetcher
 from redisson_dq._sync.worker.handing_over import page
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedisReplyError
 from redisson_dq.wire.leases import Leased
-from redisson_dq.working.fetch_plan import PAUSE
+from redisson_dq.working.fetch_plan import PAUSES
 from redisson_dq.working.order import Order
 from tests.conftest import PATIENCE
 from tests.hand_clock import HandClock
@@ -330,10 +330,10 @@ def test_a_handling_that_cannot_begin_keeps_no_other_queue_waiting(peers: Peers,
         assert lines["second"].waiters.get(timeout=PATIENCE)
         assert lines["first"].waiters.empty()
         assert peers.refusals == ["first"]
-        clock.expect_wait(PAUSE)
-        clock.advance(PAUSE)
+        clock.expect_wait(PAUSES[0])
+        clock.advance(PAUSES[0])
         assert lines["first"].waiters.get(timeout=PATIENCE)
     finally:
         fetcher.end()
-        clock.advance(PAUSE)
+        clock.advance(PAUSES[0])
         fetcher.has_ended()

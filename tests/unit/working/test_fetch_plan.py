@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from redisson_dq.working import fetch_table
-from redisson_dq.working.fetch_plan import PAUSE, FetchAction, FetchPlan
+from redisson_dq.working.fetch_plan import PAUSES, FetchAction, FetchPlan
 from redisson_dq.working.fetch_table import COUNTS, STANDINGS, Do, State, Trigger
 from tests.conftest import as_many
 from tests.unit.working.walking import Move, closure, unnoticed
@@ -194,7 +194,7 @@ class Surroundings:
             return plan.happened(Trigger.OVER)
         self.carries = False
         if kind == "declined":
-            return plan.missed(self.now, declined_until=self.now + PAUSE)
+            return plan.missed(self.now, declined_until=self.now + PAUSES[0])
         if kind == "missed":
             return plan.missed(self.now)
         if kind == "withdrawn":

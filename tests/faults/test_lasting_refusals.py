@@ -1,0 +1,323 @@
+"""A refusal that lasts costs a few connections and commands a second, and each part goes on soon after its end.
+
+A password is changed, a user is disabled, a right is revoked, or the server cannot be reached, while a part of a client
+waits. Every part has pauses between its tries, which grow, also where nobody waits any more. A call of the user's does
+not wait for such a pause.
+"""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
+from typing import Any
+
+import pytest
+
+from redisson_dq import partition_names
+from redisson_dq.codecs import StringCodec
+from redisson_dq.errors import RedissonDQError
+from redisson_dq.testing.faults._commands import Command, Trap, Where
+from redisson_dq.wire.keys import QueueKeys
+from tests.conftest import ONE_FLAVOUR_BY_DAY, eventually, moving, thinned
+from tests.faults.gate import Gate
+from tests.faults.world import World
+from tests.flavours import Flavour
+from tests.workers.handlers import running
+
+# The pauses have grown after so many seconds. What comes in the seconds behind them is counted.
+_GROWN, _COUNTED = 4.0, 4.0
+# Of one client with one part, in a second.
+_CONNECTIONS, _COMMANDS = 2.0, 12.0
+
+_HOST = "redis.invalid"
+
+
+class _Counting(Gate):
+    """Counts what comes."""
+
+    def __init__(self, port: Callable[[], int]) -> None:
+        self.connections = self.commands = 0
+        super().__init__(port)
+
+    def springs(self, command: Command, where: Where) -> Trap | None:
+        if where == "command":
+            self.commands += 1
+        return super().springs(command, where)
+
+    def _link(self, client: socket.socket) -> None:
+        self.connections += 1
+        super()._link(client)
+
+
+class Place:
+    """A server behind a gate that counts, and a user whose rights change."""
+
+    def __init__(self, stack: ExitStack, patch: pytest.MonkeyPatch) -> None:
+        self.world = stack.enter_context(World())
+        self.admin = self.world.admin
+        self.gate = stack.enter_context(_Counting(lambda: self.world.server.port or 0))
+        self.user("reset", "on", ">secret", "~*", "&*", "+@all")
+        self.url = self.gate.url.replace("127.0.0.1", _HOST).replace("//", "//limited:secret@")
+        self.lookups = 0
+        self.knows_name = True
+        self._really = socket.getaddrinfo
+        patch.setattr(socket, "getaddrinfo", self._resolved)
+
+    def _resolved(self, host: Any, *args: Any, **options: Any) -> Any:
+        if host not in (_HOST, _HOST.encode()):
+            return self._really(host, *args, **options)
+        self.lookups += 1
+        if not self.knows_name:
+            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+        return self._really("127.0.0.1", *args, **options)
+
+    def user(self, *rights: str) -> None:
+        self.admin.execute_command("ACL", "SETUSER", "limited", *rights)
+
+    def counts(self) -> tuple[int, int]:
+        return max(self.gate.connections, self.lookups), self.gate.commands
+
+
+_Refusal = Callable[[Place, bool], object]
+
+
+def _kicked(*rights: str, back: tuple[str, ...]) -> _Refusal:
+    """The connections of the user end too."""
+
+    def refuses(place: Place, begins: bool) -> None:
+        place.user(*(rights if begins else back))
+        if begins:
+            place.gate.cut()
+
+    return refuses
+
+
+def _rights(*rights: str) -> _Refusal:
+    def refuses(place: Place, begins: bool) -> None:
+        place.user(*(rights if begins else ("~*", "&*", "+@all")))
+        if begins:
+            place.admin.client_kill_filter(_type="pubsub", skipme=True)
+            _wake_blocked(place)
+
+    return refuses
+
+
+def _wake_blocked(place: Place) -> None:
+    for client in place.admin.client_list():
+        if "b" in client["flags"]:
+            place.admin.client_unblock(int(client["id"]))
+
+
+def _wrong_type(place: Place, begins: bool) -> None:
+    keys = QueueKeys.of("orders")
+    names = [keys.ready, keys.timeout, keys.envelopes, *partition_names("orders", _MANY)]
+    for name in names:
+        place.admin.delete(name)
+        if begins:
+            place.admin.set(name, "a text")
+    if begins:
+        _wake_blocked(place)
+
+
+def _full(place: Place, begins: bool) -> None:
+    place.admin.config_set("maxmemory", int(begins))
+    if begins:
+        _wake_blocked(place)
+
+
+def _unknown(place: Place, begins: bool) -> None:
+    if begins:
+        for command in ("EVALSHA", "EVAL", "BLPOP", "BLMOVE", "SUBSCRIBE", "LPOP"):
+            answer = f"-ERR unknown command '{command}', with args beginning with: 'a' \r\n".encode()
+            place.gate.trap(command, "command", "refuse", times=1_000_000, answer=answer)
+        _wake_blocked(place)
+        place.admin.client_kill_filter(_type="pubsub", skipme=True)
+    else:
+        place.gate.clear()
+
+
+def _too_many(place: Place, begins: bool) -> None:
+    place.admin.config_set("maxclients", 1 if begins else 10_000)
+    if begins:
+        place.gate.cut()
+
+
+def _nobody_listens(place: Place, begins: bool) -> None:
+    place.gate.refusing = begins
+    if begins:
+        place.gate.cut()
+
+
+def _no_name(place: Place, begins: bool) -> None:
+    place.knows_name = not begins
+    if begins:
+        place.gate.cut()
+
+
+_REFUSALS: dict[str, _Refusal] = {
+    "wrong password": _kicked("resetpass", ">other", back=("resetpass", ">secret")),
+    "user disabled": _kicked("off", back=("on",)),
+    "no right to commands": _rights("-@scripting", "-blpop", "-blmove", "-lpop", "-subscribe"),
+    "no right to keys": _rights("resetkeys"),
+    "no right to channels": _rights("resetchannels"),
+    "wrong type": _wrong_type,
+    "no memory": _full,
+    "unknown command": _unknown,
+    "too many clients": _too_many,
+    "closed at once": _nobody_listens,
+    "name unknown": _no_name,
+}
+
+_MANY = 12
+#: Begins a part, and gives what shows that it goes on.
+_Begins = Callable[[Flavour, Any, "Place", ThreadPoolExecutor, ExitStack], Callable[[], object]]
+
+
+def _again(call: Callable[[], list[str]], came: list[str], stop: threading.Event) -> None:
+    """A user's loop, which waits between its tries."""
+    while not stop.is_set():
+        try:
+            came.extend(call())
+        except RedissonDQError:
+            stop.wait(1.0)
+
+
+def _loops(take: Callable[[Any], list[str]], **options: Any) -> _Begins:
+    def begins(
+        flavour: Flavour, client: Any, place: Place, threads: ThreadPoolExecutor, stack: ExitStack
+    ) -> Callable[[], object]:
+        came: list[str] = []
+        queue = client.blocking_queue("orders", **options)
+        stop = threading.Event()
+        threads.submit(_again, lambda: take(queue), came, stop)
+        stack.callback(stop.set)
+        return lambda: came
+
+    return begins
+
+
+def _nobody(take: Callable[[Any], object], **options: Any) -> _Begins:
+    """One call, which fails. Nobody calls again before the refusal is over."""
+
+    def begins(
+        flavour: Flavour, client: Any, place: Place, threads: ThreadPoolExecutor, stack: ExitStack
+    ) -> Callable[[], object]:
+        queue = client.blocking_queue("orders", **options)
+        waiting = threads.submit(take, queue)
+
+        def goes_on() -> object:
+            if waiting.done() and waiting.exception() is None:
+                return True
+            with suppress(RedissonDQError):
+                return take(queue)
+            return None
+
+        return goes_on
+
+    return begins
+
+
+def _listener(
+    flavour: Flavour, client: Any, place: Place, threads: ThreadPoolExecutor, stack: ExitStack
+) -> Callable[[], object]:
+    came: list[str] = []
+    client.blocking_queue("orders").subscribe_on_elements(came.append)
+    return lambda: came
+
+
+def _worker(
+    flavour: Flavour, client: Any, place: Place, threads: ThreadPoolExecutor, stack: ExitStack
+) -> Callable[[], object]:
+    came: list[str] = []
+    worker = flavour.worker(client)
+    worker.handler("orders")(came.append)
+    stack.enter_context(running(worker))
+    return lambda: came
+
+
+def _worker_of_many(
+    flavour: Flavour, client: Any, place: Place, threads: ThreadPoolExecutor, stack: ExitStack
+) -> Callable[[], object]:
+    came: list[str] = []
+    worker = flavour.worker(client)
+    for name in ("orders", *(f"other-{number}" for number in range(_MANY))):
+        worker.handler(name, concurrency=2)(came.append)
+    stack.enter_context(running(worker))
+    return lambda: came
+
+
+def _mover(
+    flavour: Flavour, client: Any, place: Place, threads: ThreadPoolExecutor, stack: ExitStack
+) -> Callable[[], object]:
+    moving(client.delayed_queue("orders"))
+    return lambda: place.admin.llen("orders")
+
+
+def _renewal(
+    flavour: Flavour, client: Any, place: Place, threads: ThreadPoolExecutor, stack: ExitStack
+) -> Callable[[], object]:
+    place.admin.rpush("leased", "a")
+    queue = client.blocking_queue("leased")
+    held = [queue.receive(visibility_timeout=1.0, renew=True)]
+    stack.callback(held.clear)
+    return lambda: True
+
+
+_PARTS: dict[str, _Begins] = {
+    "take": _loops(lambda queue: [queue.take()]),
+    "receive": _loops(lambda queue: [queue.receive().value]),
+    "many queues": _loops(lambda queue: [queue.take()], partitions=_MANY),
+    "receive of many queues": _loops(lambda queue: [queue.receive().value], partitions=_MANY),
+    "take that failed": _nobody(lambda queue: queue.take()),
+    "receive that failed": _nobody(lambda queue: queue.receive().value),
+    "receive of many that failed": _nobody(lambda queue: queue.receive().value, partitions=_MANY),
+    "listener": _listener,
+    "worker": _worker,
+    "worker of many": _worker_of_many,
+    "mover": _mover,
+    "renewal": _renewal,
+}
+
+
+@contextmanager
+def _begun(flavour: Flavour, part: str) -> Iterator[tuple[Place, Callable[[], object]]]:
+    with pytest.MonkeyPatch.context() as patch, ExitStack() as stack:
+        place = Place(stack, patch)
+        # The client is closed before its threads are waited for.
+        threads = stack.enter_context(ThreadPoolExecutor(2))
+        client = stack.enter_context(flavour.connect(place.url, codec=StringCodec(), probe_interval=2))
+        yield place, _PARTS[part](flavour, client, place, threads, stack)
+
+
+@ONE_FLAVOUR_BY_DAY
+@pytest.mark.parametrize(("part", "refusal"), thinned(_PARTS, _REFUSALS, of=6))
+def test_it_costs_little_and_ends_soon(flavour: Flavour, part: str, refusal: str) -> None:
+    with _begun(flavour, part) as (place, goes_on):
+        eventually(lambda: place.admin.info("clients")["blocked_clients"] or place.admin.pubsub_channels())
+        time.sleep(0.3)
+        refuses = _REFUSALS[refusal]
+        refuses(place, True)
+        time.sleep(_GROWN)
+        connections, commands = place.counts()
+        time.sleep(_COUNTED)
+        more_connections, more_commands = place.counts()
+        told = (more_connections - connections) / _COUNTED, (more_commands - commands) / _COUNTED
+        print(f"{part}, {refusal}: {told[0]:.1f} connections, {told[1]:.1f} commands a second")
+        refuses(place, False)
+        eventually(lambda: _offers(place))
+        eventually(goes_on)
+        assert told[0] <= _CONNECTIONS
+        assert told[1] <= _COMMANDS
+
+
+def _offers(place: Place) -> bool:
+    """Another service offers where the part takes."""
+    with Flavour().connect(place.world.server.url, codec=StringCodec()) as client:
+        for name in ("orders", partition_names("orders", _MANY)[0]):
+            client.delayed_queue(name, transfer=False).offer("value", delay=0.1)
+            client.blocking_queue(name, transfer=False)
+    return True
