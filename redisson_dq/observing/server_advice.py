@@ -14,6 +14,10 @@ _OLDEST = (6, 2)
 _DIFFERENCE_US = 1_000_000
 
 
+def _dropped_by(policy: str) -> str:
+    return "queues that have a time to live" if policy.startswith("volatile-") else "items"
+
+
 def version_of(info: Mapping[str, str]) -> tuple[int, ...]:
     """The version of Redis that a server speaks, empty where it says none. Valkey names one of Redis too."""
     return tuple(map(int, re.findall(r"\d+", info.get("redis_version", ""))[:2]))
@@ -35,7 +39,7 @@ def advice_of_info(server: str, info: Mapping[str, str]) -> Iterator[Noticed]:
         yield Noticed(
             check="eviction",
             server=server,
-            found=f"maxmemory-policy is {policy}, so Redis may drop items when its memory is full",
+            found=f"maxmemory-policy is {policy}, so Redis may drop {_dropped_by(policy)} when its memory is full",
             advice="CONFIG SET maxmemory-policy noeviction",
             needs_a_hand=True,
         )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Literal, TypedDict, TypeVar, overload
 
+from redisson_dq._log import Log
 from redisson_dq._shared_options import names_options
 from redisson_dq._texts import shown
 from redisson_dq._times import Delay, due_word, from_ms
@@ -27,6 +29,7 @@ from redisson_dq.wire.request import Request
 
 __all__ = ["By", "DelayedRequests", "OfferOptions", "OnDuplicate"]
 
+logger = Log()
 T = TypeVar("T")
 
 #: How an offer treats an id, or a payload, that is already in the queue.
@@ -275,6 +278,8 @@ def _recurring_offers(keys: QueueKeys, rows: list[calls.RecurringRow]) -> list[R
             offers.append(_recurring_offer(row))
         except NewerRuleError as error:
             tell_newer(keys.ready, keys.recurring, "recurring", error.form)
+        except (ArgumentError, OverflowError) as error:
+            logger.warning("queue %r: the recurring offer %r cannot be read: %s", keys.ready, row.id, error)
     return offers
 
 
@@ -284,7 +289,7 @@ def _recurring_offer(row: calls.RecurringRow) -> RecurringOffer:
     recurrence = Recurrence.from_json(row.definition)
     return RecurringOffer(
         id=row.id,
-        next_due=from_ms(row.due_ms),
+        next_due=from_ms(sys.maxsize if row.due_ms is None else row.due_ms),
         every=None if recurrence.every_ms is None else timedelta(milliseconds=recurrence.every_ms),
         cron=recurrence.cron,
         timezone=recurrence.timezone,

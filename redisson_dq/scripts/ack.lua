@@ -19,6 +19,7 @@ end
 local named = redis.call('EXISTS', keys.records) == 1
 if named then
   redis.call('ZCARD', keys.forget)
+  redis.call('HLEN', keys.records)
   need(FOLLOWING)
 end
 local outcomes, members, done = outcomes_of(ids, now_ms)

@@ -1,11 +1,11 @@
 -- Leases values from the head of the ready list whose turn it is, and for which there is a slot and a token. Parks the
 -- others: they wait until that may have changed. Then they are called up, or ready again.
 -- Answers to: nothing in RBlockingQueue
--- KEYS: ready, arrivals, timeout, envelopes, channel, leases, deliveries, histories, history_ends, alarm, dead, dead_info, dead_index, capacity, capacity_channel, lines, turns, handled, records, forget
+-- KEYS: ready, arrivals, timeout, envelopes, channel, leases, deliveries, histories, history_ends, alarm, dead, dead_info, dead_index, capacity, capacity_channel, lines, turns, handled, records, forget, quarantine
 -- ARGV: envelope ("current" or "legacy"), what the ids of this call begin with, how many to lease at most, for how many us, after how many deliveries a value is a dead letter (0: never), "bounded" or "", how many limits follow; of each limit the digest and the home of its slots (or ""), how many slots (0: any number), the digest and the home of its rate (or ""), how many tokens in how many us (0: any number), how many the bucket holds; of each value that was seen the digest of its bytes, the digest of its key (or ""), the number of its limit (or 0), what it is unique by (or "") and for how many us
 -- RETURN: the server's time in epoch us; how many became dead letters; of each lease its id, its deadline, its record and its value; of each duplicate that was dropped its value; how many were parked
 -- COST: O(n log m), n taken, m waiting
--- INCLUDE: clock, add, reap, delivery_record, lapse, history, unlearn, leave, turn, lines, shared_limit, bucket, parts, forget_histories, named, settle, grant, regrant, digest, dead, room, keep_alive, announce, need
+-- INCLUDE: clock, add, foreign, reap, delivery_record, lapse, history, unlearn, leave, turn, lines, shared_limit, bucket, parts, forget_histories, named, settle, grant, regrant, digest, dead, room, keep_alive, announce, need
 local ADMITTING = {'LINDEX', 'LPOP', 'ZLEXCOUNT', 'ZRANDMEMBER', 'ZREVRANGEBYLEX'}
 -- A value that is not called up waits as long as a lease, and this much longer for each value before it.
 local APART_MS = 20
@@ -59,6 +59,7 @@ for i = at, #ARGV, 5 do
 end
 
 local known = redis.call('ZCOUNT', keys.leases, '-inf', now_ms) > 0 or redis.call('EXISTS', keys.histories) == 1
+set_scored_aside(keys.lines)
 if known then
   reap(now_ms, count + 20)
 end

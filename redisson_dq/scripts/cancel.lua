@@ -1,6 +1,6 @@
 -- Takes one item away for good, wherever it is. A leased item is dropped when it comes back.
 -- Answers to: nothing in Redisson, where remove(value) scans
--- KEYS: ready, arrivals, timeout, envelopes, records, forget, leases, deliveries, histories, history_ends, dead, dead_info, dead_index, capacity, capacity_channel, lines, turns, handled
+-- KEYS: ready, arrivals, timeout, envelopes, records, forget, leases, deliveries, histories, history_ends, dead, dead_info, dead_index, capacity, capacity_channel, lines, turns, handled, quarantine
 -- ARGV: key ("i" and the id, or ""), id and due of the entry (or ""), for how many ms outcomes are remembered
 -- RETURN: "cancelled", "delivered", "expired" or "unknown"
 -- COST: O(log m), m waiting, of a lean entry; of any other O(log m + p), p its way from the nearer end of the envelope list; O(r + d) of an item that is ready or dead, r ready, d dead letters

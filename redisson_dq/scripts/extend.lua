@@ -9,6 +9,7 @@ local now_us, now_ms = server_time()
 -- Fails on a wrong type before anything is written.
 redis.call('ZCARD', keys.timeout)
 redis.call('HLEN', keys.deliveries)
+redis.call('HLEN', keys.records)
 need({'EXISTS', 'HEXISTS', 'HGET', 'PEXPIRE', 'PTTL', 'ZADD', 'ZCOUNT', 'ZRANGE', 'ZRANGEBYSCORE', 'ZSCORE'})
 despite_full_memory('ZREMRANGEBYRANK', keys.timeout, 1, 0)
 local deadline, outcomes, sooner = due_of(ARGV[1], now_us), {}, false

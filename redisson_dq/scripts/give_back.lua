@@ -14,7 +14,7 @@ local now_us, now_ms = server_time()
 for _, key in ipairs({keys.ready, keys.envelopes}) do
   redis.call('LLEN', key)
 end
-for _, key in ipairs({keys.histories, keys.history_ends}) do
+for _, key in ipairs({keys.leases, keys.histories, keys.history_ends}) do
   redis.call('ZCARD', key)
 end
 local nonce = ARGV[7]

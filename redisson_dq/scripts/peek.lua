@@ -1,6 +1,6 @@
 -- Shows the values that a receive would give next. They stay.
 -- Answers to: nothing in RBlockingQueue
--- KEYS: ready, arrivals, timeout, deliveries, histories, history_ends, records
+-- KEYS: ready, arrivals, timeout, deliveries, histories, history_ends, records, quarantine
 -- ARGV: how many at most
 -- RETURN: the values
 -- COST: O(n), n shown

@@ -1,6 +1,6 @@
 -- Takes values from the ready list and leases them, each until the same deadline.
 -- Answers to: nothing in RBlockingQueue; RReliableQueue.pollMany(args) is alike
--- KEYS: ready, arrivals, timeout, channel, leases, deliveries, histories, history_ends, alarm, dead, dead_info, dead_index, capacity, capacity_channel, turns, records, forget
+-- KEYS: ready, arrivals, timeout, channel, leases, deliveries, histories, history_ends, alarm, dead, dead_info, dead_index, capacity, capacity_channel, turns, records, forget, quarantine
 -- ARGV: envelope ("current" or "legacy"), what the ids of this call begin with, how many at most, for how many us, after how many deliveries a value is a dead letter (0: never), "bounded" or ""
 -- RETURN: the server's time in epoch us; how many became dead letters; of each lease its id, its deadline, its record and its value; how many values are left
 -- COST: O(n log m), n received, m waiting

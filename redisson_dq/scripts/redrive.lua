@@ -4,7 +4,7 @@
 -- ARGV: "ids" or "all", how many at most, the ids
 -- RETURN: how many were moved, how many are left, how many clients have the queue open (-1: nobody can tell)
 -- COST: O(n log d), n moved, d dead letters; O(n d) by ids
--- INCLUDE: clock, leave, letters, settle, parts, need, full_memory
+-- INCLUDE: clock, leave, letters, settle, parts, need, full_memory, change_room
 local _, now_ms = server_time()
 -- Fails on a wrong type before anything is written.
 redis.call('LLEN', keys.ready)
@@ -16,7 +16,7 @@ redis.call('ZCARD', keys.history_ends)
 redis.call('HLEN', keys.records)
 redis.call('ZCARD', keys.forget)
 local is_bounded = redis.call('GET', keys.capacity)
-need(LETTERING, FOLLOWING, {'HSET', 'PEXPIRE', 'PTTL', 'RPUSH', 'ZADD'}, is_bounded and {'DECRBY'} or {})
+need(LETTERING, FOLLOWING, {'HSET', 'PEXPIRE', 'PTTL', 'RPUSH', 'ZADD'}, is_bounded and {'INCRBY'} or {})
 despite_full_memory('ZREMRANGEBYRANK', keys.histories, 1, 0)
 local values = {}
 take_letters(ARGV[1], {unpack(ARGV, 3)}, ARGV[2], function(value, d, id)
@@ -31,7 +31,7 @@ in_parts('RPUSH', keys.ready, values)
 if is_bounded and #values > 0 then
   -- The values made room when they became dead letters, and will make room again. So they take room here, even where
   -- none is left.
-  redis.call('DECRBY', keys.capacity, #values)
+  change_room(-#values)
 end
 drop_orphans()
 local subscribers = redis.pcall('PUBSUB', 'NUMSUB', keys.channel)[2] or -1

@@ -1,10 +1,10 @@
 -- Makes room in a bounded queue for values that a blocking command took, once for each nonce.
 -- Answers to: the release after RBoundedBlockingQueue.take() and poll(timeout, unit), since 3.5
--- KEYS: capacity, capacity_channel, returned
+-- KEYS: ready, arrivals, timeout, capacity, capacity_channel, settings, returned
 -- ARGV: nonce, the nonce of a call whose reply came or '', how many
 -- RETURN: 1, or 0 if the room was made before
 -- COST: O(1)
--- INCLUDE: clock, need, once, full_memory, announce
+-- INCLUDE: clock, need, once, full_memory, announce, capacity
 local _, now_ms = server_time()
 -- Fails on a wrong type before anything is written.
 redis.call('GET', keys.capacity)
@@ -14,5 +14,5 @@ despite_full_memory('GETEX', keys.capacity)
 if was_done(ARGV[1], ARGV[2], now_ms) then
   return reply_with(0)
 end
-announce(keys.capacity_channel, redis.call('INCRBY', keys.capacity, ARGV[3]))
+give_room(tonumber(ARGV[3]))
 return reply_with(1)

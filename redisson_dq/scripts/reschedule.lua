@@ -1,7 +1,7 @@
 -- Gives one item another due time, wherever it is, and announces it when it is the new head. A dead letter begins anew.
 -- A leased item comes again at that time if the receiver fails.
 -- Answers to: nothing in Redisson
--- KEYS: ready, arrivals, timeout, envelopes, channel, records, forget, alarm, leases, deliveries, histories, history_ends, dead, dead_info, dead_index, capacity, turns
+-- KEYS: ready, arrivals, timeout, envelopes, channel, records, forget, alarm, leases, deliveries, histories, history_ends, dead, dead_info, dead_index, capacity, turns, quarantine
 -- ARGV: key ("i" and the id, or ""), id and due of the entry (or ""), due word, for how many ms outcomes are remembered, envelope of a new entry ("lean" or "legacy")
 -- RETURN: "rescheduled", "delivered", "expired" or "unknown"; the new due; the server's time in epoch us
 -- COST: O(log m), m waiting; O(r + d) of an item that is ready or dead, r ready, d dead letters
@@ -21,6 +21,10 @@ elseif not at then
 end
 refuse_newer('deliveries', newer_form('deliveries', redis.call('HGET', keys.deliveries, id)))
 local new_due = due_of(ARGV[4], now_us)
+-- An item that is ready, or about to be, has its place among the others.
+if (at.state == 'ready' or at.member and at.state ~= 'leased' and at.due <= now_ms) and not is_ahead(new_due, now_us) then
+  return reply_with({'rescheduled', at.member and at.due or new_due, now_us})
+end
 
 if at.member and at.state ~= 'leased' then
   redis.call('ZADD', keys.timeout, new_due, at.member)
@@ -43,26 +47,24 @@ if at.member and at.state ~= 'leased' then
   return reply_with({'rescheduled', new_due, now_us})
 end
 
--- INCLUDE: settle, letters, leave, turn
+-- INCLUDE: settle, letters, leave, turn, change_room
 if at.state == 'leased' then
   redis.call('HSET', keys.records, 'n' .. id, string.format('%.0f ', new_due) .. at.id)
-elseif at.state == 'dead' or new_due > now_ms then
-  need(rights_to_add(envelope), LETTERING, FOLLOWING, {'GET', 'DECRBY', 'RPUSH'})
+else
+  need(rights_to_add(envelope), LETTERING, FOLLOWING, {'GET', 'INCRBY', 'RPUSH'})
   local d
   if at.state == 'dead' then
     redis.call('LREM', keys.dead, 1, at.value)
     d = forget_letter(at.id)
     drop_orphans()
     begin_anew(d)
-    if tonumber(redis.pcall('GET', keys.capacity) or nil) then
-      redis.call('DECRBY', keys.capacity, 1)
-    end
+    change_room(-1)
   else
     redis.call('LREM', at.list, at.newer == 0 and -1 or 1, at.value)
     d = unlearn(at.id)
   end
   local entry = at.id
-  if new_due > now_ms then
+  if is_ahead(new_due, now_us) then
     entry = adder(envelope, now_us)(at.value, new_due)
   else
     redis.call('RPUSH', keys.ready, at.value)

@@ -1,13 +1,21 @@
 -- Says how many values a bounded queue may hold, unless that was said before.
 -- Answers to: RBoundedBlockingQueue.trySetCapacity(int), since 3.5
--- KEYS: capacity, capacity_channel
+-- KEYS: capacity, capacity_channel, settings
 -- ARGV: how many
 -- RETURN: 1 if it was set, else 0
 -- COST: O(1)
 -- INCLUDE: announce
 if redis.call('GET', keys.capacity) then
+  local known = redis.pcall('HGET', keys.settings, 'capacity')
+  if type(known) == 'string' and known ~= ARGV[1] then
+    -- Nobody can tell which of the two it has: it may have been deleted, and set again, by Java.
+    redis.pcall('HDEL', keys.settings, 'capacity')
+  end
   return reply_with(0)
 end
 redis.call('SET', keys.capacity, ARGV[1])
+-- By this the room is worked out where a take could not make it (include/capacity.lua).
+redis.pcall('HSET', keys.settings, 'capacity', ARGV[1])
+redis.pcall('HDEL', keys.settings, 'short')
 announce(keys.capacity_channel, ARGV[1])
 return reply_with(1)

@@ -1,6 +1,6 @@
 -- Drops records beyond their time, as many as one call has time for.
 -- Answers to: nothing in Redisson
--- KEYS: ready, arrivals, timeout, records, forget, leases, deliveries, histories, history_ends, turns, handled
+-- KEYS: ready, arrivals, timeout, records, forget, leases, deliveries, histories, history_ends, turns, handled, quarantine
 -- ARGV: none
 -- RETURN: in how many ms there is more to drop (0: at once), or nil where nothing is remembered
 -- COST: O(n log m), n dropped, m waiting; some 5 ms at most

@@ -75,6 +75,10 @@ if #due > 0 or special then
   need(DELIVERING, ERASING, {'ZRANGE'})
   if special then
     redis.call('LLEN', keys.arrivals)
+    redis.call('ZCARD', keys.forget)
+    redis.call('ZCARD', keys.recurring_due)
+    redis.call('HLEN', keys.recurring)
+    redis.call('HLEN', keys.records)
     need(RECORDING, {'HEXISTS'})
   end
   if leased then

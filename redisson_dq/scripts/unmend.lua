@@ -4,7 +4,7 @@
 -- ARGV: nonce, "cancel" or "due", for how many ms outcomes are remembered, then of each: its entry, the score it had, the score that it was given or "", 1 where it stood in the list of envelopes, the id of the item's first entry, the records of the item and of the delivery, the deadline of its lease, the value by which it is known
 -- RETURN: the server's time in epoch us; "done", "there" (it stands there), "again" (the id was offered again) or "gone" (it does not wait with the due time it was given) of each
 -- COST: O(n log m), n entries, m waiting
--- INCLUDE: clock, act_once, envelope, delivery_record, records, remember, unlearn, leave, keep_alive, need, full_memory, announce, add
+-- INCLUDE: clock, act_once, envelope, delivery_record, records, remember, unlearn, leave, keep_alive, need, full_memory, change_room, announce, add
 local now_us, now_ms = server_time()
 local nonce, remember_ms = ARGV[1], tonumber(ARGV[3])
 -- Fails on a wrong type before anything is written.
@@ -13,7 +13,7 @@ redis.call('HLEN', keys.records)
 redis.call('ZCARD', keys.forget)
 redis.call('ZCARD', keys.returned)
 redis.call('LLEN', keys.envelopes)
-need(WRITES_NOTES, RECORDING, UNLEARNING, ADDING, {'DECRBY', 'GET'})
+need(WRITES_NOTES, RECORDING, UNLEARNING, ADDING, {'GET', 'INCRBY'})
 local FIRST, EACH = 4, 9
 local outcomes = told_before(nonce, math.floor((#ARGV - FIRST + 1) / EACH), now_ms)
 if outcomes then
@@ -69,8 +69,8 @@ local function put_in(member, score, listed, item, record, text, deadline, value
   redis.call('ZREM', keys.forget, item)
   restore_item(item, id, record, value)
   restore_delivery(id, text, deadline)
-  if id ~= item and tonumber(redis.pcall('GET', keys.capacity) or nil) then
-    redis.call('DECRBY', keys.capacity, 1)
+  if id ~= item then
+    change_room(-1)
   end
   return 'done'
 end

@@ -27,7 +27,7 @@ __all__ = ["FORMS", "TOLD", "Form", "newer_form", "newer_text", "tell_newer"]
 
 logger = Log()
 
-_NEWER = re.compile(rb"v(\d+) ")
+_NEWER = re.compile(rb"v(\d{1,9}) ")
 #: The warnings that this process has logged: the key, its name and the form.
 TOLD: set[tuple[str, str, int]] = set()
 _MOST_TOLD = 10_000

@@ -70,7 +70,7 @@ def _named(text: bytes) -> tuple[str | None, dict[str, str]]:
         return None, {}
     try:
         found = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None, {}
     if not isinstance(found, dict):
         return None, {}

@@ -529,3 +529,34 @@ def test_an_overdue_item_keeps_its_name_however_long_nobody_moves_it(admin: Any,
     if ends:
         producer.clear()
         assert not admin.exists(KEYS.histories, KEYS.history_ends, KEYS.deliveries, KEYS.records)
+
+
+# -- now, and already ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("call", ["run_now", "reschedule"])
+def test_a_ready_item_that_is_to_run_now_keeps_its_place(admin: Any, client: Any, call: str) -> None:
+    delayed, queue = client.delayed_queue("orders"), client.blocking_queue("orders")
+    names = [str(number) for number in range(10)]
+    for name in names:
+        delayed.offer(name, 0, id=name)
+    eventually(lambda: admin.llen("orders") == len(names))
+    for name in names:
+        outcome = delayed.run_now(name) if call == "run_now" else delayed.reschedule(name, 0)
+        assert outcome is Outcome.RESCHEDULED
+    assert queue.read_all() == names
+    assert not admin.exists(KEYS.timeout)
+
+
+def test_an_overdue_item_that_is_to_run_now_keeps_its_place(admin: Any, producer: Any) -> None:
+    for name in ("a", "b", "c"):
+        producer.offer(name, 0, id=name)
+    before = admin.zrange(KEYS.timeout, 0, -1, withscores=True)
+
+    def all_are_overdue() -> bool:
+        seconds, us = admin.time()
+        return bool(seconds * 1000 + us // 1000 > before[-1][1])
+
+    eventually(all_are_overdue)
+    assert producer.run_now("a") is Outcome.RESCHEDULED
+    assert admin.zrange(KEYS.timeout, 0, -1, withscores=True) == before

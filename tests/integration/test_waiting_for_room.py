@@ -121,3 +121,60 @@ def test_a_wait_goes_along_when_the_queue_is_renamed(threads: ThreadPoolExecutor
     assert bounded.poll() == "a"
     waiting.result(PATIENCE)
     assert admin.lrange("renamed", 0, -1) == [b"b"]
+
+
+def test_room_that_lost_takes_never_made_comes_back(admin: Any, client: Any) -> None:
+    keys = QueueKeys.of("bounded")
+    bounded = client.bounded_blocking_queue("bounded", transfer=False)
+    assert bounded.try_set_capacity(20)
+    bounded.add_all([str(number) for number in range(20)])
+    # As of clients that die, or lose the reply, between the pop and the command that makes room.
+    admin.ltrim("bounded", 15, -1)
+    assert not bounded.offer("x")
+    # Some of these takes may only be on their way.
+    assert bounded.remaining_capacity() == 0
+    since, missing = admin.hget(keys.settings, "short").split()
+    assert missing == b"15"
+    admin.hset(keys.settings, "short", b"%d 12" % (int(since) - 10_000))
+    assert bounded.offer("x")
+    assert bounded.remaining_capacity() == 11, "as much as was missing all the time"
+    assert bounded.size() == 6
+
+
+def test_no_more_room_is_made_than_there_is(admin: Any, client: Any) -> None:
+    bounded = client.bounded_blocking_queue("bounded", transfer=False)
+    assert bounded.try_set_capacity(2)
+    bounded.add_all(["a", "b"])
+    # The room of takes that were slower than their clients were expected to be was made before.
+    admin.set(QueueKeys.of("bounded").capacity, 1)
+    assert bounded.poll() == "a"
+    assert bounded.remaining_capacity() == 1
+    assert bounded.poll() == "b"
+    assert bounded.remaining_capacity() == 2
+
+
+def test_what_is_received_keeps_its_room(admin: Any, client: Any) -> None:
+    keys = QueueKeys.of("bounded")
+    bounded = client.bounded_blocking_queue("bounded", transfer=False)
+    assert bounded.try_set_capacity(2)
+    bounded.add_all(["a", "b"])
+    first, second = bounded.receive(2, visibility_timeout=60)
+    admin.hset(keys.settings, "short", "5 2")
+    assert not bounded.offer("c")
+    assert not admin.hexists(keys.settings, "short")
+    second.nack(delay=60)
+    assert not bounded.offer("c")
+    first.ack()
+    assert bounded.offer("c")
+
+
+def test_a_capacity_that_java_said_is_not_guessed(admin: Any, client: Any) -> None:
+    keys = QueueKeys.of("bounded")
+    bounded = client.bounded_blocking_queue("bounded", transfer=False)
+    admin.set(keys.capacity, 0)
+    admin.hset(keys.settings, "short", "5 2")
+    assert not bounded.offer("c")
+    # One that was said here before Java deleted the queue and said another one.
+    admin.hset(keys.settings, "capacity", 9)
+    assert not bounded.try_set_capacity(5)
+    assert not bounded.offer("c")

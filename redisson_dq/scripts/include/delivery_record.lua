@@ -10,6 +10,9 @@ local function record_text(d)
     d.order, d.turn and d.digest .. ':' .. d.turn or d.digest, #d.reason) .. d.reason .. d.context
 end
 
+-- The sum of nine numbers of at most 2 ^ 53 each.
+local LARGEST = 9 * 2 ^ 53
+
 -- nil for a text that is none of ours: it must hold up no call.
 local function parsed(text)
   if not text then
@@ -17,8 +20,16 @@ local function parsed(text)
   end
   local attempt, failures, crashes, first, received, offered, due, order, digest, turn, size, from = string.match(
     text, '^(%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%x+)(:?%x*) (%d+) ()')
-  if not attempt or #digest ~= 32 then
+  -- Texts of digits count as numbers. A larger one would be written in another form.
+  if
+    not attempt or #digest ~= 32
+    or attempt + failures + crashes + first + received + offered + due + order + size > LARGEST
+  then
     return nil
+  end
+  -- A turn is the digest of a key and a number, in hex.
+  if #turn ~= 1 and #turn ~= 49 then
+    turn = ''
   end
   return {
     attempt = tonumber(attempt), failures = tonumber(failures), crashes = tonumber(crashes), first = tonumber(first),
@@ -41,6 +52,9 @@ end
 
 -- The order in a place. The score in history_ends may be a later time, at which the record is looked at again.
 local function order_of(member)
+  if #member < 40 then
+    return 0
+  end
   local high, low = struct.unpack('>I4I4', member, 33)
   return high * 4294967296 + low
 end

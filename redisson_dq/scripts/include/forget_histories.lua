@@ -1,6 +1,6 @@
 -- Drops the records of values that nobody will receive any more.
 -- KEYS: deliveries, histories, history_ends, records
--- INCLUDE: find, named, delivery_record
+-- INCLUDE: find, named, delivery_record, foreign
 local AGED = 86400000
 -- So many are dropped by a call that leaves one at most.
 local FEW_HISTORIES = 20
@@ -9,10 +9,14 @@ local FEW_HISTORIES = 20
 -- else those that are over for a day. Gives how many were looked at.
 local function forget_histories(now_ms, nothing_ready, most)
   local until_ms = nothing_ready and now_ms or now_ms - AGED
-  local over = redis.call('ZRANGEBYSCORE', keys.history_ends, '-inf', until_ms, 'LIMIT', 0, most)
-  for _, member in ipairs(over) do
+  local over = redis.call('ZRANGEBYSCORE', keys.history_ends, '-inf', until_ms, 'WITHSCORES', 'LIMIT', 0, most)
+  for i = 1, #over, 2 do
+    local member = over[i]
     local id = string.sub(member, 41)
-    if find(id, order_of(member)) then
+    if not is_id(id) then
+      set_foreign_aside(keys.history_ends, member, over[i + 1])
+      redis.call('ZREM', keys.histories, member)
+    elseif find(id, order_of(member)) then
       -- It is due and was not moved yet.
       redis.call('ZADD', keys.history_ends, now_ms + 5000, member)
     else
@@ -25,5 +29,5 @@ local function forget_histories(now_ms, nothing_ready, most)
       redis.call('HDEL', keys.deliveries, id)
     end
   end
-  return #over
+  return math.floor(#over / 2)
 end

@@ -6,8 +6,9 @@ local newer = {}
 -- The form of a text that a newer version wrote, or nil. Such a text begins with 'v', its form and a space.
 local function newer_form(name, text)
   local form = text and string.match(text, '^v(%d+) ')
-  if form then
+  if form and #form < 10 then
     newer[name] = form
+    return form
   end
-  return form
+  return nil
 end

@@ -10,7 +10,8 @@ local function letter(text)
     return nil
   end
   local at, name_size, size, from = string.match(text, '^(%d+) (%d+) (%d+) ()')
-  if not at then
+  -- Texts of digits count as numbers.
+  if not at or at + name_size + size > 2 ^ 53 then
     return nil
   end
   local record = from + name_size

@@ -37,13 +37,19 @@ local function line_of(prefix, most)
 end
 
 local function number_of(turn)
+  if #turn < 8 then
+    return 0
+  end
   local high, low = struct.unpack('>I4I4', turn, #turn - 7)
   return high * 4294967296 + low
 end
 
 -- The last place of a line.
 local function new_turn(prefix)
-  local last = redis.call('ZREVRANGEBYLEX', keys.lines, '[' .. prefix .. HIGHEST, '[' .. prefix, 'LIMIT', 0, 1)[1]
+  local last
+  for _, turn in ipairs(redis.call('ZREVRANGEBYLEX', keys.lines, '[' .. prefix .. HIGHEST, '[' .. prefix, 'LIMIT', 0, 100)) do
+    last = last or #turn == #prefix + 8 and turn
+  end
   local number = last and number_of(last) + 1 or 1
   local turn = prefix .. struct.pack('>I4I4', math.floor(number / 4294967296), number % 4294967296)
   redis.call('ZADD', keys.lines, 0, turn)
@@ -221,7 +227,7 @@ end
 local function note_handled(id, now_us, now_ms)
   local text = redis.call('HGET', keys.turns, 'u' .. id)
   if text then
-    local until_ms = due_of(string.sub(text, 17), now_us)
+    local until_ms = due_of(math.min(tonumber(string.match(text, '^%d+$', 17) or 0), 2 ^ 53), now_us)
     redis.call('ZADD', keys.handled, string.format('%.0f', until_ms), string.sub(text, 1, 16))
     keep_alive(until_ms, now_ms, {keys.handled})
     redis.call('HDEL', keys.turns, 'u' .. id)

@@ -1,5 +1,6 @@
 -- Makes a change once, however often its call is sent again because its reply was lost.
 -- KEYS: returned
+-- INCLUDE: keep_alive
 
 -- A day: a call may be sent again for so long.
 local REMEMBERED_MS = 86400000
@@ -11,8 +12,8 @@ local function was_done(nonce, known, now_ms)
   end
   redis.call('ZREMRANGEBYSCORE', keys.returned, '-inf', now_ms - REMEMBERED_MS)
   local done = redis.call('ZADD', keys.returned, 'NX', now_ms, nonce) == 0
-  redis.call('PEXPIRE', keys.returned, REMEMBERED_MS)
+  keep_alive(now_ms + REMEMBERED_MS, now_ms, {keys.returned})
   return done
 end
 
-local WRITES_NOTES = {'ZREM', 'ZREMRANGEBYSCORE', 'ZADD', 'PEXPIRE'}
+local WRITES_NOTES = {'ZREM', 'ZREMRANGEBYSCORE', 'ZADD', 'PEXPIRE', 'PTTL'}

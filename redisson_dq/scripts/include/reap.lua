@@ -1,12 +1,15 @@
 -- Finds leases that somebody else has ended.
--- KEYS: leases
--- INCLUDE: find, lapse
+-- KEYS: leases, histories
+-- INCLUDE: find, lapse, foreign
 
 -- Redisson's transfer knows nothing of leases. So a few leases at a time are checked for their end. Gives how many.
 local function reap(now_ms, most)
+  set_scored_aside(keys.histories)
   local found = redis.call('ZRANGEBYSCORE', keys.leases, '-inf', now_ms, 'WITHSCORES', 'LIMIT', 0, most)
   for i = 1, #found, 2 do
-    if not find(found[i], found[i + 1]) then
+    if not is_id(found[i]) then
+      set_foreign_aside(keys.leases, found[i], found[i + 1])
+    elseif not find(found[i], found[i + 1]) then
       lapse(found[i], now_ms)
     end
   end

@@ -18,7 +18,8 @@ local function record_of(id)
     return nil
   end
   local state, due, latest, duplicate, key = string.match(text, '^(%l) (%d+) (%d+) (%d+) (.*)$')
-  if not state then
+  -- Texts of digits count as numbers. A larger one would be written in another form.
+  if not state or due + latest + duplicate > 3 * 2 ^ 53 then
     -- The record of another program, or of a newer version. It must hold up neither delivery nor a call.
     return nil, newer_form('records', text)
   end

@@ -1,18 +1,15 @@
 -- Writes and drops records.
 -- KEYS: records, forget
+-- INCLUDE: keep_alive
 local WEEK = 604800000
 -- The time that reading, writing, finding, sweeping and dropping records takes.
 local RECORDING = {
   'HDEL', 'HGET', 'HSET', 'PEXPIRE', 'PTTL', 'ZADD', 'ZCOUNT', 'ZRANGE', 'ZRANGEBYSCORE', 'ZREM', 'ZSCORE',
 }
 
--- Both keys go a week after the last time that matters, should no script of ours run any more.
+-- Both keys stay until the last time that matters (keep_alive.lua).
 local function live_until(at, now_ms)
-  for _, key in ipairs({keys.records, keys.forget}) do
-    if redis.call('PTTL', key) < at - now_ms + WEEK then
-      redis.call('PEXPIRE', key, at - now_ms + WEEK)
-    end
-  end
+  keep_alive(at + WEEK, now_ms, {keys.records, keys.forget})
 end
 
 -- Gives the time, for live_until.

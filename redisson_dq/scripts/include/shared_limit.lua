@@ -48,7 +48,7 @@ local function shared_slots_taken(limit, now_ms)
     return taken
   end
   for _, slot in ipairs(redis.call('ZRANGEBYLEX', key, '[s', '(t', 'LIMIT', 0, 10000)) do
-    local size = string.byte(slot, 2)
+    local size = string.byte(slot, 2) or 0
     local id, queue = string.sub(slot, 3, 2 + size), string.sub(slot, 3 + size)
     local ends = redis.pcall('ZSCORE', key_of_queue('redisson_dq_leases', queue), id)
     if type(ends) ~= 'string' or tonumber(ends) <= now_ms then

@@ -1,6 +1,6 @@
 -- Sweeps: drops the records whose time is over.
 -- KEYS: ready, arrivals, timeout, forget, leases, deliveries, histories, history_ends
--- INCLUDE: find, records, remember, named, unlearn
+-- INCLUDE: find, records, remember, named, unlearn, foreign
 local HOUR_MS, SEARCHED = 3600000, 1000
 -- The record of an overdue item that still waits is looked at again after so many ms.
 local OVERDUE_MS = 300000
@@ -49,17 +49,22 @@ local FEW_RECORDS = 20
 
 -- Drops so many records at most whose time is over. Gives how many were looked at.
 local function sweep(now_ms, most)
-  local over = redis.call('ZRANGEBYSCORE', keys.forget, '-inf', now_ms, 'LIMIT', 0, most)
+  local over = redis.call('ZRANGEBYSCORE', keys.forget, '-inf', now_ms, 'WITHSCORES', 'LIMIT', 0, most)
   if #over > 0 then
     -- Fails on a wrong type before anything is dropped.
     redis.call('LLEN', keys.arrivals)
   end
   local last = nil
-  for _, id in ipairs(over) do
+  for i = 1, #over, 2 do
+    local id, again = over[i], nil
     local record, form = record_of(id)
-    -- The version that knows a record in a newer form drops it.
-    local again = form and now_ms + HOUR_MS or look_again_at(id, record, now_ms)
-    if again then
+    if is_id(id) then
+      -- The version that knows a record in a newer form drops it.
+      again = form and now_ms + HOUR_MS or look_again_at(id, record, now_ms)
+    end
+    if not is_id(id) then
+      set_foreign_aside(keys.forget, id, over[i + 1])
+    elseif again then
       last = math.max(last or 0, forget_at(id, again))
     elseif record then
       drop(id, record)
@@ -71,5 +76,5 @@ local function sweep(now_ms, most)
   if last then
     live_until(last, now_ms)
   end
-  return #over
+  return math.floor(#over / 2)
 end

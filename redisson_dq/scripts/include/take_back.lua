@@ -1,13 +1,17 @@
 -- Takes back entries that a former version has set aside, and that this version knows.
 -- KEYS: timeout, newer
--- INCLUDE: envelope
+-- INCLUDE: envelope, newer_entry, foreign
 
 -- Some of them at a time. They keep their due times.
 local function take_back()
-  for _, member in ipairs(redis.call('ZRANGE', keys.newer, 0, 99)) do
+  local found = redis.call('ZRANGE', keys.newer, 0, 99, 'WITHSCORES')
+  for i = 1, #found, 2 do
+    local member, due = found[i], found[i + 1]
     if unwrap(member) then
-      redis.call('ZADD', keys.timeout, redis.call('ZSCORE', keys.newer, member), member)
+      redis.call('ZADD', keys.timeout, due, member)
       redis.call('ZREM', keys.newer, member)
+    elseif not is_newer(member) then
+      set_foreign_aside(keys.newer, member, due)
     end
   end
 end

@@ -10,6 +10,7 @@ import attrs
 from redisson_dq._clock import Clock
 from redisson_dq.wire.calls.base import call
 from redisson_dq.wire.calls.leases import LeaseKeys, call_with_dead, leased_rows
+from redisson_dq.wire.commands import whole_ms
 from redisson_dq.wire.envelope import Envelope
 from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.leases import Leased
@@ -98,4 +99,7 @@ def lease_due(
 def occurrences(come: Sequence[bytes]) -> tuple[tuple[str, str, int], ...]:
     """Recurring offers whose occurrence has come: id, definition and due time of each."""
     rows = zip(come[::3], come[1::3], come[2::3], strict=True)
-    return tuple((name.decode(), definition.decode(errors="replace"), int(due)) for name, definition, due in rows)
+    return tuple(
+        (name.decode(errors="backslashreplace"), definition.decode(errors="replace"), whole_ms(due) or 0)
+        for name, definition, due in rows
+    )

@@ -90,6 +90,11 @@ def find_item(keys: LeaseKeys, target: Target, head: int | None = None) -> Reque
     return call_with_dead("find_item", keys, (*target.words(), -1 if head is None else head), _found_item)
 
 
+def _text(given: bytes) -> str:
+    """An id as its item's record tells it. Another program may have written the record."""
+    return given.decode(errors="backslashreplace")
+
+
 def _found_item(reply: list[Any]) -> Page:
     now_us, *rest = reply
     if not rest:
@@ -99,7 +104,7 @@ def _found_item(reply: list[Any]) -> Page:
         entry=entry,
         data=data,
         due_ms=due_ms,
-        given_id=key[1:].decode() if key.startswith(b"i") else None,
+        given_id=_text(key[1:]) if key.startswith(b"i") else None,
         state=state.decode(),
         attempts=attempts,
         offered_ms=offered_ms,
@@ -132,7 +137,7 @@ def _page(reply: list[Any]) -> Page:
                 entry=item,
                 data=data,
                 due_ms=whole_ms(due) if due else None,
-                given_id=key.decode() if key else None,
+                given_id=_text(key) if key else None,
                 state=state.decode(),
                 attempts=attempts,
             )

@@ -7,6 +7,7 @@ import attrs
 from redisson_dq.wire.calls.base import call
 from redisson_dq.wire.calls.delayed import written
 from redisson_dq.wire.calls.items import outcome_and_due
+from redisson_dq.wire.commands import whole_ms
 from redisson_dq.wire.envelope import Envelope
 from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.request import Request
@@ -19,7 +20,8 @@ class RecurringRow:
     """One recurring offer as it stands in Redis."""
 
     id: str
-    due_ms: int
+    #: None where another program gave it a time that never comes.
+    due_ms: int | None
     definition: str
     value: bytes
 
@@ -62,6 +64,11 @@ def recurring(keys: QueueKeys, start: int, stop: int) -> Request[list[RecurringR
 
 def _recurring_rows(reply: list[list[bytes]]) -> list[RecurringRow]:
     return [
-        RecurringRow(id=name.decode(), due_ms=int(due), definition=definition.decode(), value=value)
+        RecurringRow(
+            id=name.decode(errors="backslashreplace"),
+            due_ms=whole_ms(due),
+            definition=definition.decode(errors="backslashreplace"),
+            value=value,
+        )
         for name, due, definition, value in reply
     ]

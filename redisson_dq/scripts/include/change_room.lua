@@ -1,0 +1,15 @@
+-- Changes the room of a bounded queue.
+-- KEYS: capacity
+
+-- The room, or nil where the key holds no number. That is not the error of a call whose values have left or come, but that
+-- of the next offer.
+local function room_now()
+  local room = redis.pcall('GET', keys.capacity)
+  -- Redis counts in 64 bits.
+  return type(room) == 'string' and #room < 16 and tonumber(string.match(room, '^%-?%d+$') or nil) or nil
+end
+
+-- Gives the room there is then, or nil.
+local function change_room(count)
+  return room_now() and redis.call('INCRBY', keys.capacity, count)
+end

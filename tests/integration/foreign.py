@@ -1,0 +1,320 @@
+"""A queue with something in each of its keys, a call of each script on it, and bytes that none of ours would write."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable
+from typing import Any
+
+from redisson_dq._clock import SYSTEM
+from redisson_dq.wire import calls, commands
+from redisson_dq.wire.calls.mending import Aside, Met
+from redisson_dq.wire.envelope import Envelope, wrap
+from redisson_dq.wire.keys import PREFIXES, DeadKeys, QueueKeys
+from redisson_dq.wire.request import Request
+
+__all__ = [
+    *("GARBAGE", "KEYS", "LEASES", "OWN"),
+    *("name_of", "play_main_job", "plant", "requests", "run", "state_of", "there"),
+]
+
+KEYS = QueueKeys.of("orders")
+DEAD = DeadKeys.belonging_to("orders")
+LEASES = calls.LeaseKeys(queue=KEYS, dead=DEAD, bounded=True)
+CURRENT = Envelope.CURRENT
+HOUR_US = 3_600_000_000
+LIMIT = b"L" * 16
+NAMED = calls.Target(given_id="named")
+
+
+def digest(value: bytes) -> str:
+    return hashlib.sha1(value).hexdigest()[:32]
+
+
+#: The keys that only this library writes, and the string of a bounded queue.
+OWN = {
+    **{name: kind for name, (_, kind) in PREFIXES.items() if name not in ("timeout", "envelopes", "channel")},
+    "dead": "list",
+    "dead_info": "hash",
+    "dead_index": "zset",
+}
+
+
+def name_of(key: str) -> str:
+    return str(getattr(DEAD, key) if key.startswith("dead") else getattr(KEYS, key))
+
+
+def run(admin: Any, request: Request[Any]) -> Any:
+    """The result of a request, made of Redis's reply by its function."""
+    if request.script is None:
+        return request.parse(admin.execute_command(*request.words))
+    reply = admin.eval(request.script.source, *map(_word, request.words))
+    return request.parse(reply[2] if request.script.announces else reply)
+
+
+def _word(word: Any) -> Any:
+    return word if isinstance(word, (str, bytes, int)) else str(word)
+
+
+def _leased(admin: Any, nonce: bytes, count: int, visible_us: int = HOUR_US) -> list[bytes]:
+    reply = run(admin, calls.receive(LEASES, SYSTEM, CURRENT, nonce, count, visible_us, 10, lambda reply: reply))
+    return [each.id for each in reply[0]]
+
+
+def there(admin: Any) -> dict[bytes, bytes]:
+    """Makes a queue with something in each of its keys. Gives ids of leases, entries and scores by their values."""
+    ready = KEYS.ready
+    leased: dict[bytes, bytes] = {}
+    run(admin, calls.set_capacity(KEYS, 100))
+    for number, value in enumerate((b"acked", b"held", b"failed", b"rejected", b"named", b"again", b"crashed")):
+        if value == b"named":
+            run(admin, _offer_named("0", value, b"named"))
+            run(admin, _offer_named(str(HOUR_US), b"waits", b"waits"))
+            run(admin, calls.transfer(KEYS, 100, 1000, "client", cluster=False))
+        else:
+            admin.rpush(ready, value)
+        ids = _leased(admin, b"%08d" % number, 1, 1000 if value == b"crashed" else HOUR_US)
+        assert len(ids) == 1
+        leased[value] = ids[0]
+    run(admin, calls.give_back(LEASES, CURRENT, [leased[b"failed"]], counted=True, reason="broken"))
+    run(admin, calls.give_back(LEASES, CURRENT, [leased[b"again"]], counted=True, delay_us=HOUR_US))
+    run(admin, calls.reject(LEASES, [leased[b"rejected"]], "broken"))
+    # Two values of one key, and a limit of one slot.
+    values = [b"first", b"second", b"third"]
+    admin.rpush(ready, *values)
+    seen = [
+        calls.Seen(digest=digest(value), key=b"K" * 16, limit=1, unique=bytes([i]) * 16, unique_us=HOUR_US)
+        for i, value in enumerate([b"failed", *values])
+    ]
+    limits = [calls.LimitWords(id=LIMIT, slots=1, tokens=5, per_us=HOUR_US, size=5)]
+    run(admin, calls.admit(LEASES, SYSTEM, CURRENT, b"admitted", 5, HOUR_US, 10, limits, seen))
+    run(admin, calls.offer(KEYS, CURRENT, "0", b"due"))
+    run(admin, calls.offer(KEYS, CURRENT, str(HOUR_US), b"later"))
+    run(admin, calls.offer(KEYS, CURRENT, str(HOUR_US), b"lean", lean=True))
+    run(admin, calls.offer_in_context(KEYS, CURRENT, [3600.0], [b"told"], b'{"trace": "7"}'))
+    run(admin, calls.recur(KEYS, CURRENT, "daily", '{"v":1}', b"daily", 5))
+    admin.rpush(KEYS.arrivals, "arrived")
+    admin.rpush(KEYS.undecodable, "undecodable")
+    admin.rpush(KEYS.expired, "5 late")
+    admin.rpush(KEYS.quarantine, "5 unknown")
+    admin.zadd(KEYS.handled, {b"H" * 16: 5})
+    admin.zadd(KEYS.newer, {b"\x0c" + b"i" * 12 + b"\x01\0\0\0\0\0\0\0v": 5})
+    admin.hset(KEYS.settings, mapping={"max_size": 100_000, "expired": 1})
+    run(admin, calls.put_back(KEYS, b"nonce", b"", "last", [b"back"]))
+    admin.hset(KEYS.alarm, mapping={"at": 5, "known": 5})
+    admin.set(KEYS.mover, "other 5 5")
+    admin.set(KEYS.fence, "1")
+    admin.hset(KEYS.migrating, "held m b i", "{}")
+    for member, score in admin.zrange(KEYS.timeout, 0, -1, withscores=True):
+        for value in _WAITING:
+            if member.endswith(value):
+                leased[value], leased[b"score of " + value] = member, b"%d" % score
+    for key in OWN:
+        assert admin.exists(name_of(key)), key
+    return leased
+
+
+def _offer_named(due: str, value: bytes, name: bytes) -> Request[Any]:
+    return calls.offer_item(
+        LEASES,
+        CURRENT,
+        due,
+        value,
+        key=b"i" + name,
+        on_duplicate="keep",
+        lateness_ms=None,
+        duplicate_us=HOUR_US,
+        remember_ms=HOUR_US // 1000,
+    )
+
+
+def state_of(admin: Any) -> dict[bytes, bytes]:
+    return {key: admin.dump(key) for key in admin.keys("*")}
+
+
+_IDS = (b"acked", b"held", b"named", b"failed", b"rejected")
+_WAITING = (b"later", b"lean")
+
+
+def requests(leased: dict[bytes, bytes]) -> dict[str, Request[Any]]:
+    """A call of each script that finds something to do in the queue of :func:`there`, which gives the argument."""
+    acked, held, named, failed, rejected = (leased.get(each, b"0" * 10) for each in _IDS)
+    met = [
+        Met(
+            member=leased.get(each) or wrap(CURRENT, b"12345678", each),
+            score=leased.get(b"score of " + each, b""),
+            place=-2,
+        )
+        for each in _WAITING
+    ]
+    due = calls.DueRange(since_ms=None, until_ms=None, offset=0, limit=9)
+    two = {KEYS.ready: "list", "{orders}:bills": "list"}
+    every = {name_of(key): kind for key, kind in OWN.items()}
+    seen = [
+        calls.Seen(digest=digest(value), key=b"K" * 16, limit=1) for value in (b"arrived", b"failed", b"first", b"back")
+    ]
+    limits = [calls.LimitWords(id=LIMIT, slots=1, tokens=5, per_us=HOUR_US, size=5)]
+    return {
+        "ack": calls.ack(LEASES, [acked, named], list),
+        "ack_and_receive": calls.ack_and_receive(LEASES, SYSTEM, CURRENT, b"together", 5, HOUR_US, [acked], list),
+        "admit": calls.admit(LEASES, SYSTEM, CURRENT, b"admitnow", 5, HOUR_US, 10, limits, seen),
+        "advance": calls.advance(KEYS, CURRENT, "daily", '{"v":1}', 5, 6),
+        "browse_dead": calls.browse_dead(LEASES, 0, 9, 256),
+        "browse_held": calls.browse_held(KEYS, None, 9, 256),
+        "browse_list": calls.browse_list(KEYS.quarantine, 0, 9, 256),
+        "browse_waiting": calls.browse_waiting(KEYS, None, 9, 256),
+        "cancel": calls.cancel(LEASES, NAMED, 1000),
+        "cancel_recurring": calls.cancel_recurring(KEYS, "daily"),
+        "clear": calls.clear(KEYS),
+        "contains": calls.contains(KEYS, [b"later"], b""),
+        "contains_ready": calls.contains_ready(KEYS, [b"back"]),
+        "copy": calls.copy(two, "replace", ""),
+        "dead_letters": calls.dead_letters(LEASES, 0, 9),
+        "due_spans": calls.due_spans(KEYS, [1_700_000_000_000, 1_900_000_060_000], shown=100, head=256),
+        "dump": calls.dump(every),
+        "exchange": calls.exchange({KEYS.ready: "list"}, [[("-l", KEYS.ready, b"back", b"")]]),
+        "expire": calls.expire(every, "in", 500_000, "always"),
+        "extend": calls.extend(LEASES, [held, named], HOUR_US),
+        "find_item": calls.find_item(LEASES, NAMED),
+        "give_back": calls.give_back(LEASES, CURRENT, [held, named], counted=True, limit=9, nonce=b"givenback"),
+        "hand_over": calls.hand_over(KEYS, "other"),
+        "hold": calls.hold(LEASES, held, KEYS.fence, True),
+        "in_flight": calls.in_flight(KEYS, 0, 9),
+        "in_flight_size": calls.in_flight_size(KEYS),
+        "inspect": calls.inspect(LEASES),
+        "items": calls.items(KEYS, "due", 0, 9),
+        "lease_due": calls.lease_due(LEASES, SYSTEM, CURRENT, b"leasedue", HOUR_US, 10, due, 1000),
+        "memory": calls.memory(every),
+        "mend": calls.mend(LEASES, b"mendthis", "by", 5000, 1000, met),
+        "mend_ack": calls.mend_ack(LEASES, b"mendacks", [acked, named]),
+        "mend_aside": calls.mend_aside(
+            LEASES, b"mendside", "dead", "redrive", 1000, [Aside(element=b"rejected", id=rejected)]
+        ),
+        "mend_find": calls.mend_find(LEASES, NAMED, 1000),
+        "mend_letters": calls.mend_letters(LEASES, [(digest(b"rejected"), 0)]),
+        "mend_walk": calls.mend_walk(KEYS, b""),
+        "missing_rights": calls.missing_rights(["orders"], ["LLEN", "MEMORY USAGE"]),
+        "move": _when_full(commands.move(KEYS.ready, "{orders}:bills", "first", "last")),
+        "move_bounded": calls.move_bounded(KEYS, "{orders}:bills", "last", "first"),
+        "next_due": calls.next_due(KEYS),
+        "offer": calls.offer(KEYS, CURRENT, "5", b"value"),
+        "offer_all": calls.offer_all(KEYS, CURRENT, [5.0], [b"value"]),
+        "offer_bounded": calls.offer_bounded(KEYS, [b"value"]),
+        "offer_in_context": calls.offer_in_context(KEYS, CURRENT, [5.0], [b"value"], b"{}"),
+        "offer_item": _offer_named("5", b"value", b"waits"),
+        "overdue": calls.overdue(KEYS),
+        "page": calls.page(KEYS.leases, None, 5),
+        "peek": calls.peek(KEYS, 5),
+        "persist": calls.persist(every),
+        "poll": calls.poll(KEYS, 3),
+        "poll_last_to": calls.poll_last_to(KEYS, "{orders}:bills"),
+        "purge_dead": calls.purge_dead(LEASES, None, 5, 1000),
+        "push": _when_full(commands.set_aside(KEYS.undecodable, [b"value"])),
+        "put_back": calls.put_back(KEYS, b"putback1", b"", "first", [b"value"]),
+        "put_back_bounded": calls.put_back_bounded(KEYS, b"putback2", b"", "first", [b"value"]),
+        "read_waiting": calls.read_waiting(KEYS, 0, -1),
+        "receive": calls.receive(LEASES, SYSTEM, CURRENT, b"received", 5, HOUR_US, 10, list),
+        "recur": calls.recur(KEYS, CURRENT, "daily", '{"v":1}', b"value", 5),
+        "recurring": calls.recurring(KEYS, 0, 9),
+        "redrive": calls.redrive(LEASES, None, 5),
+        "reject": calls.reject(LEASES, [held, named], "why"),
+        "release": calls.release(KEYS, b"released", b"", 1),
+        "remove": calls.remove(KEYS, "first", [b"later"], 1000, b""),
+        "remove_ready": calls.remove_ready(KEYS, "all", [b"back"]),
+        "rename": calls.rename(two, "always", ""),
+        "reschedule": calls.reschedule(LEASES, NAMED, "5", 1000, CURRENT),
+        "restore": calls.restore({KEYS.ready: "list"}, "replace", 0, "", [_dump_of_one()]),
+        "resume": calls.resume(KEYS),
+        "return_arrivals": calls.return_arrivals(KEYS, 5),
+        "run_command": calls.run_command(commands.length_of(KEYS.ready)),
+        "sample": calls.sample(KEYS, 200, 10),
+        "set_capacity": calls.set_capacity(KEYS, 5),
+        "size": calls.size(KEYS),
+        "stats": calls.stats(LEASES),
+        "take_bounded": calls.take_bounded(KEYS, "poll", (5,), list),
+        "take_due": calls.take_due(KEYS, due, 1000),
+        "tidy": calls.tidy(KEYS),
+        "time_to_live": calls.time_to_live(every),
+        "timeline": calls.timeline(KEYS, [1000, 60_000]),
+        "transfer": calls.transfer(KEYS, 100, 1000, "client", cluster=False),
+        "unmend": calls.unmend(KEYS, b"unmended", "cancel", 1000, [(met[0], "")]),
+        "unmend_aside": calls.unmend_aside(
+            LEASES, b"unasided", "dead", "redrive", [Aside(element=b"failed", id=failed)]
+        ),
+        "unrelease": calls.unrelease(KEYS, b"unleased", [(failed, 2_000_000_000_000, b"", b"failed")]),
+        "waiting_part": calls.waiting_part(KEYS, b""),
+    }
+
+
+def _when_full(request: Request[Any]) -> Request[Any]:
+    assert request.when_full is not None
+    return request.when_full
+
+
+def _dump_of_one() -> bytes:
+    # What DUMP of Redis 7.0 gives for a list with the element "a".
+    return b"\x12\x01\x02\n\n\x00\x00\x00\x01\x00\x81a\x02\xff\n\x00\t\xb9\xed\xf5\x94\xde\xd9\x95"
+
+
+# -- garbage ---------------------------------------------------------------------------------------------------------
+
+#: Kinds of bytes that stand where ours are expected: by their name, the bytes, made of those that stood there.
+GARBAGE: dict[str, Callable[[bytes], bytes]] = {
+    "empty": lambda known: b"",
+    "256 bytes": lambda known: b"x" * 256,
+    "a megabyte": lambda known: b"x" * 1_000_000,
+    "NUL bytes": lambda known: b"\0" * 41,
+    "a number": lambda known: b"17",
+    "not a number": lambda known: b"nan",
+    "infinite": lambda known: b"inf",
+    "negative": lambda known: b"-5",
+    "too many digits": lambda known: re.sub(rb"\d+", b"9" * 400, known) or b"9" * 400,
+    "cut": lambda known: known[: len(known) // 2],
+    "another encoding": lambda known: known.decode("latin-1").encode("utf-16"),
+    "a newer form": lambda known: b"v" + b"9" * 5000 + b" " + known,
+    "longer": lambda known: known + b" 1 \xff\xfe{",
+}
+SCORES: tuple[float, ...] = (1, -1, float("inf"), float("-inf"), 1.5, 1e300)
+
+
+def plant(admin: Any, key: str, kind: str) -> None:
+    """Puts garbage into a key of ours: in the place of what stands there and beside it."""
+    name, made = name_of(key), GARBAGE[kind]
+    type_ = OWN[key]
+    if type_ == "string":
+        admin.set(name, made(admin.get(name) or b"5"))
+    elif type_ == "hash":
+        before = admin.hgetall(name)
+        for field, text in before.items():
+            admin.hset(name, field, made(text))
+            admin.hset(name, made(field), made(text))
+        admin.hset(name, made(b"e12345678"), made(b"5"))
+    elif type_ == "zset":
+        members = admin.zrange(name, 0, -1)
+        for number, member in enumerate(members):
+            text = made(member)
+            admin.zadd(name, {text: SCORES[(number + len(text)) % len(SCORES)]})
+            admin.zadd(name, {text + bytes([number, place]): score for place, score in enumerate(SCORES)})
+    else:
+        elements = admin.lrange(name, 0, -1)
+        admin.rpush(name, *map(made, elements))
+        admin.lpush(name, *map(made, elements))
+
+
+def play_main_job(admin: Any) -> None:
+    """Offers a value, moves it, receives and acks it, and takes another one, with all that lies before them."""
+    admin.hdel(KEYS.settings, "paused")
+    run(admin, calls.offer(KEYS, CURRENT, "0", b"main job"))
+    got: dict[bytes, bytes] = {}
+    for number in range(50):
+        if b"main job" in got:
+            break
+        run(admin, calls.transfer(KEYS, 100, 1000, "client", cluster=False))
+        nonce = b"main%04d" % number
+        reply = run(admin, calls.receive(LEASES, SYSTEM, CURRENT, nonce, 1000, HOUR_US, 0, lambda reply: reply))
+        got.update({each.data: each.id for each in reply[0]})
+    assert b"main job" in got
+    assert run(admin, calls.ack(LEASES, [got[b"main job"]], list)) == [b"acked"]
+    admin.rpush(KEYS.ready, "taken")
+    assert b"taken" in run(admin, calls.take_bounded(KEYS, "poll", (1000,), list))
