@@ -71,7 +71,9 @@ def there(admin: Any) -> dict[bytes, bytes]:
         if value == b"named":
             run(admin, _offer_named("0", value, b"named"))
             run(admin, _offer_named(str(HOUR_US), b"waits", b"waits"))
-            run(admin, calls.transfer(KEYS, 100, 1000, "client", cluster=False))
+            # It is due within a millisecond.
+            while not admin.llen(ready):
+                run(admin, calls.transfer(KEYS, 100, 1000, "client", cluster=False))
         else:
             admin.rpush(ready, value)
         ids = _leased(admin, b"%08d" % number, 1, 1000 if value == b"crashed" else HOUR_US)
@@ -209,6 +211,7 @@ def requests(leased: dict[bytes, bytes]) -> dict[str, Request[Any]]:
         "persist": calls.persist(every),
         "poll": calls.poll(KEYS, 3),
         "poll_last_to": calls.poll_last_to(KEYS, "{orders}:bills"),
+        "progress": calls.progress(KEYS, "6b0fa1f2a27ef2b3", "{}"),
         "purge_dead": calls.purge_dead(LEASES, None, 5, 1000),
         "push": _when_full(commands.set_aside(KEYS.undecodable, [b"value"])),
         "put_back": calls.put_back(KEYS, b"putback1", b"", "first", [b"value"]),
