@@ -23,7 +23,7 @@ _STYLES = {"ok": "green", "problem": "bold red", "warning": "yellow", "unknown":
     help="""Find out why nothing arrives: check servers, queues, values and clients.
 
     Without QUEUE all queues are looked at, but not one that has ready values alone and that no client has open: name
-    it. Nothing is changed, and no right to write is needed.
+    it. Nothing is changed without --try, and no right to write is needed.
 
     \b
     exit codes:
@@ -40,6 +40,12 @@ _STYLES = {"ok": "green", "problem": "bold red", "warning": "yellow", "unknown":
 @click.option("--only", metavar="ID", multiple=True, help="Run this check alone. May be given several times.")
 @click.option("--skip", metavar="ID", multiple=True, help="Do not run this check. May be given several times.")
 @click.option("--strict", is_flag=True, help="Exit with 1 for warnings too.")
+@click.option(
+    "--try",
+    "trial",
+    is_flag=True,
+    help="Do the main job once too, in a queue of its own that is deleted at the end. The user needs rights to write.",
+)
 @click.option("--codec", metavar="NAME", help="The codec that the values should be in, such as kryo5 or json.")
 @classes_option
 @json_option
@@ -50,6 +56,7 @@ def command(
     only: tuple[str, ...],
     skip: tuple[str, ...],
     strict: bool,
+    trial: bool,
     codec: str | None,
     classes: tuple[str, ...],
     output: Output,
@@ -68,7 +75,7 @@ def command(
     expected = None if codec is None else _codec(codec)
     ids = [[each for text in given for each in text.split(",") if each] for given in (only, skip)]
     with server.client() as client:
-        report = diagnose(client, queues, only=ids[0], skip=ids[1], codec=expected)
+        report = diagnose(client, queues, only=ids[0], skip=ids[1], codec=expected, trial=trial)
     if output.as_json:
         output.document(**report.to_dict())
     else:

@@ -13,7 +13,7 @@ from redisson_dq._redis.errors import is_misnamed, lacks_rights
 from redisson_dq._sync.client import Client
 from redisson_dq._texts import described, nearest
 from redisson_dq.codecs.base import Codec
-from redisson_dq.doctor import entries, fleet, flow, replication, rights, server, timing, values
+from redisson_dq.doctor import commands, entries, fleet, flow, replication, rights, server, timing, trying, values
 from redisson_dq.doctor.addresses import has_password, redis_cli_options
 from redisson_dq.doctor.findings import (
     CannotRun,
@@ -40,6 +40,8 @@ class Check:
 
     id: str
     run: Callable[[Sight], Iterator[Finding]]
+    #: Whether it writes, and so runs on demand only.
+    writes: bool = False
 
     @property
     def summary(self) -> str:
@@ -51,6 +53,7 @@ class Check:
 CHECKS = (
     Check("connection", server.connection),
     Check("server-version", server.server_version),
+    Check("commands", commands.commands),
     Check("rights", rights.rights),
     Check("eviction", server.eviction),
     Check("persistence", server.persistence),
@@ -79,6 +82,7 @@ CHECKS = (
     Check("orphans", fleet.orphans),
     Check("ready-backlog", flow.ready_backlog),
     Check("worker", flow.worker),
+    Check("main-job", trying.main_job, writes=True),
 )
 
 
@@ -89,22 +93,24 @@ def diagnose(
     only: Sequence[str] = (),
     skip: Sequence[str] = (),
     codec: Codec | None = None,
+    trial: bool = False,
 ) -> Report:
     """Runs the checks, and reports all problems of these queues and of the servers of ``client``.
 
     ``queues`` are names; without any, all queues that Redis has are found. ``only`` and ``skip`` choose checks by their
     ids. ``codec`` is the codec that the values are expected to be in; without one it is recognised by their bytes.
+    With ``trial`` the main job is done once, in a queue of its own that is deleted at the end (``main-job``).
     All checks run even when one fails. Example::
 
         report = diagnose(client, ["orders"])
         for finding in report.findings:
             print(finding.check, finding.text, finding.shown_by)
 
-    Nothing is changed. A user needs rights to look alone, and a check without its rights is unknown. Each queue costs
-    two scripts of some ms at most, whatever is in it. With ready values there is a second look 0.25 s later. Raises
-    ArgumentError for an id that no check has, and ClosedError.
+    Nothing is changed without ``trial``. A user needs rights to look alone, and a check without its rights is unknown.
+    Each queue costs two scripts of some ms at most, whatever is in it. With ready values there is a second look 0.25 s
+    later. Raises ArgumentError for an id that no check has, and ClosedError.
     """
-    chosen = _chosen(only, skip)
+    chosen = [check for check in _chosen(only, skip) if trial or not check.writes]
     sight = Sight(client, queues, codec)
     failure = _failure(sight)
     if failure is not None:

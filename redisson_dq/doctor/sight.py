@@ -48,6 +48,7 @@ class Sight:
     """The facts about the servers of one client and some queues, or all queues where none is named."""
 
     def __init__(self, client: Client, queues: Iterable[str], codec: Codec | None) -> None:
+        self.client = client
         self.connections = client.runtime.connections
         self.codec = codec
         self.notes: list[str] = []

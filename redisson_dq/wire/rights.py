@@ -45,7 +45,7 @@ _ROLES = {
     # Every client can look whether the queue is well, and is told why a call failed.
     "client": _Duties(
         only_looks=True,
-        scripts=("missing_rights", "stats", "next_due", "overdue"),
+        scripts=("missing_rights", "unknown_commands", "stats", "next_due", "overdue"),
         plain=(*_CONNECTING, "eval", "evalsha", "script|load", "time", "type", "llen", "exists", "zrange", "zcard"),
     ),
     "observer": _Duties(

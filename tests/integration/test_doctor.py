@@ -61,7 +61,7 @@ def test_a_healthy_fleet(fleet: Fleet) -> None:
     report = examined(fleet.url)
     assert report.findings == (), told(report)
     assert [(each.check, each.status, each.reason) for each in report.results] == [
-        (check.id, Status.OK, None) for check in CHECKS
+        (check.id, Status.OK, None) for check in CHECKS if not check.writes
     ]
     assert (report.notes, report.exit_code(), report.exit_code(strict=True)) == ((), 0, 0)
 

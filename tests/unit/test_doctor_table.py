@@ -21,10 +21,11 @@ from redisson_dq.doctor.recognising import UNKNOWN, families_of
 ROOT = Path(redisson_dq.__file__).parents[1]
 
 IDS = (
-    *("connection", "server-version", "rights", "eviction", "persistence", "memory", "replication", "key-types"),
-    *("overdue", "nobody-moves", "nobody-consumes", "paused", "leases-stuck", "dead-letters", "quarantine"),
-    *("undecodable", "expired", "torn-entries", "mixed-envelopes", "codec", "unknown-classes", "name-mapper", "clock"),
-    *("keyspace-events", "recurring", "slow-scripts", "client-versions", "orphans", "ready-backlog", "worker"),
+    *("connection", "server-version", "commands", "rights", "eviction", "persistence", "memory", "replication"),
+    *("key-types", "overdue", "nobody-moves", "nobody-consumes", "paused", "leases-stuck", "dead-letters"),
+    *("quarantine", "undecodable", "expired", "torn-entries", "mixed-envelopes", "codec", "unknown-classes"),
+    *("name-mapper", "clock", "keyspace-events", "recurring", "slow-scripts", "client-versions", "orphans"),
+    *("ready-backlog", "worker", "main-job"),
 )
 
 

@@ -87,6 +87,7 @@ REQUESTS: dict[str, Request[Any]] = {
     "mend_letters": calls.mend_letters(LEASES, [("0" * 32, 0)]),
     "mend_walk": calls.mend_walk(KEYS, b""),
     "missing_rights": calls.missing_rights(["orders"], ["LLEN", "MEMORY USAGE"]),
+    "unknown_commands": calls.unknown_commands(["orders"], ["LLEN", "MEMORY USAGE"]),
     "move": when_full(commands.move("orders", "bills", "first", "last")),
     "move_bounded": calls.move_bounded(KEYS, "bills", "last", "first"),
     "next_due": calls.next_due(KEYS),

@@ -244,7 +244,7 @@ class Pump:
             held = engine.begin(self._clock.monotonic(), blocks=Do.BLOCK in to_do)
         return to_do, held, is_back
 
-    def _unblockable(self) -> tuple[Dedicated, int] | None:
+    def _unblockable(self) -> tuple[Dedicated, int, float] | None:
         """The command that the unblocker still has to end. First it is noted when somebody waits for it again."""
         if self._engine.state is State.ENDING:
             self._popping.admit()
@@ -252,4 +252,4 @@ class Pump:
                 self._feed(Trigger.JOINED)
         if self._popping.dedicated is None or self._engine.state not in (State.ENDING, State.STOPPING):
             return None
-        return self._popping.dedicated, self._engine.number
+        return self._popping.dedicated, self._engine.number, self._engine.until

@@ -32,8 +32,11 @@ _FIRST_TRY, _LONGEST_TRY = 0.005, 0.1
 # Redis cannot be reached, stands still or refuses. Both pauses double from the first figure up to the second.
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 2.0
 
-#: The connection of a blocking command, and the number of the command.
-_Command = tuple[Dedicated, int]
+# A command that may not be ended goes on where its time is over so soon, in seconds. No caller then meets a cut.
+_SOON = 1.0
+
+#: The connection of a blocking command, the number of the command, and when its time is over by the client's clock.
+_Command = tuple[Dedicated, int, float]
 
 
 class Unblocker:
@@ -83,7 +86,7 @@ class Unblocker:
                 if target is None or target[1] == ended:
                     self.is_running = False
                     return
-            dedicated, number = target
+            dedicated, number, until = target
             try:
                 has_ended = await dedicated.unblock()
                 pauses.reset()
@@ -96,7 +99,7 @@ class Unblocker:
                 logger.debug("queue %r: cannot end a blocking pop yet: %s", self._key, error)
                 if isinstance(error, ResponseError) and not is_passing(error):
                     self._warn(error)
-                    if self._may_cut:
+                    if self._may_cut and until - self._clock.monotonic() > _SOON:
                         await dedicated.hang_up()
                         ended = number
                         continue

@@ -28,6 +28,8 @@ __all__ = ["Runs", "end_of_wait", "explained"]
 
 T = TypeVar("T")
 
+# Redis does not say which one.
+_UNKNOWN_IN_A_SCRIPT = re.compile(r"(?i)unknown (\w+ )?command called|invalid command passed to \w+\.acl_check")
 _NEWER_FORM = re.compile(r"NEWERFORM (\w+) (\d+)")
 
 
@@ -46,6 +48,8 @@ def explained(runs: Runs, request: Request[Any], error: ResponseError) -> Rediss
         made = _newer_form(request, newer[1], int(newer[2]))
     elif is_denied(error):
         made = _denied(runs, request, error)
+    elif _UNKNOWN_IN_A_SCRIPT.search(str(error)):
+        made = _unknown(runs, request, error)
     made = made or translate(error, subject(request))
     made.__cause__ = error
     return made
@@ -122,4 +126,23 @@ def _denied(runs: Runs, request: Request[Any], error: ResponseError) -> RedisRep
         f"{subject(request)}: the user may not run {one} {', '.join(missing)} ({error}); {done}; "
         "ACL SETUSER gives the right",
         maybe_done=doubt,
+    )
+
+
+def _unknown(runs: Runs, request: Request[Any], error: ResponseError) -> RedisReplyError | None:
+    """Names the commands of a script that the server does not know, or that it has under other names."""
+    script = request.script
+    if script is None or script.name == "unknown_commands":
+        return None
+    try:
+        unknown = runs.run(calls.unknown_commands(list(request.types), script.commands))
+    except RedissonDQError:
+        return None
+    if not unknown:
+        return None
+    return RedisReplyError(
+        f"{subject(request)}: the server does not know {', '.join(unknown)} ({error}); a managed service may have "
+        "switched commands off, and rename-command in redis.conf hides them",
+        # Rights are asked for before a script's first write.
+        maybe_done="acl_check" not in str(error),
     )

@@ -85,6 +85,7 @@ from redisson_dq.wire.calls.sides import (
     restore,
     run_command,
     time_to_live,
+    unknown_commands,
 )
 
 __all__ = [
@@ -190,6 +191,7 @@ __all__ = [
     "time_to_live",
     "timeline",
     "transfer",
+    "unknown_commands",
     "unmend",
     "unmend_aside",
     "unrelease",

@@ -11,7 +11,17 @@ from redisson_dq.scripts.script import load
 from redisson_dq.wire.calls.base import call_on
 from redisson_dq.wire.request import Request
 
-__all__ = ["copy", "dump", "expire", "memory", "missing_rights", "persist", "rename", "restore"]
+__all__ = [
+    "copy",
+    "dump",
+    "expire",
+    "memory",
+    "missing_rights",
+    "persist",
+    "rename",
+    "restore",
+    "unknown_commands",
+]
 __all__ += ["run_command", "time_to_live"]
 
 T = TypeVar("T")
@@ -66,3 +76,9 @@ def restore(types: dict[str, str], when: str, ttl_ms: int, channel: str, dumps: 
 def missing_rights(keys: Sequence[str], commands: Sequence[str]) -> Request[list[str]]:
     """Those of the commands that the user may not run; all of them on Redis 6.2, which cannot be asked."""
     return call_on("missing_rights", dict.fromkeys(keys, ""), commands, lambda reply: [name.decode() for name in reply])
+
+
+def unknown_commands(keys: Sequence[str], commands: Sequence[str]) -> Request[list[str]]:
+    """Those of the commands that the server does not know. Subcommands are left out."""
+    words = sorted({command.partition(" ")[0] for command in commands})
+    return call_on("unknown_commands", dict.fromkeys(keys, ""), words, lambda reply: [name.decode() for name in reply])

@@ -1,0 +1,155 @@
+"""The check of commands: whether the server carries out each command that the main job sends.
+
+Services and proxies leave commands out, and say so in their documents at best. Each command is sent in a form that
+changes nothing: about a key that does not exist, or to nobody.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+import attrs
+import redis
+
+from redisson_dq._redis.errors import is_denied, is_passing
+from redisson_dq._shell import command_line
+from redisson_dq._sync.connecting.dedicated import NOBODYS_CHANNEL, Dedicated
+from redisson_dq.doctor.facts import Node
+from redisson_dq.doctor.findings import CannotRun, Finding, Severity, redis_cli
+from redisson_dq.doctor.sight import Sight
+from redisson_dq.errors import RedissonDQError
+from redisson_dq.scripts.script import load
+from redisson_dq.wire import calls
+
+__all__ = ["commands"]
+
+_NO_KEY = "redisson_dq:none"
+# The first words of errors that come after the look whether the command is there.
+_KNOWS = ("CROSSSLOT", "NOSCRIPT", "No matching script", "WRONGTYPE")
+_TIME = "return redis.call('TIME')"
+
+
+@attrs.frozen
+class _Needed:
+    """A command that changes nothing as it is sent here, and the work that does not go on without it."""
+
+    words: tuple[str, ...]
+    without: str
+    severity: Severity = Severity.WARNING
+    #: Whether a user who only looks has no right to it.
+    writes: bool = False
+
+    @property
+    def name(self) -> str:
+        return " ".join(self.words[: 2 if self.words[0] == "CLIENT" else 1])
+
+
+_PROBLEM = Severity.PROBLEM
+_NO_SCRIPT = "no call that changes a queue works"
+_NOT_ENDED = "a wait that nobody wants any more goes on until its time is over"
+
+_NEEDED = (
+    _Needed(("EVAL", "return 1", "0"), _NO_SCRIPT, _PROBLEM),
+    _Needed(("EVALSHA", "0" * 40, "0"), _NO_SCRIPT, _PROBLEM),
+    _Needed(("BLPOP", _NO_KEY, "0.01"), "take() and poll(timeout=) fail", _PROBLEM, writes=True),
+    _Needed(("BLMOVE", _NO_KEY, _NO_KEY, "LEFT", "RIGHT", "0.01"), "receive() and workers fail", _PROBLEM, writes=True),
+    _Needed(("LPOP", _NO_KEY), "poll() fails", _PROBLEM, writes=True),
+    _Needed(("SUBSCRIBE", NOBODYS_CHANNEL), "what other clients offer is moved up to probe_interval= late"),
+    _Needed(("PUBLISH", NOBODYS_CHANNEL, ""), "other clients are not woken by offers", writes=True),
+    _Needed(("CLIENT", "ID"), _NOT_ENDED),
+    _Needed(("CLIENT", "UNBLOCK", "0"), _NOT_ENDED, writes=True),
+    _Needed(("MULTI",), "there are no transactions"),
+    _Needed(("CLIENT", "TRACKING", "OFF"), "each of many queues that are waited on has a connection of its own"),
+    _Needed(("SCAN", "0", "COUNT", "1"), "queues are found by their names only"),
+)
+#: The scripts of the main job.
+_SCRIPTS = ("offer", "transfer", "receive", "ack", "put_back")
+
+
+def commands(sight: Sight) -> Iterator[Finding]:
+    """The server carries out each command that offering, taking, receiving and a worker send."""
+    for node in sight.nodes:
+        with contextlib.closing(_Probing(sight, node)) as line:
+            refused = {needed: error for needed in _NEEDED if (error := line.error_of(needed.words))}
+            denied = {needed for needed, error in refused.items() if _is_right(error)}
+            only_looks = {needed for needed in _NEEDED if needed.writes} <= denied
+            if only_looks:
+                sight.note("the user only looks; run the doctor as the user of a service to see what that one may send")
+            for needed, error in refused.items():
+                if not (only_looks and needed in denied):
+                    # A user who only offers has no right to take.
+                    severity = Severity.WARNING if needed.writes and needed in denied else needed.severity
+                    yield _refused(node, needed.name, error, needed.without, severity)
+            if not only_looks and not any(needed.name == "EVAL" for needed in refused):
+                yield from _inside(sight, node, line)
+
+
+def _inside(sight: Sight, node: Node, line: _Probing) -> Iterator[Finding]:
+    """The commands that scripts send."""
+    error = line.error_of(("EVAL", _TIME, "0"))
+    if error is not None:
+        yield _refused(node, "TIME in a script", error, _NO_SCRIPT, Severity.PROBLEM)
+    wanted = sorted({name for script in _SCRIPTS for name in load(script).commands} - {"TIME"})
+    with contextlib.suppress(RedissonDQError):
+        for name in sight.connections.run(calls.unknown_commands([_NO_KEY], wanted), node=node.pool):
+            of = ", ".join(each for each in _SCRIPTS if name in load(each).commands)
+            yield _finding(node, name, f"does not know {name} in a script; these fail: {of}", Severity.PROBLEM)
+
+
+class _Probing:
+    """A connection of its own, as some proxies close it at a command that they do not know."""
+
+    def __init__(self, sight: Sight, node: Node) -> None:
+        self._sight, self._node = sight, node
+        self._line: Dedicated | None = None
+
+    def error_of(self, words: tuple[str, ...]) -> Exception | None:
+        """The error of a command that is refused. Raises CannotRun."""
+        line = self._line
+        try:
+            if line is None:
+                line = self._line = self._sight.connections.dedicated_at(self._node.pool, "doctor", "")
+                line.connect()
+            line.send(*words)
+            line.read()
+        except redis.exceptions.ResponseError as error:
+            # Such a node knows the command, and would carry it out for a key of its own.
+            return None if is_passing(error) or str(error).startswith(_KNOWS) else error
+        except redis.exceptions.TimeoutError as error:
+            raise CannotRun(f"{self._node.name} has not answered {words[0]}: {error}") from error
+        except (redis.exceptions.RedisError, OSError) as error:
+            self.close()
+            return error
+        if words[0] in ("MULTI", "SUBSCRIBE"):
+            self.close()
+        return None
+
+    def close(self) -> None:
+        """Closes the connection. The next command has another one."""
+        line, self._line = self._line, None
+        if line is not None:
+            line.close()
+
+
+def _is_right(error: Exception) -> bool:
+    return isinstance(error, redis.exceptions.ResponseError) and is_denied(error)
+
+
+def _refused(node: Node, name: str, error: Exception, without: str, severity: Severity) -> Finding:
+    text = f"refuses {name}: {str(error).strip().rstrip(':,')}; {without}"
+    return _finding(node, name, text, severity, is_right=_is_right(error))
+
+
+def _finding(node: Node, name: str, text: str, severity: Severity, *, is_right: bool = False) -> Finding:
+    command = name.partition(" in ")[0]
+    has = command_line("acl", ["QUEUE"], ["--role", "worker"], of_server=False)
+    return Finding(
+        check="commands",
+        severity=severity,
+        text=f"{node.name} {text}",
+        queue=None,
+        evidence={"command": command, "server": node.name},
+        shown_by=redis_cli("COMMAND", "INFO", command.replace(" ", "|").lower()),
+        commands=(has if is_right else f"# use a Redis or a Valkey that has {command}, and no proxy without it",),
+    )
