@@ -70,6 +70,7 @@ part "dependencies" audit
 part "each fault once" python -m tests.faults
 part "faults and loads" python -m tests.faults --minutes "${REDISSON_DQ_FAULTS:-30}"
 part "soak" python -m tests.faults --soak "${REDISSON_DQ_SOAK:-30}"
+part "soak of failovers behind one name" python -m tests.faults --soak "${REDISSON_DQ_SOAK:-30}" --by-name
 part "versions that are supported" python -m tests.compatibility --write
 part "tests that wait long" python -m pytest -q -m nightly
 part "broken lines that a test has to notice" python -m tests.mutations

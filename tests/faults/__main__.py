@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     seed = random.SystemRandom().randrange(1_000_000) if options.seed is None else options.seed
     print(f"seed {seed}", flush=True)
     if options.soak:
-        result = soak(options.soak, seed)
+        result = soak(options.soak, seed, by_name=options.by_name)
         print(result)
         return 1 if result.all_findings else 0
     ends = time.monotonic() + 60 * options.minutes if options.minutes else None
@@ -94,6 +94,9 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--times", type=int, help="how often the fault comes in a run")
     parser.add_argument(
         "--soak", type=float, metavar="MINUTES", help="one set of clients through all faults, for so long"
+    )
+    parser.add_argument(
+        "--by-name", action="store_true", help="the soak is of failovers behind one name and passwords that change"
     )
     parser.add_argument("--list", action="store_true", help="list faults and loads")
     return parser.parse_args(arguments)

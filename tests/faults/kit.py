@@ -14,9 +14,9 @@ from tests.conftest import eventually
 from tests.faults.gate import LostReply, Trap, Where
 from tests.faults.process_loads import Processes
 from tests.faults.run import Fault, Run
-from tests.faults.world import ClusterWorld, SentinelWorld
+from tests.faults.world import ClusterWorld, NamedWorld, SentinelWorld
 
-__all__ = ["FAULTS"]
+__all__ = ["BY_NAME", "FAULTS"]
 
 FAULTS: dict[str, Fault] = {}
 
@@ -397,6 +397,57 @@ def _accepted(world: SentinelWorld) -> bool:
     return True
 
 
+#: The loads that go through the name of a master.
+BY_NAME = (
+    "threads",
+    "asyncio",
+    "leases",
+    "asyncioleases",
+    "leasepartitions",
+    "workers",
+    "asyncioworkers",
+    "listeners",
+)
+
+
+def _name_turns(run: Run) -> None:
+    """A failover behind one name, in which open connections stay open. The name turns before or behind the roles."""
+    world = run.world
+    assert isinstance(world, NamedWorld)
+    old, new = world.admin, world.admins[1 - world.master]
+    port = new.connection_pool.connection_kwargs["port"]
+    old.execute_command("CLIENT", "PAUSE", 60_000, "WRITE")
+    eventually(lambda: old.info("replication")["master_repl_offset"] == new.info("replication")["slave_repl_offset"])
+
+    def turn() -> None:
+        world.at = 1 - world.master
+
+    def promote() -> None:
+        new.execute_command("REPLICAOF", "NO", "ONE")
+
+    def demote() -> None:
+        old.execute_command("REPLICAOF", "127.0.0.1", port)
+        old.execute_command("CLIENT", "UNPAUSE")
+
+    steps = run.rng.choice(([turn, promote, demote], [promote, turn, demote], [promote, demote, turn]))
+    for step in steps:
+        step()
+        run.pause(0.0, 0.5)
+    world.master = world.at
+    eventually(lambda: _answers(lambda: old.info("replication")["master_link_status"] == "up"))
+
+
+def _password_changes(run: Run) -> None:
+    """The servers know a new password at once, and clients are told it a little later."""
+    world = run.world
+    assert isinstance(world, NamedWorld)
+    password = f"secret-{run.rng.random()}"
+    world.set_password(password)
+    world.admin.client_kill_filter(user="rotating")
+    run.pause(0.2, 3.0)
+    world.credentials.password = password
+
+
 # When a replica has given up to take over, whatever held it up.
 _FAILOVER_ENDS = 6.0
 
@@ -437,4 +488,6 @@ _add(Fault("sentinel-failover", _sentinel_failover, times=2, place="sentinel"))
 _add(Fault("cluster-failover", _cluster_failover, times=2, place="cluster"))
 _add(Fault("move-slot", _move_slot, times=4, place="cluster"))
 _add(Fault("flush-scripts-cluster", _flush_scripts, times=5, place="cluster"))
+_add(Fault("name-turns", _name_turns, place="name", loads=BY_NAME))
+_add(Fault("password-changes", _password_changes, place="name", loads=BY_NAME))
 _add(Fault("nothing", lambda run: run.pause(0.1, 0.3)))

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
+from redisson_dq.worker import Lost, Retry, Succeeded
 from tests.faults.loads import LOADS, Asyncio, Load, kind_of
 from tests.faults.rules import LEASED
 from tests.flavours import AsyncioFlavour
@@ -165,12 +166,52 @@ class AsyncioLeases(Leases, Asyncio):
         self._work([self._flavour.bridge(each) for each in found], rng)
 
 
+class Workers(Load):
+    """Workers, whose handlers fail now and then."""
+
+    rules = LEASED
+    queue_options: ClassVar[dict[str, Any]] = {"delivery_limit": None}
+
+    def start(self) -> None:
+        self._chance = random.Random(self._rng.random())
+        super().start()
+
+    def _consume(self) -> None:
+        self._worker = self._flavour.worker(self.client, visibility_timeout=_VISIBLE)
+        self._worker.handler(self.queue_name, concurrency=4, retry=Retry(limit=None, backoff=0.05))(self._handle)
+        self._worker.on()(self._happened)
+        self._worker.start()
+
+    def close(self) -> None:
+        self._closing = True
+        self._worker.stop()
+        super().close()
+
+    def _handle(self, value: str) -> None:
+        self.ledger.delivered(value)
+        time.sleep(self._chance.uniform(0.0, 0.02))
+        if self._chance.random() < 0.1:
+            raise ValueError("now and then")
+
+    def _happened(self, happening: Any) -> None:
+        if isinstance(happening, Succeeded):
+            self.ledger.took([happening.event.value])
+        elif isinstance(happening, Lost) and happening.event is not None:
+            self.ledger.maybe_acked(happening.event.value)
+
+
+class AsyncioWorkers(Workers, Asyncio):
+    """The same with asyncio."""
+
+
 class LeasePartitions(Leases):
     """The same on a queue of four partitions."""
 
     partitions = 4
 
 
+LOADS["workers"] = Workers
+LOADS["asyncioworkers"] = AsyncioWorkers
 LOADS["leases"] = Leases
 LOADS["asyncioleases"] = AsyncioLeases
 LOADS["leasepartitions"] = LeasePartitions

@@ -124,6 +124,7 @@ class Load:
         except RedisConnectionError as error:
             if not error.maybe_done:
                 self.ledger.answered(names, "refused")
+            time.sleep(self._world.after_refusal)
             return None
         except ClosedError:
             raise
@@ -132,6 +133,7 @@ class Load:
             # An error that is no connection's was not carried out, unless it says otherwise.
             if not getattr(error, "maybe_done", False):
                 self.ledger.answered(names, "refused")
+            time.sleep(self._world.after_refusal)
             return None
         self.ledger.answered(names, "in")
         return result
@@ -158,11 +160,13 @@ class Load:
             try:
                 self.delayed.offer(name, delay=delay, id=name, on_duplicate="keep")
             except RedisConnectionError:
+                time.sleep(self._world.after_refusal)
                 continue
             except ClosedError:
                 raise
             except RedissonDQError as error:
                 self.refused.add(kind_of(error))
+                time.sleep(self._world.after_refusal)
                 return
             self.ledger.answered([name], "in")
             return
@@ -202,12 +206,12 @@ class Load:
             except RedisConnectionError:
                 if step.__name__ in self.endless:
                     self.ledger.found("raised", f"{step.__name__}() raised RedisConnectionError instead of waiting on")
-                time.sleep(0.01)
+                time.sleep(self._world.after_refusal)
             except RedisReplyError as error:
                 self.refused.add(kind_of(error))
-                if step.__name__ in self.endless:
+                if step.__name__ in self.endless and not self._world.refuses(error):
                     self.ledger.found("raised", f"{step.__name__}() raised: {kind_of(error)}")
-                time.sleep(0.01)
+                time.sleep(self._world.after_refusal)
             except Exception as error:
                 self.ledger.found("raised", f"{step.__name__}: {error!r}")
                 return
@@ -434,11 +438,13 @@ class Recurring(Load):
             try:
                 self.delayed.offer_recurring(name, name, every=timedelta(days=1), start=start, end=start)
             except RedisConnectionError:
+                time.sleep(self._world.after_refusal)
                 continue
             except ClosedError:
                 raise
             except RedissonDQError as error:
                 self.refused.add(kind_of(error))
+                time.sleep(self._world.after_refusal)
                 return
             self.ledger.answered([name], "in")
             return

@@ -15,7 +15,7 @@ from tests.conftest import PATIENCE, eventually
 from tests.faults.all_loads import LOADS, Load
 from tests.faults.ledger import Finding, Ledger, Verdict
 from tests.faults.rules import LEASED
-from tests.faults.world import ClusterWorld, SentinelWorld, World
+from tests.faults.world import ClusterWorld, NamedWorld, SentinelWorld, World
 
 __all__ = ["Fault", "Result", "Run", "command", "gone_on", "judged", "run", "settled"]
 
@@ -62,7 +62,8 @@ class Result:
     @property
     def repeat(self) -> str:
         if self.minutes:
-            return f"python -m tests.faults --soak {self.minutes:g} --seed {self.seed}"
+            by_name = " --by-name" if self.fault == "soak-by-name" else ""
+            return f"python -m tests.faults --soak {self.minutes:g}{by_name} --seed {self.seed}"
         return command(self.fault, self.loads, self.seed)
 
     def __str__(self) -> str:
@@ -164,6 +165,8 @@ def _world(fault: Fault) -> World:
         return ClusterWorld()
     if fault.place == "sentinel":
         return SentinelWorld()
+    if fault.place == "name":
+        return NamedWorld()
     return World(config=fault.config, clock=fault.clock)
 
 

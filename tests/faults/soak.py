@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.faults.all_loads import LOADS
-from tests.faults.kit import FAULTS
+from tests.faults.kit import BY_NAME, FAULTS
 from tests.faults.ledger import Finding, Ledger
 from tests.faults.run import Fault, Result, Run, gone_on, judged, settled
-from tests.faults.world import World
+from tests.faults.world import NamedWorld, World
 
 __all__ = ["soak"]
 
@@ -27,6 +27,11 @@ _FAULTS = (
     # Slow phases lead to what clients learn, so they come more often than others.
     *("slow", "throttled") * 4,
 )
+
+# Failovers and passwords that change come at such distances, in seconds, and this is what each client may connect then.
+_FAULTS_BY_NAME = ("name-turns", "name-turns", "password-changes")
+_BETWEEN = (8.0, 16.0)
+_MOST_CONNECTIONS = 1.0
 
 # Seconds after which an item that was taken is forgotten, so that the count itself does not grow.
 _FORGET = 10.0
@@ -46,23 +51,30 @@ class _Sample:
     subscriptions: int
 
 
-def soak(minutes: float, seed: int) -> Result:
-    """Goes on for so long. The seed decides on the faults and their order."""
+def soak(minutes: float, seed: int, *, by_name: bool = False) -> Result:
+    """Goes on for so long. The seed decides on the faults and their order.
+
+    ``by_name``: failovers behind one name and passwords that change. Nobody may connect often meanwhile.
+    """
+    names, faults = (BY_NAME, _FAULTS_BY_NAME) if by_name else (_LOADS, _FAULTS)
     began, rng = time.monotonic(), random.Random(seed)
     samples: list[_Sample] = []
     findings: list[Finding] = []
     came = 0
-    with World(config={"appendfsync": "always"}) as world:
-        ledgers = [Ledger(name, LOADS[name].rules) for name in _LOADS]
-        loads = [LOADS[name](name, world, ledger, seed) for name, ledger in zip(_LOADS, ledgers, strict=True)]
+    with NamedWorld() if by_name else World(config={"appendfsync": "always"}) as world:
+        ledgers = [Ledger(name, LOADS[name].rules) for name in names]
+        loads = [LOADS[name](name, world, ledger, seed) for name, ledger in zip(names, ledgers, strict=True)]
         run = Run(Fault("soak", lambda run: None, config={"appendfsync": "always"}), world, loads, seed)
         try:
             for load in loads:
                 load.start()
             run.go_on()
+            connected = world.connected
             while time.monotonic() - began < 60 * minutes and not findings and world.alive:
-                FAULTS[rng.choice(_FAULTS)].do(run)
+                FAULTS[rng.choice(faults)].do(run)
                 came += 1
+                if by_name:
+                    run.pause(*_BETWEEN)
                 findings += gone_on(run)
                 for ledger in ledgers:
                     ledger.forget(time.time() - _FORGET)
@@ -70,6 +82,11 @@ def soak(minutes: float, seed: int) -> Result:
             for load in loads:
                 load.stop_offering()
             findings += settled(run)
+            if by_name:
+                rate = (world.connected - connected) / len(loads) / (time.monotonic() - began)
+                print(f"soak: {rate:.2f} connections a second of each client")
+                if rate > _MOST_CONNECTIONS:
+                    findings.append(Finding("storm", f"{rate:.2f} connections a second of each client"))
         finally:
             for load in loads:
                 load.close()
@@ -81,7 +98,16 @@ def soak(minutes: float, seed: int) -> Result:
         print(f"  {name}: {before:,.1f} and {last:,.1f}")
     refused = {load.name: load.refused for load in loads}
     worst = max(load.worst_wait for load in loads)
-    return Result("soak", seed, verdicts, findings, refused, worst, time.monotonic() - began, minutes)
+    return Result(
+        "soak-by-name" if by_name else "soak",
+        seed,
+        verdicts,
+        findings,
+        refused,
+        worst,
+        time.monotonic() - began,
+        minutes,
+    )
 
 
 def _sample(world: World) -> _Sample:

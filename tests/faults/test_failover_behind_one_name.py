@@ -24,6 +24,8 @@ from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.wire.keys import QueueKeys
 from tests.conftest import ONE_FLAVOUR_BY_DAY, PATIENCE, PROGRAMS, eventually, moving, thinned
 from tests.faults.gate import Gate
+from tests.faults.kit import FAULTS
+from tests.faults.run import run
 from tests.flavours import Flavour
 from tests.workers.handlers import running
 
@@ -294,3 +296,9 @@ _PARTS: dict[str, _Part] = {
 @pytest.mark.parametrize(("part", "answer"), thinned(_PARTS, _ANSWERS, of=6))
 def test_each_part_goes_on_at_the_new_server(flavour: Flavour, name: Name, part: str, answer: str) -> None:
     _PARTS[part](flavour, name, _ANSWERS[answer])
+
+
+@pytest.mark.parametrize("fault", ["name-turns", "password-changes"])
+def test_every_item_is_accounted_for(fault: str) -> None:
+    result = run(FAULTS[fault], ["threads", "asyncioleases", "workers"], seed=1, times=1)
+    assert not result.all_findings, str(result)

@@ -210,7 +210,9 @@ def _nobody(take: Callable[[Any], object], **options: Any) -> _Begins:
         waiting = threads.submit(take, queue)
 
         def goes_on() -> object:
-            if waiting.done() and waiting.exception() is None:
+            if not waiting.done():
+                return None
+            if waiting.exception() is None:
                 return True
             with suppress(RedissonDQError):
                 return take(queue)

@@ -24,7 +24,7 @@ from tests.faults.gate import ITEM, Gate, LostReply
 from tests.flavours import Flavour
 from tests.integration.whereabouts import whereabouts
 
-__all__ = ["ClusterWorld", "SentinelWorld", "World"]
+__all__ = ["ClusterWorld", "NamedWorld", "SentinelWorld", "World"]
 
 _FAKETIME = ("/usr/lib/*/faketime/libfaketime.so.1", "/usr/local/lib/faketime/libfaketime.so.1")
 
@@ -106,6 +106,18 @@ class World:
         self._clock_file.write_text(f"{seconds:+f}s\n")
         eventually(lambda: abs(_server_time(self.admin) - time.time() - seconds) < 0.5)
         self.skews.append((time.time(), seconds))
+
+    #: Seconds after which a load calls again that was refused.
+    after_refusal = 0.01
+
+    @property
+    def connected(self) -> int:
+        """How many connections were made by now."""
+        return int(self.admin.info("stats")["total_connections_received"])
+
+    def refuses(self, error: Exception) -> bool:
+        """Whether a call that waits may raise this error here."""
+        return False
 
     def settle(self) -> None:
         """Waits until it is known what broken connections took along."""
@@ -225,6 +237,71 @@ def _is_servers_own(client: dict[str, str]) -> bool:
     """Whether it is of replication, of a Sentinel, or one that MIGRATE keeps for a while."""
     flags, name, command = client["flags"], client.get("name", ""), client["cmd"]
     return flags in ("M", "S") or name.startswith("sentinel-") or command in ("restore", "restore-asking")
+
+
+class NamedWorld(World):
+    """A master and its replica, a name that leads to one of them, and a user whose password changes."""
+
+    # Callers are patient here, as connections are counted.
+    after_refusal = 1.0
+
+    def _open(self) -> None:
+        program = PROGRAMS["redis"]()
+        options = {**REPLICATES_AT_ONCE, **self._config}
+        first = self._stack.enter_context(EmbeddedServer(program=program, config=options))
+        replica_of = {"replicaof": f"127.0.0.1 {first.port}", **options}
+        second = self._stack.enter_context(EmbeddedServer(program=program, config=replica_of))
+        self.servers = [first, second]
+        self.admins = [
+            self._stack.enter_context(redis.Redis.from_url(server.url, retry=None)) for server in self.servers
+        ]
+        eventually(lambda: self.admins[1].info("replication")["master_link_status"] == "up")
+        #: Where the name leads, and where the master is.
+        self.at = self.master = 0
+        self.gate = self._stack.enter_context(Gate(lambda: self.servers[self.at].port or 0))
+        self.credentials = Credentials()
+        self.set_password("first")
+        self.credentials.password = "first"
+
+    def set_password(self, password: str) -> None:
+        """The servers know this one from now on. Clients are told elsewhere."""
+        for admin in self.admins:
+            admin.execute_command("ACL", "SETUSER", "rotating", "on", "resetpass", f">{password}", "~*", "&*", "+@all")
+
+    @property
+    def server(self) -> EmbeddedServer:  # type: ignore[override]
+        return self.servers[self.master]
+
+    @property
+    def admin(self) -> Any:
+        return self.admins[self.master]
+
+    def connect(self, flavour: Flavour) -> Any:
+        options = {"credential_provider": self.credentials}
+        return flavour.client(self.gate.url, redis_options=options, codec=StringCodec(), probe_interval=2)
+
+    def refuses(self, error: Exception) -> bool:
+        return "refused the login" in str(error)
+
+    @property
+    def alive(self) -> bool:
+        return all(server.running for server in self.servers)
+
+    @property
+    def connected(self) -> int:
+        return sum(int(admin.info("stats")["total_connections_received"]) for admin in self.admins)
+
+
+class Credentials(redis.CredentialProvider):
+    """A password that changes, as that of a cloud does. redis-py asks for it at each login."""
+
+    def __init__(self) -> None:
+        self.password = ""
+        self.asked = 0
+
+    def get_credentials(self) -> tuple[str, str]:
+        self.asked += 1
+        return "rotating", self.password
 
 
 class ClusterWorld(World):
