@@ -28,11 +28,12 @@ __all__ = ["Opening"]
 
 if TYPE_CHECKING:
     # Type checkers know this module even when it is not installed. Values of a queue without a codec are Any.
+    from typing_extensions import TypeForm, Unpack
     from typing_extensions import TypeVar as TypeVarWithDefault
-    from typing_extensions import Unpack
 
     from redisson_dq._sync.queues.partitioned_blocking import PartitionedBlockingQueue
     from redisson_dq._sync.queues.partitioned_delayed import PartitionedDelayedQueue
+    from redisson_dq.java.numbers import JavaInt
 
     V = TypeVarWithDefault("V", default=Any)
 else:
@@ -50,8 +51,21 @@ class Opening:
     def blocking_queue(
         self,
         name: str,
+        codec: Codec | None = None,
+        *,
+        type: type[JavaInt],
+        transfer: bool = True,
+        partitions: None = None,
+        **terms: Unpack[LeaseTerms],
+    ) -> BlockingQueue[int]: ...
+
+    @overload
+    def blocking_queue(
+        self,
+        name: str,
         codec: Codec[V] | None = None,
         *,
+        type: type[V] | None = None,
         transfer: bool = True,
         partitions: None = None,
         **terms: Unpack[LeaseTerms],
@@ -63,6 +77,43 @@ class Opening:
         name: str,
         codec: Codec[V] | None = None,
         *,
+        type: TypeForm[V],
+        transfer: bool = True,
+        partitions: None = None,
+        **terms: Unpack[LeaseTerms],
+    ) -> BlockingQueue[V]: ...
+
+    @overload
+    def blocking_queue(
+        self,
+        name: str,
+        codec: Codec | None = None,
+        *,
+        type: type[JavaInt],
+        transfer: bool = True,
+        partitions: int,
+        **terms: Unpack[LeaseTerms],
+    ) -> PartitionedBlockingQueue[int]: ...
+
+    @overload
+    def blocking_queue(
+        self,
+        name: str,
+        codec: Codec[V] | None = None,
+        *,
+        type: type[V] | None = None,
+        transfer: bool = True,
+        partitions: int,
+        **terms: Unpack[LeaseTerms],
+    ) -> PartitionedBlockingQueue[V]: ...
+
+    @overload
+    def blocking_queue(
+        self,
+        name: str,
+        codec: Codec[V] | None = None,
+        *,
+        type: TypeForm[V],
         transfer: bool = True,
         partitions: int,
         **terms: Unpack[LeaseTerms],
@@ -75,19 +126,24 @@ class Opening:
         name: str,
         codec: Codec[V] | None = None,
         *,
+        type: Any = None,
         transfer: bool = True,
         partitions: int | None = None,
         **terms: Unpack[LeaseTerms],
-    ) -> BlockingQueue[V] | PartitionedBlockingQueue[V]:
+    ) -> Any:
         """The queue that consumers take from. No round trip.
 
-        Opening starts nothing. With ``transfer=True`` this client moves the queue's due items from the handle's first
-        call on that takes, listens or adds. So consuming is all a consumer has to do. With ``partitions`` (1 to 1,024)
-        the queue is split into so many, which a cluster spreads over its masters.
+        ``type`` is the type of the values, as in Java's ``RBlockingQueue<Long>``: ``java.Long``, a declared class,
+        ``list[Order]``; with JsonCodec any class. Other values raise EncodeError when they are offered, and DecodeError
+        when they are taken.
 
-        ``delivery_limit`` and ``dead_letter`` are for :meth:`BlockingQueue.receive`. After so many deliveries (None:
-        never) a value goes to the queue with that name, else to a list of its own. On a cluster that queue needs the
-        same hash tag. Raises ArgumentError, ClosedError.
+        Opening starts nothing. With ``transfer=True`` this client moves the queue's due items from the handle's first
+        call on that takes, listens or adds. With ``partitions`` (1 to 1,024) the queue is split into N queues, which a
+        cluster spreads over its masters.
+
+        ``delivery_limit`` and ``dead_letter`` are for :meth:`BlockingQueue.receive`. After N deliveries (None: never) a
+        value goes to the queue with that name, else to a list of its own. On a cluster that queue needs the same hash
+        tag. Raises ArgumentError, ClosedError.
 
         Answers to ``RedissonClient.getBlockingQueue(name, codec)``; there, nothing moves until somebody calls
         ``getDelayedQueue`` as well.
@@ -96,10 +152,10 @@ class Opening:
             from redisson_dq._sync.queues.partitioned_blocking import PartitionedBlockingQueue
 
             names = partition_names(name, partitions, self.runtime.options.name_mapper)
-            sides = [ReadySide[V](each, codec, self.runtime.options, **terms) for each in names]
+            sides = [ReadySide[V](each, self._codec(codec, type), self.runtime.options, **terms) for each in names]
             opened = tuple(self._blocking_queue(side, transfer) for side in sides)
             return PartitionedBlockingQueue(self.runtime, name, opened, sides)
-        side = ReadySide[V](name, codec, self.runtime.options, **terms)
+        side = ReadySide[V](name, self._codec(codec, type), self.runtime.options, **terms)
         return self._blocking_queue(side, transfer)
 
     @names_options
@@ -109,6 +165,7 @@ class Opening:
         name: str,
         codec: Codec[V] | None = None,
         *,
+        type: type[V] | None = None,
         transfer: bool = True,
         **terms: Unpack[LeaseTerms],
     ) -> BlockingDeque[V]:
@@ -116,7 +173,7 @@ class Opening:
 
         Answers to ``RedissonClient.getBlockingDeque(name, codec)``.
         """
-        side = ReadySide[V](name, codec, self.runtime.options, **terms)
+        side = ReadySide[V](name, self._codec(codec, type), self.runtime.options, **terms)
         return BlockingDeque(self.runtime, side, DequeRequests(side), transfer)
 
     @names_options
@@ -126,6 +183,7 @@ class Opening:
         name: str,
         codec: Codec[V] | None = None,
         *,
+        type: type[V] | None = None,
         transfer: bool = True,
         **terms: Unpack[LeaseTerms],
     ) -> BoundedBlockingQueue[V]:
@@ -133,8 +191,20 @@ class Opening:
 
         Answers to ``RedissonClient.getBoundedBlockingQueue(name, codec)``.
         """
-        side = BoundedSide[V](name, codec, self.runtime.options, **terms)
+        side = BoundedSide[V](name, self._codec(codec, type), self.runtime.options, **terms)
         return BoundedBlockingQueue(self.runtime, side, BoundedRequests(side), transfer)
+
+    @overload
+    def delayed_queue(
+        self,
+        queue: str,
+        codec: Codec | None = None,
+        *,
+        type: type[JavaInt],
+        transfer: bool = True,
+        lean: bool = False,
+        partitions: None = None,
+    ) -> DelayedQueue[int]: ...
 
     @overload
     def delayed_queue(
@@ -142,6 +212,19 @@ class Opening:
         queue: str | BlockingQueue[V],
         codec: Codec[V] | None = None,
         *,
+        type: type[V] | None = None,
+        transfer: bool = True,
+        lean: bool = False,
+        partitions: None = None,
+    ) -> DelayedQueue[V]: ...
+
+    @overload
+    def delayed_queue(
+        self,
+        queue: str,
+        codec: Codec[V] | None = None,
+        *,
+        type: TypeForm[V],
         transfer: bool = True,
         lean: bool = False,
         partitions: None = None,
@@ -153,6 +236,7 @@ class Opening:
         queue: PartitionedBlockingQueue[V],
         codec: Codec[V] | None = None,
         *,
+        type: None = None,
         transfer: bool = True,
         lean: bool = False,
     ) -> PartitionedDelayedQueue[V]: ...
@@ -161,8 +245,21 @@ class Opening:
     def delayed_queue(
         self,
         queue: str,
+        codec: Codec | None = None,
+        *,
+        type: type[JavaInt],
+        transfer: bool = True,
+        lean: bool = False,
+        partitions: int,
+    ) -> PartitionedDelayedQueue[int]: ...
+
+    @overload
+    def delayed_queue(
+        self,
+        queue: str,
         codec: Codec[V] | None = None,
         *,
+        type: type[V] | None = None,
         transfer: bool = True,
         lean: bool = False,
         partitions: int,
@@ -174,14 +271,15 @@ class Opening:
         queue: str | BlockingQueue[V] | PartitionedBlockingQueue[V],
         codec: Codec[V] | None = None,
         *,
+        type: Any = None,
         transfer: bool = True,
         lean: bool = False,
         partitions: int | None = None,
-    ) -> DelayedQueue[V] | PartitionedDelayedQueue[V]:
+    ) -> Any:
         """The delayed side of a queue, given by its handle or its name. No round trip.
 
-        The codec is the handle's unless given. ``transfer=False`` is for producers: no subscription, no thread. Calls
-        that only look start none either way.
+        The codec and ``type`` are the handle's unless given. ``transfer=False`` is for producers: no subscription, no
+        thread. Calls that only look start none either way.
 
         With ``lean=True`` each offer of this handle stands in the timeout zset alone, without the copy that Redisson
         keeps in a list. An item takes less memory, and delivering, cancelling or replacing it never looks through that
@@ -209,6 +307,7 @@ class Opening:
                     f"a delayed queue is opened for a queue or its name: {mixed_up(queue, BlockingQueue)}"
                 )
             codec, name, partitions = codec or queue.codec, queue.name, len(queue.partitions)
+        codec = self._codec(codec, type)
         if partitions is not None:
             from redisson_dq._sync.queues.partitioned_delayed import PartitionedDelayedQueue
 
@@ -231,6 +330,9 @@ class Opening:
         Answers to ``RedissonClient.createBatch(options)``; a transaction to ``ExecutionMode.IN_MEMORY_ATOMIC``.
         """
         return Pipeline(self.runtime.connections, transaction=transaction)
+
+    def _codec(self, codec: Codec[V] | None, type: Any) -> Codec[V] | None:
+        return codec if type is None else (codec or self.runtime.options.codec).typed(type)
 
     def _blocking_queue(self, side: ReadySide[V], transfer: bool) -> BlockingQueue[V]:
         return BlockingQueue(self.runtime, side, QueueRequests(side), transfer)

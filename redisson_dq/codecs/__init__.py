@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from redisson_dq.codecs.jackson.typed_json import TypedJsonJacksonCodec
     from redisson_dq.codecs.kryo5 import Kryo5Codec
     from redisson_dq.codecs.marshalling import MarshallingCodec
+    from redisson_dq.codecs.plain_json import JsonCodec
     from redisson_dq.codecs.protobuf import ProtobufCodec
     from redisson_dq.codecs.serialization import SerializationCodec
     from redisson_dq.codecs.simple import ByteArrayCodec, DoubleCodec, IntegerCodec, LongCodec, StringCodec
@@ -60,6 +61,7 @@ else:
             "jackson.typed_json": ("TypedJsonJacksonCodec",),
             "kryo5": ("Kryo5Codec",),
             "marshalling": ("MarshallingCodec",),
+            "plain_json": ("JsonCodec",),
             "protobuf": ("ProtobufCodec",),
             "serialization": ("SerializationCodec",),
             "simple": (
@@ -91,6 +93,7 @@ __all__ = [
     "FuryCodec",
     "IntegerCodec",
     "IonJacksonCodec",
+    "JsonCodec",
     "JsonJackson3Codec",
     "JsonJacksonCodec",
     "Kryo5Codec",

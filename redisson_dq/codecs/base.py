@@ -53,6 +53,21 @@ class Codec(ABC, Generic[T]):
     def decode(self, data: bytes) -> T:
         """The value of ``data``. Raises DecodeError for any bytes that are not one whole value. O(size)."""
 
+    @property
+    def wants_type(self) -> bool:
+        """Whether a queue should say what its values are: see :meth:`typed`."""
+        return False
+
+    def typed(self, type: Any) -> Codec[Any]:
+        """This codec for a queue whose values are of ``type``, an annotation: see ``type=`` of ``blocking_queue``.
+
+        Raises ArgumentError where the codec itself decides what its values are.
+        """
+        raise ArgumentError(
+            f"type= goes with a codec of Java's values or with JsonCodec(); {self.name} itself says what its values "
+            f"are, so leave type={shown(type)} out"
+        )
+
     def __repr__(self) -> str:
         return f"{self.name}()"
 

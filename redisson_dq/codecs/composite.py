@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from redisson_dq._texts import shown
 from redisson_dq.codecs.base import Codec, T
 from redisson_dq.errors import ArgumentError
@@ -37,6 +39,10 @@ class CompositeCodec(Codec[T]):
     def decode(self, data: bytes) -> T:
         """The value that ``value_codec`` reads. Raises its DecodeError."""
         return self._value.decode(data)
+
+    def typed(self, type: Any) -> Codec[Any]:
+        """This codec for values of that type, if its ``value_codec`` takes one."""
+        return CompositeCodec(*self._codecs[:2], self._value.typed(type))
 
     def __repr__(self) -> str:
         return f"{self.name}({', '.join(map(repr, self._codecs))})"

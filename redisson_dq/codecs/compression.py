@@ -6,10 +6,11 @@ must not exceed ``max_size``, nor the most that so many compressed bytes can hol
 
 from __future__ import annotations
 
+import copy
 import importlib
 from abc import abstractmethod
 from types import ModuleType
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from redisson_dq._texts import shown
 from redisson_dq.codecs.base import Codec, T, check_codec
@@ -109,6 +110,12 @@ class _CompressingCodec(Codec[T]):
         if not needs_copy(value):
             return compared(value, data, self, f"its bytes stand in another form, or {why}")
         return value if self._compress(raw) == data else marked(value, why, self)
+
+    def typed(self, type: Any) -> Codec[Any]:
+        """This codec for values of that type, if its inner codec takes one."""
+        made = copy.copy(self)
+        made._inner = self._inner.typed(type)
+        return made
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._inner!r})"

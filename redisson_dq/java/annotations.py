@@ -19,7 +19,7 @@ from redisson_dq.java.declared import declared_for, declared_in
 from redisson_dq.java.fields import type_arguments
 from redisson_dq.java.signatures import OBJECT, JavaType, Signature, array_signature, boxed
 
-__all__ = ["hints_of", "is_transient", "signature_of", "transient"]
+__all__ = ["choices_of", "hints_of", "is_transient", "signature_of", "transient"]
 
 _UNIONS = (Union, types.UnionType)  # Optional[int] and int | None
 
@@ -92,7 +92,7 @@ def signature_of(annotation: Any, *, where: str, null: bool = False) -> Signatur
                 return _said(part.signature, annotation.__origin__, where=where, null=null)
         return signature_of(annotation.__origin__, where=where, null=null)
     if origin in _UNIONS:
-        choices = _choices(annotation)
+        choices = choices_of(annotation)
         return signature_of(choices[0], where=where, null=True) if len(choices) == 1 else OBJECT
     if isinstance(annotation, TypeVar):
         bound = annotation.__bound__
@@ -118,14 +118,14 @@ def signature_of(annotation: Any, *, where: str, null: bool = False) -> Signatur
 
 def _said(said: Signature, annotation: Any, *, where: str, null: bool) -> Signature:
     """A JavaType's type. One without type arguments has those of the annotation it stands beside."""
-    choices = _choices(annotation)
+    choices = choices_of(annotation)
     arguments = get_args(choices[0]) if len(choices) == 1 else ()
     if arguments and not said.arguments and not said.name.startswith("["):
         return Signature(said.name, tuple(signature_of(argument, where=where, null=True) for argument in arguments))
     return boxed(said) if null else said
 
 
-def _choices(annotation: Any) -> list[Any]:
+def choices_of(annotation: Any) -> list[Any]:
     """The members of a union less None; any other annotation by itself."""
     members = get_args(annotation) if get_origin(annotation) in _UNIONS else (annotation,)
     return [member for member in members if member is not type(None)]

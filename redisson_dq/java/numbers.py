@@ -31,19 +31,20 @@ __all__ = [
     "Double",
     "Float",
     "Integer",
+    "JavaInt",
     "Long",
     "Short",
     "decoded_big_integer",
     "decoded_long",
 ]
 
-_I = TypeVar("_I", bound="_JavaInt")
+_I = TypeVar("_I", bound="JavaInt")
 _F = TypeVar("_F", bound="_JavaFloat")
 _C = TypeVar("_C", bound="Character")
 _FLOAT = struct.Struct("<f")
 
 
-class _JavaInt(int):
+class JavaInt(int):
     """An int with a Java type of its own. Raises ArgumentError for other types and values out of range."""
 
     __slots__ = ()
@@ -70,35 +71,35 @@ class _JavaInt(int):
     __str__ = int.__repr__
 
 
-class Byte(_JavaInt):
+class Byte(JavaInt):
     """``java.lang.Byte``: -128 to 127."""
 
     __slots__ = ()
     _bits = 8
 
 
-class Short(_JavaInt):
+class Short(JavaInt):
     """``java.lang.Short``: 16 bits, signed."""
 
     __slots__ = ()
     _bits = 16
 
 
-class Integer(_JavaInt):
+class Integer(JavaInt):
     """``java.lang.Integer``: 32 bits, signed. A plain int of that size also becomes an Integer."""
 
     __slots__ = ()
     _bits = 32
 
 
-class Long(_JavaInt):
+class Long(JavaInt):
     """``java.lang.Long``: 64 bits, signed. Needed for a Long whose value fits 32 bits."""
 
     __slots__ = ()
     _bits = 64
 
 
-class BigInteger(_JavaInt):
+class BigInteger(JavaInt):
     """``java.math.BigInteger``: any size. Needed for a value that fits 64 bits."""
 
     __slots__ = ()

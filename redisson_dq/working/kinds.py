@@ -50,6 +50,8 @@ class Kind:
 
     text: str = "any value"
     alternatives: tuple[_Alternative, ...] = ()
+    #: As it was given.
+    annotation: Any = attrs.field(default=None, eq=False)
 
     def distance(self, value: Any) -> int | None:
         """How far the value's class is from this one; None when it is not of it."""
@@ -72,7 +74,7 @@ class Kind:
         if get_origin(given) is Annotated:
             return cls.of(get_args(given)[0], what)
         found = tuple(_alternatives(given, what))
-        return cls(_named(given), () if any(each.of is object for each in found) else found)
+        return cls(_named(given), () if any(each.of is object for each in found) else found, given)
 
 
 #: The ellipsis of ``tuple[Order, ...]``.

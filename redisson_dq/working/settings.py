@@ -22,6 +22,9 @@ class QueueSettings:
     """The settings of a queue. None: the setting of the worker or the client."""
 
     codec: Codec[Any] | None = None
+    #: The type of its values, and the types of its handlers: the second where the codec wants a type and has none.
+    type: Any = None
+    handled: Any = None
     partitions: int | None = None
     dead_letter: str | None = None
     visibility_timeout: Delay | None = None
@@ -44,6 +47,13 @@ class QueueSettings:
         if self.bounded and self.partitions is not None:
             raise ArgumentError(f"{what}: a bounded queue has no partitions")
         return self
+
+    def codec_of(self, usual: Codec[Any]) -> Codec[Any]:
+        """The codec of its values, where ``usual`` is the client's. Raises ArgumentError for a type it cannot have."""
+        codec = self.codec or usual
+        if self.type is not None:
+            return codec.typed(self.type)
+        return codec.typed(self.handled) if self.handled is not None and codec.wants_type else codec
 
     def with_defaults(self, defaults: QueueSettings) -> QueueSettings:
         """These settings, with those of ``defaults`` where this one has None."""

@@ -53,6 +53,21 @@ def declared() -> None:
     Ticket(id="42")  # wrong: argument
 
 
+def typed_queues(client: redisson_dq.Client, worker: Worker) -> None:
+    orders = client.blocking_queue("orders", type=Order)
+    reveal_type(orders)  # BlockingQueue[Order]
+    reveal_type(orders.take())  # Order
+    reveal_type(client.delayed_queue(orders))  # DelayedQueue[Order]
+    orders.offer("order-42")  # wrong: argument
+    reveal_type(client.blocking_queue("orders", type=list[Order]).take())  # list[Order]
+    ids = client.delayed_queue("ids", type=java.Long)
+    ids.offer(100234, delay=5)
+    reveal_type(client.blocking_queue("ids", type=java.Long).take())  # int
+    reveal_type(client.blocking_queue("orders", type=Order, partitions=4))  # PartitionedBlockingQueue[Order]
+    reveal_type(client.delayed_queue("orders", type=Order, partitions=4))  # PartitionedDelayedQueue[Order]
+    reveal_type(client.blocking_deque("orders", type=Order))  # BlockingDeque[Order]
+
+
 def sync_side(client: redisson_dq.Client) -> None:
     orders: BlockingQueue[Order] = client.blocking_queue("orders", Kryo5Codec())
     delayed: DelayedQueue[Order] = client.delayed_queue(orders, transfer=False, lean=True)

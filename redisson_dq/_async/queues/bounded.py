@@ -118,7 +118,7 @@ class BoundedBlockingQueue(BlockingQueue[T]):
         :Cost: O(n); one round trip
         :Guarantee: atomic
         """
-        return await self._run(self.requests.remove(value, count))
+        return await self._run(self.requests.remove(value, count)) or await self._none_of([value])
 
     def _source(self, end: End, keys: tuple[str, ...] = ()) -> Source:
         return BoundedSource(Pop(keys or (self.keys.ready,), end), self.keys)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from datetime import datetime
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from redisson_dq._async.queues.delayed_item import DelayedItem
 from redisson_dq._async.queues.due_taking import DueTaking
@@ -20,7 +21,9 @@ from redisson_dq.items import ExpiredItem, Outcome, Overdue
 from redisson_dq.observing.operations import OperationKind
 from redisson_dq.requests.delayed import By, DelayedRequests, OfferOptions
 from redisson_dq.requests.inner.delayed_side import DelayedSide, note_offered
+from redisson_dq.wire import commands
 from redisson_dq.wire.envelope import Quarantined
+from redisson_dq.wire.request import Request
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -58,6 +61,8 @@ class DelayedQueue(DueTaking[T], RecurringOffers[T]):
 
     def __init__(self, runtime: Runtime, side: DelayedSide[T], transfer: bool) -> None:
         super().__init__(runtime, side, DelayedRequests(side), transfer)
+        # Whether the type of an int was compared with that of a value in the queue.
+        self._compared = False
         self._leaser = Leaser(runtime, [side], self._check)
 
     # -- offering ----------------------------------------------------------------------------------------------------
@@ -100,7 +105,28 @@ class DelayedQueue(DueTaking[T], RecurringOffers[T]):
             item = await self._run(self._side.offer(due, value, **options))
             if sending is not None:
                 sending.id = item.id
+        if not self._compared and type(value) is int:
+            await self._compare(value)
         return DelayedItem(self, item)
+
+    async def _compare(self, value: Any) -> None:
+        """Warns, once, of an int that Java will take for an Integer in a queue of Longs."""
+        self._compared = True
+        requests: list[Request[Any]] = [self.requests.peek(), commands.peek(self.keys.ready)]
+        with suppress(RedissonDQError):
+            waiting, ready = await self._runtime.connections.run_many(requests, transaction=False)
+            for head in (waiting, None if ready is None else self._side.codec.decode(ready)):
+                kind: Any = type(head)
+                if not isinstance(head, int) or kind in (int, bool):
+                    continue
+                if self._side.encode(value) != self._side.encode(kind(value)):
+                    name = kind.__name__
+                    logger.warning(
+                        "queue %r: an int was offered, which is a java.lang.Integer, and the queue holds a "
+                        "java.lang.%s: open it with type=java.%s, or Java cannot use the value",
+                        *(self.name, name, name),
+                    )
+                    return
 
     @names_options
     async def offer_all(

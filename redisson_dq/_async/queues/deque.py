@@ -281,7 +281,7 @@ class BlockingDeque(BlockingQueue[T]):
         :Cost: O(n); one round trip
         :Guarantee: atomic
         """
-        return await self._run(self.requests.remove_first_occurrence(value))
+        return await self._run(self.requests.remove_first_occurrence(value)) or await self._none_of([value])
 
     async def remove_last_occurrence(self, value: T) -> bool:
         """Removes the last value with equal bytes; False when there is none.
@@ -290,7 +290,7 @@ class BlockingDeque(BlockingQueue[T]):
         :Cost: O(n); one round trip
         :Guarantee: atomic
         """
-        return await self._run(self.requests.remove_last_occurrence(value))
+        return await self._run(self.requests.remove_last_occurrence(value)) or await self._none_of([value])
 
     # -- listening ---------------------------------------------------------------------------------------------------
 

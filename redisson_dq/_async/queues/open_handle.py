@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Collection, Iterable
+from typing import Any, Generic, Literal, TypeVar
 
 from redisson_dq._async.queues.taken_values import TakenValues
 from redisson_dq._async.runtime import Runtime
@@ -156,6 +156,22 @@ class OpenHandle(Generic[T]):
     async def _run(self, request: Request[U]) -> U:
         self._check()
         return await self._runtime.connections.run(request)
+
+    async def _none_of(self, values: Iterable[Any]) -> Literal[False]:
+        """False for values that were not found. Raises EncodeError if one is there as an equal value of another type
+        in Java. One more round trip for numbers and letters, none for other values.
+        """
+        others = self._side.of_other_types(values)
+        if others:
+            missing = await self._missing(others)
+            for data, (value, name) in others.items():
+                if data not in missing:
+                    raise self._side.other_type(value, name)
+        return False
+
+    async def _missing(self, data: Collection[bytes]) -> list[bytes]:
+        """Those of the bytes that are not in the queue."""
+        raise NotImplementedError
 
     async def _page(self, part_of: Callable[[int], Request[tuple[list[U], int | None]]], start: int) -> list[U]:
         """A page from this index on, in as many parts as it takes. ``part_of`` gives the index of the next part too."""

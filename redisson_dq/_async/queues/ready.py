@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from typing import TypeVar
 
 from redisson_dq._async.queues.handle import PAGE, Handle
@@ -108,14 +108,20 @@ class ReadyQueue(Handle[T]):
         :Redisson: ``RQueue.indexOf(Object)``
         :Cost: O(n); one round trip
         """
-        return await self._run(self.requests.index_of(value))
+        place = await self._run(self.requests.index_of(value))
+        if place < 0:
+            await self._none_of([value])
+        return place
 
     async def last_index_of(self, value: T) -> int:
         """The index of the last value whose bytes are equal, or -1.
 
         :Cost: O(n); one round trip
         """
-        return await self._run(self.requests.last_index_of(value))
+        place = await self._run(self.requests.last_index_of(value))
+        if place < 0:
+            await self._none_of([value])
+        return place
 
     async def contains(self, value: T) -> bool:
         """Whether a value with equal bytes is ready.
@@ -125,7 +131,7 @@ class ReadyQueue(Handle[T]):
         :Redisson: ``RQueue.contains(Object)``
         :Cost: O(n); one round trip
         """
-        return await self._run(self.requests.contains(value))
+        return await self._run(self.requests.contains(value)) or await self._none_of([value])
 
     async def contains_all(self, values: Iterable[T]) -> bool:
         """Whether each of the values is ready; True for none.
@@ -134,7 +140,8 @@ class ReadyQueue(Handle[T]):
         :Cost: O(n k), k values; one round trip
         :Guarantee: reads only, at one moment
         """
-        return await self._run(self.requests.contains_all(values))
+        values = self._side.collected(values)
+        return await self._run(self.requests.contains_all(values)) or await self._none_of(values)
 
     async def read_all(self) -> list[T]:
         """Every ready value, none taken.
@@ -184,7 +191,7 @@ class ReadyQueue(Handle[T]):
         :Cost: O(n); one round trip
         :Guarantee: atomic
         """
-        return await self._run(self.requests.remove(value, count))
+        return await self._run(self.requests.remove(value, count)) or await self._none_of([value])
 
     async def remove_all(self, values: Iterable[T]) -> bool:
         """Removes every value that equals one of these; True if any was removed.
@@ -195,7 +202,8 @@ class ReadyQueue(Handle[T]):
         :Cost: O(n k), k values; one round trip
         :Guarantee: atomic
         """
-        return await self._run(self.requests.remove_all(values))
+        values = self._side.collected(values)
+        return await self._run(self.requests.remove_all(values)) or await self._none_of(values)
 
     async def remove_if(self, condition: Callable[[T], bool]) -> int:
         """Removes every value for which ``condition(value)`` is true; gives how many.
@@ -222,7 +230,10 @@ class ReadyQueue(Handle[T]):
         :Cost: O(n); one round trip
         :Guarantee: atomic
         """
-        return await self._run(self.requests.retain_all(values))
+        values = self._side.collected(values)
+        request = self.requests.retain_all(values)
+        await self._none_of(values)
+        return await self._run(request)
 
     async def trim(self, start: int, stop: int) -> None:
         """Keeps the values from index ``start`` to ``stop``, both included, and removes all others.
@@ -231,6 +242,11 @@ class ReadyQueue(Handle[T]):
         :Guarantee: atomic
         """
         await self._run(self.requests.trim(start, stop))
+
+    async def _missing(self, data: Collection[bytes]) -> list[bytes]:
+        requests = [commands.index_of(self.keys.ready, each) for each in data]
+        places = await self._runtime.connections.run_many(requests, transaction=False)
+        return [each for each, place in zip(data, places, strict=True) if place is None]
 
     async def clear(self) -> None:
         """Removes every ready value.

@@ -29,15 +29,13 @@ def sides_of(name: str, settings: QueueSettings, options: Options) -> list[Ready
     """The queue, or its partitions. The worker counts deliveries by itself, so that on_failed is called before a value
     becomes a dead letter.
     """
+    codec = settings.codec_of(options.codec)
     if settings.bounded:
-        return [BoundedSide(name, settings.codec, options, delivery_limit=None, dead_letter=settings.dead_letter)]
+        return [BoundedSide(name, codec, options, delivery_limit=None, dead_letter=settings.dead_letter)]
     names = [name]
     if settings.partitions is not None:
         names = partition_names(name, settings.partitions, options.name_mapper)
-    return [
-        ReadySide(each, settings.codec, options, delivery_limit=None, dead_letter=settings.dead_letter)
-        for each in names
-    ]
+    return [ReadySide(each, codec, options, delivery_limit=None, dead_letter=settings.dead_letter) for each in names]
 
 
 def timeout_of(settings: QueueSettings) -> Delay:

@@ -280,7 +280,7 @@ class BlockingDeque(BlockingQueue[T]):
         :Cost: O(n); one round trip
         :Guarantee: atomic
         """
-        return self._run(self.requests.remove_first_occurrence(value))
+        return self._run(self.requests.remove_first_occurrence(value)) or self._none_of([value])
 
     def remove_last_occurrence(self, value: T) -> bool:
         """Removes the last value with equal bytes; False when there is none.
@@ -289,7 +289,7 @@ class BlockingDeque(BlockingQueue[T]):
         :Cost: O(n); one round trip
         :Guarantee: atomic
         """
-        return self._run(self.requests.remove_last_occurrence(value))
+        return self._run(self.requests.remove_last_occurrence(value)) or self._none_of([value])
 
     # -- listening ---------------------------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import TypeVar
 
 from redisson_dq._sync.queues.handle import PAGE, Handle
@@ -111,14 +111,20 @@ class ReadyQueue(Handle[T]):
         :Redisson: ``RQueue.indexOf(Object)``
         :Cost: O(n); one round trip
         """
-        return self._run(self.requests.index_of(value))
+        place = self._run(self.requests.index_of(value))
+        if place < 0:
+            self._none_of([value])
+        return place
 
     def last_index_of(self, value: T) -> int:
         """The index of the last value whose bytes are equal, or -1.
 
         :Cost: O(n); one round trip
         """
-        return self._run(self.requests.last_index_of(value))
+        place = self._run(self.requests.last_index_of(value))
+        if place < 0:
+            self._none_of([value])
+        return place
 
     def contains(self, value: T) -> bool:
         """Whether a value with equal bytes is ready.
@@ -128,7 +134,7 @@ class ReadyQueue(Handle[T]):
         :Redisson: ``RQueue.contains(Object)``
         :Cost: O(n); one round trip
         """
-        return self._run(self.requests.contains(value))
+        return self._run(self.requests.contains(value)) or self._none_of([value])
 
     def contains_all(self, values: Iterable[T]) -> bool:
         """Whether each of the values is ready; True for none.
@@ -137,7 +143,8 @@ class ReadyQueue(Handle[T]):
         :Cost: O(n k), k values; one round trip
         :Guarantee: reads only, at one moment
         """
-        return self._run(self.requests.contains_all(values))
+        values = self._side.collected(values)
+        return self._run(self.requests.contains_all(values)) or self._none_of(values)
 
     def read_all(self) -> list[T]:
         """Every ready value, none taken.
@@ -187,7 +194,7 @@ class ReadyQueue(Handle[T]):
         :Cost: O(n); one round trip
         :Guarantee: atomic
         """
-        return self._run(self.requests.remove(value, count))
+        return self._run(self.requests.remove(value, count)) or self._none_of([value])
 
     def remove_all(self, values: Iterable[T]) -> bool:
         """Removes every value that equals one of these; True if any was removed.
@@ -198,7 +205,8 @@ class ReadyQueue(Handle[T]):
         :Cost: O(n k), k values; one round trip
         :Guarantee: atomic
         """
-        return self._run(self.requests.remove_all(values))
+        values = self._side.collected(values)
+        return self._run(self.requests.remove_all(values)) or self._none_of(values)
 
     def remove_if(self, condition: Callable[[T], bool]) -> int:
         """Removes every value for which ``condition(value)`` is true; gives how many.
@@ -223,7 +231,10 @@ class ReadyQueue(Handle[T]):
         :Cost: O(n); one round trip
         :Guarantee: atomic
         """
-        return self._run(self.requests.retain_all(values))
+        values = self._side.collected(values)
+        request = self.requests.retain_all(values)
+        self._none_of(values)
+        return self._run(request)
 
     def trim(self, start: int, stop: int) -> None:
         """Keeps the values from index ``start`` to ``stop``, both included, and removes all others.
@@ -232,6 +243,11 @@ class ReadyQueue(Handle[T]):
         :Guarantee: atomic
         """
         self._run(self.requests.trim(start, stop))
+
+    def _missing(self, data: Collection[bytes]) -> list[bytes]:
+        requests = [commands.index_of(self.keys.ready, each) for each in data]
+        places = self._runtime.connections.run_many(requests, transaction=False)
+        return [each for each, place in zip(data, places, strict=True) if place is None]
 
     def clear(self) -> None:
         """Removes every ready value.

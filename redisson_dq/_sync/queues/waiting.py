@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import TypeVar, overload
 
 from redisson_dq._sync.queues.handle import PAGE, Handle
@@ -113,7 +113,8 @@ class WaitingQueue(Handle[T]):
         :Cost: O(n); one round trip for some 10,000 waiting values
         :Guarantee: reads only; a value is missed if it is rescheduled, or was offered, after the first round trip
         """
-        return self._walk(walks.contained(self.keys, [self._side.encode_sought(value)]))
+        found = self._walk(walks.contained(self.keys, [self._side.encode_sought(value)]))
+        return found or self._none_of([value])
 
     def contains_all(self, values: Iterable[T]) -> bool:
         """Whether each of the values waits; True for none.
@@ -122,7 +123,9 @@ class WaitingQueue(Handle[T]):
         :Cost: O(n + k), k values; one round trip for some 10,000 waiting values
         :Guarantee: reads only, at one moment if one round trip is enough, else like :meth:`contains`
         """
-        return self._walk(walks.contained(self.keys, self._side.encode_all_sought(values)))
+        values = self._side.collected(values)
+        found = self._walk(walks.contained(self.keys, self._side.encode_all_sought(values)))
+        return found or self._none_of(values)
 
     def read_all(self) -> list[T]:
         """Every waiting value in the order of the offers; they stay. Raises EnvelopeError like :meth:`peek`.
@@ -156,7 +159,8 @@ class WaitingQueue(Handle[T]):
         :Cost: O(n); one round trip for some 10,000 waiting values
         :Guarantee: atomic; it may miss items that are offered or rescheduled after the first round trip
         """
-        return self._walk(self._side.removal("first", [self._side.encode_sought(value)])) > 0
+        count = self._walk(self._side.removal("first", [self._side.encode_sought(value)]))
+        return count > 0 or self._none_of([value])
 
     def remove_all(self, values: Iterable[T]) -> bool:
         """Takes every waiting value that equals one of these out for good; True if there was any.
@@ -166,7 +170,9 @@ class WaitingQueue(Handle[T]):
         :Guarantee: each round trip is atomic. An item that is offered after the first one stays. After an error,
             removed items stay out
         """
-        return self._walk(self._side.removal("all", self._side.encode_all_sought(values))) > 0
+        values = self._side.collected(values)
+        count = self._walk(self._side.removal("all", self._side.encode_all_sought(values)))
+        return count > 0 or self._none_of(values)
 
     def remove_if(self, condition: Callable[[T], bool]) -> int:
         """Takes every waiting value out for which ``condition(value)`` is true; gives how many.
@@ -192,7 +198,13 @@ class WaitingQueue(Handle[T]):
         :Cost: O(n + k log n), k taken out; one round trip for some 10,000 waiting values, or 400 taken out
         :Guarantee: like :meth:`remove_all`
         """
-        return self._walk(self._side.removal("others", self._side.encode_all_sought(values))) > 0
+        values = self._side.collected(values)
+        kept = self._side.encode_all_sought(values)
+        self._none_of(values)
+        return self._walk(self._side.removal("others", kept)) > 0
+
+    def _missing(self, data: Collection[bytes]) -> list[bytes]:
+        return self._walk(walks.missing(self.keys, data))
 
     def clear(self) -> None:
         """Takes everything that waits out for good. A pause, the largest size and recurring offers stay.

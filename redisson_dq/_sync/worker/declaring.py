@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, Union, overload
+
+import attrs
 
 from redisson_dq._callables import takes
 from redisson_dq._concurrency import Mutex
@@ -84,6 +86,7 @@ class Declarations:
         name: str,
         *,
         codec: Codec[Any] | None = None,
+        type: Any = None,
         partitions: int | None = None,
         dead_letter: str | None = None,
         visibility_timeout: Delay | None = None,
@@ -92,6 +95,7 @@ class Declarations:
     ) -> None:
         """Sets the options of a queue, as for :meth:`Client.blocking_queue`. Before its first handler, if at all.
 
+        ``type`` is the type of its values; a JsonCodec without a type takes that of the queue's handlers.
         ``bounded=True`` is for a queue with a capacity: a handled value makes room in it.
         """
         check_queue_name(name)
@@ -99,6 +103,7 @@ class Declarations:
             raise ArgumentError(f"queue {name!r}: it is opened already; say how before its first handler")
         settings = QueueSettings(
             codec=codec,
+            type=type,
             partitions=partitions,
             dead_letter=dead_letter,
             visibility_timeout=visibility_timeout,
@@ -355,7 +360,9 @@ class Declarations:
         return found
 
     def _settings_of(self, name: str) -> QueueSettings:
-        return self._settings.get(name, QueueSettings()).with_defaults(self._defaults)
+        settings = self._settings.get(name, QueueSettings()).with_defaults(self._defaults)
+        types = [handler.kind.annotation for handler in self._handlers if handler.queue == name]
+        return attrs.evolve(settings, handled=Union[tuple(types)] if types and None not in types else None)
 
 
 def _check_known(needs: Sequence[str], known: set[str], late: set[str], what: str) -> None:

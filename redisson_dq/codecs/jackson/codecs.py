@@ -23,6 +23,7 @@ from redisson_dq.codecs.jackson.texts import Texts
 from redisson_dq.codecs.jackson.types import without_wildcards
 from redisson_dq.codecs.jackson.writing.dispatch import node_of
 from redisson_dq.codecs.marks import compared, marked
+from redisson_dq.codecs.typed import TypedCodec
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java.annotations import signature_of
 from redisson_dq.java.numbers import INT_MAX, INT_MIN
@@ -133,6 +134,10 @@ class JacksonCodec(Codec[T]):
             if doubt is not None:
                 doubts.note(doubt)
         return found if doubts.told is None else compared(found, data, self, doubts)
+
+    def typed(self, type: Any) -> Codec[Any]:
+        """This codec for values of that type: see :class:`~redisson_dq.codecs.typed.TypedCodec`."""
+        return TypedCodec(self, type) if self._declared is OBJECT else super().typed(type)
 
 
 class MsgPackJacksonCodec(JacksonCodec):

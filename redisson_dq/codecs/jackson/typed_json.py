@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any, overload
 
 import attrs
 
-from redisson_dq.codecs.base import T
+from redisson_dq.codecs.base import Codec, T
 from redisson_dq.codecs.jackson import json
 from redisson_dq.codecs.jackson.codecs import JacksonCodec
 from redisson_dq.codecs.jackson.dialect import JACKSON_2, with_java_time
 from redisson_dq.codecs.jackson.types import without_wildcards
 from redisson_dq.java.annotations import signature_of
+from redisson_dq.java.signatures import Signature
 
 __all__ = ["TypedJsonJacksonCodec"]
 
@@ -48,7 +50,18 @@ class TypedJsonJacksonCodec(JacksonCodec[T]):
         super().__init__(typed_uuid=typed_uuid)
         self._dialect = with_java_time(self._dialect, java_time)
         self._type = type
-        self._declared = without_wildcards(signature_of(type, where="TypedJsonJacksonCodec", null=True))
+        self._declared = _declared(type)
+
+    def typed(self, type: Any) -> Codec[Any]:
+        """This codec, with its options, for values of that type."""
+        made = copy.copy(self)
+        made._type, made._plans, made._texts = type, None, None
+        made._declared = _declared(type)
+        return made
 
     def __repr__(self) -> str:
         return f"{self.name}({getattr(self._type, '__qualname__', self._type)})"
+
+
+def _declared(type: Any) -> Signature:
+    return without_wildcards(signature_of(type, where="TypedJsonJacksonCodec", null=True))

@@ -15,6 +15,7 @@ from redisson_dq.codecs.kryo5.strings import STRINGS, list_of_strings, strings_b
 from redisson_dq.codecs.kryo5.types import Types
 from redisson_dq.codecs.kryo5.writer import ReferenceWriter, Writer
 from redisson_dq.codecs.marks import compared, marked
+from redisson_dq.codecs.typed import TypedCodec
 from redisson_dq.errors import ArgumentError
 
 __all__ = ["Kryo5Codec"]
@@ -77,6 +78,10 @@ class Kryo5Codec(Codec):
             self._flat[list] = strings_bytes
         #: Whether the classes of most values are named as they mostly are.
         self._is_ordinary = list in self._flat
+
+    def typed(self, type: Any) -> Codec[Any]:
+        """This codec for values of that type: see :class:`~redisson_dq.codecs.typed.TypedCodec`."""
+        return TypedCodec(self, type)
 
     def __repr__(self) -> str:
         allowed = self._types.allowed

@@ -12,6 +12,7 @@ from redisson_dq.codecs.marshalling.reader import RiverReader
 from redisson_dq.codecs.marshalling.writer import RiverWriter
 from redisson_dq.codecs.serialization.decoder import Decoder
 from redisson_dq.codecs.serialization.encoder import Encoder
+from redisson_dq.codecs.typed import TypedCodec
 from redisson_dq.errors import ArgumentError
 
 __all__ = ["MarshallingCodec"]
@@ -61,6 +62,10 @@ class MarshallingCodec(Codec):
             raise decode_error(error, self.name, data) from error
         other = decoder.other or reader.other
         return marked(value, other, self) if other else value
+
+    def typed(self, type: Any) -> Codec[Any]:
+        """This codec for values of that type: see :class:`~redisson_dq.codecs.typed.TypedCodec`."""
+        return TypedCodec(self, type)
 
     def __repr__(self) -> str:
         return f"{self.name}()" if self._unknown == "refuse" else f"{self.name}(unknown={self._unknown!r})"

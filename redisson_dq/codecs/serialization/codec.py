@@ -11,6 +11,7 @@ from redisson_dq.codecs.marks import marked
 from redisson_dq.codecs.serialization.embedded import ReadState, WriteState, read_object, write_object
 from redisson_dq.codecs.serialization.straight_reader import UNREAD, read
 from redisson_dq.codecs.serialization.straight_writer import written
+from redisson_dq.codecs.typed import TypedCodec
 from redisson_dq.errors import ArgumentError
 
 __all__ = ["SerializationCodec"]
@@ -61,6 +62,10 @@ class SerializationCodec(Codec):
         except Exception as error:
             raise decode_error(error, self.name, data) from error
         return marked(value, state.other, self) if state.other else value
+
+    def typed(self, type: Any) -> Codec[Any]:
+        """This codec for values of that type: see :class:`~redisson_dq.codecs.typed.TypedCodec`."""
+        return TypedCodec(self, type)
 
     def __repr__(self) -> str:
         return f"{self.name}()" if self._unknown == "refuse" else f"{self.name}(unknown={self._unknown!r})"

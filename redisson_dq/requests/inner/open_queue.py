@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextvars
+import itertools
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Generic, TypeVar
 
 import attrs
@@ -22,6 +24,8 @@ __all__ = ["OpenQueue"]
 
 T = TypeVar("T")
 U = TypeVar("U")
+#: So many values are looked for as other types, where none of them was found.
+_MOST_COMPARED = 20
 
 
 class OpenQueue(Generic[T]):
@@ -112,6 +116,29 @@ class OpenQueue(Generic[T]):
     def encode_all_sought(self, values: Iterable[T]) -> list[bytes]:
         """The bytes of many such values. Raises ArgumentError for an object that is no collection of values."""
         return [self.encode_sought(value) for value in self.collected(values)]
+
+    def of_other_types(self, values: Iterable[T]) -> dict[bytes, tuple[T, str]]:
+        """By their bytes: values that are equal to the first of these in Python, and of another type in Java."""
+        # Imported late: codecs of plain texts load no type of Java.
+        from redisson_dq.java.equal_values import equal_values
+
+        found: dict[bytes, tuple[T, str]] = {}
+        for value in itertools.islice(values, _MOST_COMPARED):
+            own = self.encode(value)
+            for name, other in equal_values(value):
+                with suppress(EncodeError):
+                    data = self.encode(other)
+                    if data != own:
+                        found[data] = value, name
+        return found
+
+    def other_type(self, value: T, name: str) -> EncodeError:
+        """The error for a value that is there as one of the type ``name``."""
+        return EncodeError(
+            f"queue {self.name!r}: {self.codec.name}: {shown(value)} is not there as {type(value).__name__}, but an "
+            f"equal {name} is, which has other bytes: look for that, or open the queue with type={name}",
+            codec=self.codec.name,
+        )
 
     def collected(self, values: Iterable[U], of: str = "values") -> list[U]:
         """Raises ArgumentError for an object that is no collection. A text is refused: it would be a collection of

@@ -5,7 +5,7 @@ The scripts carry a walk out (``scripts/include/walk.lua``). Up to some 10,000 w
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from typing import TypeVar
 
 from redisson_dq.errors import RedisConnectionError, RedisReplyError
@@ -13,7 +13,7 @@ from redisson_dq.wire import calls
 from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.request import Request
 
-__all__ = ["Walk", "contained", "removed", "waiting"]
+__all__ = ["Walk", "contained", "missing", "removed", "waiting"]
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -24,13 +24,18 @@ Walk = Generator[Request[calls.Walked[T]], calls.Walked[T], U]
 
 def contained(keys: QueueKeys, values: Sequence[bytes]) -> Walk[list[int], bool]:
     """Whether each of the values waits."""
-    missing, cursor = list(dict.fromkeys(values)), b""
+    return not (yield from missing(keys, values))
+
+
+def missing(keys: QueueKeys, values: Iterable[bytes]) -> Walk[list[int], list[bytes]]:
+    """Those of the values that do not wait."""
+    left, cursor = list(dict.fromkeys(values)), b""
     while True:
-        walked = yield calls.contains(keys, missing, cursor)
+        walked = yield calls.contains(keys, left, cursor)
         met, cursor = set(walked.result), walked.cursor
-        missing = [value for index, value in enumerate(missing) if index not in met]
-        if not missing or not cursor:
-            return not missing
+        left = [value for index, value in enumerate(left) if index not in met]
+        if not left or not cursor:
+            return left
 
 
 def removed(keys: QueueKeys, which: str, values: Sequence[bytes], remember_ms: int) -> Walk[int, int]:

@@ -1,0 +1,53 @@
+"""Values that are equal in Python and of another type in Java: ``5`` and ``Long(5)``.
+
+A queue is searched by bytes. So a plain ``5``, an Integer, finds no Long that Java offered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from redisson_dq.errors import ArgumentError
+from redisson_dq.java.numbers import BigInteger, Byte, Character, Double, Float, Integer, Long, Short
+
+__all__ = ["equal_values"]
+
+#: The most likely ones first.
+_INTS = (Long, Integer, BigInteger, Short, Byte)
+
+
+def equal_values(value: Any) -> Iterator[tuple[str, Any]]:
+    """Each equal value with the name of its type in :mod:`redisson_dq.java`. Of a list or a dict all its values are."""
+    kind = type(value)
+    if kind in (list, tuple) and value:
+        for make in _INTS:
+            if all(type(item) is int for item in value):
+                yield from _made(f"list[java.{make.__name__}]", lambda make=make: [make(item) for item in value])
+        return
+    if kind is dict and value and all(type(item) is int for item in value.values()):
+        name = f"dict[..., java.{Long.__name__}]"
+        yield from _made(name, lambda: {key: Long(item) for key, item in value.items()})
+        return
+    makes: tuple[Any, ...] = ()
+    if isinstance(value, int) and kind is not bool:
+        makes = _INTS
+    elif isinstance(value, float):
+        makes = (Float, Double)
+    elif kind is str and len(value) == 1:
+        makes = (Character,)
+    elif kind is Character:
+        yield "str", str(value)
+    for make in makes:
+        if make is not kind:
+            for name, other in _made(f"java.{make.__name__}", lambda make=make: make(value)):
+                if other == value:
+                    yield name, other
+
+
+def _made(name: str, make: Any) -> Iterator[tuple[str, Any]]:
+    try:
+        made = make()
+    except ArgumentError:  # it does not hold the number
+        return
+    yield name, made

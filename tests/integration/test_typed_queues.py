@@ -1,0 +1,193 @@
+"""Queues with an element type, and the errors that name two Java types where no type was said."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import Any
+
+import pytest
+
+from redisson_dq import java
+from redisson_dq.codecs import JsonCodec, StringCodec
+from redisson_dq.errors import DecodeError, EncodeError
+from tests.conftest import PATIENCE, eventually
+from tests.flavours import Flavour
+from tests.unit.codecs import acme
+
+
+@dataclass
+class Reminder:
+    user: int
+    at: datetime
+
+
+REMINDER = Reminder(71, datetime(2027, 1, 1, tzinfo=timezone.utc))
+
+
+def test_an_int_is_a_long_where_the_queue_is_of_longs(flavour: Flavour, url: str) -> None:
+    with flavour.connect(url) as client:
+        queue = client.blocking_queue("orders", type=java.Long)
+        delayed = client.delayed_queue(queue)
+        delayed.offer(100_234, delay=60)
+        assert delayed.contains(100_234)
+        assert client.delayed_queue("orders").contains(java.Long(100_234))
+        assert delayed.remove(100_234)
+        delayed.offer(100_235, delay=0.01)
+        taken = queue.poll(timeout=PATIENCE)
+        assert (taken, type(taken)) == (100_235, java.Long)
+        with pytest.raises(EncodeError, match=r"queue 'orders': .*'x' of type str cannot be a java\.lang\.Long"):
+            delayed.offer("x", delay=1)
+        assert delayed.size() == 0
+
+
+def test_a_value_of_another_type_is_kept_aside(flavour: Flavour, url: str) -> None:
+    with flavour.connect(url) as client:
+        client.blocking_queue("orders").offer("text")
+        queue = client.blocking_queue("orders", type=acme.Order)
+        with pytest.raises(DecodeError, match="a queue of another type") as caught:
+            queue.take()
+        assert caught.value.kept_in == queue.keys.undecodable
+        assert len(queue.read_undecodable()) == 1
+
+
+@pytest.mark.parametrize("kind", ["deque", "bounded", "partitions", "delayed by name"])
+def test_each_kind_of_queue_takes_a_type(flavour: Flavour, url: str, kind: str) -> None:
+    with flavour.connect(url, codec=JsonCodec()) as client:
+        if kind == "deque":
+            queue = client.blocking_deque("jobs", type=Reminder)
+        elif kind == "bounded":
+            queue = client.bounded_blocking_queue("jobs", type=Reminder)
+            queue.try_set_capacity(5)
+        elif kind == "partitions":
+            queue = client.blocking_queue("jobs", type=Reminder, partitions=2)
+        else:
+            queue = client.blocking_queue("jobs", type=Reminder)
+        if kind == "delayed by name":
+            client.delayed_queue("jobs", type=Reminder).offer(REMINDER, delay=0.01)
+        else:
+            queue.offer(REMINDER)
+        assert queue.poll(timeout=PATIENCE) == REMINDER
+        with pytest.raises(EncodeError, match="is no value of Reminder"):
+            queue.offer({"user": 71})
+
+
+@pytest.mark.parametrize("said", ["by the handler", "by the worker", "by two handlers"])
+def test_a_worker_gives_typed_values_to_its_handlers(flavour: Flavour, url: str, said: str) -> None:
+    handled: list[Any] = []
+    with flavour.connect(url, codec=JsonCodec()) as client:
+        worker = flavour.worker(client)
+        if said == "by the worker":
+            worker.queue("jobs", type=Reminder)
+
+        def note(value: Any) -> None:
+            handled.append(value)
+
+        if said == "by the worker":
+            worker.handler("jobs")(note)
+        else:
+            worker.handler("jobs", Reminder)(note)
+        expected: list[Any] = [REMINDER]
+        if said == "by two handlers":
+            worker.handler("jobs", int)(lambda value: handled.append(value))
+            expected.append(5)
+        client.delayed_queue("jobs", type=Reminder | int).offer_all([(value, 0) for value in expected])
+        with worker:
+            eventually(lambda: len(handled) == len(expected))
+        assert sorted(handled, key=str) == sorted(expected, key=str)
+
+
+SOUGHT: dict[str, Callable[[Any, Any], Any]] = {
+    "contains": lambda queue, value: queue.contains(value),
+    "contains_all": lambda queue, value: queue.contains_all([value]),
+    "remove": lambda queue, value: queue.remove(value),
+    "remove_all": lambda queue, value: queue.remove_all([value]),
+    "retain_all": lambda queue, value: queue.retain_all([value]),
+}
+READY: dict[str, Callable[[Any, Any], Any]] = {
+    **SOUGHT,
+    "index_of": lambda queue, value: queue.index_of(value),
+    "last_index_of": lambda queue, value: queue.last_index_of(value),
+}
+EQUAL: list[tuple[Any, Any, str]] = [
+    (java.Long(100_234), 100_234, "java.Long"),
+    (5, java.Long(5), "java.Integer"),
+    (java.BigInteger(5), 5, "java.BigInteger"),
+    (java.Short(5), 5, "java.Short"),
+    (java.Float(1.5), 1.5, "java.Float"),
+    (java.Character("a"), "a", "java.Character"),
+    ([java.Long(1), java.Long(2)], [1, 2], r"list\[java.Long\]"),
+    ({"a": java.Long(1)}, {"a": 1}, r"dict\[..., java.Long\]"),
+]
+
+
+@pytest.mark.parametrize("call", SOUGHT)
+@pytest.mark.parametrize(("there", "sought", "name"), EQUAL, ids=[name for _, _, name in EQUAL])
+def test_a_waiting_value_of_another_type_is_no_false(
+    flavour: Flavour, url: str, call: str, there: Any, sought: Any, name: str
+) -> None:
+    with flavour.connect(url) as client:
+        delayed = client.delayed_queue("orders")
+        delayed.offer(there, delay=60)
+        with pytest.raises(EncodeError, match=rf"an equal {name} is, which has other bytes.*type={name}"):
+            SOUGHT[call](delayed, sought)
+        assert delayed.read_all() == [there]
+
+
+@pytest.mark.parametrize("call", READY)
+@pytest.mark.parametrize(("there", "sought", "name"), EQUAL, ids=[name for _, _, name in EQUAL])
+def test_a_ready_value_of_another_type_is_no_false(
+    flavour: Flavour, url: str, call: str, there: Any, sought: Any, name: str
+) -> None:
+    with flavour.connect(url) as client:
+        queue = client.blocking_queue("orders")
+        queue.offer(there)
+        with pytest.raises(EncodeError, match=rf"an equal {name} is, which has other bytes.*type={name}"):
+            READY[call](queue, sought)
+        assert queue.read_all() == [there]
+
+
+@pytest.mark.parametrize("call", ["remove_first_occurrence", "remove_last_occurrence"])
+def test_a_deque_has_no_false_for_another_type_either(flavour: Flavour, url: str, call: str) -> None:
+    with flavour.connect(url) as client:
+        deque = client.blocking_deque("orders")
+        deque.offer(java.Long(5))
+        with pytest.raises(EncodeError, match=r"an equal java\.Long is"):
+            getattr(deque, call)(5)
+
+
+def test_what_is_not_there_at_all_is_false(flavour: Flavour, url: str) -> None:
+    with flavour.connect(url) as client:
+        delayed, queue = client.delayed_queue("orders"), client.blocking_queue("orders", transfer=False)
+        delayed.offer(java.Long(5), delay=60)
+        queue.offer("text")
+        for value in (6, 2.5, "a", "text of some length", [1, 2], True):
+            assert not delayed.contains(value)
+            assert not delayed.remove(value)
+            assert not queue.contains(value)
+            assert queue.index_of(value) == -1
+        typed = client.delayed_queue("orders", type=int)
+        assert not typed.contains(5)
+    with flavour.connect(url, codec=StringCodec()) as client:
+        assert not client.blocking_queue("orders").contains("a")
+
+
+def test_the_first_int_in_a_queue_of_longs_is_reported(
+    flavour: Flavour, url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING, "redisson_dq")
+    with flavour.connect(url) as client:
+        client.delayed_queue("orders").offer(java.Long(1), delay=60)
+        client.blocking_queue("ids", transfer=False).offer(java.Long(1))
+        for name in ("orders", "ids"):
+            delayed = client.delayed_queue(name)
+            delayed.offer(2, delay=60)
+            delayed.offer(3, delay=60)
+            typed = client.delayed_queue(name, type=java.Long)
+            typed.offer(4, delay=60)
+        client.delayed_queue("numbers").offer(2, delay=60)
+    told = [record.getMessage() for record in caplog.records if "java.lang.Integer" in record.getMessage()]
+    assert [text.partition(":")[0] for text in told] == ["queue 'orders'", "queue 'ids'"]
+    assert all("open it with type=java.Long" in text for text in told)
