@@ -14,7 +14,7 @@ from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError
 from redisson_dq.observing.observers import LogValues, Observers, check_log_values
 from redisson_dq.wire.envelope import Envelope
-from redisson_dq.wire.keys import NameMapper
+from redisson_dq.wire.keys import NameMapper, PlainNames
 
 __all__ = ["Options", "OnUndecodable", "Wakeups", "Written", "check_durable"]
 
@@ -81,6 +81,9 @@ class Options:
             "a prefix or a function from name to name",
         )
     )
+    names: Literal["any", "plain"] = attrs.field(
+        default="any", validator=_checked(lambda word: word in ("any", "plain"), "'any' or 'plain'")
+    )
     probe_interval: float = attrs.field(
         validator=_checked(
             lambda seconds: isinstance(seconds, (int, float)) and 0 < seconds <= _LONGEST_PROBE_INTERVAL,
@@ -118,6 +121,8 @@ class Options:
 
     def __attrs_post_init__(self) -> None:
         self.observers.log_values = self.log_values
+        if self.names == "plain":
+            object.__setattr__(self, "name_mapper", PlainNames(self.name_mapper))
 
     @property
     def remember_ms(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Union
 
@@ -10,7 +11,17 @@ import attrs
 from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError
 
-__all__ = ["PREFIXES", "DeadKeys", "NameMapper", "QueueKeys", "map_name", "shares_slot", "tag_of"]
+__all__ = [
+    "PREFIXES",
+    "DeadKeys",
+    "NameMapper",
+    "PlainNames",
+    "QueueKeys",
+    "is_plain",
+    "map_name",
+    "shares_slot",
+    "tag_of",
+]
 
 #: A prefix put before every name, or a function from name to raw name (Redisson's ``NameMapper.map``).
 NameMapper = Union[str, Callable[[str], str]]
@@ -19,15 +30,44 @@ NameMapper = Union[str, Callable[[str], str]]
 def map_name(name: str, mapper: NameMapper | None) -> str:
     """The raw name Redisson would use for ``name``. Raises ArgumentError when it is not a non-empty str."""
     raw: object = name
-    if isinstance(name, str) and mapper is not None:
-        raw = mapper + name if isinstance(mapper, str) else mapper(name)
+    inner = mapper.inner if isinstance(mapper, PlainNames) else mapper
+    if isinstance(name, str) and inner is not None:
+        raw = inner + name if isinstance(inner, str) else inner(name)
     if not isinstance(raw, str) or not raw:
         raise ArgumentError(f"a queue's name is a non-empty str, not {shown(raw)}")
     try:
         raw.encode()
     except UnicodeEncodeError as error:
         raise ArgumentError(f"a queue's name is text that UTF-8 can hold, not {shown(raw)}: {error}") from error
+    if isinstance(mapper, PlainNames) and not is_plain(raw):
+        raise ArgumentError(
+            f"queue {shown(raw)}: a queue of this name has keys of another queue, and names='plain' refuses it: "
+            "docs/limits.md#names-that-share-keys"
+        )
     return raw
+
+
+@attrs.frozen
+class PlainNames:
+    """The mapper of a client that refuses names which share keys with another queue: ``connect(names="plain")``."""
+
+    inner: NameMapper | None
+
+    def __call__(self, name: str) -> str:
+        return map_name(name, self)
+
+
+# The keys of queues, and Redisson's of other objects.
+_BEGINS_AS_A_KEY = re.compile("redisson_[a-z_]+:")
+
+
+def is_plain(raw_name: str) -> bool:
+    """Whether no key of the queue with this raw name is one of another queue, whatever that is called.
+
+    ``{a}`` has the keys of ``a``, and the ready list of ``redisson_delay_queue:{a}`` is one of the keys of ``a``.
+    """
+    has_tag_alone = raw_name.startswith("{") and raw_name.endswith("}") and "{" not in raw_name[1:]
+    return not has_tag_alone and _BEGINS_AS_A_KEY.match(raw_name) is None
 
 
 def _prefix(prefix: str, raw_name: str) -> str:

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable, Iterator
 
 from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError
-from redisson_dq.wire.keys import PREFIXES, NameMapper, map_name
+from redisson_dq.wire.keys import PREFIXES, NameMapper, PlainNames, is_plain, map_name
+from redisson_dq.wire.partitions import whole_of
 
-__all__ = ["CHANNELS", "KEYS", "exact_name", "named", "names_of", "unmapping"]
+__all__ = ["CHANNELS", "KEYS", "exact_name", "named", "names_of", "queues_reached", "unmapping"]
 
 #: The patterns of all keys, and of all channels.
 KEYS, CHANNELS = "redisson_*", "redisson_delay_queue_channel:*"
@@ -18,6 +19,7 @@ KEYS, CHANNELS = "redisson_*", "redisson_delay_queue_channel:*"
 # The keys of a dead-letter list, which is a queue's own, or another queue's ready list.
 _DEAD = "redisson_dq_dead"
 _BESIDE_DEAD = {"redisson_dq_dead_info", "redisson_dq_dead_index"}
+_CHANNELS = {"redisson_sc"}
 # The calls that put values back into a queue, or into its list of values that could not be decoded.
 _RETURNED, _UNDECODABLE = PREFIXES["returned"][0], PREFIXES["undecodable"][0]
 _OWN = {prefix for prefix, _ in PREFIXES.values()} | {_DEAD}
@@ -52,11 +54,44 @@ def _untagged(rest: str) -> str | None:
     return rest if "{" in rest else None
 
 
+def queues_reached(name: str, mapper: NameMapper | None) -> list[str | None]:
+    """The names of the queues that have a key of the queue with this name, or of a queue of partitions with this one.
+
+    That is the name, but for ``{a}`` also ``a``, whose keys are the same, and for ``redisson_dq_leases:{a}`` also
+    ``a``, to which that key belongs. A partition has the name of its queue. None is a queue that the mapper does not
+    name. Raises ArgumentError.
+    """
+    unmap, raw, found = unmapping(mapper), map_name(name, mapper), [_whole(name, mapper)]
+    while (owner := _owner_of(raw)) is not None:
+        raw = owner
+        named = unmap(raw)
+        found.append(None if named is None else _whole(named, mapper))
+    # A mapper may give two names one queue.
+    named = unmap(map_name(name, mapper))
+    found.append(None if named is None else _whole(named, mapper))
+    return list(dict.fromkeys(found))
+
+
+def _whole(name: str, mapper: NameMapper | None) -> str:
+    found = whole_of(name, mapper)
+    return name if found is None else found[0]
+
+
+def _owner_of(raw: str) -> str | None:
+    """The shorter raw name of the queue whose key this is, or whose keys are those of this queue."""
+    prefix, colon, rest = raw.partition(":")
+    found = _untagged(rest) if colon and prefix in _OWN | _BESIDE_DEAD | _CHANNELS else _untagged(raw)
+    return found if found and found != raw else None
+
+
 def unmapping(mapper: NameMapper | None) -> Callable[[str], str | None]:
     """A function from a raw name to the name before the mapper; None for one that the mapper does not make.
 
     Raises ArgumentError for a function without a way back.
     """
+    if isinstance(mapper, PlainNames):
+        back_to = unmapping(mapper.inner)
+        return lambda raw: back_to(raw) if is_plain(raw) else None
     if mapper is None:
         return lambda raw: raw
     if isinstance(mapper, str):
