@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from redisson_dq._async.connecting.servers import AsyncAnyRedis, servers_of
 from redisson_dq._async.runtime import Runtime

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from redisson_dq._options import OnUndecodable, Options, Wakeups, Written
 from redisson_dq._shared_options import names_options
@@ -34,6 +34,7 @@ class Client(Watching):
     - ``codec``: turns values into bytes, for every queue without one of its own; Kryo5Codec unless given
     - ``envelope``: ``"legacy"`` where a Redisson up to 3.21.0 has to deliver the items offered here
     - ``name_mapper``: a prefix or a function, as Redisson's NameMapper
+    - ``names``: ``"plain"`` refuses names that share keys with another queue, where users choose names
     - ``probe_interval``: how often, in seconds, the client checks subscription and heads
     - ``transfer_batch``: how many due items one script call moves at most
     - ``undecodable``: ``"raise"`` or ``"skip"``, for a taken value that the codec cannot read
@@ -57,6 +58,7 @@ class Client(Watching):
         codec: Codec | None = None,
         envelope: Written = Envelope.CURRENT,
         name_mapper: NameMapper | None = None,
+        names: Literal["any", "plain"] = "any",
         probe_interval: float = 30.0,
         transfer_batch: int = 5000,
         undecodable: OnUndecodable = "raise",
@@ -71,6 +73,7 @@ class Client(Watching):
             codec=codec,
             envelope=envelope,
             name_mapper=name_mapper,
+            names=names,
             probe_interval=probe_interval,
             transfer_batch=transfer_batch,
             undecodable=undecodable,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from redis import Redis
 from redis.exceptions import RedisError
@@ -44,6 +44,7 @@ def connect(
     codec: Codec | None = None,
     envelope: Written = Envelope.CURRENT,
     name_mapper: NameMapper | None = None,
+    names: Literal["any", "plain"] = "any",
     probe_interval: float = 30.0,
     transfer_batch: int = 5000,
     undecodable: OnUndecodable = "raise",
@@ -85,6 +86,7 @@ def connect(
             "codec": codec,
             "envelope": envelope,
             "name_mapper": name_mapper,
+            "names": names,
             "probe_interval": probe_interval,
             "transfer_batch": transfer_batch,
             "undecodable": undecodable,

@@ -122,14 +122,24 @@ class Basic:
 class Access:
     """Finds the user of a request, and the rights of the user."""
 
-    def __init__(self, auth: Token | Basic | Authorize | None, *, allow_writes: bool) -> None:
-        """Raises ArgumentError for writes without ``auth``."""
+    def __init__(
+        self,
+        auth: Token | Basic | Authorize | None,
+        *,
+        allow_writes: bool,
+        reached: Callable[[str], Sequence[str | None]] = lambda name: (name,),
+    ) -> None:
+        """``reached`` gives the names of the queues whose keys a queue has. A user needs a right to all of them.
+
+        Raises ArgumentError for writes without ``auth``.
+        """
         if allow_writes and auth is None:
             raise ArgumentError("allow_writes=True needs auth=: a Token, Basic, or a function authorize()")
         if auth is not None and not isinstance(auth, (Token, Basic)) and not callable(auth):
             raise ArgumentError(f"auth= is a Token, Basic, or a function, not {shown(auth)}")
         self.auth = auth
         self.allow_writes = allow_writes
+        self._reached = reached
         self._secret = secrets.token_bytes(32)
 
     # -- users -------------------------------------------------------------------------------------------------------
@@ -182,8 +192,28 @@ class Access:
 
     async def may(self, request: HTTPConnection, user: User, action: Right, queues: Sequence[str | None]) -> list[bool]:
         """Of each queue whether the user may do it. None stands for pages about all queues."""
+        return [found is not None for found in await self._found(request, user, action, queues)]
+
+    async def _found(
+        self, request: HTTPConnection, user: User, action: Right, queues: Sequence[str | None]
+    ) -> list[User | None]:
+        """Of each queue the user, by the name that a hook has told; None where the user may not do it."""
         if action != "view" and not self.allow_writes:
-            return [False] * len(queues)
+            return [None] * len(queues)
+        keyed = [(None,) if each is None else tuple(self._reached(each)) for each in queues]
+        asked = list(dict.fromkeys(name for names in keyed for name in names))
+        told = dict(zip(asked, await self._told(request, user, action, asked), strict=True))
+        found: list[User | None] = []
+        for queue, names in zip(queues, keyed, strict=True):
+            # A queue that has no name here is nobody's.
+            may = (queue is None or None not in names) and all(told[name] for name in names)
+            name = told[names[0]]
+            found.append(None if not may else attrs.evolve(user, name=name) if isinstance(name, str) else user)
+        return found
+
+    async def _told(
+        self, request: HTTPConnection, user: User, action: Right, queues: Sequence[str | None]
+    ) -> list[Any]:
         auth = self.auth
         if auth is None:
             return [True] * len(queues)
@@ -193,7 +223,7 @@ class Access:
             account = auth.accounts[user.name]
             covers = _covers(account.right, action)
             return [covers and (each is None or fnmatch.fnmatchcase(each, account.pattern)) for each in queues]
-        return [bool(each) for each in await self._asked(auth, request, action, queues)]
+        return await self._asked(auth, request, action, queues)
 
     async def rights(self, request: HTTPConnection, user: User, queue: str | None) -> frozenset[Right]:
         """All rights of a user over a queue, or over all queues."""
@@ -205,12 +235,9 @@ class Access:
             raise AccessRefused(
                 403, "this dashboard shows queues and changes nothing: it was started without --allow-writes"
             )
-        if callable(self.auth):
-            [found] = await self._asked(self.auth, request, action, [queue])
-            if found:
-                return attrs.evolve(user, name=found) if isinstance(found, str) else user
-        elif (await self.may(request, user, action, [queue]))[0]:
-            return user
+        [found] = await self._found(request, user, action, [queue])
+        if found is not None:
+            return found
         where = "all queues" if queue is None else f"queue {queue!r}"
         hint = "Whoever runs this dashboard can give you the right."
         raise AccessRefused(403, f"user {user.name!r} has no right to {action} {where}", hint)

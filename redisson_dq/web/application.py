@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
+from typing import Literal
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -20,7 +22,7 @@ from redisson_dq.web.frame import COLORS
 from redisson_dq.web.guard import WebGuard
 from redisson_dq.web.masks import Masks
 from redisson_dq.web.views import PAGES
-from redisson_dq.wire.names import unmapping
+from redisson_dq.wire.names import queues_reached, unmapping
 
 __all__ = ["app"]
 
@@ -37,6 +39,7 @@ def app(
     color: str = "gray",
     masks: Iterable[str] = (),
     undo_dir: str | Path | None = None,
+    names: Literal["plain", "any"] = "plain",
 ) -> Starlette:
     """The dashboard as an ASGI application, to serve or to mount under any path.
 
@@ -50,6 +53,8 @@ def app(
     - ``name``, ``color``: the badge of the environment, such as ``"production"`` and ``"red"``
     - ``masks``: names of fields whose values nobody sees, at any depth
     - ``undo_dir``: a folder for undo files; else one that is removed at the end
+    - ``names``: ``"any"`` also serves queues whose names share keys with another queue, such as ``{orders}``. They need
+      the rights to both
 
     Example::
 
@@ -70,11 +75,16 @@ def app(
             f"app() takes a client for threads, as redisson_dq.connect() makes, or a URL, not {shown(client)}"
         )
     # A mapper without a way back could name no queue that Redis has.
-    unmapping(opened.runtime.options.name_mapper)
+    mapper = opened.runtime.options.name_mapper
+    unmapping(mapper)
     if color not in COLORS:
         raise ArgumentError(f"color= is one of {', '.join(COLORS)}, not {shown(color)}")
-    access = Access(auth, allow_writes=allow_writes)
-    dashboard = Dashboard(opened, access, Masks(masks), name=name, color=color, undo_dir=undo_dir)
+    if names not in ("plain", "any"):
+        raise ArgumentError(f"names= is 'plain' or 'any', not {shown(names)}")
+    access = Access(auth, allow_writes=allow_writes, reached=functools.partial(queues_reached, mapper=mapper))
+    dashboard = Dashboard(
+        opened, access, Masks(masks), name=name, color=color, undo_dir=undo_dir, is_plain=names == "plain"
+    )
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:

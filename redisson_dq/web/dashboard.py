@@ -20,7 +20,7 @@ from redisson_dq._log import Log
 from redisson_dq._sync.client import Client
 from redisson_dq._times import from_us, machine_us
 from redisson_dq._version import __version__
-from redisson_dq.errors import RedissonDQError
+from redisson_dq.errors import ArgumentError, RedissonDQError
 from redisson_dq.web.access import Access, AccessRefused, Basic, Right, Token, User
 from redisson_dq.web.deeds import Deeds
 from redisson_dq.web.doctor import FleetDoctor
@@ -32,6 +32,7 @@ from redisson_dq.web.plain import json_bytes
 from redisson_dq.web.queue import ConnectedClients
 from redisson_dq.web.routing import NotFound, PostedForm, WebPage, WebRequest
 from redisson_dq.web.snapshots import Snapshots
+from redisson_dq.wire.keys import is_plain, map_name
 
 __all__ = ["Dashboard"]
 
@@ -59,6 +60,7 @@ class Dashboard:
         name: str = "",
         color: str = "gray",
         undo_dir: str | Path | None = None,
+        is_plain: bool = True,
     ) -> None:
         self.client, self.access, self.masks = client, access, masks
         self.snapshots = Snapshots(client)
@@ -68,7 +70,7 @@ class Dashboard:
         self.deeds = Deeds(client, masks, lambda: self.undo_dir)
         self._tasks: set[asyncio.Task[None]] = set()
         self._kept: dict[object, tuple[float, asyncio.Task[Any]]] = {}
-        self._name, self._color = name, color
+        self._name, self._color, self._is_plain = name, color, is_plain
         self._remove_dir: weakref.finalize[..., Dashboard] | None = None
         self._undo_dir = None if undo_dir is None else Path(undo_dir)
         self._limits: dict[str, anyio.CapacityLimiter] = {}
@@ -145,6 +147,14 @@ class Dashboard:
         may = await self.access.may(asked.request, asked.user, "view", names)
         return frozenset(name for name, is_allowed in zip(names, may, strict=True) if is_allowed)
 
+    def check_name(self, queue: str) -> None:
+        """Raises ArgumentError for the name of a queue that has keys of another one, unless ``names="any"``."""
+        if self._is_plain and not is_plain(map_name(queue, self.client.runtime.options.name_mapper)):
+            raise ArgumentError(
+                f"queue {queue!r} has keys of another queue: open the page of that one. "
+                "docs/limits.md#names-that-share-keys"
+            )
+
     # -- routes ------------------------------------------------------------------------------------------------------
 
     def endpoint(self, page: WebPage) -> Callable[[Request], Awaitable[Response]]:
@@ -181,6 +191,8 @@ class Dashboard:
         user, rights = User(""), frozenset[Right]()
         if not page.is_open:
             user = self.access.user_of(request)
+        if queue is not None:
+            self.check_name(queue)
         if page.right is not None:
             user = await self.access.check(request, user, page.right, queue)
             rights = await self.access.rights(request, user, queue)

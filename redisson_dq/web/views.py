@@ -157,6 +157,8 @@ async def _doctor(dashboard: Dashboard, asked: WebRequest) -> Any:
 
 async def _live(dashboard: Dashboard, asked: WebRequest) -> Any:
     queue = asked.query.get("queue") or None
+    if queue is not None:
+        dashboard.check_name(queue)
     await dashboard.access.check(asked.request, asked.user, "view", queue)
     if asked.request.method == "HEAD":
         return Response(media_type="text/event-stream")

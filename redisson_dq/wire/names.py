@@ -61,14 +61,15 @@ def queues_reached(name: str, mapper: NameMapper | None) -> list[str | None]:
     ``a``, to which that key belongs. A partition has the name of its queue. None is a queue that the mapper does not
     name. Raises ArgumentError.
     """
-    unmap, raw, found = unmapping(mapper), map_name(name, mapper), [_whole(name, mapper)]
-    while (owner := _owner_of(raw)) is not None:
-        raw = owner
-        named = unmap(raw)
-        found.append(None if named is None else _whole(named, mapper))
+    unmap, raw = unmapping(mapper), map_name(name, mapper)
     # A mapper may give two names one queue.
-    named = unmap(map_name(name, mapper))
-    found.append(None if named is None else _whole(named, mapper))
+    raws = [raw]
+    while (owner := _owner_of(raws[-1])) is not None:
+        raws.append(owner)
+    found: list[str | None] = [_whole(name, mapper)]
+    for each in raws:
+        named = unmap(each)
+        found.append(None if named is None else _whole(named, mapper))
     return list(dict.fromkeys(found))
 
 
@@ -80,8 +81,11 @@ def _whole(name: str, mapper: NameMapper | None) -> str:
 def _owner_of(raw: str) -> str | None:
     """The shorter raw name of the queue whose key this is, or whose keys are those of this queue."""
     prefix, colon, rest = raw.partition(":")
-    found = _untagged(rest) if colon and prefix in _OWN | _BESIDE_DEAD | _CHANNELS else _untagged(raw)
-    return found if found and found != raw else None
+    if not colon or prefix not in _OWN | _BESIDE_DEAD | _CHANNELS:
+        rest = raw
+    # The keys of "{}" are spread over slots, as it is no tag.
+    found = _untagged(rest) or (rest if rest == "{}" else None)
+    return found if found != raw else None
 
 
 def unmapping(mapper: NameMapper | None) -> Callable[[str], str | None]:

@@ -25,6 +25,7 @@ UNUSED = "redis://127.0.0.1:1/0"
         ("codec", "StringCodec"),
         ("envelope", "old"),
         ("name_mapper", 5),
+        ("names", "some"),
         ("probe_interval", 0),
         ("probe_interval", math.nan),
         ("probe_interval", "30"),
