@@ -30,7 +30,7 @@ _FAULTS = (
 
 # Failovers and passwords that change come at such distances, in seconds, and this is what each client may connect then.
 _FAULTS_BY_NAME = ("name-turns", "name-turns", "password-changes")
-_BETWEEN = (8.0, 16.0)
+_BETWEEN = (12.0, 24.0)
 _MOST_CONNECTIONS = 1.0
 
 # Seconds after which an item that was taken is forgotten, so that the count itself does not grow.

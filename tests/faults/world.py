@@ -297,11 +297,12 @@ class Credentials(redis.CredentialProvider):
 
     def __init__(self) -> None:
         self.password = ""
-        self.asked = 0
 
     def get_credentials(self) -> tuple[str, str]:
-        self.asked += 1
         return "rotating", self.password
+
+    async def get_credentials_async(self) -> tuple[str, str]:
+        return self.get_credentials()
 
 
 class ClusterWorld(World):
