@@ -36,7 +36,7 @@ __all__ = [
 _UNLIMITED = 2**31
 # For so many seconds a connection of a pool is used. The name of a server may lead to another one, and a program that
 # only reads would never hear of it.
-_OLD = 300.0
+_OLD = 120.0
 
 
 class _Tidy:

@@ -21,6 +21,7 @@ from redisson_dq import partition_names
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
+from redisson_dq.sidecar import Sidecar
 from redisson_dq.wire.keys import QueueKeys
 from tests.conftest import ONE_FLAVOUR_BY_DAY, PATIENCE, PROGRAMS, eventually, moving, thinned
 from tests.faults.gate import Gate
@@ -85,6 +86,10 @@ class Name:
         """From now on the name leads to the other server, and the old one answers with this."""
         self._at = 1 - self._at
         self._inner[1 - self._at].trap("*", "command", "refuse", times=1_000_000, answer=answer)
+
+    def turn_silently(self) -> None:
+        """From now on the name leads to the other server, and the old one answers as before."""
+        self._at = 1 - self._at
 
     def offer(self, value: str, delay: float = 0.0, queue: str = "orders") -> None:
         """Another service, which has found the new server, offers there. Nobody else moves it."""
@@ -271,6 +276,28 @@ def _renews(flavour: Flavour, name: Name, answer: bytes) -> None:
         assert _until_it_works(delivery.ack)
 
 
+def _follows(flavour: Flavour, name: Name, answer: bytes) -> None:
+    """What ``move --follow`` does."""
+    with connected(Flavour(), name) as client:
+        name.offer("first", delay=0.1)
+        sidecar = Sidecar(client, ["*"])
+        eventually(lambda: sidecar.look() or sidecar.names)
+        eventually(lambda: name.admin.llen("orders") == 1)
+        name.turn(answer)
+        name.offer("second", delay=0.2)
+        eventually(lambda: name.admin.lrange("orders", 0, -1) == [b"second"])
+        eventually(lambda: sidecar.health().is_well)
+
+
+def _looks(flavour: Flavour, name: Name, answer: bytes) -> None:
+    """What ``watch``, the exporter and the dashboard do."""
+    with connected(flavour, name) as client:
+        assert client.stats("orders")["orders"].ready == 0
+        name.turn(answer)
+        name.admin.rpush("orders", "there")
+        eventually(lambda: _until_it_works(lambda: client.stats("orders"))["orders"].ready == 1)  # type: ignore[index]
+
+
 _PARTS: dict[str, _Part] = {
     "offer": _offers,
     "add_all": _adds,
@@ -287,6 +314,8 @@ _PARTS: dict[str, _Part] = {
     "listener": _listens,
     "worker": _works,
     "mover": _moves,
+    "move --follow": _follows,
+    "stats": _looks,
     "put": _puts,
     "renewal": _renews,
 }
@@ -296,6 +325,34 @@ _PARTS: dict[str, _Part] = {
 @pytest.mark.parametrize(("part", "answer"), thinned(_PARTS, _ANSWERS, of=6))
 def test_each_part_goes_on_at_the_new_server(flavour: Flavour, name: Name, part: str, answer: str) -> None:
     _PARTS[part](flavour, name, _ANSWERS[answer])
+
+
+def test_a_program_that_only_reads_comes_to_the_new_server(
+    flavour: Flavour, name: Name, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The old server answers as before. Only a new connection leads to the new one."""
+    monkeypatch.setattr("redisson_dq._redis.pools._OLD", 0.2)
+    with connected(flavour, name) as client:
+        assert client.stats("orders")["orders"].ready == 0
+        name.turn_silently()
+        name.admin.rpush("orders", "there")
+        eventually(lambda: client.stats("orders")["orders"].ready == 1)
+
+
+def test_a_wait_is_ended_at_no_other_server(flavour: Flavour, name: Name) -> None:
+    """The id of a connection to the old server may be another program's at the new one."""
+    with connected(flavour, name) as client, ThreadPoolExecutor(1) as thread:
+        queue = client.blocking_queue("orders", transfer=False)
+        waiting = thread.submit(queue.poll, timeout=PATIENCE)
+        eventually(lambda: name.admin.info("clients")["blocked_clients"])
+        name.turn(_ANSWERS["READONLY"])
+        # An offer hears that the server is the wrong one. The wait goes on at the new one, and ends at the old one.
+        _until_it_works(lambda: client.blocking_queue("other", transfer=False).add("a"))
+        eventually(lambda: name.admin.info("clients")["blocked_clients"])
+        name.admin.rpush("orders", "there")
+        assert waiting.result(PATIENCE) == "there"
+        unblocked = name.admin.info("commandstats").get("cmdstat_client|unblock", {"calls": 0})
+        assert unblocked["calls"] == 0
 
 
 @pytest.mark.parametrize("fault", ["name-turns", "password-changes"])

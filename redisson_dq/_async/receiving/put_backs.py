@@ -6,7 +6,7 @@ from collections.abc import Callable
 from operator import attrgetter
 
 from redisson_dq._async.connecting.connections import Connections
-from redisson_dq._concurrency import AsyncCancelled, AsyncSwitch
+from redisson_dq._concurrency import AsyncCancelled
 from redisson_dq._log import Log
 from redisson_dq._redis import passes
 from redisson_dq.errors import RedissonDQError
@@ -133,14 +133,6 @@ class PutBacks:
             )
         debts.paid(debt)
         return taken
-
-    async def pause(self, closing: AsyncSwitch, seconds: float = _LAST_PAUSE) -> None:
-        """Waits before the next try, shortly once the receiver is closed."""
-        within = self.pause_of(seconds)
-        if self._line.closed:
-            await self._clock.async_sleep(within)
-        else:
-            await closing.wait(within)
 
     def pause_of(self, seconds: float) -> float:
         """How long to wait before the next try: shortly once the receiver is closed, and not for ever from then on."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from operator import attrgetter
 
-from redisson_dq._concurrency import Cancelled, Switch
+from redisson_dq._concurrency import Cancelled
 from redisson_dq._log import Log
 from redisson_dq._redis import passes
 from redisson_dq._sync.connecting.connections import Connections
@@ -136,14 +136,6 @@ class PutBacks:
             )
         debts.paid(debt)
         return taken
-
-    def pause(self, closing: Switch, seconds: float = _LAST_PAUSE) -> None:
-        """Waits before the next try, shortly once the receiver is closed."""
-        within = self.pause_of(seconds)
-        if self._line.closed:
-            self._clock.sleep(within)
-        else:
-            closing.wait(within)
 
     def pause_of(self, seconds: float) -> float:
         """How long to wait before the next try: shortly once the receiver is closed, and not for ever from then on."""
