@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["takes"]
+__all__ = ["answers", "takes"]
 
 
 def takes(function: Callable[..., Any], count: int) -> bool:
@@ -20,3 +20,12 @@ def takes(function: Callable[..., Any], count: int) -> bool:
     except TypeError:
         return False
     return True
+
+
+def answers(function: Callable[..., Any]) -> bool:
+    """Whether a call gives an answer at once: not a coroutine, nor a generator, which is true whatever it says."""
+    return not (
+        inspect.iscoroutinefunction(function)
+        or inspect.isgeneratorfunction(function)
+        or inspect.isasyncgenfunction(function)
+    )

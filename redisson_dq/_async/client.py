@@ -7,6 +7,7 @@ from typing import Literal, TypeVar
 from redisson_dq._async.connecting.servers import AsyncAnyRedis, servers_of
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._async.watching import Watching
+from redisson_dq._concurrency.blocks import AsyncWrongWith
 from redisson_dq._options import OnUndecodable, Options, Wakeups, Written
 from redisson_dq._shared_options import names_options
 from redisson_dq.codecs.base import Codec
@@ -21,7 +22,7 @@ __all__ = ["Client"]
 Self = TypeVar("Self", bound="Client")
 
 
-class Client(Watching):
+class Client(Watching, AsyncWrongWith):
     """Opens queues that Java services share through Redisson.
 
     ``redis`` is a client of redis-py: ``Redis`` (a Sentinel's master too) or ``RedisCluster``. Its settings are copied.

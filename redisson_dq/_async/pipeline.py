@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 import attrs
 
 from redisson_dq._async.connecting.connections import Connections
+from redisson_dq._concurrency.blocks import AsyncWrongWith
 from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError, DecodeError, RedissonDQError
 from redisson_dq.items import Redriven
@@ -41,7 +42,7 @@ class Reply(Generic[T]):
         self._outcome, self._is_there = outcome, True
 
 
-class Pipeline:
+class Pipeline(AsyncWrongWith):
     """Collects requests and sends them together. Made by ``client.pipeline()``.
 
     The requests are those of the handles' ``requests``: the same calls, except for those that wait. As a context

@@ -27,6 +27,7 @@ __all__ = [
     "async_perform",
     "check_callable",
     "check_no_yield",
+    "check_yield",
     "perform",
 ]
 
@@ -242,6 +243,13 @@ def async_check_callable(function: Callable[..., Any], what: str) -> None:
     """Accepts every function, as an event loop can run both kinds. Raises ArgumentError for anything else."""
     if not callable(function):
         raise ArgumentError(f"{what} is no function: {shown(function)}")
+
+
+def check_yield(function: Callable[..., Any], what: str) -> None:
+    """Raises ArgumentError for a function that has no ``yield``, where the handling would go on."""
+    call = getattr(function, "__call__", None)  # noqa: B004 - asked for its kind, not whether it is there
+    if not any(inspect.isgeneratorfunction(each) or inspect.isasyncgenfunction(each) for each in (function, call)):
+        raise ArgumentError(f"{what} has no yield, at which the handler runs: it is called with the event alone")
 
 
 def check_no_yield(function: Callable[..., Any], what: str) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeVar
 
+from redisson_dq._concurrency.blocks import WrongWith
 from redisson_dq._options import OnUndecodable, Options, Wakeups, Written
 from redisson_dq._shared_options import names_options
 from redisson_dq._sync.connecting.servers import AnyRedis, servers_of
@@ -24,7 +25,7 @@ __all__ = ["Client"]
 Self = TypeVar("Self", bound="Client")
 
 
-class Client(Watching):
+class Client(Watching, WrongWith):
     """Opens queues that Java services share through Redisson.
 
     ``redis`` is a client of redis-py: ``Redis`` (a Sentinel's master too) or ``RedisCluster``. Its settings are copied.

@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 
 import attrs
 
+from redisson_dq._concurrency.blocks import WrongWith
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError, DecodeError, RedissonDQError
@@ -44,7 +45,7 @@ class Reply(Generic[T]):
         self._outcome, self._is_there = outcome, True
 
 
-class Pipeline:
+class Pipeline(WrongWith):
     """Collects requests and sends them together. Made by ``client.pipeline()``.
 
     The requests are those of the handles' ``requests``: the same calls, except for those that wait. As a context

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import attrs
 
-from redisson_dq._callables import takes
+from redisson_dq._callables import answers, takes
 from redisson_dq._texts import shown
 from redisson_dq._times import Delay, seconds_of
 from redisson_dq.errors import ArgumentError
@@ -23,6 +23,7 @@ __all__ = [
     "Handler",
     "Shape",
     "check_limits",
+    "check_reached",
     "check_queue_name",
     "declared",
     "is_async",
@@ -57,6 +58,8 @@ class Shape:
         # One with a default is the user's own, unless its name says what it is.
         last = placed[positional - 1] if len(placed) >= positional else None
         takes_event = rest or (last is not None and (last.default is last.empty or last.name in ("event", "events")))
+        if positional > 1 and placed:
+            _check_placed(function, placed, last if takes_event else None, what)
         named = placed[positional:] + [each for each in parameters if each.kind is each.KEYWORD_ONLY]
         only_placed = [each.name for each in placed[positional:] if each.kind is each.POSITIONAL_ONLY]
         if only_placed:
@@ -78,6 +81,35 @@ class Shape:
         if any(each.kind not in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY) for each in parameters):
             raise ArgumentError(f"{what}: the arguments of a dependency are names of others, and event")
         return cls(takes_event="event" in named, needs=tuple(name for name in named if name != "event"))
+
+
+def _check_placed(
+    function: Callable[..., Any], placed: Sequence[inspect.Parameter], event: inspect.Parameter | None, what: str
+) -> None:
+    """Raises ArgumentError where a handler's arguments show that it expects others than the value and the event."""
+    first = placed[0]
+    if first.name in ("self", "cls"):
+        raise ArgumentError(
+            f"{what}: it is a method without an object, so {first.name!r} would get the value; declare the method of "
+            "an object where that is made, as in worker.add_handler(shop.handle, ...)"
+        )
+    kind = first.annotation
+    if isinstance(kind, str):
+        kind = getattr(function, "__globals__", {}).get(kind)
+    if getattr(kind, "__name__", "") == "Event" and str(kind.__module__).startswith("redisson_dq."):
+        raise ArgumentError(f"{what}: its first argument gets the value, and the second one gets the Event")
+    if event is None or event.name in _EVENT_NAMES or event.name.startswith("_"):
+        return
+    kind = event.annotation
+    if "Event" not in (kind if isinstance(kind, str) else repr(kind)):
+        raise ArgumentError(
+            f"{what}: a handler is called with the value and the event, so {event.name!r} would get the event; name it "
+            "event, or annotate it with Event, and take parts of the value out of the value"
+        )
+
+
+#: The names that an argument for the event may have without an annotation.
+_EVENT_NAMES = frozenset(("event", "events", "evt", "ev", "e", "ctx"))
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -142,7 +174,7 @@ def declared(
     kind = Kind.of(type, what)
     if where is not None and not (isinstance(where, Mapping) and all(isinstance(name, str) for name in where)):
         raise ArgumentError(f"{what}: where= maps names of fields to values, not {shown(where)}")
-    if when is not None and not (callable(when) and takes(when, 1)):
+    if when is not None and not (callable(when) and takes(when, 1) and answers(when)):
         raise ArgumentError(f"{what}: when= is a function of the value, not {shown(when)}")
     # Found out at the first value that is given up, that value would stay leased for ever.
     if on_failed is not None and not (callable(on_failed) and takes(on_failed, 3)):
@@ -180,6 +212,21 @@ def declared(
         within=seconds_of(within, f"{what}: within="),
         shape=Shape.of(function, what, 2),
     )
+
+
+def check_reached(made: Handler, others: Iterable[Handler]) -> None:
+    """Raises ArgumentError for a handler that would get no value, as another one of its queue takes the same ones."""
+    for other in others:
+        if (
+            other.queue == made.queue
+            and other.kind.alternatives == made.kind.alternatives
+            and other.when is made.when
+            and other.where == made.where
+        ):
+            raise ArgumentError(
+                f"handler {made.name!r} of queue {made.queue!r}: handler {other.name!r} takes the same values, so this "
+                "one would get none: give each a class, where= or when=, or remove_handler() the other one"
+            )
 
 
 def check_limits(made: Handler, others: Iterable[Handler]) -> None:

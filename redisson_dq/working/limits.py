@@ -13,7 +13,7 @@ from typing import Any
 
 import attrs
 
-from redisson_dq._callables import takes
+from redisson_dq._callables import answers, takes
 from redisson_dq._shared_options import names_options
 from redisson_dq._texts import described, shown
 from redisson_dq._times import Delay, seconds_of, up_to_us
@@ -123,7 +123,7 @@ class Admission:
         if limit is not None and not isinstance(limit, Limit):
             raise ArgumentError(f"{what}: limit= is a Limit, such as Limit(4), not {shown(limit)}")
         for option, function in {"key=": key, "unique_by=": unique_by}.items():
-            if function is not None and not (callable(function) and takes(function, 1)):
+            if function is not None and not (callable(function) and takes(function, 1) and answers(function)):
                 raise ArgumentError(f"{what}: {option} is a function of the value, not {shown(function)}")
         if unique_by is not None and unique_for is None:
             raise ArgumentError(f"{what}: unique_by= goes with unique_for=")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import functools
+import types
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from redisson_dq._texts import shown
+from redisson_dq._texts import described, shown
+from redisson_dq.working.retries import Backoff
 
-__all__ = ["DONE", "Outcomes", "done_first", "outcomes_of"]
+__all__ = ["DONE", "Outcomes", "check_nothing_left", "done_first", "outcome_of", "outcomes_of"]
 
 #: In the order of the values.
 Outcomes = Sequence["BaseException | None"]
@@ -16,17 +19,64 @@ Outcomes = Sequence["BaseException | None"]
 DONE: Final[Outcomes] = (None,)
 
 
-def outcomes_of(result: Any, count: int) -> Outcomes:
-    """The results of a batch handler: nothing for all done, or None or an exception for each value."""
+# A handler that returns one of these has not called it, or not read it.
+_NOT_RUN = (
+    *(types.FunctionType, types.MethodType, types.BuiltinFunctionType, functools.partial),
+    *(map, filter, zip, Backoff),
+)
+
+
+def outcome_of(result: Any) -> Outcomes:
+    """The result of a handler of single values: an exception, or its class, counts as if it was raised.
+
+    So no value is acked that its handler wanted to come again. Other results are nobody's, but for those that show that
+    the work has not been done.
+    """
     if result is None:
-        return [None] * count
+        return DONE
+    error = _error_of(result)
+    if error is None and isinstance(result, (list, tuple, set, frozenset, Mapping)):
+        parts = result.values() if isinstance(result, Mapping) else result
+        if any(_error_of(each) is not None for each in parts):
+            error = TypeError(
+                f"the handler of one value returned {shown(result)}, which has an exception in it: raise it"
+            )
+    if error is None:
+        check_nothing_left(result)
+    return (error,)
+
+
+def check_nothing_left(result: Any) -> None:
+    """Raises TypeError for a result that shows that work is left to be done, or goes on."""
+    if isinstance(result, _NOT_RUN) or result is NotImplemented:
+        raise TypeError(f"the call returned {shown(result)}, which was not called: its value is not handled")
+    if hasattr(result, "add_done_callback"):
+        raise TypeError(f"the call returned {shown(result)}, and nobody waits for it; return its result()")
+
+
+def _error_of(result: Any) -> BaseException | None:
+    if isinstance(result, type) and issubclass(result, BaseException):
+        try:
+            return result()
+        except BaseException as error:
+            return TypeError(f"the handler returned {result.__qualname__}, which cannot be raised: {described(error)}")
+    return result if isinstance(result, BaseException) else None
+
+
+def outcomes_of(result: Any, count: int) -> Outcomes:
+    """The results of a batch handler: nothing for all done, or None or an exception for each value.
+
+    One exception is the outcome of all, as if it was raised.
+    """
+    if result is None or (error := _error_of(result)) is not None:
+        return [None if result is None else error] * count
     if not isinstance(result, (list, tuple)) or len(result) != count:
         error = TypeError(f"a batch handler gives None, or a list of {count} outcomes, not {shown(result)}")
         return [error] * count
     return [
-        each
-        if each is None or isinstance(each, BaseException)
-        else TypeError(f"an outcome of a batch is None or an exception, not {shown(each)}")
+        None
+        if each is None
+        else _error_of(each) or TypeError(f"an outcome of a batch is None or an exception, not {shown(each)}")
         for each in result
     ]
 

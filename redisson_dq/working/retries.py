@@ -10,7 +10,7 @@ from typing import Union
 
 import attrs
 
-from redisson_dq._callables import takes
+from redisson_dq._callables import answers, takes
 from redisson_dq._shared_options import names_options
 from redisson_dq._texts import described, shown
 from redisson_dq._times import Delay, seconds_of
@@ -286,7 +286,7 @@ def _backoff(given: _AnyBackoff | None) -> Backoff:
         return _delays(given, "Retry(): backoff=: each delay")
     if isinstance(given, (int, float, timedelta)):
         return _delays([given], "Retry(): backoff=")
-    if not (callable(given) and takes(given, 1)):
+    if not (callable(given) and takes(given, 1) and answers(given)):
         raise ArgumentError(
             "Retry(): backoff= is seconds or a timedelta, a list of them, exponential(1, 60), or a function of the "
             f"number of the failure, not {shown(given)}"

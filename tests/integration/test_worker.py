@@ -411,9 +411,9 @@ def test_a_handler_that_is_refused_while_it_runs_changes_nothing(admin: Any, wor
             yield "pool"
 
         with pytest.raises(ArgumentError, match="'session', and no dependency has that name"):
-            worker.add_handler(takes_unknown, "orders")
+            worker.add_handler(takes_unknown, "orders", str)
         with pytest.raises(ArgumentError, match="'pool', which was declared while the worker runs"):
-            worker.add_handler(takes_late, "orders")
+            worker.add_handler(takes_late, "orders", str)
         assert [each.function for each in worker.handlers] == [one]
         worker.add_handler(two, "other")
         client.blocking_queue("other").add("b")
@@ -792,7 +792,11 @@ def test_a_declaration_without_its_brackets_is_refused_at_once(flavour: Flavour,
 
 
 def test_nothing_is_fetched_without_a_handler(worker: Any, queue: Any) -> None:
-    queue.add("a")
+    with pytest.raises(ArgumentError, match="without handlers receives nothing"):
+        worker.start()
+    worker.add_handler(print, "orders")
     with running(worker):
+        assert worker.remove_handler(print)
+        queue.add("a")
         assert worker.is_consuming
     assert queue.size() == 1

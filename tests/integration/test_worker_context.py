@@ -232,11 +232,11 @@ def test_a_dependency_that_nobody_declared(flavour: Flavour, client: Any, worker
     other = flavour.worker(client)
 
     @other.per_item
-    def prices() -> dict[str, int]:
+    def ctx() -> dict[str, int]:
         return {}
 
     # It would get the event instead.
-    other.handler("orders")(lambda value, prices: None)
+    other.handler("orders")(lambda value, ctx: None)
     with pytest.raises(ArgumentError, match="behind the value and the event"):
         other.start()
 
@@ -259,6 +259,7 @@ def test_a_dependency_per_worker_that_fails_ends_those_before_it(worker: Worker)
     def second() -> None:
         raise ConnectionError("no database")
 
+    worker.add_handler(print, "orders")
     with pytest.raises(ConnectionError, match="no database"):
         worker.start()
     assert steps == ["closed"]

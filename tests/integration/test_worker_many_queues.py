@@ -266,6 +266,7 @@ def test_queues_come_and_go(admin: Any, flavour: Flavour, url: str) -> None:
     def handle(value: str, event: Any) -> None:
         ledger.note((event.queue, value))
 
+    worker.add_handler(handle, QUEUES[8])
     with running(worker):
         for name in QUEUES[:8]:
             worker.add_handler(handle, name)

@@ -341,7 +341,7 @@ def test_any_reason_to_reject_is_a_text(worker: Any, queue: Any, admin: Any) -> 
         raise Reject(reasons[value])
 
     worker.handler("orders", concurrency=2)(handle)
-    queue.add_all(reasons)
+    queue.add_all(list(reasons))
     with running(worker):
         at_rest(admin)
     assert {letter.value: letter.reason for letter in queue.dead_letters()} == {

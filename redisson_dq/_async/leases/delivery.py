@@ -8,6 +8,7 @@ from typing import Any, Generic, NoReturn, TypeVar
 
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._concurrency import async_finish
+from redisson_dq._concurrency.blocks import AsyncWrongWith
 from redisson_dq._log import Log
 from redisson_dq._shared_options import names_options
 from redisson_dq._texts import described
@@ -76,7 +77,7 @@ class DeliveryRequests(Generic[T]):
         return self._settling.fence(self._ids[0], [0, 0, [b"lost"]])
 
 
-class Delivery(Generic[T]):
+class Delivery(AsyncWrongWith, Generic[T]):
     """One value that was received, and is this receiver's until ``deadline``.
 
     ``queue.receive()`` gives it, and ``delayed.take_due(visibility_timeout=...)``.

@@ -8,6 +8,7 @@ from typing import Any, Generic, Literal, TypeVar
 from redisson_dq._async.queues.taken_values import TakenValues
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._concurrency import async_finish
+from redisson_dq._concurrency.blocks import AsyncWrongWith
 from redisson_dq._texts import shown
 from redisson_dq.codecs.base import Codec
 from redisson_dq.errors import ArgumentError, ClosedError, DecodeError
@@ -24,7 +25,7 @@ U = TypeVar("U")
 Self = TypeVar("Self", bound="OpenHandle[Any]")
 
 
-class OpenHandle(Generic[T]):
+class OpenHandle(AsyncWrongWith, Generic[T]):
     """One queue as one client has it open. Its values are turned into bytes by ``codec``.
 
     ``requests`` has the same calls as requests that are not sent, for a :class:`Pipeline`.

@@ -9,6 +9,7 @@ from redisson_dq._async.connecting.asking import without_subscribers
 from redisson_dq._async.queues.handle import Handle
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._concurrency import async_finish
+from redisson_dq._concurrency.blocks import AsyncWrongWith
 from redisson_dq.codecs.base import Codec
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.inspection import QueueInspection
@@ -24,7 +25,7 @@ AnyHandle = TypeVar("AnyHandle", bound=Handle[Any])
 Self = TypeVar("Self", bound="Partitioned[Any]")
 
 
-class Partitioned(Generic[AnyHandle]):
+class Partitioned(AsyncWrongWith, Generic[AnyHandle]):
     """The partitions of one queue, opened together."""
 
     def __init__(self, runtime: Runtime, name: str, partitions: tuple[AnyHandle, ...], routing: Routing) -> None:

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar,
 import attrs
 
 from redisson_dq._async.worker.event import Event
-from redisson_dq._callables import takes
+from redisson_dq._callables import answers, takes
 from redisson_dq._concurrency import AsyncMutex
 from redisson_dq._concurrency.layers import (
     Layer,
     async_check_callable,
     check_no_yield,
+    check_yield,
 )
 from redisson_dq._shared_options import names_options, with_options_of
 from redisson_dq._texts import nearest, shown
@@ -27,6 +28,7 @@ from redisson_dq.working.handlers import (
     Shape,
     check_limits,
     check_queue_name,
+    check_reached,
     declared,
     is_async,
     name_of,
@@ -209,6 +211,10 @@ class Declarations:
 
         Handlings that have begun go on. Without its last handler a queue is closed.
         """
+        if not callable(function):
+            raise ArgumentError(
+                f"remove_handler() takes the function, and optionally the name of its queue, not {shown(function)}"
+            )
         with self._mutex:
             left = [each for each in self._handlers if each.function is not function or queue not in (None, each.queue)]
             found = len(left) < len(self._handlers)
@@ -229,6 +235,7 @@ class Declarations:
         ...     print("after")
         """
         async_check_callable(function, f"middleware {name_of(function)!r}")
+        check_yield(function, f"middleware {name_of(function)!r}")
         self._layers.append(Layer(function, "", Shape.of(function, f"middleware {name_of(function)!r}", 1)))
         return function
 
@@ -257,7 +264,7 @@ class Declarations:
                 raise ArgumentError(f"on() takes classes of happenings, and @worker.on() is for all; not {shown(kind)}")
 
         def declare(function: F) -> F:
-            if not callable(function) or is_async(function):
+            if not callable(function) or is_async(function) or not answers(function):
                 raise ArgumentError(
                     f"a hook is a plain function, which may start a task or a thread, not {shown(function)}"
                 )
@@ -318,6 +325,7 @@ class Declarations:
             async_check_callable(made.on_failed, f"on_failed of handler {made.name!r}")
             check_no_yield(made.on_failed, f"on_failed of handler {made.name!r}")
         with self._mutex:
+            check_reached(made, self._handlers)
             check_limits(made, self._handlers)
             self._change([*self._handlers, made])
 

@@ -16,6 +16,7 @@ from redisson_dq._async.worker.declaring import Declarations
 from redisson_dq._async.worker.event import current_event
 from redisson_dq._clock import current
 from redisson_dq._concurrency import AsyncSwitch, async_finish, async_here
+from redisson_dq._concurrency.blocks import AsyncWrongWith
 from redisson_dq._concurrency.handler_pools import AsyncBridge
 from redisson_dq._concurrency.layers import AsyncResources
 from redisson_dq._concurrency.stop_signals import async_signals
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from redisson_dq.working.settings import WorkerOptionNames
 
 
-class Worker(Declarations):
+class Worker(Declarations, AsyncWrongWith):
     """Receives values and gives them to handlers, at least once each.
 
     Built on ``queue.receive()``: a value is gone when its handler returned, and ready again when this process dies.
@@ -189,6 +190,11 @@ class Worker(Declarations):
             self._settle()
 
     async def _start(self) -> None:
+        if not self._handlers:
+            raise ArgumentError(
+                'a worker without handlers receives nothing: declare them with @worker.handler("orders"), or import '
+                "the modules that do, before it starts"
+            )
         self.check_dependencies()
         self._bridge = AsyncBridge()
         self._layers_found.clear()
@@ -250,11 +256,6 @@ class Worker(Declarations):
         Signals are for the main thread; in another one only :meth:`request_stop` ends it.
         """
         self._asked_to_stop = 0
-        if not self._handlers:
-            logger.warning(
-                "worker: it has no handlers, so it receives nothing: declare them with @worker.handler(queue), "
-                "or import the modules that do"
-            )
         with async_signals(self.request_stop):
             await self.start()
             try:

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, Generic, NoReturn, TypeVar
 
 from redisson_dq._concurrency import finish
+from redisson_dq._concurrency.blocks import WrongWith
 from redisson_dq._log import Log
 from redisson_dq._shared_options import names_options
 from redisson_dq._sync.connecting.connections import Connections
@@ -79,7 +80,7 @@ class DeliveryRequests(Generic[T]):
         return self._settling.fence(self._ids[0], [0, 0, [b"lost"]])
 
 
-class Delivery(Generic[T]):
+class Delivery(WrongWith, Generic[T]):
     """One value that was received, and is this receiver's until ``deadline``.
 
     ``queue.receive()`` gives it, and ``delayed.take_due(visibility_timeout=...)``.

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Any, Generic, Literal, TypeVar
 
 from redisson_dq._concurrency import finish
+from redisson_dq._concurrency.blocks import WrongWith
 from redisson_dq._sync.queues.taken_values import TakenValues
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq._texts import shown
@@ -27,7 +28,7 @@ U = TypeVar("U")
 Self = TypeVar("Self", bound="OpenHandle[Any]")
 
 
-class OpenHandle(Generic[T]):
+class OpenHandle(WrongWith, Generic[T]):
     """One queue as one client has it open. Its values are turned into bytes by ``codec``.
 
     ``requests`` has the same calls as requests that are not sent, for a :class:`Pipeline`.

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
 from redisson_dq._concurrency import finish
+from redisson_dq._concurrency.blocks import WrongWith
 from redisson_dq._sync.connecting.asking import without_subscribers
 from redisson_dq._sync.queues.handle import Handle
 from redisson_dq._sync.runtime import Runtime
@@ -27,7 +28,7 @@ AnyHandle = TypeVar("AnyHandle", bound=Handle[Any])
 Self = TypeVar("Self", bound="Partitioned[Any]")
 
 
-class Partitioned(Generic[AnyHandle]):
+class Partitioned(WrongWith, Generic[AnyHandle]):
     """The partitions of one queue, opened together."""
 
     def __init__(self, runtime: Runtime, name: str, partitions: tuple[AnyHandle, ...], routing: Routing) -> None:

@@ -35,7 +35,7 @@ from redisson_dq.working import happenings
 from redisson_dq.working.handlers import Handler, is_async
 from redisson_dq.working.handling_table import Do, HandlingAction, HandlingTable, State, Trigger
 from redisson_dq.working.hooks import Hooks
-from redisson_dq.working.outcomes import DONE, Outcomes, done_first, outcomes_of
+from redisson_dq.working.outcomes import Outcomes, done_first, outcome_of, outcomes_of
 from redisson_dq.working.post import Post
 from redisson_dq.working.retries import Again, GiveUp, Reject, Verdict, verdict
 
@@ -227,7 +227,7 @@ class Handling:
             setting.layers(handler),
             setting.given,
         )
-        return DONE if single else outcomes_of(result, len(self.events))
+        return outcome_of(result) if single else outcomes_of(result, len(self.events))
 
     def _operation(self, operations: Operations) -> Under:
         return operations.begin(
@@ -329,7 +329,9 @@ class Handling:
         try:
             placed = (event.value, event, error)
             on_failed = self.handler.on_failed
-            perform(self._setting.pool, on_failed, is_async(on_failed), placed, event, (), (), {})
+            result = perform(self._setting.pool, on_failed, is_async(on_failed), placed, event, (), (), {})
+            if (refused := outcome_of(result)[0]) is not None:
+                raise refused
         except BaseException as failure:
             if isinstance(failure, Cancelled) and self._setting.settler.is_torn_away:
                 raise

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from redisson_dq._clock import current
 from redisson_dq._concurrency import Switch, finish, here
+from redisson_dq._concurrency.blocks import WrongWith
 from redisson_dq._concurrency.handler_pools import Bridge
 from redisson_dq._concurrency.layers import Resources
 from redisson_dq._concurrency.stop_signals import signals
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
     from redisson_dq.working.settings import WorkerOptionNames
 
 
-class Worker(Declarations):
+class Worker(Declarations, WrongWith):
     """Receives values and gives them to handlers, at least once each.
 
     Built on ``queue.receive()``: a value is gone when its handler returned, and ready again when this process dies.
@@ -192,6 +193,11 @@ class Worker(Declarations):
             self._settle()
 
     def _start(self) -> None:
+        if not self._handlers:
+            raise ArgumentError(
+                'a worker without handlers receives nothing: declare them with @worker.handler("orders"), or import '
+                "the modules that do, before it starts"
+            )
         self.check_dependencies()
         self._bridge = Bridge()
         self._layers_found.clear()
@@ -253,11 +259,6 @@ class Worker(Declarations):
         Signals are for the main thread; in another one only :meth:`request_stop` ends it.
         """
         self._asked_to_stop = 0
-        if not self._handlers:
-            logger.warning(
-                "worker: it has no handlers, so it receives nothing: declare them with @worker.handler(queue), "
-                "or import the modules that do"
-            )
         with signals(self.request_stop):
             self.start()
             try:

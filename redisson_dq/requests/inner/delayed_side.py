@@ -145,8 +145,9 @@ class DelayedSide(LeasedSide[T]):
         delays: list[Delay] = []
         for pair in self.collected(values_and_delays, "pairs of value and delay"):
             try:
-                value, delay = pair
-            except (TypeError, ValueError):
+                # Texts, sets and mappings can be unpacked too, into parts that nobody meant.
+                value, delay = pair if isinstance(pair, (tuple, list)) else ()
+            except ValueError:
                 raise ArgumentError(
                     f"queue {self.name!r}: offer_all takes pairs of value and delay in seconds, not {shown(pair)}"
                 ) from None

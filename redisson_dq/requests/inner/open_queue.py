@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextvars
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Generic, TypeVar
 
@@ -80,12 +80,20 @@ class OpenQueue(Generic[T]):
     # -- its values --------------------------------------------------------------------------------------------------
 
     def encode(self, value: T) -> bytes:
-        """Raises EncodeError."""
-        return self._encoded([value])[0]
+        """The bytes of a value that is added. Raises EncodeError, and ArgumentError for None."""
+        return self._encoded([self._added(value)])[0]
 
     def encode_all(self, values: Iterable[T]) -> list[bytes]:
-        """Raises EncodeError, and ArgumentError for an object that is no collection of values."""
-        return self._encoded(self.collected(values))
+        """Raises EncodeError, and ArgumentError for None and for an object that is no collection of values."""
+        return self._encoded([self._added(value) for value in self.collected(values)])
+
+    def _added(self, value: T) -> T:
+        if value is None:
+            raise ArgumentError(
+                f"queue {self.name!r}: None is no value to add: poll() gives it where there is nothing; add something "
+                'that says so, such as "" or a dict'
+            )
+        return value
 
     def _encoded(self, values: list[T]) -> list[bytes]:
         encode = self.codec.encode
@@ -111,7 +119,7 @@ class OpenQueue(Generic[T]):
                 "constant, a bool or a message"
             )
             raise EncodeError(message, codec=self.codec.name)
-        return self.encode(value)
+        return self._encoded([value])[0]
 
     def encode_all_sought(self, values: Iterable[T]) -> list[bytes]:
         """The bytes of many such values. Raises ArgumentError for an object that is no collection of values."""
@@ -124,10 +132,10 @@ class OpenQueue(Generic[T]):
 
         found: dict[bytes, tuple[T, str]] = {}
         for value in itertools.islice(values, _MOST_COMPARED):
-            own = self.encode(value)
+            own = self._encoded([value])[0]
             for name, other in equal_values(value):
                 with suppress(EncodeError):
-                    data = self.encode(other)
+                    data = self._encoded([other])[0]
                     if data != own:
                         found[data] = value, name
         return found
@@ -142,9 +150,9 @@ class OpenQueue(Generic[T]):
 
     def collected(self, values: Iterable[U], of: str = "values") -> list[U]:
         """Raises ArgumentError for an object that is no collection. A text is refused: it would be a collection of
-        letters.
+        letters. So is a mapping, whose values would be lost.
         """
-        if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        if isinstance(values, (str, bytes, bytearray, Mapping)) or not isinstance(values, Iterable):
             raise ArgumentError(f"queue {self.name!r}: a collection of {of} is wanted, not {shown(values)}")
         return list(values)
 

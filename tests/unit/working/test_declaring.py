@@ -59,9 +59,9 @@ def test_two_functions_of_one_name_share_no_limit_by_mistake(first: Any, second:
             made.add_handler(second, queue, str, rate=Rate(1))
         with pytest.raises(ArgumentError, match=r"shares rate= with a handler of queue 'orders', which has Rate\("):
             made.add_handler(first, queue, str, rate=Rate(2))
-        # One function with one rate is meant to share it, and so are handlers that give one name.
+        # One function with one rate is meant to share it. A name of its own keeps a handler apart.
         made.add_handler(first, queue, str, rate=Rate(1))
-        made.add_handler(second, queue, str, rate=Rate(1, name="second"), limit=Limit(3))
+        made.add_handler(second, queue, list, rate=Rate(1, name="second"), limit=Limit(3))
     made.add_handler(second, "orders", bytes, key=len)
     made.remove_handler(first)
     made.add_handler(second, "orders", str, rate=Rate(2))
