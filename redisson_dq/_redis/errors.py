@@ -85,6 +85,11 @@ _MISNAMED = (
     (r"SELECT is not allowed in cluster mode", f"the server is {ONE_NODE}"),
     (r"unknown command ['`]SENTINEL", "the server is no Sentinel: name it as redis://host:port"),
     (r"unknown command ['`](EVALSHA|EXISTS|HLEN|SCAN|SELECT)\b", f"the server may be {A_SENTINEL}"),
+    (
+        r"bad lua script for redis cluster",
+        "Alibaba Cloud refuses scripts that have the name of a key in a variable: "
+        "set the parameter script_check_enable of the instance to 0",
+    ),
     (r"Cluster mode is not enabled on this node", "the server is in no cluster: name it as redis://host:port"),
 )
 
@@ -100,6 +105,12 @@ _REMEDIES: tuple[tuple[type[Exception] | None, str, str], ...] = (
     (redis.exceptions.ClusterDownError, "CLUSTERDOWN", "redis-cli CLUSTER INFO tells which slots have no node"),
     (redis.exceptions.AskError, "MOVED", f"the server is {ONE_NODE}"),
     (None, "BUSY", "a script runs for long: wait for its end, or end it by redis-cli SCRIPT KILL"),
+    (
+        None,
+        "LONGSIZE",
+        "Redisson's entries have another form there, which this library does not read or write, and nothing was done: "
+        "use a 64-bit build of Redis or Valkey",
+    ),
     (None, "NOREPLICAS", "the server wants more replicas, by its setting min-replicas-to-write"),
 )
 

@@ -53,7 +53,7 @@ def _another_kind(sight: Sight) -> str | None:
 
 
 def server_version(sight: Sight) -> Iterator[Finding]:
-    """The server is Redis 6.2 or later, or Valkey."""
+    """The server is Redis 6.2 or later, or Valkey, in a 64-bit build."""
     for node, info in sight.infos:
         version = info.get("redis_version", "")
         if not version:
@@ -65,6 +65,14 @@ def server_version(sight: Sight) -> Iterator[Finding]:
                 evidence={"redis_version": version, "server": node.name},
                 shown_by=redis_cli("INFO", "server"),
                 commands=("# install Redis 6.2 or later, or Valkey",),
+            )
+        if info.get("arch_bits") == "32":
+            yield server_problem(
+                check="server-version",
+                text=f"{node.name} is a 32-bit build of Redis, where Redisson's entries have another form",
+                evidence={"arch_bits": 32, "server": node.name},
+                shown_by=redis_cli("INFO", "server"),
+                commands=("# install a 64-bit build of Redis or Valkey",),
             )
 
 

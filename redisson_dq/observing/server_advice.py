@@ -34,6 +34,14 @@ def advice_of_info(server: str, info: Mapping[str, str]) -> Iterator[Noticed]:
             advice="install Redis 6.2 or later, or Valkey",
             needs_a_hand=True,
         )
+    if info.get("arch_bits") == "32":
+        yield Noticed(
+            check="version",
+            server=server,
+            found="Redis is a 32-bit build, where Redisson's entries have another form, and calls will fail",
+            advice="install a 64-bit build of Redis or Valkey",
+            needs_a_hand=True,
+        )
     policy = info.get("maxmemory_policy", "noeviction")
     if policy != "noeviction":
         yield Noticed(

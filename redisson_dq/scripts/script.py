@@ -173,6 +173,15 @@ def _resolve(
             yield include.text
 
 
+# An entry has the length of its value as Redisson's scripts pack it there, in the server's own longs.
+_PACKS_LONGS = re.compile(r"pack\('[^']*(?:L|<I8)")
+_SAME_LONGS = """\
+if #struct.pack('L', 0) ~= 8 then
+  return redis.error_reply('LONGSIZE the longs of this server have ' .. #struct.pack('L', 0) .. ' bytes')
+end
+"""
+
+
 def _assembled(name: str, file: _File) -> Script:
     keys = _keys(file.header)
     named = ", ".join(f"{key} = KEYS[{number}]" for number, key in enumerate(keys, 1))
@@ -186,6 +195,8 @@ def _assembled(name: str, file: _File) -> Script:
         if missing:
             raise ScriptError(f"script {name!r} has no key {sorted(missing)}, which include {part!r} works on")
     source = "".join(texts)
+    if _PACKS_LONGS.search(source):
+        source = _SAME_LONGS + source
     sha = hashlib.sha1(source.encode()).hexdigest()
     called = re.findall(r"(?:redis\.p?call|in_parts)\((?:'(\w+)')?", source)
     return Script(

@@ -122,3 +122,16 @@ def test_a_transfer_of_several_clients_at_once_moves_each_item_once(admin: Any) 
         worker.join()
     assert admin.lrange(KEYS.ready, 0, -1) == [f"v{i:04}".encode() for i in range(2000)]
     assert admin.keys() == [KEYS.ready.encode()]
+
+
+@pytest.mark.parametrize("name", ["offer", "transfer", "receive", "ack"])
+def test_a_server_with_longs_of_four_bytes_is_refused_before_anything_is_done(admin: Any, name: str) -> None:
+    """As a 32-bit Redis packs them."""
+    admin.zadd(KEYS.timeout, {b"\x0812345678\x05\0\0\0value": 5})
+    before = admin.dump(KEYS.timeout)
+    shim = "local struct = {pack = function(form, ...) return ('\\0'):rep(4) end, unpack = error}\n"
+    keys = [getattr(KEYS, key, "dead") for key in load(name).keys]
+    with pytest.raises(redis.ResponseError, match="LONGSIZE the longs of this server have 4 bytes"):
+        admin.eval(shim + load(name).source, len(keys), *keys, *["1"] * 7)
+    assert admin.keys() == [KEYS.timeout.encode()]
+    assert admin.dump(KEYS.timeout) == before

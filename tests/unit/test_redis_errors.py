@@ -7,6 +7,7 @@ import redis
 from redis import exceptions
 
 from redisson_dq import _redis
+from redisson_dq._redis.errors import with_remedy
 from redisson_dq.errors import (
     ClosedError,
     CrossSlotError,
@@ -80,3 +81,20 @@ def test_connections_are_made_from_a_copy_of_the_users_settings() -> None:
     assert connection.socket_keepalive
     assert theirs.connection_pool.connection_kwargs == before
     theirs.close()
+
+
+@pytest.mark.parametrize(
+    ("said", "remedy"),
+    [
+        ("LONGSIZE the longs of this server have 4 bytes", "nothing was done: use a 64-bit build of Redis or Valkey"),
+        (
+            "bad lua script for redis cluster, all the keys that the script uses should be passed using the KEYS "
+            "array, and KEYS should not be in expression",
+            "set the parameter script_check_enable of the instance to 0",
+        ),
+    ],
+)
+def test_a_server_that_takes_no_script_of_ours_is_named(said: str, remedy: str) -> None:
+    text = with_remedy(exceptions.ResponseError(said))
+    assert text.startswith(said)
+    assert text.endswith(remedy)
