@@ -17,6 +17,8 @@ import attrs
 from redisson_dq._texts import digits, nearest
 from redisson_dq.browsing.recognising import Candidate, Sureness, codec_named, recognise
 from redisson_dq.codecs.base import Codec
+from redisson_dq.codecs.budget import budget_of
+from redisson_dq.codecs.faults import Malformed
 from redisson_dq.errors import ArgumentError, RedissonDQError
 
 __all__ = ["CLASS", "DecodedValue", "ValueReader", "make_codec", "plain_value"]
@@ -26,6 +28,8 @@ CLASS = "@class"
 _CLASS_NAME = re.compile(rb"[A-Za-z_$][A-Za-z0-9_$]*(?:\.[A-Za-z_$][A-Za-z0-9_$]*)+")
 _JSON_CLASS = re.compile(rb'\s*\{\s*"@class"\s*:\s*"([^"\\]{1,300})"')
 _SERIALIZED = b"\xac\xed\x00\x05sr"
+#: The memory that a compressed value may take where it is only looked at.
+_MOST_MEMORY = 16 * 1024 * 1024
 # Deeper values, and more of them, are left out.
 _DEEPEST, _MOST_PARTS = 50, 20_000
 _CUT = "..."
@@ -102,13 +106,16 @@ class ValueReader:
     def _by(self, codec: Codec, candidate: Candidate, data: bytes, sure: str) -> DecodedValue:
         name = candidate.codec
         try:
-            if name.startswith(_WRAPPING):
-                inside = self.read(codec.decode(data))
-                return attrs.evolve(inside, codec=f"{name}({inside.codec})")
-            value = codec.decode(data)
+            with budget_of(_MOST_MEMORY) as budget:
+                if budget.left < budget.size:  # the bytes were decompressed
+                    budget.check(codec.memory_of(data))
+                value = codec.decode(data)
+                if name.startswith(_WRAPPING) and type(value) is bytes:
+                    inside = (self if self._given is None else ValueReader()).read(value)
+                    return attrs.evolve(inside, codec=f"{name.partition('(')[0]}({inside.codec})")
             made = plain_value(value)
         except Exception as error:  # a user's class may raise anything
-            text = str(error) if isinstance(error, RedissonDQError) else f"{type(error).__name__}: {error}"
+            text = str(error) if isinstance(error, (RedissonDQError, Malformed)) else f"{type(error).__name__}: {error}"
             return DecodedValue(codec=name, sure=sure, value=data.hex(), error=text, java_class=_class_in(data))
         return DecodedValue(codec=name, sure=sure, value=made, java_class=_class_of(value))
 

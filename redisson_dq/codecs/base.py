@@ -68,6 +68,14 @@ class Codec(ABC, Generic[T]):
             f"are, so leave type={shown(type)} out"
         )
 
+    def memory_of(self, data: bytes) -> int:
+        """About how many bytes of memory the value of ``data`` takes, at most: a number, found without reading it.
+
+        A codec that compresses asks its inner codec before it lets that read. The default suits formats in which a
+        value may take one byte. O(size).
+        """
+        return 16 * len(data)
+
     def __repr__(self) -> str:
         return f"{self.name}()"
 

@@ -44,5 +44,9 @@ class CompositeCodec(Codec[T]):
         """This codec for values of that type, if its ``value_codec`` takes one."""
         return CompositeCodec(*self._codecs[:2], self._value.typed(type))
 
+    def memory_of(self, data: bytes) -> int:
+        """The memory that ``value_codec`` needs."""
+        return self._value.memory_of(data)
+
     def __repr__(self) -> str:
         return f"{self.name}({', '.join(map(repr, self._codecs))})"

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 from redisson_dq._texts import shown
 from redisson_dq.codecs.base import Codec, T, check_codec
+from redisson_dq.codecs.budget import budget_of
 from redisson_dq.codecs.faults import Malformed, Unencodable
 from redisson_dq.codecs.kryo5 import Kryo5Codec
 from redisson_dq.codecs.marks import compared, marked, needs_copy
@@ -21,7 +22,7 @@ from redisson_dq.errors import ArgumentError, DecodeError, EncodeError
 
 __all__ = ["MAX_RATIO", "MAX_SIZE", "LZ4Codec", "LZ4CodecV2", "SnappyCodec", "SnappyCodecV2", "ZStdCodec"]
 
-#: The most bytes before compression, unless a codec is told otherwise.
+#: The most memory of a value after decompression, unless a codec is told otherwise.
 MAX_SIZE = 64 * 1024 * 1024
 #: By how much a value may shrink when it is compressed, unless a codec is told otherwise.
 MAX_RATIO = 1000
@@ -44,10 +45,11 @@ class _CompressingCodec(Codec[T]):
     ) -> None:
         """``inner`` makes the bytes that are compressed. Its default is Kryo5Codec, as in Redisson.
 
-        Values of more than ``max_size`` bytes before compression are refused both ways, so that a few bytes in Redis
-        cannot fill the memory. A value of more than 1 MiB may have at most ``max_ratio`` times as many bytes as its
-        compressed form. None means no such limit. Raises ArgumentError, also when the extra ``compression`` is not
-        installed.
+        Values that take more than ``max_size`` bytes of memory are refused both ways, so that a few bytes in Redis
+        cannot fill it. These are the bytes before compression, of all codecs inside one another that compress, and the
+        value that the innermost codec makes of them (its ``memory_of``). A value of more than 1 MiB may have at most
+        ``max_ratio`` times as many bytes as its compressed form. None means no such limit. Raises ArgumentError, also
+        when the extra ``compression`` is not installed.
         """
         if inner is not None:
             check_codec(inner, "inner")
@@ -71,13 +73,21 @@ class _CompressingCodec(Codec[T]):
 
     def encode(self, value: T) -> bytes:
         """The compressed bytes of the inner codec. Raises EncodeError. O(size)."""
-        try:
-            raw = self._inner.encode(value)
-        except EncodeError as error:
-            message = str(error).removeprefix(f"{error.codec}: ")
-            raise EncodeError(f"{self.name}: {message}", codec=self.name, path=error.path) from error
-        if len(raw) > self._max_size:
-            raise Unencodable(f"{len(raw)} bytes before compression, max_size is {self._max_size}").as_error(self.name)
+        with budget_of(self._max_size) as budget:
+            try:
+                raw = self._inner.encode(value)
+            except EncodeError as error:
+                message = str(error).removeprefix(f"{error.codec}: ")
+                raise EncodeError(f"{self.name}: {message}", codec=self.name, path=error.path) from error
+            if len(raw) > self._max_size:
+                fault = Unencodable(f"{len(raw)} bytes before compression, max_size is {self._max_size}")
+                raise fault.as_error(self.name)
+            cost = len(raw) + self._inner.memory_of(raw)
+            try:
+                budget.check(cost)
+            except Malformed as error:  # it could not be read again
+                raise Unencodable(error.message).as_error(self.name) from error
+            budget.left -= cost
         data = self._compress(raw)
         too_much = self._too_much(len(raw), len(data))
         if too_much is not None:
@@ -92,20 +102,23 @@ class _CompressingCodec(Codec[T]):
         """
         if type(data) is not bytes:
             data = bytes(data)
-        try:
-            raw = self._decompress(data)
-        except Malformed as error:
-            raise error.as_error(self.name, data) from error
-        except _cramjam().DecompressionError as error:
-            fault = Malformed(f"the bytes are no {self._format} data of the announced size: {error}", self._header)
-            raise fault.as_error(self.name, data) from error
-        try:
-            value: T = self._inner.decode(raw)
-        except DecodeError as error:
-            message = str(error).removeprefix(f"{error.codec}: ")
-            raise DecodeError(
-                f"{self.name}: after decompression: {message}", codec=self.name, data=data, offset=self._header
-            ) from error
+        with budget_of(self._max_size) as budget:
+            try:
+                raw = self._decompress(data)
+                budget.left -= len(raw)
+                budget.check(self._inner.memory_of(raw), self._header)
+            except Malformed as error:
+                raise error.as_error(self.name, data) from error
+            except _cramjam().DecompressionError as error:
+                fault = Malformed(f"the bytes are no {self._format} data of the announced size: {error}", self._header)
+                raise fault.as_error(self.name, data) from error
+            try:
+                value: T = self._inner.decode(raw)
+            except DecodeError as error:
+                message = str(error).removeprefix(f"{error.codec}: ")
+                raise DecodeError(
+                    f"{self.name}: after decompression: {message}", codec=self.name, data=data, offset=self._header
+                ) from error
         why = f"the {self._format} library of its writer compresses otherwise than the one here"
         if not needs_copy(value):
             return compared(value, data, self, f"its bytes stand in another form, or {why}")
@@ -116,6 +129,10 @@ class _CompressingCodec(Codec[T]):
         made = copy.copy(self)
         made._inner = self._inner.typed(type)
         return made
+
+    def memory_of(self, data: bytes) -> int:
+        """None: ``decode`` counts it as soon as it is known."""
+        return 0
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._inner!r})"
@@ -135,6 +152,8 @@ class _CompressingCodec(Codec[T]):
             raise Malformed(f"{size} bytes announced, {compressed} compressed ones cannot hold them", offset)
         if before + size > self._max_size:
             raise Malformed(f"{before + size} bytes announced, max_size is {self._max_size}", offset)
+        with budget_of(self._max_size) as budget:
+            budget.check(before + size, offset)
         too_much = self._too_much(before + size, (offset or self._header) + compressed)
         if too_much is not None:
             raise Malformed(too_much, offset)

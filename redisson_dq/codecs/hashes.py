@@ -55,11 +55,12 @@ _FEW_VALUES = (bool, type(None))
 class Hashes:
     """Counts, for one value that is read, the steps that its keys take in Python's hash tables."""
 
-    __slots__ = ("_left", "_steps")
+    __slots__ = ("_left", "steps_left")
 
     def __init__(self) -> None:
         self._left = _FREE
-        self._steps = _FREE_STEPS
+        #: The steps that further keys may take.
+        self.steps_left = _FREE_STEPS
 
     def check(self, keys: Collection[Any], pos: int | None = None, kind: Any = dict) -> None:
         """Refuse keys or elements of a container ``kind`` that take too many steps. Raises Malformed. O(size).
@@ -74,10 +75,10 @@ class Hashes:
         self._left += _FOR_EACH_KEY * len(hashes)
         hashes = self._without_equal(keys, hashes, pos)
         if len(hashes) > _SHORT_CHAIN:
-            self._steps += _STEPS_FOR_EACH_KEY * len(hashes)
+            self.steps_left += _STEPS_FOR_EACH_KEY * len(hashes)
             is_set = isinstance(kind, type) and issubclass(kind, (set, frozenset))
-            self._steps = (_after_set if is_set else _after_dict)(hashes, self._steps)
-            if self._steps < 0:
+            self.steps_left = (_after_set if is_set else _after_dict)(hashes, self.steps_left)
+            if self.steps_left < 0:
                 raise Malformed(ONE_CHAIN, pos)
 
     def _without_equal(self, keys: Collection[Any], hashes: list[int], pos: int | None) -> list[int]:
@@ -164,7 +165,7 @@ def _after_dict(hashes: list[int], left: int) -> int:
 
 
 def _after_set(hashes: list[int], left: int) -> int:
-    """``left`` without the steps of elements in a set. From each place CPython looks at the next ones before it jumps."""
+    """``left`` without the steps of elements in a set. CPython looks at the next places, too, before it jumps."""
     size, added = 8, 0
     in_order: list[int | None] = []
     while added < len(hashes):

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, get_args, get_type_hints, overload
 
 from redisson_dq._texts import shown
 from redisson_dq.codecs.base import Codec, T
+from redisson_dq.codecs.budget import memory_of_text
 from redisson_dq.codecs.faults import Malformed, decode_error, type_name
 from redisson_dq.errors import ArgumentError, EncodeError
 
@@ -96,6 +97,10 @@ class JsonCodec(Codec[T]):
             byte = _BYTE.search(text)
             fault = Malformed(text if byte else f"{text} (at {path})", int(byte[1]) if byte else 0, stale=False)
             raise decode_error(fault, self.name, data) from error
+
+    def memory_of(self, data: bytes) -> int:
+        """Of JSON the commas and brackets tell more than the length."""
+        return memory_of_text(data)
 
     def __repr__(self) -> str:
         return f"{self.name}({'' if self._type is None else _name(self._type)})"

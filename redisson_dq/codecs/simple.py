@@ -97,6 +97,10 @@ class StringCodec(Codec[str]):
         # UTF-8 has one form.
         return text if encoding == "utf-8" else compared(text, data, self, f"{self._charset} has several forms")
 
+    def memory_of(self, data: bytes) -> int:
+        """One character may make Python keep all of them in four bytes each."""
+        return 4 * len(data)
+
     def __repr__(self) -> str:
         return f"{self.name}({self._charset!r})"
 
@@ -199,6 +203,10 @@ class ByteArrayCodec(Codec[bytes]):
     def decode(self, data: bytes) -> bytes:
         """The bytes as they are. O(1)."""
         return bytes(data)
+
+    def memory_of(self, data: bytes) -> int:
+        """None: the value is the bytes."""
+        return 0
 
 
 def _wrong_type(value: Any, wanted: str) -> Unencodable:

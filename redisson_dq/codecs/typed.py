@@ -65,6 +65,10 @@ class TypedCodec(Codec[T]):
             fault = Malformed(f"a queue of another type: {error}", stale=False)
             raise decode_error(fault, self.name, data) from error
 
+    def memory_of(self, data: bytes) -> int:
+        """The memory that the codec of the bytes needs."""
+        return self._inner.memory_of(data)
+
     def _placed(self, value: Any) -> Any:
         if len(self._places) == 1:
             return self._places[0](value)

@@ -10,6 +10,7 @@ import attrs
 
 from redisson_dq._texts import shown
 from redisson_dq.codecs.base import Codec, T
+from redisson_dq.codecs.budget import memory_of_text
 from redisson_dq.codecs.faults import decode_error, encode_error
 from redisson_dq.codecs.jackson import cbor, ion, msgpack, smile
 from redisson_dq.codecs.jackson.avro import Avro
@@ -138,6 +139,10 @@ class JacksonCodec(Codec[T]):
     def typed(self, type: Any) -> Codec[Any]:
         """This codec for values of that type: see :class:`~redisson_dq.codecs.typed.TypedCodec`."""
         return TypedCodec(self, type) if self._declared is OBJECT else super().typed(type)
+
+    def memory_of(self, data: bytes) -> int:
+        """Of JSON and Ion the commas and brackets tell more than the length."""
+        return memory_of_text(data) if self._quoted is not None or self._set_up is ION else super().memory_of(data)
 
 
 class MsgPackJacksonCodec(JacksonCodec):

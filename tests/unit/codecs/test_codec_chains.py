@@ -199,8 +199,8 @@ def test_the_steps_are_those_of_python(kind: type, stride: int, count: int) -> N
     if is_set:  # the order of a set is that of its places
         assert list(map(hash, set(numbers))) == [code for code in table.places if code is not None]
     hashes = Hashes()
-    before = hashes._steps
+    before = hashes.steps_left
     hashes.check(numbers, kind=kind)
     # The steps in a dict's small tables are not counted.
     few = 0 if is_set else Table.grown(list(map(hash, numbers[:170])), is_set=False).steps
-    assert table.steps - (before + 64 * count - hashes._steps) == few
+    assert table.steps - (before + 64 * count - hashes.steps_left) == few
