@@ -3,7 +3,7 @@
     python docs/make_methods.py            writes the page
     python docs/make_methods.py --check    changes nothing, fails when the page is not up to date
 
-Redisson's methods are those that Java's reflection found (tests/vectors/methods-4.3.1.jsonl), without the twins that
+Redisson's methods are those that Java's reflection found (tests/vectors/methods-*.jsonl), without the twins that
 give futures. What ours answer to is told by the field lists at the end of the public docstrings:
 
     :Redisson: ``RQueue.poll()``, ``RQueue.poll(int)``
@@ -32,9 +32,10 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 import redisson_dq  # noqa: E402 - from this tree, installed or not
+from tests.versions import NEWEST  # noqa: E402
 
 PAGE = ROOT / "docs" / "redisson-methods.md"
-METHODS = ROOT / "tests" / "vectors" / "methods-4.3.1.jsonl"
+METHODS = ROOT / "tests" / "vectors" / f"methods-{NEWEST}.jsonl"
 
 #: Redisson's interface -> the class that answers to it.
 ANSWERED_BY = {
@@ -89,6 +90,10 @@ LEFT_OUT = {
             "pollFirstFromAny(Duration, int, String[])",
             "pollLastFromAny(Duration, int, String[])",
         ),
+        "it needs the `LMOVEM` of Redis 8.10: `poll_last_and_offer_first_to()` and a deque's `move()` take one value": (
+            "move(QueueMoveElementsArgs)",
+            "move(Duration, QueueMoveElementsArgs)",
+        ),
         "always `Integer.MAX_VALUE`": ("RBlockingQueue.remainingCapacity", "RBlockingDeque.remainingCapacity"),
     }.items()
     for pattern in patterns
@@ -99,7 +104,7 @@ HEAD = """\
 
 # Redisson's methods, and ours
 
-All methods of Redisson 4.3.1's queues, what answers to them here, what that costs and what it promises.
+All methods of Redisson {version}'s queues, what answers to them here, what that costs and what it promises.
 
 {contents}
 
@@ -111,7 +116,7 @@ Redisson's twins whose names end with `Async` are not listed: they are the same 
 DIFFERENCES = """\
 ## Where the same call does something else
 
-| call | Redisson 4.3.1 | here |
+| call | Redisson | here |
 |---|---|---|
 | `RDelayedQueue`: `isExists`, `unlink`, `touch`, `remainTimeToLive`, `getExpireTime`, `rename`, `renamenx`, `dump`, \
 `restore` | act on the ready list | act on what waits, as `delete` and `expire` do in both |
@@ -243,7 +248,7 @@ def page(java: list[JavaMethod], ours: Mapping[str, list[Ours]]) -> str:
     rest = (DIFFERENCES, *sections, _ours_alone(ours))
     headings = [section.splitlines()[0].removeprefix("## ") for section in rest]
     links = (f"- [{heading}](#{re.sub(r'[^a-z -]', '', heading.lower()).replace(' ', '-')})" for heading in headings)
-    return "\n".join((HEAD.format(contents="\n".join(links)), *rest))
+    return "\n".join((HEAD.format(version=NEWEST, contents="\n".join(links)), *rest))
 
 
 def _section(interface: str, java: list[JavaMethod], ours: list[Ours]) -> str:

@@ -14,6 +14,7 @@ import math
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import threading
 import uuid
@@ -27,8 +28,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, final
 
+from tests.versions import LIBRARIES, REDISSONS
+
 __all__ = [
     "FAST_START",
+    "INTEROP",
     "OPENS",
     "VERSIONS",
     "JavaPeer",
@@ -37,15 +41,14 @@ __all__ = [
     "Typed",
     "build",
     "from_json",
-    "golden",
     "to_json",
     "vectors",
 ]
 
 INTEROP = Path(__file__).resolve().parent.parent / "interop"
 
-#: Redisson versions, newest first: the current one, one of the same envelope, and one of the legacy envelope.
-VERSIONS = ("4.3.1", "3.50.0", "3.20.0")
+#: Redisson versions, newest first.
+VERSIONS = REDISSONS
 
 #: Flags for a JVM that starts quickly and stays small. Pass ``flags=()`` where the peer's own speed is measured.
 FAST_START = ("-Xshare:auto", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
@@ -95,12 +98,21 @@ def _newest_source() -> float:
 
 
 def _maven(version: str) -> None:
-    command = [_program("mvn"), "-q", "-B", "compile", f"-Dredisson.version={version}"]
+    command = [_program("mvn"), "-q", "-B", "compile", f"-Dredisson.version={version}", *_properties(version)]
     done = subprocess.run(
         command, check=False, cwd=INTEROP, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8"
     )
     if done.returncode:
         raise RuntimeError(f"{' '.join(command)} failed in {INTEROP}:\n{done.stdout}")
+
+
+def _properties(version: str) -> Iterator[str]:
+    """The versions of the libraries, as pom.xml takes them. One of another group has it in front."""
+    for library, named in LIBRARIES[version].items():
+        group, _, number = named.rpartition(":")
+        yield f"-Dlibrary.{library}.version={number}"
+        if group:
+            yield f"-Dlibrary.{library}.group={group}"
 
 
 def _program(name: str) -> str:
@@ -126,15 +138,10 @@ def _command(version: str, flags: Sequence[str]) -> list[str]:
     return [_program("java"), "-Xlog:disable", "-Xlog:all=warning:stderr", *flags, "-cp", classpath, _MAIN]
 
 
-def golden(version: str) -> str:
-    """The text of ``tests/vectors/basic-<version>.jsonl`` as this Redisson writes it now."""
-    return _printed(version, "golden")
-
-
 def vectors(kind: str, version: str) -> str:
-    """The text of ``tests/vectors/<kind>-<version>.jsonl`` as this Redisson writes it now.
+    """The rows of ``tests/vectors/<kind>-<version>.jsonl`` as this Redisson writes them now.
 
-    ``kind`` is ``types``, ``marshalling``, ``foreign`` or ``methods``.
+    ``kind`` is ``golden``, ``types``, ``marshalling``, ``foreign`` or ``methods``.
     """
     return _printed(version, kind, *(OPENS if kind in ("foreign", "marshalling") else ()))
 
@@ -399,3 +406,9 @@ def _marked(name: str, value: Any) -> Any:
     except ImportError:
         return value
     return value if kind is None or isinstance(value, kind) else kind(value)
+
+
+if __name__ == "__main__":
+    # The Redissons to build: python -m tests.peer 4.7.0
+    for chosen in sys.argv[1:] or VERSIONS:
+        print(build(chosen))

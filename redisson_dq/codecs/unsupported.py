@@ -79,7 +79,8 @@ _FINGERPRINTS = (
         rb"(?:\xfc|\xfb\x24)(?P<size>[\x01-\x7f])",  # a text, a byte[]
     ),
     # The third byte of a Kryo5 int that starts so would be its last, or be above 7f.
-    _fingerprint("ForyCodec", rb"\x02\xff[\x00-\x7f].", rb"\xd4\x62[\x06\x07]"),
+    # Of Fory 1 too: Redisson has it from 4.7 on. A compressed value with such a length before it is larger.
+    _fingerprint("ForyCodec", rb"\x02\xff[\x00-\x7f].", rb"\xd4\x62[\x06\x07]", rb"\x00\xff[\x01-\xff].{1,60000}\Z"),
     _fingerprint(
         "Kryo5Codec",
         rb"\x01\x00" + _NAME + rb"[\xa4-\xff]",

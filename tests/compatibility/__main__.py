@@ -17,10 +17,11 @@ import attrs
 
 from redisson_dq.embedded import EmbeddedServer
 from tests.compatibility.combinations import Result, tried
-from tests.compatibility.environments import CLIENTS, DECLARED_PYTHONS, ROOT, Environment, pythons
+from tests.compatibility.environments import ROOT, Environment, pythons
 from tests.compatibility.page import write
 from tests.faults.servers import at_hand
 from tests.peer import VERSIONS, JavaPeer
+from tests.versions import CLIENTS, PYTHONS
 
 _KEPT = ROOT / "build" / "compatibility" / "results.json"
 
@@ -28,14 +29,15 @@ _KEPT = ROOT / "build" / "compatibility" / "results.json"
 def main(argv: Sequence[str] | None = None) -> int:
     """Prints each result. Gives 1 if a combination failed."""
     parser = argparse.ArgumentParser(prog="python -m tests.compatibility", description=__doc__)
-    parser.add_argument("--python", action="append", choices=DECLARED_PYTHONS, help="this one alone; may be repeated")
+    parser.add_argument("--python", action="append", choices=PYTHONS, help="this one alone; may be repeated")
+    parser.add_argument("--redisson", action="append", choices=VERSIONS, help="likewise")
     parser.add_argument("--write", action="store_true", help="write all results that are kept into the page")
     arguments = parser.parse_args(argv)
     kept = [Result(**each) for each in json.loads(_KEPT.read_text("utf-8"))] if _KEPT.exists() else []
     failed = 0
     with ExitStack() as stack:
         servers = [stack.enter_context(EmbeddedServer(program=find())) for find in at_hand().values()]
-        peers = [stack.enter_context(JavaPeer(version)) for version in VERSIONS]
+        peers = [stack.enter_context(JavaPeer(version)) for version in arguments.redisson or VERSIONS]
         for minor, python in pythons().items():
             if arguments.python and minor not in arguments.python:
                 continue
@@ -48,7 +50,10 @@ def main(argv: Sequence[str] | None = None) -> int:
                         print(*attrs.astuple(result)[:4], result.failure or "passed", sep="  ", flush=True)
             failed += sum(bool(each.failure) for each in found)
             # All of a Python are replaced: its redis-pys and the servers may be others now.
-            kept = [each for each in kept if each.python.rpartition(".")[0] != minor] + found
+            tried_now = {peer.version for peer in peers}
+            kept = [
+                each for each in kept if each.python.rpartition(".")[0] != minor or each.redisson not in tried_now
+            ] + found
             _KEPT.write_text(json.dumps([attrs.asdict(each) for each in kept]), "utf-8")
     if arguments.write:
         write(kept)

@@ -14,11 +14,9 @@ from tests.compatibility.environments import ROOT, Environment
 from tests.compatibility.trip import FROM_JAVA, FROM_PYTHON, VALUE
 from tests.interop.sides import Java
 from tests.peer import JavaPeer, PeerError, from_json
+from tests.versions import LEGACY
 
 __all__ = ["Result", "tried"]
-
-#: The oldest Redisson reads the entries of its own time alone.
-_LEGACY = ("3.20.0",)
 
 
 @attrs.frozen
@@ -48,7 +46,7 @@ def tried(environment: Environment, server: EmbeddedServer, peer: JavaPeer) -> R
 
 
 def _failure(environment: Environment, url: str, peer: JavaPeer) -> str:
-    envelope = "legacy" if peer.version in _LEGACY else "current"
+    envelope = "legacy" if peer.version in LEGACY else "current"
     command = [str(environment.program), "-m", "tests.compatibility.trip", url, envelope]
     try:
         with closing(Java(peer, url, FROM_JAVA)) as java:

@@ -12,23 +12,18 @@ from pathlib import Path
 
 import attrs
 
-__all__ = ["CLIENTS", "DECLARED_PYTHONS", "ROOT", "Environment", "pythons"]
+from tests.versions import PYTHONS
+
+__all__ = ["ROOT", "Environment", "pythons"]
 
 ROOT = Path(__file__).resolve().parents[2]
-
-#: The versions of redis-py that are tried: the oldest that pyproject.toml allows, and the newest of each later line.
-CLIENTS = ("==6.4.0", ">=7,<8", ">=8,<9")
-
-DECLARED_PYTHONS = tuple(
-    re.findall(r'"Programming Language :: Python :: (3\.\d+)"', (ROOT / "pyproject.toml").read_text("utf-8"))
-)
 
 
 def pythons() -> dict[str, Path]:
     """The declared Pythons of this machine, by their minor version: those on PATH, else those of pyenv."""
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
     found = {}
-    for minor in DECLARED_PYTHONS:
+    for minor in PYTHONS:
         ways = [shutil.which(f"python{minor}"), *sorted(pyenv.glob(f"{minor}.*/bin/python"), reverse=True)]
         # Some systems have a Python without the module that makes environments.
         works = (way for way in ways if way and _can_make_environments(way))
@@ -56,7 +51,7 @@ class Environment:
 
     @classmethod
     def made(cls, minor: str, python: Path, client: str) -> Environment:
-        """Makes it where it is not there yet. ``client`` is one of CLIENTS."""
+        """Makes it where it is not there yet. ``client`` is one of ``tests.versions.CLIENTS``."""
         folder = ROOT / "build" / "compatibility" / f"{minor}-{re.sub('[^0-9.]+', '-', client)}"
         program = folder / "bin" / "python"
         if not (folder / "made").exists():

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from tests.compatibility.combinations import Result
-from tests.compatibility.environments import DECLARED_PYTHONS, ROOT
+from tests.compatibility.environments import ROOT
+from tests.versions import PYTHONS
 
 __all__ = ["BEGIN", "END", "PAGE", "section", "write"]
 
@@ -29,7 +30,7 @@ def section(results: Sequence[Result]) -> str:
     lines.append("")
     lines += _table(results, lambda each: f"Python {each.python}", lambda each: f"redis-py {each.redis_py}")
     run = {each.python.rpartition(".")[0] for each in results}
-    if missing := [minor for minor in DECLARED_PYTHONS if minor not in run]:
+    if missing := [minor for minor in PYTHONS if minor not in run]:
         lines += ["", f"Not run, as the machine had none: Python {', '.join(missing)}."]
     lines += [
         f"- Python {each.python}, redis-py {each.redis_py}, {each.server}, Redisson {each.redisson}: {each.failure}"

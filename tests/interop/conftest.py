@@ -18,7 +18,7 @@ from tests.interop.sides import CODINGS, Coding, Java
 from tests.peer import VERSIONS, JavaPeer
 
 #: For tests that every Redisson has: the newest and the oldest by day.
-EACH_VERSION = [VERSIONS[0], by_night(VERSIONS[1]), VERSIONS[2]]
+EACH_VERSION = [VERSIONS[0], *map(by_night, VERSIONS[1:-1]), VERSIONS[-1]]
 
 
 def each_version(pairs: Iterable[tuple[str, str]]) -> list[Any]:
@@ -26,7 +26,7 @@ def each_version(pairs: Iterable[tuple[str, str]]) -> list[Any]:
     found = set(pairs)
     return [
         pytest.param(codec, version, marks=pytest.mark.nightly)
-        if version == VERSIONS[1] and (codec, VERSIONS[0]) in found
+        if version in VERSIONS[1:-1] and (codec, VERSIONS[0]) in found
         else (codec, version)
         for codec, version in sorted(found)
     ]

@@ -67,7 +67,7 @@ JAVA_TIME = ("instant/", "local", "calendarpart/", "zone/", "offsettime/", "dura
 
 @pytest.mark.parametrize("version", EACH_VERSION)
 def test_java_reads_what_its_modules_would_write(peers: Callable[[str], JavaPeer], version: str) -> None:
-    codec = JsonJacksonCodec(java_time="numbers", typed_uuid=not version.startswith("3."))
+    codec = JsonJacksonCodec(java_time="numbers", redisson=version)
     spec = {"name": "JsonJacksonCodec", "modules": True}
     unequal = []
     for name in sorted(name for name in SAMPLES if name.startswith(JAVA_TIME) and name != "duration/min"):
@@ -75,7 +75,7 @@ def test_java_reads_what_its_modules_would_write(peers: Callable[[str], JavaPeer
         if not peers(version).call("check_sample", codec=spec, name=name, hex=encoded)["equal"]:
             unequal.append(name)
     # Redisson 3's Jackson reads its own number of a negative Duration wrong.
-    assert unequal == ([] if version == "4.3.1" else ["duration/negative"])
+    assert unequal == ([] if version.startswith("4.") else ["duration/negative"])
 
 
 times_of_java = st.one_of(

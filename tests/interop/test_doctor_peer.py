@@ -20,11 +20,12 @@ from tests.illnesses import GLOBAL, ILLNESSES, Fleet, well
 from tests.interop.sides import Java
 from tests.interop.test_take_due_peer import ENVELOPES
 from tests.peer import JavaPeer
+from tests.versions import NEWEST, OLDEST
 
 #: Those that do not depend on who wrote the entries, and one whose entries this library alone writes.
 _BY_ANYBODY = {"eviction", "persistence", "memory", "replication", "keyspace-events", "slow-scripts", "expired"}
 #: By day one version plants each problem.
-_VERSIONS = ["3.20.0", by_night("4.3.1")]
+_VERSIONS = [OLDEST, by_night(NEWEST)]
 
 
 @attrs.frozen
@@ -73,7 +74,7 @@ def told(report: Report) -> str:
     return "\n".join(f"{each.check} {each.queue}: {each.text} {dict(each.evidence)}" for each in report.findings)
 
 
-@pytest.mark.parametrize("version", ["4.3.1"])
+@pytest.mark.parametrize("version", [NEWEST])
 def test_a_healthy_fleet_of_both_versions(fleet: Fleet, peers: Callable[[str], JavaPeer], version: str) -> None:
     with ExitStack() as stack:
         for number, each in enumerate(ENVELOPES):
@@ -101,7 +102,7 @@ def test_a_planted_problem_is_named_and_nothing_else(fleet: Fleet, illness: str)
     assert [each.check for each in report.findings] == [illness], told(report)
 
 
-@pytest.mark.parametrize("version", ["4.3.1", by_night("3.20.0")])
+@pytest.mark.parametrize("version", [NEWEST, by_night(OLDEST)])
 @pytest.mark.parametrize("seed", [1, by_night(2), by_night(3)])
 def test_a_mix_of_five(fleet: Fleet, seed: int) -> None:
     chosen = random.Random(seed).sample(sorted(ILLNESSES), 5)

@@ -27,6 +27,7 @@ from tests.interop.sides import HOUR, server_ms
 from tests.unit.codecs.golden_rows import UNORDERED, same
 from tests.unit.codecs.samples import SAMPLES
 from tests.unit.codecs.test_codec_vectors import ROWS, codec_of, is_written_otherwise
+from tests.versions import NEWEST, OLDEST
 
 VALUES = ("order-42", "", "Auftr\u00e4ge", "same", "same")
 CODINGS: dict[str, Codec] = {
@@ -43,14 +44,14 @@ CODINGS: dict[str, Codec] = {
     )
 }
 _BY_DAY = [
-    ("4.3.1", "", "Kryo5Codec"),
-    ("4.3.1", "shop:", "StringCodec"),
-    ("3.20.0", "", "Kryo5Codec"),
-    ("3.20.0", "", "JsonJacksonCodec"),
+    (NEWEST, "", "Kryo5Codec"),
+    (NEWEST, "shop:", "StringCodec"),
+    (OLDEST, "", "Kryo5Codec"),
+    (OLDEST, "", "JsonJacksonCodec"),
 ]
-_KINDS_BY_DAY = [("4.3.1", "Kryo5Codec"), ("3.20.0", "JsonJacksonCodec")]
-_KINDS = sorted({(row.redisson, row.codec) for row in ROWS if row.redisson != "3.50.0"})
-_CASES = [(version, prefix, name) for version in ("4.3.1", "3.20.0") for prefix in ("", "shop:") for name in CODINGS]
+_KINDS_BY_DAY = [(NEWEST, "Kryo5Codec"), (OLDEST, "JsonJacksonCodec")]
+_KINDS = sorted({(row.redisson, row.codec) for row in ROWS if row.redisson in (NEWEST, OLDEST)})
+_CASES = [(version, prefix, name) for version in (NEWEST, OLDEST) for prefix in ("", "shop:") for name in CODINGS]
 
 
 @pytest.mark.parametrize(
@@ -70,7 +71,7 @@ def test_an_offer_of_the_kit_is_one_of_redisson(
 ) -> None:
     codec = CODINGS[coding]
     live = java(redis7.url, version=version, codec=coding, prefix=prefix)
-    head = 9 if version == "4.3.1" else 8
+    head = 9 if version == NEWEST else 8
     messages = look.pubsub()
     with flavour.connect(redis7.url, codec=codec, name_mapper=prefix or None) as client:
         delayed, ready = client.delayed_queue(queue, transfer=False), client.blocking_queue(queue)
@@ -119,7 +120,7 @@ def test_values_of_every_class_are_offered_and_read_as_by_redisson(
     redis7: EmbeddedServer, look: Any, flavour: Flavour, java: OpenJava, queue: str, version: str, coding: str
 ) -> None:
     """Generic fields, enums, decimals, maps of numbers, times, the ends of numbers, fields of null, and all others."""
-    codec, head = codec_of(coding, version), 17 if version == "4.3.1" else 16
+    codec, head = codec_of(coding, version), 17 if version == NEWEST else 16
     # Java's order of hashes is its own.
     wanted = [
         row

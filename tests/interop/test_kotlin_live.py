@@ -16,6 +16,7 @@ from redisson_dq.codecs import Codec, Kryo5Codec, SerializationCodec
 from redisson_dq.codecs.marks import other_bytes
 from redisson_dq.errors import DecodeError
 from tests.interop.rig import CODECS, Rig, module_of
+from tests.versions import NEWEST
 
 KOTLIN = Path(__file__).parents[2] / "interop" / "kotlin"
 #: Kotlin's own classes that no field declares.
@@ -36,7 +37,7 @@ def test_kotlin_reads_what_python_wrote_of_what_kotlin_wrote(tmp_path: Path) -> 
 
 
 def _exchange(tmp_path: Path) -> None:
-    subprocess.run(["mvn", "-q", "-B", "compile"], check=True, cwd=KOTLIN)
+    subprocess.run(["mvn", "-q", "-B", "compile", f"-Dredisson.version={NEWEST}"], check=True, cwd=KOTLIN)
     built = KOTLIN / "target"
     (standard,) = (built / "lib").glob("kotlin-stdlib-2*.jar")
     module = tmp_path / "generated_kotlin.py"

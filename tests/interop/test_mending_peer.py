@@ -31,7 +31,7 @@ from tests.peer import VERSIONS, from_json
 HOUR_MS = 3_600_000
 
 
-@pytest.mark.parametrize("version", [VERSIONS[0], "3.20.0"])
+@pytest.mark.parametrize("version", [VERSIONS[0], VERSIONS[-1]])
 def test_entries_of_java_are_cancelled_put_off_and_put_back(
     redis7: EmbeddedServer,
     look: Any,

@@ -14,6 +14,7 @@ from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.java import Long
 from tests.interop.conftest import EACH_VERSION, OpenJava
 from tests.peer import from_json
+from tests.versions import NEWEST, OLDEST, REDISSONS
 
 VALUES: list[Any] = ["text", 7, Long(8), {"sku": "A-1", "tags": ["new", "gift"]}, [1, 2], "größe", 1.5, True]
 
@@ -42,10 +43,10 @@ def test_a_backup_of_redissons_queue(
 @pytest.mark.parametrize(
     ("source", "target"),
     [
-        ("3.20.0", "4.3.1"),
-        ("4.3.1", "3.20.0"),
-        pytest.param("3.20.0", "3.20.0", marks=pytest.mark.nightly),
-        pytest.param("4.3.1", "3.50.0", marks=pytest.mark.nightly),
+        (OLDEST, NEWEST),
+        (NEWEST, OLDEST),
+        pytest.param(OLDEST, OLDEST, marks=pytest.mark.nightly),
+        *(pytest.param(NEWEST, each, marks=pytest.mark.nightly) for each in REDISSONS[1:-1]),
     ],
 )
 @pytest.mark.parametrize("codec", ["Kryo5Codec", "JsonJacksonCodec"])
@@ -56,7 +57,7 @@ def test_from_one_redisson_to_another(
     written = java(redis7.url, version=source)
     written.offer_all([(value, 3_600_000) for value in VALUES])
     written.offer_all([(value, 0) for value in VALUES])
-    form = "legacy" if target == "3.20.0" else "current"
+    form = "legacy" if target == OLDEST else "current"
     more = [] if codec == "Kryo5Codec" else ["--to-codec", codec]
     assert main(["migrate", queue, "--to-name", f"{queue}-new", "--to-envelope", form, *more, "--yes"]) == 0
     assert not look.exists(queue, f"redisson_delay_queue_timeout:{{{queue}}}", f"redisson_delay_queue:{{{queue}}}")
@@ -71,7 +72,7 @@ def test_from_one_redisson_to_another(
 
 
 def test_out_of_redis_as_json(redis7: EmbeddedServer, java: OpenJava, queue: str, tmp_path: Path) -> None:
-    java(redis7.url, version="3.20.0").offer_all([(value, 3_600_000) for value in VALUES])
+    java(redis7.url, version=OLDEST).offer_all([(value, 3_600_000) for value in VALUES])
     assert main(["migrate", queue, "--to-json", "items.jsonl", "--yes"]) == 0
     lines = [json.loads(line) for line in (tmp_path / "items.jsonl").read_text().splitlines()]
     assert sorted(repr(line["value"]) for line in lines) == sorted(

@@ -50,6 +50,7 @@ from tests.interop.parity import (
 )
 from tests.interop.sides import HOUR, server_ms
 from tests.peer import PeerError
+from tests.versions import NEWEST, OLDEST
 
 HOUR_MS = int(HOUR * 1000)
 FAR = datetime(2100, 1, 1, tzinfo=timezone.utc)
@@ -61,7 +62,7 @@ OTHER = f"{QUEUE}-b"
 OURS = b"redisson_dq_"
 
 #: Redisson's version, and the format of entries that it knows.
-CURRENT, LEGACY = ("4.3.1", "current"), ("3.20.0", "legacy")
+CURRENT, LEGACY = (NEWEST, "current"), (OLDEST, "legacy")
 
 formats = pytest.mark.parametrize(("version", "envelope"), [CURRENT, LEGACY], ids=["current", "legacy"])
 

@@ -19,9 +19,9 @@ import pytest
 from redisson_dq.embedded import EmbeddedServer
 from tests.conftest import eventually
 from tests.interop.conftest import EACH_VERSION
-from tests.peer import VERSIONS, JavaPeer, PeerDied, PeerError, Typed, from_json, golden, to_json, vectors
-
-VECTORS = Path(__file__).resolve().parent.parent / "vectors"
+from tests.peer import VERSIONS, JavaPeer, PeerDied, PeerError, Typed, from_json, to_json
+from tests.vector_files import FOLDER, made, rows, settled
+from tests.versions import NEWEST, OLDEST, REDISSONS
 
 LONG_5 = {"$": "java.lang.Long", "v": "5"}
 
@@ -60,7 +60,7 @@ def test_an_offer_waits_in_the_envelope_of_its_version(peer: JavaPeer, queue: st
 
     value = bytes.fromhex(peer.call("encode", codec="Kryo5Codec", value="hello"))
     (envelope,) = dump["envelopes"]["items"]
-    legacy = peer.version == "3.20.0"
+    legacy = peer.version == OLDEST
     assert legacy or envelope.startswith("08")
     assert bytes.fromhex(envelope)[8 if legacy else 9 :] == struct.pack("<Q", len(value)) + value
     (timeout,) = dump["timeouts"]["items"]
@@ -294,9 +294,7 @@ def test_a_missing_tool_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("version", EACH_VERSION)
 def test_the_vectors_are_what_this_redisson_writes(version: str) -> None:
-    committed = (VECTORS / f"basic-{version}.jsonl").read_text("utf-8")
-    assert committed == golden(version)
-    assert "regenerate" in json.loads(committed.splitlines()[0])
+    assert (FOLDER / f"basic-{version}.jsonl").read_text("utf-8") == made("basic", version)
 
 
 @pytest.mark.parametrize("version", EACH_VERSION)
@@ -306,22 +304,25 @@ def test_the_samples_are_what_this_redisson_writes(kind: str, version: str) -> N
 
 
 def test_the_samples_are_what_marshalling_writes() -> None:
-    check_samples("marshalling", VERSIONS[-1])
+    check_samples("marshalling", OLDEST)
 
 
 def check_samples(kind: str, version: str) -> None:
-    committed = (VECTORS / f"{kind}-{version}.jsonl").read_text("utf-8")
-    written = vectors(kind, version)
-    assert [_settled(line) for line in committed.splitlines()] == [_settled(line) for line in written.splitlines()]
-    assert "regenerate" in json.loads(committed.splitlines()[0])
+    committed = (FOLDER / f"{kind}-{version}.jsonl").read_text("utf-8").splitlines()
+    written = made(kind, version).splitlines()
+    assert [settled(json.loads(line)) for line in committed] == [settled(json.loads(line)) for line in written]
 
 
-def _settled(line: str) -> dict[str, Any]:
-    """A row without its bytes where they hang on identity or on the salt of a JVM; their length stays."""
-    row: dict[str, Any] = json.loads(line)
-    if row.get("deterministic") is False:
-        row["hex"] = len(row["hex"])
-    return row
+@pytest.mark.parametrize("version", REDISSONS[1:])
+def test_the_files_of_an_older_redisson_hold_only_what_differs(version: str) -> None:
+    for kind in ("basic", "types", "foreign"):
+        whole = rows(kind, version)
+        assert {row["redisson"] for row in whole} == {version}
+        path = FOLDER / f"{kind}-{version}.jsonl"
+        of_newest = [settled({**row, "redisson": version}) for row in rows(kind, NEWEST)]
+        kept = [json.loads(line) for line in path.read_text("utf-8").splitlines()[1:]]
+        assert not any(settled(row) in of_newest for row in kept)
+        assert all(row in whole for row in kept)
 
 
 ORDER_FIELDS = {
@@ -371,7 +372,7 @@ def test_a_sample_goes_through_a_codec_with_options(peer: JavaPeer, codec: Any) 
 )
 def test_an_option_that_came_later_is_missed_by_name(codec: Any, peers: Callable[[str], JavaPeer]) -> None:
     name = "object/circle" if "class" in codec else "int/1"
-    current, old = peers("4.3.1"), peers("3.20.0")
+    current, old = peers(NEWEST), peers(OLDEST)
     assert current.call(
         "check_sample", codec=codec, name=name, hex=current.call("encode_sample", codec=codec, name=name)
     )
@@ -425,8 +426,7 @@ def test_many_values_are_encoded_again_in_one_call(peer: JavaPeer) -> None:
 
 def test_every_sample_has_a_name_of_its_own_and_a_row(peers: Callable[[str], JavaPeer]) -> None:
     names = peers(VERSIONS[0]).call("samples")
-    rows = [json.loads(line) for line in (VECTORS / f"types-{VERSIONS[0]}.jsonl").read_text("utf-8").splitlines()[1:]]
     assert len(names) > 500
-    assert {row["name"] for row in rows} == set(names)
+    assert {row["name"] for row in rows("types", NEWEST)} == set(names)
     with pytest.raises(PeerError, match="no sample no/such"):
         peers(VERSIONS[0]).call("encode_sample", codec="Kryo5Codec", name="no/such")

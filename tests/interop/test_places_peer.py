@@ -32,6 +32,7 @@ from redisson_dq.java import hierarchy, java_class
 from tests.interop.sides import recoded
 from tests.peer import VERSIONS, JavaPeer
 from tests.unit.codecs.acme import Color
+from tests.versions import NEWEST
 
 N = TypeVar("N")
 
@@ -261,7 +262,7 @@ def test_java_uses_what_a_plain_value_became(
         except EncodeError:
             found.add(name)
     assert found == refused
-    answers = peers("4.3.1").call("use_many", codec=spec, items=list(written.values()))
+    answers = peers(NEWEST).call("use_many", codec=spec, items=list(written.values()))
     used = {name: answer.get(name, answer) for name, answer in zip(written, answers, strict=True)}
     assert used == {name: uses[name][1] for name in written}
 
@@ -299,7 +300,7 @@ def test_java_uses_fields_that_were_drawn_at_random(
     items = [codec.encode(places) for places, _uses in found]
     # What was read is written to the same bytes.
     assert [codec.encode(codec.decode(data)) for data in items] == items
-    answers = peers("4.3.1").call("use_many", codec=spec, items=[data.hex() for data in items])
+    answers = peers(NEWEST).call("use_many", codec=spec, items=[data.hex() for data in items])
     unused = {"primitive": "1"}  # which every object has
     assert [{**unused, **answer} for answer in answers] == [{**unused, **uses} for _places, uses in found]
 
@@ -313,7 +314,7 @@ def test_java_finds_what_is_in_sorted_collections_of_any_order(peers: Callable[[
         Places(skipMap=java.ConcurrentSkipListMap({"b": 2, "a": 1})),
         Places(skipSet=java.ConcurrentSkipListSet([3, 1, 2])),
     ]
-    answers = peers("4.3.1").call("use_many", codec=codec.name, items=[codec.encode(each).hex() for each in places])
+    answers = peers(NEWEST).call("use_many", codec=codec.name, items=[codec.encode(each).hex() for each in places])
     assert answers == [
         {"treeMap": "a21"},
         {"treeSet": "121"},
@@ -383,7 +384,7 @@ def _is_written(codec: Codec, value: Any) -> bool:
 
 def test_the_hierarchy_is_that_of_the_jdk(peers: Callable[[str], JavaPeer]) -> None:
     table = hierarchy.jdk_types()
-    answers = peers("4.3.1").call("supertypes", names=sorted(table))
+    answers = peers(NEWEST).call("supertypes", names=sorted(table))
     assert len(answers) > 300
     # Interfaces that later JDKs have put between.
     newer = {f"java.util.Sequenced{kind}" for kind in ("Collection", "Set", "Map")}

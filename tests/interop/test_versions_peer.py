@@ -13,7 +13,7 @@ from tests.compatibility.environments import Environment
 from tests.peer import VERSIONS, JavaPeer
 
 
-@pytest.mark.parametrize("version", [VERSIONS[0], VERSIONS[2]])
+@pytest.mark.parametrize("version", [VERSIONS[0], VERSIONS[-1]])
 def test_values_go_there_and_back(redis7: EmbeddedServer, peers: Callable[[str], JavaPeer], version: str) -> None:
     result = tried(Environment.own(), redis7, peers(version))
     assert (result.failure, result.redisson) == ("", version)

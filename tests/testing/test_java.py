@@ -15,6 +15,7 @@ from redisson_dq.testing import TestClock, java
 from tests.flavours import Flavour
 from tests.testing.conftest import START
 from tests.unit.codecs.golden_rows import CODECS, rows
+from tests.versions import NEWEST, OLDEST
 
 HOUR = timedelta(hours=1)
 START_MS = int(START.timestamp() * 1000)
@@ -44,7 +45,7 @@ def look(url: str) -> Iterator[Any]:
         yield made
 
 
-@pytest.mark.parametrize("version", ["4.3.1", "3.20.0"])
+@pytest.mark.parametrize("version", [NEWEST, OLDEST])
 def test_an_offer_has_the_bytes_of_that_redisson(of: Any, client: Any, look: Any, version: str) -> None:
     texts = [row for row in rows() if row.redisson == version and row.java_type == "java.lang.String"]
     # StringCodec has no bytes for half a character.
@@ -56,7 +57,7 @@ def test_an_offer_has_the_bytes_of_that_redisson(of: Any, client: Any, look: Any
         member, score = look.zrange(delayed.keys.timeout, 0, -1, withscores=True)[0]
         assert look.lrange(delayed.keys.envelopes, 0, -1) == [member]
         assert score == START_MS + 3_600_000
-        if version == "4.3.1":
+        if version == NEWEST:
             assert (member[0], row.matches(member[17:])) == (8, True)
             assert int.from_bytes(member[9:17], "little") == len(member) - 17
         else:

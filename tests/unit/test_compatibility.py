@@ -6,10 +6,10 @@ import re
 from datetime import date
 
 from tests.compatibility.combinations import Result
-from tests.compatibility.environments import CLIENTS, DECLARED_PYTHONS, ROOT
+from tests.compatibility.environments import ROOT
 from tests.compatibility.page import BEGIN, END, PAGE, section
 from tests.interop.conftest import EACH_VERSION
-from tests.peer import VERSIONS
+from tests.versions import CLIENTS, NEWEST, PYTHONS, REDISES, REDISSONS, VALKEYS
 
 
 def _run() -> str:
@@ -23,11 +23,11 @@ def _named(word: str) -> list[str]:
 def test_every_version_that_is_declared_was_run_or_is_named_as_missing() -> None:
     missing = re.findall(r"3\.\d+", _run().partition("the machine had none:")[2])
     run = [version.rpartition(".")[0] for version in _named("Python")]
-    assert sorted([*run, *missing]) == sorted(DECLARED_PYTHONS)
+    assert sorted([*run, *missing]) == sorted(PYTHONS)
     # Most of them were run.
     assert len(run) > len(missing)
-    assert sorted(_named("Redisson")) == sorted(VERSIONS)
-    assert len(EACH_VERSION) == len(VERSIONS)
+    assert sorted(_named("Redisson")) == sorted(REDISSONS)
+    assert len(EACH_VERSION) == len(REDISSONS)
 
 
 def test_the_oldest_versions_that_are_allowed_were_run() -> None:
@@ -37,8 +37,9 @@ def test_the_oldest_versions_that_are_allowed_were_run() -> None:
     assert CLIENTS[0].startswith(f"=={bound[1]}")
     clients = sorted(_named("redis-py"), key=lambda text: [int(part) for part in text.split(".")])
     assert [clients[0], len(clients)] == [CLIENTS[0].removeprefix("=="), len(CLIENTS)]
-    assert f'requires-python = ">={DECLARED_PYTHONS[0]}"' in project
-    assert any(version.startswith("6.2.") for version in _named("Redis"))
+    assert f'requires-python = ">={PYTHONS[0]}"' in project
+    for word, versions in (("Redis", REDISES), ("Valkey", VALKEYS)):
+        assert sorted(".".join(version.split(".")[:2]) for version in _named(word)) == sorted(versions)
     assert "Redis 6.2 or newer" in (ROOT / "README.md").read_text("utf-8")
 
 
@@ -54,9 +55,9 @@ def test_all_that_was_run_has_passed() -> None:
 
 
 def test_a_combination_that_failed_is_named() -> None:
-    good = Result("3.11.7", "8.1.0", "Redis 7.0.15", "4.3.1", "2026-11-27")
-    bad = Result("3.11.7", "6.4.0", "Redis 10.0.1", "4.3.1", "2026-11-26", "Python: it broke")
+    good = Result("3.11.7", "8.1.0", "Redis 7.0.15", NEWEST, "2026-11-27")
+    bad = Result("3.11.7", "6.4.0", "Redis 10.0.1", NEWEST, "2026-11-26", "Python: it broke")
     text = section([good, bad])
     assert text.startswith("2026-11-26 to 2026-11-27: 1 of 2 combinations passed.\n")
-    assert "| | Redis 7.0.15 | Redis 10.0.1 |\n|---|---|---|\n| Redisson 4.3.1 | 1 of 1 | 0 of 1 |" in text
-    assert "- Python 3.11.7, redis-py 6.4.0, Redis 10.0.1, Redisson 4.3.1: Python: it broke" in text
+    assert f"| | Redis 7.0.15 | Redis 10.0.1 |\n|---|---|---|\n| Redisson {NEWEST} | 1 of 1 | 0 of 1 |" in text
+    assert f"- Python 3.11.7, redis-py 6.4.0, Redis 10.0.1, Redisson {NEWEST}: Python: it broke" in text

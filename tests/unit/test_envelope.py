@@ -11,7 +11,7 @@ from redisson_dq.wire.envelope import Envelope, Quarantined, unwrap, wrap
 
 ID = bytes(range(1, 9))
 
-# Written by Redisson: 4.3.1 and 3.20.0, StringCodec, the value "hi".
+# Written by Redisson: 4 and 3.20.0, StringCodec, the value "hi".
 CURRENT = bytes.fromhex("08") + ID + bytes.fromhex("0200000000000000") + b"hi"
 LEGACY = bytes.fromhex("f0babc3a8a6ee03f") + bytes.fromhex("0200000000000000") + b"hi"
 LEAN = bytes.fromhex("09") + ID + b"\0" + bytes.fromhex("0200000000000000") + b"hi"

@@ -35,7 +35,7 @@ from redisson_dq.codecs.jackson.avro_scalars import (
 from redisson_dq.codecs.jackson.binary import (
     deeper,
 )
-from redisson_dq.codecs.jackson.node import Object
+from redisson_dq.codecs.jackson.node import Object, Typed
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, BigInteger, Byte, Float, Long, Short
 
 __all__ = ["ArrayType", "MapType", "RecordType", "UnionType"]
@@ -51,6 +51,8 @@ class ArrayType(Type):
     def write(self, node: Any, out: bytearray) -> None:
         if type(node) is str and self.items.kind == "int":  # Jackson makes a text of a char[]
             node = _units(node)
+        elif type(node) is Typed:  # a UUID of Redisson 4.2 to 4.4
+            node = [node.name, node.content]
         if type(node) is not list:
             raise self.misfit(node)
         if node:

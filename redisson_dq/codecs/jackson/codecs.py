@@ -24,6 +24,7 @@ from redisson_dq.codecs.jackson.texts import Texts
 from redisson_dq.codecs.jackson.types import without_wildcards
 from redisson_dq.codecs.jackson.writing.dispatch import node_of
 from redisson_dq.codecs.marks import compared, marked
+from redisson_dq.codecs.redissons import RedissonForm
 from redisson_dq.codecs.typed import TypedCodec
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java.annotations import signature_of
@@ -59,10 +60,10 @@ class JacksonCodec(Codec[T]):
     ``unknown`` is about classes that are not declared. ``"refuse"`` raises DecodeError and names the class.
     ``"generic"`` reads its objects as ``java.JavaObject``, which are written back as they were.
 
-    ``typed_uuid``: whether a UUID in a field or array of that type carries its class. Redisson 4.3 writes and
-    reads it so; say False for Redisson 3.
+    ``redisson``: the version that the Java side has, such as ``"4.3"``, where that is not the newest. Before Redisson
+    4.2 a UUID in a field or array of that type has no class in the bytes.
 
-    Raises ArgumentError for another ``unknown``.
+    Raises ArgumentError for another ``unknown``, and for a ``redisson`` that is no version.
     """
 
     #: The format's functions: to bytes from a node, and back.
@@ -73,6 +74,8 @@ class JacksonCodec(Codec[T]):
     #: How Redisson sets Jackson up, and whether the format has bytes for a UUID without the name of its class.
     _set_up: Dialect = JACKSON_2
     _uuid_bytes = False
+    #: The form of a UUID where its type is declared. None: no Redisson names its class there.
+    _uuid: RedissonForm | None = RedissonForm.CLASS_OF_UUID
     #: The type that the whole value is declared as.
     _declared: Signature = OBJECT
     _plans: Plans | None = None
@@ -82,9 +85,10 @@ class JacksonCodec(Codec[T]):
     _quoted: Callable[[str], str] | None = None
     _texts: Texts | None = None
 
-    def __init__(self, *, unknown: str = "refuse", typed_uuid: bool = True) -> None:
+    def __init__(self, *, unknown: str = "refuse", redisson: str | None = None) -> None:
         if unknown not in ("refuse", "generic"):
             raise ArgumentError(f"unknown is 'refuse' or 'generic', not {shown(unknown)}")
+        typed_uuid = self._uuid is not None and self._uuid.is_written_by(redisson)
         self._dialect = attrs.evolve(self._set_up, typed_uuid=typed_uuid, generic=unknown == "generic")
         if self._uuid_bytes and not typed_uuid:
             self._dialect = attrs.evolve(self._dialect, scalars={**self._dialect.scalars, **UUID_BYTES})
@@ -188,9 +192,10 @@ class _UntypedCodec(JacksonCodec):
 
     _set_up = JACKSON_3_PLAIN
     _uuid_bytes = True
+    _uuid = None
 
     def __init__(self) -> None:
-        super().__init__(typed_uuid=False)
+        super().__init__()
 
 
 class CborJackson3Codec(_UntypedCodec):
@@ -217,19 +222,23 @@ class AvroJacksonCodec(JacksonCodec[T]):
     """Values of one type in Avro: ``org.redisson.codec.AvroJacksonCodec``.
 
     ``type`` is an annotation as in TypedJsonJacksonCodec, ``schema`` the JSON text of the Avro schema that the
-    Java side has. Raises ArgumentError for a type or a schema that cannot be used.
+    Java side has. ``redisson`` as in TypedJsonJacksonCodec: a UUID is 16 bytes, for ``bytes`` or a ``fixed`` of 16 in
+    the schema. From 4.2 to 4.4 it is the name of its class and a text, for an ``array`` of ``string``. Raises
+    ArgumentError for a type or a schema that cannot be used.
     """
 
     _set_up = attrs.evolve(JACKSON_2, typed=False)
+    _uuid_bytes = True
+    _uuid = RedissonForm.CLASS_OF_UUID_IN_TYPED
 
     @overload
-    def __init__(self, type: type[T], schema: str) -> None: ...
+    def __init__(self, type: type[T], schema: str, *, redisson: str | None = None) -> None: ...
 
     @overload
-    def __init__(self: AvroJacksonCodec[Any], type: Any, schema: str) -> None: ...
+    def __init__(self: AvroJacksonCodec[Any], type: Any, schema: str, *, redisson: str | None = None) -> None: ...
 
-    def __init__(self, type: Any, schema: str) -> None:
-        super().__init__()
+    def __init__(self, type: Any, schema: str, *, redisson: str | None = None) -> None:
+        super().__init__(redisson=redisson)
         avro = Avro(schema)
         self._dumps = avro.dumps
         self._loads = avro.loads

@@ -37,8 +37,7 @@ class Dialect:
     ``numbered_exceptions``: exceptions have an ``@id``. Later occurrences of the same exception refer to it.
     ``nulls``: properties that are null are written.
     ``typed``: values carry the names of their classes.
-    ``typed_uuid``: a UUID in a field or array of UUIDs carries its class name too. Redisson 4 writes it so. Redisson 3
-    writes and reads only the text there.
+    ``typed_uuid``: a UUID in a field or array of UUIDs carries its class name too. Not every Redisson reads both forms.
     ``generic``: an object of a class that is not declared is read as a JavaObject.
     ``unwraps``: an array of Optionals has a class name if an array of their contents would have one.
     ``names_referred``: an object of a declared class in an AtomicReference has its class name around it.

@@ -52,6 +52,6 @@ class JsonJacksonCodec(JacksonCodec):
     _loads = staticmethod(json.loads)
     _doubt = staticmethod(json.doubt)
 
-    def __init__(self, *, unknown: str = "refuse", typed_uuid: bool = True, java_time: str = "refuse") -> None:
-        super().__init__(unknown=unknown, typed_uuid=typed_uuid)
+    def __init__(self, *, unknown: str = "refuse", redisson: str | None = None, java_time: str = "refuse") -> None:
+        super().__init__(unknown=unknown, redisson=redisson)
         self._dialect = with_java_time(self._dialect, java_time)

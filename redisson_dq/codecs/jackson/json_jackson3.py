@@ -55,6 +55,7 @@ class TypedJsonJackson3Codec(JacksonCodec[T]):
     """
 
     _set_up = JACKSON_3_PLAIN
+    _uuid = None
     _dumps = staticmethod(json.dumps_3)
     _quoted = staticmethod(json.quoted_3)
     _loads = staticmethod(json.loads)
@@ -67,7 +68,7 @@ class TypedJsonJackson3Codec(JacksonCodec[T]):
     def __init__(self: TypedJsonJackson3Codec[Any], type: Any) -> None: ...
 
     def __init__(self, type: Any) -> None:
-        super().__init__(typed_uuid=False)
+        super().__init__()
         self._type = type
         self._declared = without_wildcards(signature_of(type, where="TypedJsonJackson3Codec", null=True))
 

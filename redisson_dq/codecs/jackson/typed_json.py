@@ -12,6 +12,7 @@ from redisson_dq.codecs.jackson import json
 from redisson_dq.codecs.jackson.codecs import JacksonCodec
 from redisson_dq.codecs.jackson.dialect import JACKSON_2, with_java_time
 from redisson_dq.codecs.jackson.types import without_wildcards
+from redisson_dq.codecs.redissons import RedissonForm
 from redisson_dq.java.annotations import signature_of
 from redisson_dq.java.signatures import Signature
 
@@ -26,28 +27,32 @@ class TypedJsonJacksonCodec(JacksonCodec[T]):
     plain lists and dicts.
 
     No class is named in the bytes: a value of a subclass comes back as the declared class, without the subclass's
-    fields. Only a UUID in a field, an array or as the whole value carries its name, as Redisson 4.3 writes it
-    (``typed_uuid=False`` for Redisson 3). ``java_time`` as in JsonJacksonCodec.
+    fields. ``java_time`` as in JsonJacksonCodec.
+
+    ``redisson``: the version that the Java side has, such as ``"4.3"``, where that is not the newest. Redisson 4.2 to
+    4.4 name the class of a UUID, and cannot read one without it. Any other Redisson writes a text, and cannot read the
+    class. Both forms are read here.
 
     Raises ArgumentError for a type that stands for no Java type; EncodeError and DecodeError as JsonJacksonCodec.
     """
 
     _set_up = attrs.evolve(JACKSON_2, typed=False)
+    _uuid = RedissonForm.CLASS_OF_UUID_IN_TYPED
     _dumps = staticmethod(json.dumps)
     _quoted = staticmethod(json.quoted)
     _loads = staticmethod(json.loads)
     _doubt = staticmethod(json.doubt)
 
     @overload
-    def __init__(self, type: type[T], *, typed_uuid: bool = True, java_time: str = "refuse") -> None: ...
+    def __init__(self, type: type[T], *, redisson: str | None = None, java_time: str = "refuse") -> None: ...
 
     @overload
     def __init__(
-        self: TypedJsonJacksonCodec[Any], type: Any, *, typed_uuid: bool = True, java_time: str = "refuse"
+        self: TypedJsonJacksonCodec[Any], type: Any, *, redisson: str | None = None, java_time: str = "refuse"
     ) -> None: ...
 
-    def __init__(self, type: Any, *, typed_uuid: bool = True, java_time: str = "refuse") -> None:
-        super().__init__(typed_uuid=typed_uuid)
+    def __init__(self, type: Any, *, redisson: str | None = None, java_time: str = "refuse") -> None:
+        super().__init__(redisson=redisson)
         self._dialect = with_java_time(self._dialect, java_time)
         self._type = type
         self._declared = _declared(type)

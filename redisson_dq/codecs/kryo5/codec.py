@@ -59,17 +59,23 @@ class Kryo5Codec(Codec):
     The names are registered in their order, and with any, no other class is read or written. With references,
     an object that stands in a value twice comes back as one object, and values may contain themselves.
 
+    ``redisson``: the version that the Java side has, such as ``"4.3"``, where that is not the newest. Before Redisson
+    4.7 a java.ConcurrentHashSet has other bytes, which later ones do not read. Both are read here.
+
     Raises ArgumentError for a class that Redisson cannot have among the allowed ones. Raises EncodeError for any other
     type, and for values nested more than 200 deep. Raises DecodeError for bytes that are not one whole value, and for a
     Java class that is not declared (named in the message). Time and memory are O(size of the value or of the bytes).
     """
 
-    def __init__(self, allowed_classes: Iterable[str] = (), references: bool = False) -> None:
+    def __init__(
+        self, allowed_classes: Iterable[str] = (), references: bool = False, *, redisson: str | None = None
+    ) -> None:
         is_several = isinstance(allowed_classes, Iterable) and not isinstance(allowed_classes, str)
         names = tuple(allowed_classes) if is_several else ()
         if not is_several or not all(isinstance(name, str) for name in names):
             raise ArgumentError("allowed_classes takes Java class names, as a list or a set")
-        self._types = Types(names, references=references)
+        self._types = Types(names, references=references, redisson=redisson)
+        self._redisson = redisson
         self._reader: type[Reader] = ReferenceReader if references else Reader
         self._writer: type[Writer] = ReferenceWriter if references else Writer
         #: By type: the function that gives the bytes of a whole value at once, or None.
@@ -88,6 +94,8 @@ class Kryo5Codec(Codec):
         options = [f"allowed_classes={allowed}"] if allowed else []
         if self._types.references:
             options.append("references=True")
+        if self._redisson is not None:
+            options.append(f"redisson={self._redisson!r}")
         return f"{self.name}({', '.join(options)})"
 
     def encode(self, value: Any) -> bytes:

@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from redisson_dq import java
-from redisson_dq.codecs.kryo5 import collections, embedded, fixed_sizes, maps, scalars, times, values, wire
+from redisson_dq.codecs.kryo5 import collections, embedded, fixed_sizes, key_sets, maps, scalars, times, values, wire
 from redisson_dq.codecs.kryo5.class_serializer import NULL_STRING, NULL_ZERO, ClassSerializer, byte_writer
 from redisson_dq.java import kotlin
 from redisson_dq.java.collections import COLLECTIONS
@@ -114,6 +114,8 @@ def _collection(name: str, kind: type) -> ClassSerializer:
         write = collections.collection_writer(name, sorted_=sorted_, null_flag=nulls)
     if kind in kotlin.EMPTY or kind is java.CopiesList:
         write = fixed_sizes.only_empty(kind, write)
+    if kind is java.ConcurrentHashSet:
+        read, write = key_sets.key_set_reader(read), key_sets.key_set_writer(write)
     write = collections.with_contents_checked(name, write)
     return ClassSerializer(name, read, write, null=NULL_ZERO, generic=True, final=kind is kotlin.ArrayDeque)
 

@@ -24,6 +24,7 @@ class TypesProtocol(Protocol):
 
     references: bool
     allowed: list[str]
+    key_sets_as_maps: bool
     primitives: dict[str, str]
     boxes: dict[str, str]
 

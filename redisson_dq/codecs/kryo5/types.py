@@ -27,6 +27,7 @@ from redisson_dq.codecs.kryo5.jdk_classes import (
     int_name,
     same_exception_type,
 )
+from redisson_dq.codecs.redissons import RedissonForm
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java.arrays import PRIMITIVE_NAMES, component_of
 from redisson_dq.java.collections import COLLECTIONS
@@ -44,9 +45,10 @@ class Types:
     """The classes as one configuration of the codec names them: those known to all, and the declared ones.
 
     ``allowed`` are registered in the order of their names; if there are any, no other class is read or written.
+    ``key_sets_as_maps``: the form of a ``ConcurrentHashMap.newKeySet()``.
     """
 
-    def __init__(self, allowed: Collection[str] = (), *, references: bool = False) -> None:
+    def __init__(self, allowed: Collection[str] = (), *, references: bool = False, redisson: str | None = None) -> None:
         self.references = references
         names = [serializer.name for serializer in BY_ID]
         #: The box's class by the primitive type's name, and the other way round.
@@ -63,6 +65,7 @@ class Types:
             )
         self.allowed = sorted({self.primitives.get(name, name) for name in allowed} - {*names})
         self.ids = {name: len(names) + index for index, name in enumerate(self.allowed)}
+        self.key_sets_as_maps = not self.allowed and RedissonForm.MAP_OF_KEY_SET.is_written_by(redisson)
         self._declared: dict[Declaration, ClassSerializer] = {}
         self._bodies: dict[tuple[Declaration, str], ClassSerializer] = {}
         #: By name: arrays and charsets. Of the arrays those that may be of a final class once it is declared, too.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import attrs
@@ -16,14 +15,16 @@ from redisson_dq.browsing import ValueReader, recognise
 from redisson_dq.codecs import JsonJacksonCodec, Kryo5Codec, LZ4Codec
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java import java_class
+from tests.vector_files import rows
+from tests.versions import NEWEST
 
-VECTORS = Path(__file__).parents[2] / "vectors" / "types-4.3.1.jsonl"
 READER = ValueReader()
 
 
 def samples() -> list[tuple[str, bytes]]:
-    lines = (json.loads(line) for line in VECTORS.read_text("utf-8").splitlines())
-    return [(each["codec"].partition("(")[0], bytes.fromhex(each["hex"])) for each in lines if each.get("hex")]
+    return [
+        (each["codec"].partition("(")[0], bytes.fromhex(each["hex"])) for each in rows("types", NEWEST) if "hex" in each
+    ]
 
 
 @java_class("com.acme.browsing.Parcel")

@@ -7,13 +7,11 @@ import dataclasses
 import functools
 import hashlib
 import inspect
-import json
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import attrs
@@ -32,8 +30,7 @@ from redisson_dq.codecs import (
 from redisson_dq.codecs.marks import _WHY
 from redisson_dq.java.own import kind_of
 from tests.peer import from_json
-
-VECTORS = Path(__file__).resolve().parents[2] / "vectors"
+from tests.vector_files import all_rows
 
 CODECS: dict[str, Codec] = {
     codec.name: codec
@@ -75,22 +72,19 @@ class Row:
 @functools.cache
 def rows() -> tuple[Row, ...]:
     found = []
-    for path in sorted(VECTORS.glob("basic-*.jsonl")):
-        for line in path.read_text("utf-8").splitlines():
-            entry = json.loads(line)
-            if "codec" in entry:
-                found.append(
-                    Row(
-                        entry["codec"],
-                        entry["redisson"],
-                        entry["javaType"],
-                        entry["value"],
-                        bytes.fromhex(entry["hex"]) if "hex" in entry else None,
-                        entry.get("length"),
-                        entry.get("sha256"),
-                        entry.get("encodeError"),
-                    )
-                )
+    for entry in all_rows("basic"):
+        found.append(
+            Row(
+                entry["codec"],
+                entry["redisson"],
+                entry["javaType"],
+                entry["value"],
+                bytes.fromhex(entry["hex"]) if "hex" in entry else None,
+                entry.get("length"),
+                entry.get("sha256"),
+                entry.get("encodeError"),
+            )
+        )
     return tuple(found)
 
 

@@ -25,11 +25,11 @@ def codec_of(spec: Any, redisson: str) -> Codec:
         return plain
     name = spec["name"]
     if name == "Kryo5Codec":
-        return Kryo5Codec(spec.get("allowedClasses", ()), spec.get("references", False))
+        return Kryo5Codec(spec.get("allowedClasses", ()), spec.get("references", False), redisson=redisson)
     if name == "TypedJsonJacksonCodec":
-        return TypedJsonJacksonCodec(_type(spec), typed_uuid=redisson == "4.3.1")
+        return TypedJsonJacksonCodec(_type(spec), redisson=redisson)
     if name == "AvroJacksonCodec":
-        return AvroJacksonCodec(_type(spec), spec["schema"])
+        return AvroJacksonCodec(_type(spec), spec["schema"], redisson=redisson)
     if name == "CompositeCodec":
         return CompositeCodec(*(codec_of(spec[part], redisson) for part in ("mapKey", "mapValue", "value")))
     if name == "StringCodec":

@@ -67,7 +67,7 @@ ROWS: list[tuple[Doubt, Codec, bytes]] = [
     ),
     (
         Doubt.NAMED_NEEDLESSLY,
-        JsonJacksonCodec(typed_uuid=False),
+        JsonJacksonCodec(redisson="3.50"),
         doubtful(b'"count":1,"id":["java.util.UUID","00000000-0000-0000-0000-000000000005"]'),
     ),
     (Doubt.NAMED_CONSTANT, JSON, listed(b'["com.acme.Color",["com.acme.Color","RED"]]')),

@@ -1,4 +1,4 @@
-"""Classes as services have them, declared by generate-classes; the bytes are those of Redisson 4.3.1."""
+"""Classes as services have them, declared by generate-classes; the bytes are those of Redisson 4."""
 
 # Values that a codec is to fit into their places, or to refuse there, are none of the declared types:
 # mypy: disable-error-code="arg-type, list-item"

@@ -28,7 +28,7 @@ from tests.unit.codecs.golden_rows import caught_from, nested, same, with_little
 codec = JsonJacksonCodec()
 NAN = float("nan")
 
-# Written by Redisson 3.20.0, 3.50.0 and 4.3.1, all three the same, and by this library.
+# Written by Redisson 3.20.0, 3.50.0 and 4, all three the same, and by this library.
 WRITTEN: list[tuple[str, Any]] = [
     ("5", 5),
     ('["java.lang.Long",2147483648]', 2**31),
@@ -314,7 +314,7 @@ TRACE = (
     '"nativeMethod":false},{"className":"java.lang.Thread","lineNumber":-1,"methodName":"run","nativeMethod":false}],'
     '"suppressed":["[Ljava.lang.Throwable;",[]]}'
 )
-# Redisson 4.3.1's bytes.
+# Redisson 4's bytes.
 FAILURE = (
     '{"@class":"java.lang.IllegalStateException","@id":1,"cause":{"@class":"java.io.IOException","@id":2,'
     f'"localizedMessage":"io","message":"io",{TRACE},"localizedMessage":"x","message":"x",{TRACE}'

@@ -1,4 +1,4 @@
-"""JsonJackson3Codec and its kin where they differ from the codecs on Jackson 2; the bytes are Redisson 4.3.1's."""
+"""JsonJackson3Codec and its kin where they differ from the codecs on Jackson 2; the bytes are Redisson 4's."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""What Kotlin's own classes and functions make, as a real Kotlin wrote it: tests/vectors/kotlin-4.3.1.jsonl."""
+"""What Kotlin's own classes and functions make, as a real Kotlin wrote it: tests/vectors/kotlin-*.jsonl."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -43,8 +42,10 @@ from tests.unit.codecs.kotlin_shop import (
     Unit,
 )
 from tests.unit.codecs.specs import codec_of
+from tests.vector_files import FOLDER
+from tests.versions import NEWEST
 
-VECTORS = Path(__file__).parents[2] / "vectors" / "kotlin-4.3.1.jsonl"
+VECTORS = FOLDER / f"kotlin-{NEWEST}.jsonl"
 ROWS = [json.loads(line) for line in VECTORS.read_text("utf-8").splitlines()[1:]]
 
 GEO = Geo(52.5, 13.4)
@@ -171,7 +172,7 @@ PLAIN = rows(module=False)
 
 @pytest.mark.parametrize("codec", PLAIN)
 def test_values_of_kotlin(codec: str) -> None:
-    ours = codec_of(codec, "4.3.1")
+    ours = codec_of(codec, NEWEST)
     assert len(PLAIN[codec]) >= 30
     # The repr tells an EmptyList from a list.
     unequal = {name for name, value, data in PLAIN[codec] if repr(ours.decode(data)) != repr(value)}
@@ -213,7 +214,7 @@ def test_json_of_a_whole_value_of_a_final_class(name: str) -> None:
 @pytest.mark.parametrize("value", [kotlin.EmptyList([1]), kotlin.EmptySet([1]), kotlin.EmptyMap({"a": 1})], ids=repr)
 def test_an_empty_collection_with_elements(codec: str, value: Any) -> None:
     with pytest.raises(EncodeError, match=r"a kotlin\.collections\.Empty.* with 1 elements"):
-        codec_of(codec, "4.3.1").encode(value)
+        codec_of(codec, NEWEST).encode(value)
 
 
 def test_a_range_without_its_numbers_is_an_error() -> None:

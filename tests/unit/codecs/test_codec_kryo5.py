@@ -30,7 +30,7 @@ def named(name: str) -> str:
     return (b"\x01\x00" + raw[:-1] + bytes([raw[-1] | 0x80])).hex()
 
 
-# Written by Redisson 3.20.0, 3.50.0 and 4.3.1 on JDK 17, all three the same.
+# Written by Redisson 3.20.0, 3.50.0 and 4 on JDK 17, all three the same.
 COLLECTIONS = {
     "Arrays.asList": (named("java.util.Arrays$ArrayList") + "83030082618262", ["a", "b"]),
     "Arrays.asList, mixed": (named("java.util.Arrays$ArrayList") + "030382610202", ["a", 1]),

@@ -311,7 +311,7 @@ OTHERS: list[tuple[Codec, bytes, str]] = [
         "a field of com.acme.Order",
     ),
     (
-        JsonJacksonCodec(typed_uuid=False),
+        JsonJacksonCodec(redisson="3.50"),
         b'["java.util.ArrayList",[{"@class":"com.acme.Tagged","id":'
         b'["java.util.UUID","00000000-0000-0000-0000-000000000005"]}]]',
         "the class java.util.UUID stands where it is declared, and is left out; b'",

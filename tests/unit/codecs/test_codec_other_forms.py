@@ -29,6 +29,7 @@ from redisson_dq.codecs.marks import other_bytes
 from redisson_dq.errors import DecodeError, EncodeError
 from redisson_dq.java import Float
 from tests.unit.codecs.vectors import vectors
+from tests.versions import NEWEST
 
 #: The codecs with the modules of their formats.
 FORMATS: list[Any] = [
@@ -82,7 +83,7 @@ def check(codec: Any, data: bytes) -> bool:
 
 @pytest.mark.parametrize(("codec", "form"), FORMATS, ids=lambda each: getattr(each, "name", ""))
 def test_a_value_of_other_nodes_knows_it(codec: Any, form: Any) -> None:
-    rows = [each for each in vectors(codec.name) if each.data is not None and each.redisson == "4.3.1"]
+    rows = [each for each in vectors(codec.name) if each.data is not None and each.redisson == NEWEST]
     seeds = [form.loads(each.data) for each in rows if each.data is not None and len(each.data) < 300]
     chance = random.Random(20261123)
     others = 0
@@ -99,7 +100,7 @@ def test_a_value_of_other_nodes_knows_it(codec: Any, form: Any) -> None:
 
 @pytest.mark.parametrize("codec", [codec for codec, _ in FORMATS], ids=lambda codec: codec.name)
 def test_a_value_of_changed_bytes_knows_it(codec: Any) -> None:
-    rows = [each for each in vectors(codec.name) if each.data is not None and each.redisson == "4.3.1"]
+    rows = [each for each in vectors(codec.name) if each.data is not None and each.redisson == NEWEST]
     seeds = [bytearray(each.data) for each in rows if each.data is not None and 0 < len(each.data) < 300]
     chance = random.Random(20261123)
     for _ in range(3000):

@@ -13,7 +13,7 @@ from redisson_dq.errors import ArgumentError, DecodeError, EncodeError
 from redisson_dq.java import Character, Double, Float, Integer, Long
 from tests.unit.codecs.golden_rows import same
 
-# Written by Redisson 4.3.1.
+# Written by Redisson 4.
 CHARSETS = [
     ("UTF-8", "\u65e5\u672c\U0001f600", "e697a5e69cacf09f9880"),
     ("UTF-16", "", ""),
@@ -37,7 +37,7 @@ def test_charsets_are_javas(charset: str, text: str, data: str) -> None:
     assert codec.decode(bytes.fromhex(data)) == text
 
 
-# As Redisson 4.3.1 reads them.
+# As Redisson 4 reads them.
 @pytest.mark.parametrize(
     ("charset", "data", "text"),
     [

@@ -1,4 +1,4 @@
-"""A LinkedTransferQueue, in the bytes that Redisson 4.3.1 writes of one."""
+"""A LinkedTransferQueue, in the bytes that Redisson 4 writes of one."""
 
 from __future__ import annotations
 

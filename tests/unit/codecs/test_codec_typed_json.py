@@ -1,16 +1,17 @@
-"""TypedJsonJacksonCodec: JSON as Redisson 4.3.1 writes it for a declared type, and what other types refuse."""
+"""TypedJsonJacksonCodec: JSON as Redisson 4 writes it for a declared type, and what other types refuse."""
 
 from __future__ import annotations
 
 from datetime import datetime, timezone
 from decimal import Decimal
+from functools import partial
 from typing import Annotated, Any
 from uuid import UUID
 
 import pytest
 
 from redisson_dq import java
-from redisson_dq.codecs.jackson.typed_json import TypedJsonJacksonCodec
+from redisson_dq.codecs import AvroJacksonCodec, JsonJacksonCodec, Kryo5Codec, TypedJsonJacksonCodec
 from redisson_dq.errors import ArgumentError, DecodeError, EncodeError
 from redisson_dq.java import JavaType
 from tests.unit.codecs.acme import (
@@ -44,7 +45,7 @@ ORDER_TEXT = (
 MOMENT = java.JavaDate(datetime(2023, 11, 14, 22, 13, 20, 123000, tzinfo=timezone.utc))
 ID = UUID("12345678-1234-5678-1234-567812345678")
 
-# Written by Redisson 4.3.1, and by this library.
+# Written by Redisson 4, and by this library.
 WRITTEN: list[tuple[Any, Any, str]] = [
     (str, "x", '"x"'),
     (java.Long, java.Long(5), "5"),
@@ -57,7 +58,7 @@ WRITTEN: list[tuple[Any, Any, str]] = [
         java.EnumMap(Color, {Color.RED: {Color.BLUE: java.Character("a")}}),
         '{"RED":{"BLUE":"a"}}',
     ),
-    (java.EnumMap[Color, UUID], java.EnumMap(Color, {Color.RED: ID}), f'{{"RED":["java.util.UUID","{ID}"]}}'),
+    (java.EnumMap[Color, UUID], java.EnumMap(Color, {Color.RED: ID}), f'{{"RED":"{ID}"}}'),
     (Annotated[list[java.Short], JavaType("java.lang.Iterable<java.lang.Short>")], [java.Short(5)], "[5]"),
     (java.CharArray, java.CharArray(["a", '"']), '"a\\""'),
     (java.DoubleArray, java.DoubleArray([1.5, float("nan")]), '[1.5,"NaN"]'),
@@ -68,7 +69,7 @@ WRITTEN: list[tuple[Any, Any, str]] = [
     (java.Locale, java.Locale("th", "TH", extensions="u-nu-thai"), '"th_TH_#u-nu-thai"'),
     (java.Uri, java.Uri("http://a/b?c"), '"http://a/b?c"'),
     (java.AtomicInteger, java.AtomicInteger(5), "5"),
-    (UUID, ID, f'["java.util.UUID","{ID}"]'),
+    (UUID, ID, f'"{ID}"'),
     (Color, Color.RED, '"RED"'),
     (Planet, Planet.PLUTO, '"PLUTO"'),
     (Order, ORDER, ORDER_TEXT),
@@ -95,7 +96,7 @@ WRITTEN: list[tuple[Any, Any, str]] = [
         '{"amount":1.50,"big":4,"huge":10,"letter":"c"}',
     ),
     (Boxed, Boxed(), "{}"),
-    (Dates, Dates(created=MOMENT, id=ID), f'{{"created":1700000000123,"id":["java.util.UUID","{ID}"]}}'),
+    (Dates, Dates(created=MOMENT, id=ID), f'{{"created":1700000000123,"id":"{ID}"}}'),
     (
         Invoice,
         Invoice(
@@ -145,10 +146,39 @@ def test_what_java_reads_is_read(kind: Any, text: str, value: Any) -> None:
     assert same(TypedJsonJacksonCodec(kind).decode(text.encode()), value)
 
 
-def test_a_uuid_of_redisson_3_is_a_mere_text() -> None:
-    codec = TypedJsonJacksonCodec(Dates, typed_uuid=False)
-    assert codec.encode(Dates(id=ID)).decode() == f'{{"id":"{ID}"}}'
-    assert codec.decode(codec.encode(Dates(id=ID))) == Dates(id=ID)
+TEXT, WITH_CLASS = f'"{ID}"', f'["java.util.UUID","{ID}"]'
+
+
+@pytest.mark.parametrize(
+    ("redisson", "typed", "untyped"),
+    [
+        *((version, TEXT, TEXT) for version in ("3.20", "3.50.0", "4.0", "4.1.9")),
+        *((version, WITH_CLASS, WITH_CLASS) for version in ("4.2", "4.3.1", "4.4.0")),
+        *((version, TEXT, WITH_CLASS) for version in ("4.5", "4.7.0", "5.0", None)),
+    ],
+)
+def test_a_uuid_has_the_form_of_each_redisson(redisson: str | None, typed: str, untyped: str) -> None:
+    codec = TypedJsonJacksonCodec(Dates, redisson=redisson)
+    assert codec.encode(Dates(id=ID)).decode() == f'{{"id":{typed}}}'
+    naming = JsonJacksonCodec(redisson=redisson)
+    assert naming.encode(Dates(id=ID)).decode() == f'{{"@class":"com.acme.Dates","id":{untyped}}}'
+    for form in (TEXT, WITH_CLASS):
+        assert codec.decode(f'{{"id":{form}}}'.encode()) == Dates(id=ID)
+        assert naming.decode(f'{{"@class":"com.acme.Dates","id":{form}}}'.encode()) == Dates(id=ID)
+        assert TypedJsonJacksonCodec(UUID, redisson=redisson).decode(form.encode()) == ID
+
+
+@pytest.mark.parametrize(
+    "redisson", ["", "4", "4.", "v4.3", "4.3.1.1", "4.3-SNAPSHOT", "newest", "4.\u0663", 4.3, 4, b"4.3"]
+)
+def test_what_is_no_version_of_redisson_is_refused(redisson: Any) -> None:
+    makers: list[Any] = [JsonJacksonCodec, Kryo5Codec]
+    makers += [partial(TypedJsonJacksonCodec, UUID), partial(AvroJacksonCodec, int, '"int"')]
+    for make in makers:
+        with pytest.raises(
+            ArgumentError, match=r"redisson is a version of Redisson such as '4\.3' or '3\.50\.0', not "
+        ):
+            make(redisson=redisson)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Classes that not every codec of Redisson 4.3.1 reads back, in the bytes that it writes of them."""
+"""Classes that not every codec of Redisson 4 reads back, in the bytes that it writes of them."""
 
 from __future__ import annotations
 

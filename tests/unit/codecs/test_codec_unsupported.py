@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -12,8 +11,7 @@ from redisson_dq.codecs import JsonJacksonCodec, Kryo5Codec, LongCodec, StringCo
 from redisson_dq.codecs.unsupported import hint, looks_like
 from redisson_dq.errors import ArgumentError, DecodeError
 from tests.unit.codecs.golden_rows import caught_from
-
-VECTORS = Path(__file__).resolve().parents[2] / "vectors"
+from tests.vector_files import FOLDER
 
 #: What the bytes of a codec may look like, besides nothing in particular.
 RIGHT = {
@@ -38,7 +36,7 @@ RIGHT = {
 
 def golden() -> Iterator[tuple[str, bytes]]:
     """The codec and the bytes of all that Java has written."""
-    for path in sorted(VECTORS.glob("*.jsonl")):
+    for path in sorted(FOLDER.glob("*.jsonl")):
         for line in path.read_text("utf-8").splitlines():
             row = json.loads(line)
             if "hex" in row and "codec" in row:
@@ -64,12 +62,14 @@ def test_no_codec_is_told_that_its_bytes_are_its_own(codec: str) -> None:
     assert {hint(codec, data) for name, data in GOLDEN if name == codec and looks_like(data) in own} <= {""}
 
 
-# Written by Redisson 3.50.0 and 4.3.1.
+# Written by Redisson 3.50.0 and 4.
 @pytest.mark.parametrize(
     ("data", "name"),
     [
         ("aced0005737200116a6176612e6c616e672e496e7465676572", "SerializationCodec"),
         ("043e0c68656c6c6f2c20776f726c64", "MarshallingCodec"),
+        ("00ff153068656c6c6f2c20776f726c64", "ForyCodec"),  # of Fory 1
+        ("00ff0101", "ForyCodec"),
         ("044b00000001", "MarshallingCodec"),
         ("044f4033fd70a3d70a3d", "MarshallingCodec"),
         ("0453035a3e01613e01623e0163", "MarshallingCodec"),

@@ -47,11 +47,11 @@ JACKSON = frozenset(CODECS) - STREAMS - {"Kryo5Codec"}
 OF_REDISSON_3: dict[str, Codec] = {
     codec.name: codec
     for codec in (
-        JsonJacksonCodec(typed_uuid=False),
-        MsgPackJacksonCodec(typed_uuid=False),
-        CborJacksonCodec(typed_uuid=False),
-        SmileJacksonCodec(typed_uuid=False),
-        IonJacksonCodec(typed_uuid=False),
+        JsonJacksonCodec(redisson="3.50"),
+        MsgPackJacksonCodec(redisson="3.50"),
+        CborJacksonCodec(redisson="3.50"),
+        SmileJacksonCodec(redisson="3.50"),
+        IonJacksonCodec(redisson="3.50"),
     )
 }
 
@@ -127,7 +127,7 @@ def is_written_otherwise(vector: Vector) -> bool:
     if vector.codec == "JsonJackson3Codec":
         return vector.name in GETTERS
     other = OTHER_FLOATS.get(vector.codec)
-    return other is not None and vector.redisson != "4.3.1" and other.match(vector.name) is not None
+    return other is not None and vector.redisson.startswith("3.") and other.match(vector.name) is not None
 
 
 def codec_of(codec: str, redisson: str) -> Codec:
@@ -193,7 +193,7 @@ def test_damaged_bytes_give_a_value_or_a_decode_error(codec: str) -> None:
         for bytes_ in damaged:
             tried += 1
             check_value_or_error(CODECS[codec], bytes_)
-    assert tried > 10_000
+    assert tried > 9_000
 
 
 def check_value_or_error(codec: Codec, data: bytes) -> None:

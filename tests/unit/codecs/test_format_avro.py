@@ -17,7 +17,8 @@ from redisson_dq.codecs.jackson.avro import Avro
 from redisson_dq.codecs.jackson.node import MAX_NODE_DEPTH, Object
 from redisson_dq.errors import ArgumentError
 from tests.unit.codecs.format_nodes import mutations, node_or_fault, same_node, texts
-from tests.unit.codecs.vectors import FOLDER
+from tests.vector_files import all_rows
+from tests.versions import REDISSONS
 
 
 def record(name: str, **fields: Any) -> dict[str, Any]:
@@ -83,7 +84,7 @@ def decimals(*numbers: str | None) -> Object:
     return node(**{name: Decimal(text) for name, text in zip("abc", numbers, strict=True) if text is not None})
 
 
-#: Written by Redisson 4.3.1 (Jackson 2.21.2), by AvroJacksonCodec(type, schema).
+#: Written by Redisson 4 (Jackson 2.21.2), by AvroJacksonCodec(type, schema).
 JAVA: list[tuple[Any, Any, str]] = [
     (
         ALL,
@@ -157,14 +158,12 @@ def test_java_s_bytes(schema: Any, written: Any, java_hex: str) -> None:
 
 def test_what_java_wrote_of_its_classes() -> None:
     versions = set()
-    for path in FOLDER.glob("types-*.jsonl"):
-        for line in path.read_text("utf-8").splitlines():
-            row = json.loads(line)
-            if row.get("codec") == "AvroJacksonCodec" and "hex" in row:
-                avro = Avro(row["spec"]["schema"])
-                assert avro.dumps(avro.loads(bytes.fromhex(row["hex"]))).hex() == row["hex"]
-                versions.add(row["redisson"])
-    assert len(versions) == 3
+    for row in all_rows("types"):
+        if row["codec"] == "AvroJacksonCodec" and "hex" in row:
+            avro = Avro(row["spec"]["schema"])
+            assert avro.dumps(avro.loads(bytes.fromhex(row["hex"]))).hex() == row["hex"]
+            versions.add(row["redisson"])
+    assert versions == {*REDISSONS}
 
 
 def test_what_is_read() -> None:

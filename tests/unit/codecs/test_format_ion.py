@@ -20,7 +20,7 @@ ODD_NAMES = (
     *("a\nb", "$1", "$0x", "a1", "+inf", "\U0001f600", "@class", "NaN", "in", "$ion", "null.int", "\0"),
 )
 
-#: Written by Redisson 4.3.1 (Jackson 2.21.2, ion-java 1.11.11).
+#: Written by Redisson 4 (Jackson 2.21.2, ion-java 1.11.11).
 JAVA: list[tuple[Any, str]] = [
     (None, "null"),
     (True, "true"),

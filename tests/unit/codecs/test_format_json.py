@@ -13,7 +13,7 @@ from redisson_dq.codecs.jackson import json
 from redisson_dq.codecs.jackson.node import IntegerName, Number, Object, Typed
 from tests.unit.codecs.format_nodes import as_read, refusal, same_node
 
-#: Written by Redisson 4.3.1 (Jackson 2.21.2).
+#: Written by Redisson 4 (Jackson 2.21.2).
 JAVA: list[tuple[Any, str]] = [
     (None, "null"),
     (True, "true"),

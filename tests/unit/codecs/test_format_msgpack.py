@@ -13,7 +13,7 @@ from redisson_dq.codecs.jackson import msgpack
 from redisson_dq.codecs.jackson.node import IntegerName, Object, Typed
 from tests.unit.codecs.format_nodes import as_read, refusal, same_node
 
-#: Written by Redisson 4.3.1 (jackson-dataformat-msgpack 0.9.9).
+#: Written by Redisson 4 (jackson-dataformat-msgpack 0.9.9).
 JAVA: list[tuple[Any, str]] = [
     (None, "c0"),
     (True, "c3"),

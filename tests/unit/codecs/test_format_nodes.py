@@ -27,6 +27,7 @@ from tests.unit.codecs.format_nodes import (
 )
 from tests.unit.codecs.golden_rows import with_little_stack
 from tests.unit.codecs.vectors import Vector, vectors
+from tests.versions import NEWEST, OLDEST
 
 bounded = settings(max_examples=as_many(80, 250), deadline=None, derandomize=True, database=None)
 every_format = pytest.mark.parametrize("format_name", sorted(MODULES))
@@ -34,8 +35,8 @@ every_format = pytest.mark.parametrize("format_name", sorted(MODULES))
 
 def java_wrote(codec: str) -> list[Vector]:
     found = [vector for vector in vectors(codec) if vector.data is not None]
-    assert len(found) > 1200
-    assert {vector.redisson for vector in found} == {"4.3.1", "3.50.0", "3.20.0"}
+    assert len(found) > 850
+    assert {vector.redisson for vector in found} >= {NEWEST, OLDEST}
     return found
 
 
@@ -44,7 +45,7 @@ def written_otherwise(vector: Vector) -> bool:
     if vector.codec == "CborJacksonCodec":
         # Numbers as names come back as texts.
         return vector.name.startswith("keys/") or vector.name == "object/collected"
-    if vector.redisson == "4.3.1":
+    if vector.redisson.startswith("4."):
         return False
     if vector.codec == "SmileJacksonCodec":  # a negative Float's sign fills its first byte
         return vector.name in ("float/-0.0", "float/-Infinity", "array/float")

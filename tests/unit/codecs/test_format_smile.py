@@ -15,7 +15,7 @@ from tests.unit.codecs.format_nodes import as_read, refusal, same_node
 
 HEADER = "3a290a01"
 
-#: Written by Redisson 4.3.1 (Jackson 2.21.2), without the header.
+#: Written by Redisson 4 (Jackson 2.21.2), without the header.
 JAVA: list[tuple[Any, str]] = [
     (None, "21"),
     (True, "23"),

@@ -1,4 +1,4 @@
-"""Texts, names and bytes of many lengths: every format writes what Java (Redisson 4.3.1) wrote, and reads it.
+"""Texts, names and bytes of many lengths: every format writes what Java (Redisson 4) wrote, and reads it.
 
 Of Java's bytes the digests are kept. ``texts`` are the bytes of all texts, one after the other, ``names`` those of
 maps with one such name.

@@ -19,6 +19,7 @@ from tests.unit.codecs.test_codec_vectors import CODECS, codec_of, name_of
 from tests.unit.codecs.test_codec_vectors_options import ROWS as WITH_OPTIONS
 from tests.unit.codecs.test_codec_vectors_options import codec_for
 from tests.unit.codecs.vectors import Vector, vectors
+from tests.versions import NEWEST
 
 SERIALIZATION, KRYO = SerializationCodec(), Kryo5Codec()
 
@@ -54,7 +55,7 @@ def test_what_was_read_with_options_can_be_written() -> None:
 
 
 def read(name: str) -> tuple[bytes, Any]:
-    data = next(row.data for row in vectors("SerializationCodec") if row.name == name and row.redisson == "4.3.1")
+    data = next(row.data for row in vectors("SerializationCodec") if row.name == name and row.redisson == NEWEST)
     assert data is not None
     return data, SERIALIZATION.decode(data)
 

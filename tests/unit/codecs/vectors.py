@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import functools
 import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-__all__ = ["Vector", "of_codec", "vectors"]
+from tests.conftest import as_many
+from tests.vector_files import own_rows, rows
+from tests.versions import NEWEST, OLDEST, REDISSONS
 
-FOLDER = Path(__file__).resolve().parents[2] / "vectors"
+__all__ = ["Vector", "of_codec", "vectors"]
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class Vector:
 
 
 def vectors(codec: str, spec: Any = None) -> tuple[Vector, ...]:
-    """All of one codec that has these options, over all versions."""
+    """All of one codec that has these options, over all versions: see ``_rows``."""
     wanted = json.dumps(spec, sort_keys=True)
     return tuple(vector for vector in _all() if vector.codec == codec and vector.spec == wanted)
 
@@ -43,22 +45,28 @@ def of_codec(codec: str) -> tuple[Vector, ...]:
     return tuple(vector for vector in _all() if vector.codec == codec)
 
 
+def _rows() -> Iterator[Mapping[str, Any]]:
+    """Those of the oldest and the newest Redisson. By day those of the others where they differ."""
+    for version in reversed(REDISSONS):
+        is_whole = version in (OLDEST, NEWEST) or as_many(0, 1)
+        yield from rows("types", version) if is_whole else own_rows("types", version)
+    yield from rows("marshalling", OLDEST)
+
+
 @functools.cache
 def _all() -> tuple[Vector, ...]:
     found = []
-    for path in sorted([*FOLDER.glob("types-*.jsonl"), *FOLDER.glob("marshalling-*.jsonl")]):
-        for line in path.read_text("utf-8").splitlines()[1:]:
-            row = json.loads(line)
-            found.append(
-                Vector(
-                    row["codec"],
-                    json.dumps(row.get("spec"), sort_keys=True),
-                    row["redisson"],
-                    row["name"],
-                    row["javaType"],
-                    bytes.fromhex(row["hex"]) if "hex" in row else None,
-                    row.get("sameBack", False),
-                    row.get("deterministic", True),
-                )
+    for row in _rows():
+        found.append(
+            Vector(
+                row["codec"],
+                json.dumps(row.get("spec"), sort_keys=True),
+                row["redisson"],
+                row["name"],
+                row["javaType"],
+                bytes.fromhex(row["hex"]) if "hex" in row else None,
+                row.get("sameBack", False),
+                row.get("deterministic", True),
             )
+        )
     return tuple(found)

@@ -32,16 +32,11 @@ final class Golden {
     /** Longer bytes are told by their digest, to keep the file small. */
     private static final int LONGEST = 4096;
 
-    private static final String REGENERATE = "mvn -q -B -f interop compile -Dredisson.version=%1$s"
-            + " && java -cp 'interop/target/%1$s/classes:interop/target/%1$s/lib/*' io.redissondq.interop.Peer golden"
-            + " > tests/vectors/basic-%1$s.jsonl";
-
     private Golden() {
     }
 
     static void print(PrintStream out) throws Exception {
         String version = Peer.redissonVersion();
-        out.println(Json.print(Json.object().put("regenerate", REGENERATE.formatted(version))));
         List<String> samples = samples();
         for (Fit fit : CODECS) {
             Codec codec = Codecs.named(fit.codec);

@@ -15,7 +15,6 @@ final class Methods {
     }
 
     static void print(PrintStream out) {
-        out.println(Vectors.regenerate("methods"));
         rows().forEach(row -> out.println(Json.print(row)));
     }
 

@@ -38,9 +38,9 @@ public final class Peer {
             Locale.setDefault(Locale.ROOT);
             switch (args.length == 0 ? "serve" : args[0]) {
                 case "golden" -> Golden.print(out);
-                case "types" -> Vectors.print(out, "types", Coverage.main());
-                case "marshalling" -> Vectors.print(out, "marshalling", Coverage.marshalling());
-                case "foreign" -> Vectors.print(out, "foreign", Coverage.foreign());
+                case "types" -> Vectors.print(out, Coverage.main());
+                case "marshalling" -> Vectors.print(out, Coverage.marshalling());
+                case "foreign" -> Vectors.print(out, Coverage.foreign());
                 case "methods" -> Methods.print(out);
                 default -> new Peer(out).serve();
             }

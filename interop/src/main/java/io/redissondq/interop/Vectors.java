@@ -3,12 +3,10 @@ package io.redissondq.interop;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.PrintStream;
-import java.lang.management.ManagementFactory;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.stream.Collectors;
 import org.redisson.client.codec.Codec;
 
 /** Prints what each codec of this Redisson writes for the samples, one line each. */
@@ -16,16 +14,11 @@ final class Vectors {
     /** Longer bytes are told by their digest, to keep the file small. */
     private static final int LONGEST = 4096;
 
-    private static final String REGENERATE = "mvn -q -B -f interop compile -Dredisson.version=%1$s"
-            + " && java%3$s -cp 'interop/target/%1$s/classes:interop/target/%1$s/lib/*' io.redissondq.interop.Peer %2$s"
-            + " > tests/vectors/%2$s-%1$s.jsonl";
-
     private Vectors() {
     }
 
-    static void print(PrintStream out, String kind, List<Coverage> coverages) throws ReflectiveOperationException {
+    static void print(PrintStream out, List<Coverage> coverages) throws ReflectiveOperationException {
         String version = Peer.redissonVersion();
-        out.println(regenerate(kind));
         for (Coverage coverage : coverages) {
             for (Samples.Sample sample : Samples.all()) {
                 JsonNode spec = coverage.spec(sample);
@@ -42,22 +35,8 @@ final class Vectors {
         }
     }
 
-    /** The first line of a file: the command that makes it again. */
-    static String regenerate(String kind) {
-        String command = REGENERATE.formatted(Peer.redissonVersion(), kind, options());
-        return Json.print(Json.object().put("regenerate", command));
-    }
-
     static String className(Object value) {
         return value == null ? "null" : value.getClass().getName();
-    }
-
-    /** The options of this JVM that decide what its codecs can do. */
-    private static String options() {
-        return ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
-                .filter(option -> option.startsWith("--add-opens="))
-                .map(option -> " " + option)
-                .collect(Collectors.joining());
     }
 
     /** False for a codec, or an option of it, that came with a later Redisson or went with an earlier one. */

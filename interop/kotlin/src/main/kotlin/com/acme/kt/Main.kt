@@ -69,10 +69,6 @@ private val SAMPLES: Map<String, Any?> = linkedMapOf(
     "regex" to Regex("a+"),
 )
 
-private const val REGENERATE = "mvn -q -B -f interop compile && mvn -q -B -f interop/kotlin compile && " +
-    "java -cp 'interop/kotlin/target/classes:interop/kotlin/target/lib/*:interop/target/4.3.1/lib/*' " +
-    "com.acme.kt.MainKt"
-
 private fun codec(name: String): Codec = when {
     name == "JsonJacksonCodec+KotlinModule" -> JsonJacksonCodec(jacksonObjectMapper())
     name == "TypedJsonJacksonCodec+KotlinModule" ->
@@ -110,13 +106,11 @@ private fun row(name: String, sample: String, value: Any?): String {
 /** Prints the vectors: values, or the class files that are in a directory. */
 fun main(arguments: Array<String>) {
     if (arguments.size == 1) {
-        println("{\"regenerate\": ${text("$REGENERATE interop/kotlin/target/classes > tests/vectors/kotlin-classes.jsonl")}}")
         File(arguments[0]).walk().filter { it.extension == "class" && !it.name.startsWith("Main") && it.parentFile.name != "live" }.sorted().forEach {
             println("{\"file\": ${text(it.relativeTo(File(arguments[0])).path)}, \"hex\": ${text(ByteBufUtil.hexDump(it.readBytes()))}}")
         }
         return
     }
-    println("{\"regenerate\": ${text("$REGENERATE > tests/vectors/kotlin-4.3.1.jsonl")}}")
     for (name in CODECS) SAMPLES.forEach { (sample, value) ->
         println(row(name, sample, value))
         // As the whole value, Jackson leaves out the name of a final class, and Kotlin's are final.

@@ -1,0 +1,38 @@
+"""Where the bytes of one Redisson differ from those of another: one table, by version. Every form is read."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+
+from redisson_dq._texts import shown
+from redisson_dq.errors import ArgumentError
+
+__all__ = ["RedissonForm"]
+
+_VERSION = re.compile(r"(\d{1,4})\.(\d{1,4})(?:\.\d{1,4})?", re.ASCII)
+
+
+class RedissonForm(Enum):
+    """A form in the bytes, by the first Redisson that writes it and the first that does so no more."""
+
+    #: A UUID carries the name of its class in a field or array of UUIDs: of the codecs that name classes.
+    CLASS_OF_UUID = (4, 2), None
+    #: And of the codecs of one declared type.
+    CLASS_OF_UUID_IN_TYPED = (4, 2), (4, 5)
+    #: Kryo5 writes ``ConcurrentHashMap.newKeySet()`` as its map and the value of each key.
+    MAP_OF_KEY_SET = (4, 7), None
+
+    def is_written_by(self, redisson: str | None) -> bool:
+        """Whether the Redisson of that version writes it, such as ``"4.3"``. None is the newest.
+
+        Raises ArgumentError for any other text.
+        """
+        first, end = self.value
+        if redisson is None:
+            return end is None
+        found = _VERSION.fullmatch(redisson) if isinstance(redisson, str) else None
+        if found is None:
+            raise ArgumentError(f"redisson is a version of Redisson such as '4.3' or '3.50.0', not {shown(redisson)}")
+        version = int(found[1]), int(found[2])
+        return bool(first <= version and (end is None or version < end))
