@@ -35,8 +35,19 @@ __all__ = [
 ]
 
 
+def _restored(kind: type[RedissonDQError], args: tuple[Any, ...], state: dict[str, Any]) -> RedissonDQError:
+    """An error as it was pickled. Its class may take other arguments than the text."""
+    made = kind.__new__(kind)
+    made.args = args
+    made.__dict__.update(state)
+    return made
+
+
 class RedissonDQError(Exception):
-    """The root of all errors of this library."""
+    """The root of all errors of this library. Each survives ``pickle`` and ``copy``, with its attributes."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (type(self), self.args, self.__dict__)
 
 
 class ArgumentError(RedissonDQError, ValueError):

@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 import attrs
 
 from redisson_dq._async.connecting.connections import Connections
-from redisson_dq._concurrency.blocks import AsyncWrongWith
+from redisson_dq._concurrency.blocks import AsyncWrongWith, Bound
 from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError, DecodeError, RedissonDQError
 from redisson_dq.items import Redriven
@@ -21,7 +21,7 @@ __all__ = ["Pipeline", "Reply"]
 T = TypeVar("T")
 
 
-class Reply(Generic[T]):
+class Reply(Bound, Generic[T]):
     """The result of one request of a pipeline, once that was executed."""
 
     def __init__(self, request: Request[T]) -> None:

@@ -1,4 +1,4 @@
-"""``with`` and ``async with`` of the other flavour: each object says which one it is for."""
+"""The calls of Python that an object cannot answer: ``with`` of the other flavour, ``pickle`` and ``copy``."""
 
 from __future__ import annotations
 
@@ -6,10 +6,22 @@ from typing import NoReturn
 
 from redisson_dq.errors import ArgumentError
 
-__all__ = ["AsyncWrongWith", "WrongWith"]
+__all__ = ["AsyncWrongWith", "Bound", "WrongWith"]
 
 
-class WrongWith:
+class Bound:
+    """A base of all objects that belong to the connections of one client, and so to one process."""
+
+    __slots__ = ()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            f"this {type(self).__name__} belongs to the connections of its process, and is neither pickled nor copied: "
+            "pass on the URL and the names, and open it where it is used, as by connect(url)"
+        )
+
+
+class WrongWith(Bound):
     """A base of all objects that ``with`` is for. ``async with`` raises ArgumentError."""
 
     __slots__ = ()
@@ -24,7 +36,7 @@ class WrongWith:
         """Never comes, but Python looks for it."""
 
 
-class AsyncWrongWith:
+class AsyncWrongWith(Bound):
     """A base of all objects that ``async with`` is for. ``with`` raises ArgumentError."""
 
     __slots__ = ()

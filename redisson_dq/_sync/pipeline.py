@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 
 import attrs
 
-from redisson_dq._concurrency.blocks import WrongWith
+from redisson_dq._concurrency.blocks import Bound, WrongWith
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError, DecodeError, RedissonDQError
@@ -24,7 +24,7 @@ __all__ = ["Pipeline", "Reply"]
 T = TypeVar("T")
 
 
-class Reply(Generic[T]):
+class Reply(Bound, Generic[T]):
     """The result of one request of a pipeline, once that was executed."""
 
     def __init__(self, request: Request[T]) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
+import copy
 import logging
+import pickle
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
@@ -15,7 +17,7 @@ from redisson_dq.aio.worker import EventLogger as AioEventLogger
 from redisson_dq.aio.worker import current_event as aio_current_event
 from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import ArgumentError
-from redisson_dq.worker import DeadLettered, EventLogger, Retry, Succeeded, Worker, current_event, fixed
+from redisson_dq.worker import DeadLettered, EventLogger, Failed, Retry, Succeeded, Worker, current_event, fixed
 from tests.conftest import eventually
 from tests.flavours import Flavour
 from tests.workers.handlers import Gate, Ledger, Log, at_rest, running
@@ -437,3 +439,21 @@ def test_what_a_handler_or_a_codec_sets_is_seen_by_no_other_handling(
             at_rest(admin, name)
     assert set(ledger.events) == {"nobody"}
     assert not [each for each in made if each.startswith("handled")]
+
+
+@pytest.mark.parametrize("way", [copy.deepcopy, lambda it: pickle.loads(pickle.dumps(it))])
+def test_a_happening_tells_its_facts_in_another_process_too(worker: Any, queue: Any, admin: Any, way: Any) -> None:
+    log = Log(worker)
+    worker.handler("orders", retry=None)(lambda value: 1 / 0)
+    queue.add("a")
+    with running(worker):
+        (failed,) = log.until(Failed)
+        at_rest(admin)
+    again = way(failed)
+    assert (type(again), again.queue, again.id, repr(again.error)) == (Failed, "orders", failed.id, repr(failed.error))
+    told, event = again.event, failed.event
+    for name in ("value", "queue", "id", "attempt", "failures", "crashes", "reason", "due", "context", "deadline"):
+        assert getattr(told, name) == getattr(event, name)
+    assert repr(told) == repr(event)
+    with pytest.raises(AttributeError, match="the lease belongs to the process that received it"):
+        told.delivery.ack()

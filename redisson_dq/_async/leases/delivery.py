@@ -8,7 +8,7 @@ from typing import Any, Generic, NoReturn, TypeVar
 
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._concurrency import async_finish
-from redisson_dq._concurrency.blocks import AsyncWrongWith
+from redisson_dq._concurrency.blocks import AsyncWrongWith, Bound
 from redisson_dq._log import Log
 from redisson_dq._shared_options import names_options
 from redisson_dq._texts import described
@@ -27,7 +27,7 @@ logger = Log()
 T = TypeVar("T")
 
 
-class DeliveryRequests(Generic[T]):
+class DeliveryRequests(Bound, Generic[T]):
     """The calls of one delivery as requests that are not sent, for a :class:`Pipeline`."""
 
     def __init__(self, delivery: Delivery[T]) -> None:

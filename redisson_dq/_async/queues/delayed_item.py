@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Generic, TypeVar
 
 from redisson_dq._async.queues.waiting import WaitingQueue
+from redisson_dq._concurrency.blocks import Bound
 from redisson_dq._times import Delay
 from redisson_dq.items import ItemState, OfferOutcome, Outcome
 from redisson_dq.requests.waiting_item import WaitingItem
@@ -16,7 +17,7 @@ __all__ = ["DelayedItem"]
 T = TypeVar("T")
 
 
-class DelayedItem(Generic[T]):
+class DelayedItem(Bound, Generic[T]):
     """One item that waits, or that waited when the call that gave it was answered.
 
     Equal to another handle of the same item.

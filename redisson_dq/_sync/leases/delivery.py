@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Generic, NoReturn, TypeVar
 
 from redisson_dq._concurrency import finish
-from redisson_dq._concurrency.blocks import WrongWith
+from redisson_dq._concurrency.blocks import Bound, WrongWith
 from redisson_dq._log import Log
 from redisson_dq._shared_options import names_options
 from redisson_dq._sync.connecting.connections import Connections
@@ -30,7 +30,7 @@ logger = Log()
 T = TypeVar("T")
 
 
-class DeliveryRequests(Generic[T]):
+class DeliveryRequests(Bound, Generic[T]):
     """The calls of one delivery as requests that are not sent, for a :class:`Pipeline`."""
 
     def __init__(self, delivery: Delivery[T]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Generic, TypeVar
 
+from redisson_dq._concurrency.blocks import Bound
 from redisson_dq._sync.queues.waiting import WaitingQueue
 from redisson_dq._times import Delay
 from redisson_dq.items import ItemState, OfferOutcome, Outcome
@@ -19,7 +20,7 @@ __all__ = ["DelayedItem"]
 T = TypeVar("T")
 
 
-class DelayedItem(Generic[T]):
+class DelayedItem(Bound, Generic[T]):
     """One item that waits, or that waited when the call that gave it was answered.
 
     Equal to another handle of the same item.

@@ -37,6 +37,10 @@ class Event:
     def __repr__(self) -> str:
         return f"<Event {self.id!r} of {self.queue!r}, attempt {self.attempt}>"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        facts = {name: getattr(self._delivery, name) for name in _FACTS}
+        return _restored, (facts, self._queue, self.cancelled)
+
     @property
     def delivery(self) -> Delivery[Any]:
         """The delivery itself. A handler may end it, for example in a transaction with its effects."""
@@ -119,6 +123,32 @@ class Event:
         awaited, but for a handler that is no coroutine function: that one gets the outcome itself.
         """
         return self._bridge.call(lambda: self._delivery.extend(visibility_timeout))
+
+
+# The facts of a delivery that an event tells.
+_FACTS = (
+    *("value", "data", "id", "offer_id", "attempt", "failures", "crashes", "reason", "due", "first_received"),
+    *("received", "context", "deadline"),
+)
+
+
+class _Past:
+    """The facts of a delivery, in a copy of its event."""
+
+    def __init__(self, facts: dict[str, Any], cancelled: bool) -> None:
+        self.__dict__.update(facts, cancelled=cancelled)
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            f"a copy of an event, or one that was pickled, tells facts and has no {name}: the lease belongs to the "
+            "process that received it"
+        )
+
+
+def _restored(facts: dict[str, Any], queue: str, cancelled: bool) -> Event:
+    """A copy of an event."""
+    past: Any = _Past(facts, cancelled)
+    return Event(past, queue, past)
 
 
 def cancel(event: Event) -> None:
