@@ -1,11 +1,15 @@
 """The names that connections give themselves, so that ``CLIENT LIST`` shows their client and their purpose.
 
-A connection is named ``redisson-dq/<version>/<client>/<role>/<queue>``. A name that the user gave stands before it.
+A connection is named ``redisson-dq/<version>/<client>@<host>:<pid>/<role>/<queue>``. A name that the user gave stands
+before it. The first eight digits of the client begin the ids of its leases.
 """
 
 from __future__ import annotations
 
+import os
 import re
+import secrets
+import socket
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
@@ -16,7 +20,7 @@ from redisson_dq._redis.errors import is_passing
 from redisson_dq._redis.sending import async_send, pack
 from redisson_dq._version import __version__
 
-__all__ = ["COMMANDS", "Introduction", "async_introduce", "introduce"]
+__all__ = ["COMMANDS", "Introduction", "async_introduce", "introduce", "name_of_client", "own_process"]
 
 _LIBRARY = "redisson-dq"
 #: The role of a connection of the pool.
@@ -28,6 +32,21 @@ _LONGEST_PART = 80
 _DRIVER = "redis-py"
 # The characters that stay as they are. Redis refuses blanks, and "/" stands between the parts.
 _PLAIN = "{}:.-_~@+,=()[]#"
+
+
+# The beginning of the names of this process's clients, where somebody has chosen one.
+_owner = b""
+
+
+def own_process(owner: bytes) -> None:
+    """Lets the names of all clients that are made from now on begin with these four bytes."""
+    global _owner
+    _owner = owner
+
+
+def name_of_client() -> str:
+    """A name for a new client: 16 hex digits, by which the server and the scripts tell it from others."""
+    return (_owner + secrets.token_bytes(8))[:8].hex()
 
 
 class Introduction:
@@ -45,7 +64,8 @@ class Introduction:
 
     def words(self, role: str, queue: str) -> dict[str, tuple[str, ...]]:
         """The commands to send when a connection has been made, by their purpose."""
-        name = f"{self._before}{_LIBRARY}/{_told(__version__)}/{self._client}/{role}"
+        where = f"{self._client}@{_told(socket.gethostname())}:{os.getpid()}"
+        name = f"{self._before}{_LIBRARY}/{_told(__version__)}/{where}/{role}"
         if queue:
             name += f"/{_told(queue)}"
         told: dict[str, tuple[str, ...]] = {"name": ("CLIENT", "SETNAME", name)}

@@ -51,7 +51,7 @@ _TOKENS = re.compile(
 )
 _STEPS = re.compile(r"\[(\d+)\]|\.?([^.\[\]]+)")
 _WORDS = {"true": True, "false": False, "null": None}
-_FIELDS = frozenset(("id", "due", "late", "attempts", "size", "state", "class", "reason", "queue"))
+_FIELDS = frozenset(("id", "due", "late", "attempts", "size", "state", "class", "reason", "queue", "holder", "held"))
 _ABSENT = object()
 
 _Test = Callable[[SeenItem, Any], bool]
@@ -243,6 +243,10 @@ def _tokens(text: str) -> Iterator[_Token]:
 def _of_item(name: str, row: SeenItem, decoded: Any) -> Any:
     if name == "class":
         return decoded.java_class if decoded is not None and decoded.java_class else _ABSENT
+    if name == "holder":
+        return str(row.holder) if row.holder is not None else _ABSENT
+    if name == "held":
+        return row.now - row.at if row.state == "in-flight" and row.at is not None else _ABSENT
     found = getattr(row, name)
     if found is None:
         # An item without a record of attempts had none.

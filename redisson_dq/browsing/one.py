@@ -6,7 +6,10 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
 from redisson_dq._times import from_ms, from_optional_ms
+from redisson_dq.browsing.holders import client_rows, holder_of
 from redisson_dq.browsing.pages import MOST_ROWS, browse, listed_page, names_of_parts
 from redisson_dq.browsing.rows import STATES, SeenIn, SeenItem, held_row
 from redisson_dq.errors import ArgumentError
@@ -92,7 +95,15 @@ def find_row(
 def _found(client: Client, name: str, id: str, target: Target, dead_letter: str | None, head: int) -> SeenItem | None:
     side = ReadySide[Any](name, None, client.runtime.options, dead_letter=dead_letter)
     page = client.runtime.connections.run(calls.find_item(side.lease_keys, target, head))
-    return _row(name, id, page.found[0], page.now_us) if page.found else None
+    if not page.found:
+        return None
+    row = _row(name, id, page.found[0], page.now_us)
+    if row.state != "in-flight":
+        return row
+    # Its lease tells who has it, and since when.
+    held = browse(client, name, "in-flight", limit=MOST_ROWS, head=1)
+    lease = next((each for each in held.rows if each.source == id and each.due == row.due), None)
+    return row if lease is None else attrs.evolve(row, at=lease.at, holder=lease.holder)
 
 
 def _indexed(client: Client, name: str, id: str, dead_letter: str | None, head: int) -> SeenItem | None:
@@ -107,7 +118,7 @@ def _indexed(client: Client, name: str, id: str, dead_letter: str | None, head: 
         for row in page.rows:
             held = held_row(name, from_ms(page.now_us // 1000), row)
             if held.id == id:
-                return held
+                return attrs.evolve(held, holder=holder_of(client_rows(client), id))
     return _found(client, name, id, Target(entry=entry, due_ms=deadline), dead_letter, head)
 
 

@@ -13,6 +13,7 @@ import attrs
 
 from redisson_dq._texts import nearest
 from redisson_dq._times import from_ms
+from redisson_dq.browsing.holders import client_rows, holder_of
 from redisson_dq.browsing.rows import (
     STATES,
     SeenIn,
@@ -94,7 +95,8 @@ def browse(
         for row in page.rows:
             print(row.id, row.due, row.data)
 
-    One round trip for each partition. Raises ArgumentError, RedisConnectionError, RedisReplyError, WrongTypeError.
+    One round trip for each partition, and one more for the holders of values in flight. Raises ArgumentError,
+    RedisConnectionError, RedisReplyError, WrongTypeError.
     """
     if state not in STATES:
         known = nearest(str(state), STATES)
@@ -104,8 +106,14 @@ def browse(
     names = names_of_parts(client, queue, partitions)
     cursor = _Cursor.read(after, state, len(names))
     if state in _BY_DUE:
-        return _merged(client, names, state, cursor, limit, head)
+        page = _merged(client, names, state, cursor, limit, head)
+        return _with_holders(client, page) if state == "in-flight" and page.rows and head else page
     return _in_turn(client, names, state, dead_letter, cursor, limit, head)
+
+
+def _with_holders(client: Client, page: SeenPage) -> SeenPage:
+    clients = client_rows(client)
+    return attrs.evolve(page, rows=tuple(attrs.evolve(row, holder=holder_of(clients, row.id)) for row in page.rows))
 
 
 def names_of_parts(client: Client, queue: str, partitions: int | None) -> list[str]:

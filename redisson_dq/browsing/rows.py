@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 import attrs
 
 from redisson_dq._times import from_ms, from_optional_ms
+from redisson_dq.browsing.holders import Holder
 from redisson_dq.errors import EnvelopeError
 from redisson_dq.items import item_id
 from redisson_dq.wire.envelope import Quarantined, unwrap
@@ -46,7 +47,7 @@ class SeenItem:
     ``due`` is the due time, or the deadline of a value in flight. ``at`` is when it was received, or when it died.
     ``data`` are the first bytes of its value, which has ``size`` bytes in all. ``envelope`` is ``current``, ``lean``,
     ``legacy``, ``lease``, ``torn`` or ``unknown``. It is empty where an item has none. ``context`` is that of its
-    offer, where a record tells.
+    offer, where a record tells. ``holder`` has a value in flight, where it can be told.
     """
 
     queue: str
@@ -64,6 +65,7 @@ class SeenItem:
     every: str = ""
     entry_id: str = ""
     context: Mapping[str, str] = attrs.field(factory=dict)
+    holder: Holder | None = None
 
     def has_id(self, ids: frozenset[str]) -> bool:
         """Whether one of these ids names it: the id of its offer, the made one, or the hex id of its entry."""

@@ -1,8 +1,7 @@
-"""Facts as values: a server, a connection, a look at a queue, the names that a scan has found."""
+"""Facts as values: a server, a look at a queue, the names that a scan has found."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,9 +14,7 @@ from redisson_dq.inspection import QueueInspection
 from redisson_dq.wire.calls import Sampled
 from redisson_dq.wire.keys import QueueKeys
 
-__all__ = ["ClientRow", "Looked", "Node", "Scanned", "fields_of", "row_of"]
-
-_NAMED = re.compile(r"(?:^|/)redisson-dq/([^/]+)/([^/]+)/([^/]+)(?:/(.*))?$")
+__all__ = ["Looked", "Node", "Scanned", "fields_of"]
 
 
 @attrs.frozen(kw_only=True)
@@ -26,37 +23,6 @@ class Node:
 
     name: str
     pool: ConnectionPool
-
-
-@attrs.frozen(kw_only=True)
-class ClientRow:
-    """One row of CLIENT LIST. The last four are known of a connection of this library."""
-
-    fields: dict[str, str]
-    version: str | None
-    client: str | None
-    role: str | None
-    queue: str | None
-
-    @property
-    def is_ours(self) -> bool:
-        """Whether this library made the connection."""
-        return self.version is not None
-
-    @property
-    def is_blocked(self) -> bool:
-        """Whether the connection waits in a blocking command."""
-        return "b" in self.fields.get("flags", "")
-
-    @property
-    def listens(self) -> bool:
-        """Whether the connection has subscribed to a channel."""
-        return int(self.fields.get("sub", "0")) + int(self.fields.get("psub", "0")) > 0
-
-    @property
-    def command(self) -> str:
-        """Its last command."""
-        return self.fields.get("cmd", "")
 
 
 @attrs.frozen(kw_only=True)
@@ -126,10 +92,3 @@ def fields_of(reply: bytes) -> dict[str, str]:
     """The fields of INFO."""
     pairs = (line.partition(":") for line in reply.decode(errors="replace").splitlines())
     return {name: value for name, colon, value in pairs if colon}
-
-
-def row_of(fields: dict[str, str]) -> ClientRow:
-    """A row of CLIENT LIST by its fields."""
-    met = _NAMED.search(fields.get("name", ""))
-    version, client, role, queue = met.groups() if met else (None, None, None, None)
-    return ClientRow(fields=fields, version=version, client=client, role=role, queue=queue)

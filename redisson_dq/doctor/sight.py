@@ -15,8 +15,9 @@ from redisson_dq._sync.client import Client
 from redisson_dq._sync.connecting.asking import outcomes, timed
 from redisson_dq._texts import nearest
 from redisson_dq._times import machine_us
+from redisson_dq.browsing.holders import ClientRow, row_of
 from redisson_dq.codecs.base import Codec
-from redisson_dq.doctor.facts import ClientRow, Looked, Node, Scanned, fields_of, row_of
+from redisson_dq.doctor.facts import Looked, Node, Scanned, fields_of
 from redisson_dq.doctor.findings import CannotRun
 from redisson_dq.errors import RedisConnectionError, RedisReplyError, RedissonDQError
 from redisson_dq.requests.inner.inspecting import inspection

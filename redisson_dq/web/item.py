@@ -83,6 +83,7 @@ class ItemView:
     moments: tuple[ItemMoment, ...]
     attempts: int | None
     reason: str
+    held_by: str
     source: str
     every: str
     envelope: str
@@ -135,6 +136,7 @@ def item(
         moments=tuple(_moments(row)),
         attempts=row.attempts,
         reason=row.reason[:_LONGEST_REASON],
+        held_by=str(row.holder or ""),
         source=row.source,
         every=row.every,
         envelope=row.envelope,

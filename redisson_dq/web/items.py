@@ -27,7 +27,7 @@ _HEAD, _FILTER_HEAD = 1024, 16_384
 # A filter looks at so many items in one page of Redis, and in so many seconds for one answer.
 _LOOKED_AT_ONCE, _PATIENCE = 500, 1.0
 _REASON = 300
-_OF_ITEMS = ("id", "due", "late", "attempts", "size", "class", "reason", "queue")
+_OF_ITEMS = ("id", "due", "late", "attempts", "size", "class", "reason", "queue", "holder", "held")
 _MOST_FIELDS = 60
 
 
@@ -49,8 +49,8 @@ class ShownItem:
     when it was received or died. ``preview`` is the value in 256 bytes of JSON or hex at most; ``is_cut`` says that
     there is more of it. ``codec`` and ``sure`` (``certain``, ``likely``, ``possible``, ``given``) say how it was read,
     and ``error`` why it was not. ``java_class`` is its class, without quotes; often empty. ``size`` is in bytes. It is
-    None where fields are masked, as it would tell the length of one.
-    ``every`` is the rule of a recurring offer.
+    None where fields are masked, as it would tell the length of one. ``every`` is the rule of a recurring offer.
+    ``held_by`` is the process that has an item in flight.
     """
 
     id: str
@@ -62,6 +62,7 @@ class ShownItem:
     at: datetime | None
     attempts: int | None
     reason: str
+    held_by: str
     every: str
     envelope: str
     size: int | None
@@ -246,6 +247,7 @@ def _row(row: SeenItem, decoded: DecodedValue, *, is_masked: bool) -> ShownItem:
         at=row.at,
         attempts=row.attempts,
         reason=_in_one_line(row.reason),
+        held_by=str(row.holder or ""),
         every=row.every,
         envelope=row.envelope,
         size=None if is_masked else row.size,

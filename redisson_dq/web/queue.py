@@ -6,15 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
-from urllib.parse import unquote
 
 import attrs
 
 from redisson_dq._sync.client import Client
 from redisson_dq._times import from_ms
 from redisson_dq.browsing import names_of_parts
+from redisson_dq.browsing.holders import ClientRow
 from redisson_dq.doctor import Finding, Report
-from redisson_dq.doctor.facts import ClientRow
 from redisson_dq.doctor.findings import CannotRun
 from redisson_dq.doctor.sight import Sight
 from redisson_dq.errors import RedissonDQError
@@ -47,7 +46,8 @@ class ConnectedClient:
 
     ``language`` is ``Python``, ``Java`` or empty, ``version`` that of the library where it tells. ``client`` is the
     name of a client of this library, whose ``connections`` are counted; ``roles`` are their purposes. ``is_mover``:
-    it moves the queue. ``address`` is the first connection's.
+    it moves the queue. ``address`` is the first connection's. ``process`` is host and process id, where it tells them.
+    ``title`` is the name that its user gave. ``is_certain``: it is known to have to do with this queue.
     """
 
     language: str
@@ -58,6 +58,9 @@ class ConnectedClient:
     roles: tuple[str, ...]
     connections: int
     is_mover: bool
+    process: str
+    title: str
+    is_certain: bool
 
 
 @attrs.frozen(kw_only=True)
@@ -157,7 +160,7 @@ def queue(
     names = names_of_parts(client, name, partitions)
     mapper = client.runtime.options.name_mapper
     raws = {map_name(each, mapper) for each in names}
-    listeners = tuple(_listeners(rows, raws, mover, is_heard=figures.subscribers != 0))
+    listeners = tuple(_listeners(rows, raws, mover, figures.subscribers))
     ours = {row.client for row in rows if row.client and row.listens}
     others = None if figures.subscribers is None or error else max(0, figures.subscribers - len(ours))
     sampled = client.runtime.connections.run(calls.sample(QueueKeys.of(map_name(names[0], mapper)), _READ, _SHOWN))
@@ -185,18 +188,28 @@ def queue(
 # -- clients ---------------------------------------------------------------------------------------------------------
 
 
-def _listeners(rows: Sequence[ClientRow], raws: set[str], mover: str, *, is_heard: bool) -> Iterator[ConnectedClient]:
-    """Those of this library that name the queue, or move it. Where somebody hears the queue, also each that listens.
+def _listeners(
+    rows: Sequence[ClientRow], raws: set[str], mover: str, subscribers: int | None
+) -> Iterator[ConnectedClient]:
+    """Those of this library that name the queue, or move it.
 
-    Redis tells how many hear a channel, and not which.
+    Redis tells how many hear a channel, and not which. So where more hear this queue, also each that may do so: a
+    client of this library that listens to several, and any other that listens.
     """
-    groups: dict[str, list[ClientRow]] = {}
+    certain: dict[str, list[ClientRow]] = {}
+    possible: dict[str, list[ClientRow]] = {}
     for row in rows:
-        if row.is_ours and (unquote(row.queue or "") in raws or row.client == mover or (is_heard and row.listens)):
-            groups.setdefault(str(row.client), []).append(row)
-        elif not row.is_ours and is_heard and row.listens:
-            groups.setdefault(f"{_host(row)} {row.fields.get('lib-name', '')}", []).append(row)
-    for found in groups.values():
+        if row.is_ours and (row.queue in raws or row.client == mover):
+            certain.setdefault(str(row.client), []).append(row)
+        elif row.is_ours and row.listens and _names_several(row.queue or ""):
+            possible.setdefault(str(row.client), []).append(row)
+        elif not row.is_ours and row.listens:
+            possible.setdefault(f"{_host(row)} {row.fields.get('lib-name', '')}", []).append(row)
+    known = sum(any(row.listens for row in found) for found in certain.values())
+    groups = dict(certain)
+    if subscribers is None or known < subscribers:
+        groups |= {name: found for name, found in possible.items() if name not in certain}
+    for name, found in groups.items():
         first = found[0]
         library = first.fields.get("lib-name", "")
         yield ConnectedClient(
@@ -208,7 +221,15 @@ def _listeners(rows: Sequence[ClientRow], raws: set[str], mover: str, *, is_hear
             roles=tuple(sorted({str(row.role) for row in found if row.role})),
             connections=len(found),
             is_mover=bool(mover) and first.client == mover,
+            process=first.process,
+            title=first.title,
+            is_certain=name in certain,
         )
+
+
+def _names_several(queue: str) -> bool:
+    """Whether a subscription's connection names one queue of several, as in ``orders+2``, or a part of a long name."""
+    return queue.endswith("~") or queue.rpartition("+")[2].isdigit()
 
 
 def _host(row: ClientRow) -> str:

@@ -34,6 +34,15 @@ MOST_AT_ONCE = 1000
 _calls = itertools.count(secrets.randbits(32))
 
 
+def _count_anew() -> None:
+    """A process that was forked off goes on with other numbers."""
+    global _calls
+    _calls = itertools.count(secrets.randbits(32))
+
+
+os.register_at_fork(after_in_child=_count_anew)
+
+
 @attrs.frozen(cache_hash=True)
 class LeaseSource(PlainSource):
     """The first values of a list, each leased for so many us. After ``limit`` deliveries (0: never) a value is a dead

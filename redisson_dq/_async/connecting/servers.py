@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import secrets
 from collections.abc import Mapping
 from typing import Any, Union
 
@@ -18,6 +17,7 @@ from redisson_dq._redis import (
     where,
     where_nodes,
 )
+from redisson_dq._redis.introducing import name_of_client
 from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError
 
@@ -36,7 +36,7 @@ class SingleServer:
 
     def __init__(self, pool: ConnectionPool) -> None:
         #: The name by which the server and the scripts tell this client from others.
-        self.client = secrets.token_hex(8)
+        self.client = name_of_client()
         self._pool = async_pool_from(pool, self.client)
         #: How many connections may be busy at once: as many as the user's client allows, within reason.
         self.max_connections = max(1, min(pool.max_connections, _MOST_CONNECTIONS))
@@ -74,7 +74,7 @@ class ClusterServers:
 
     def __init__(self, cluster: RedisCluster) -> None:
         #: As that of a single server.
-        self.client = secrets.token_hex(8)
+        self.client = name_of_client()
         self._cluster = cluster
         self.max_connections = _MOST_CONNECTIONS
         #: A cluster has database 0 alone.

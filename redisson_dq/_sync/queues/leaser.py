@@ -72,6 +72,8 @@ class Leaser(Generic[T]):
         self._check = check
         self._name = name
         self._routing = Routing(len(sides))
+        for side in sides:
+            side.owner = bytes.fromhex(runtime.connections.client)[:4]
 
     @property
     def name(self) -> str:

@@ -119,7 +119,7 @@ class Intake:
         made: dict[str, tuple[LeasedSide[Any], LeaseSource]] = {}
         for side in self.leaser.sides:
             source = side.lease_source(self._visibility_timeout)
-            made[side.keys.ready] = side, attrs.evolve(source, owner=self._owner, sees_first=limited)
+            made[side.keys.ready] = side, attrs.evolve(source, owner=self._owner or source.owner, sees_first=limited)
         self.reception = Reception(handlers, made, limited)
 
     def admission_of(self, data: Sequence[bytes], side: LeasedSide[Any]) -> AdmitArguments:

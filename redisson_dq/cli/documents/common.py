@@ -7,7 +7,7 @@ from typing import Any, TypedDict
 
 from redisson_dq.browsing.rows import SeenIn
 
-__all__ = ["Failure", "FailureDocument", "ItemFields"]
+__all__ = ["Failure", "FailureDocument", "HolderFields", "ItemFields"]
 
 
 class Failure(TypedDict):
@@ -36,6 +36,20 @@ class FailureDocument(TypedDict):
 _Class = TypedDict("_Class", {"class": "str | None"})
 
 
+class HolderFields(TypedDict):
+    """The client that has a value in flight."""
+
+    client: str
+    """Its name in CLIENT LIST; the first eight digits where it is not connected."""
+    name: str | None
+    """The client_name that the user gave."""
+    host: str | None
+    pid: int | None
+    address: str | None
+    connected: bool
+    """Whether it has a connection. One that has none has died, or lost Redis."""
+
+
 class ItemFields(_Class):
     """An item of a queue, with its value. ``class`` is the Java class of the value, where it has one."""
 
@@ -56,6 +70,8 @@ class ItemFields(_Class):
     """Why it was given up or delivered again."""
     source: str | None
     """The queue that a dead letter is from, or the id of the offer of a value in flight."""
+    holder: HolderFields | None
+    """The client that has a value in flight. Null where nobody can tell."""
     every: str | None
     """The rule of a recurring offer."""
     envelope: str | None

@@ -15,7 +15,7 @@ from redisson_dq.cli.frame import BoundedNumber, classes_option, load_classes
 
 if TYPE_CHECKING:
     from redisson_dq.browsing import DecodedValue, Filter, SeenItem, ValueReader
-    from redisson_dq.cli.documents.common import ItemFields
+    from redisson_dq.cli.documents.common import HolderFields, ItemFields
 
 __all__ = [
     "PageChoice",
@@ -125,6 +125,7 @@ def as_fields(row: SeenItem, decoded: DecodedValue) -> ItemFields:
         "attempts": row.attempts,
         "reason": row.reason or None,
         "source": row.source or None,
+        "holder": holder_fields(row),
         "every": row.every or None,
         "envelope": row.envelope or None,
         "size": row.size,
@@ -134,6 +135,22 @@ def as_fields(row: SeenItem, decoded: DecodedValue) -> ItemFields:
         "value": None if decoded.error else decoded.value,
         "hex": row.data if decoded.error else None,
         "error": decoded.error or None,
+    }
+
+
+def holder_fields(row: SeenItem) -> HolderFields | None:
+    """The client that has a value in flight, for JSON."""
+    holder = row.holder
+    if holder is None:
+        return None
+    host, _, pid = holder.process.rpartition(":")
+    return {
+        "client": holder.client,
+        "name": holder.title or None,
+        "host": host or None,
+        "pid": int(pid) if pid.isdigit() else None,
+        "address": holder.address or None,
+        "connected": bool(holder.address),
     }
 
 

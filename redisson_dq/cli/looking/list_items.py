@@ -148,6 +148,10 @@ def _show(output: Output, state: str, rows: list[tuple[SeenItem, DecodedValue]])
     if any(row.due for row, _ in rows):
         name = "deadline" if state == "in-flight" else "due"
         columns[name] = [in_words(row.due, row.now) for row, _ in rows]
+    if state == "in-flight":
+        columns["since"] = [in_words(row.at, row.now) for row, _ in rows]
+        if any(row.holder for row, _ in rows):
+            columns["held by"] = [str(row.holder or "") for row, _ in rows]
     if state == "dead":
         columns["died"] = [in_words(row.at, row.now) for row, _ in rows]
     if state == "recurring":

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from redisson_dq._log import Log
+from redisson_dq._redis.introducing import own_process
 from redisson_dq.cli.frame import say
 from redisson_dq.cli.worker.loading import AnyWorker, LoadError, load
 from redisson_dq.cli.worker.logs import set_up
@@ -205,6 +206,8 @@ def main(told: dict[str, Any]) -> int:
     supervisor = socket.socket(fileno=told["socket"])
     # Programs that the handlers start must not keep it open.
     supervisor.set_inheritable(False)
+    # Leases and connections tell whose they are by the same bytes.
+    own_process(bytes.fromhex(told["owner"]))
     try:
         worker = load(told["target"], told["url"], told["redisson_config"])
     except LoadError as error:

@@ -14,6 +14,7 @@ from redisson_dq.observing import Buried
 from redisson_dq.requests.checks import check_count
 from redisson_dq.requests.inner.open_queue import OpenQueue
 from redisson_dq.wire.calls import LeaseKeys
+from redisson_dq.wire.envelope import Envelope
 from redisson_dq.wire.keys import DeadKeys
 from redisson_dq.wire.lease_source import LeaseSource
 
@@ -34,6 +35,8 @@ class LeasedSide(OpenQueue[T]):
 
     #: Whether a value that leaves the queue makes room in it.
     bounded = False
+    #: The client's, by whose first bytes others know whose a lease is (:attr:`LeaseSource.owner`).
+    owner = b""
     #: A value that is given back waits for at least so many us.
     back_after_us = 0
 
@@ -71,6 +74,8 @@ class LeasedSide(OpenQueue[T]):
                 visible,
                 self.delivery_limit,
                 self.back_after_us,
+                # A shorter id has no room for it.
+                self.owner if self.options.envelope is Envelope.CURRENT else b"",
                 clock=self.options.clock,
                 tell_buried=self._tell_buried,
             )

@@ -1,0 +1,121 @@
+"""The clients that are connected, by ``CLIENT LIST``, and which of them holds a value in flight."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+import attrs
+
+from redisson_dq.errors import RedisReplyError
+from redisson_dq.wire.request import Request
+
+if TYPE_CHECKING:
+    from redisson_dq import Client
+
+__all__ = ["ClientRow", "Holder", "client_rows", "holder_of", "row_of"]
+
+_NAMED = re.compile(r"(?:(.*)/)?redisson-dq/([^/]+)/([^/]+)/([^/]+)(?:/(.*))?$")
+# So many hex digits of its client begin the id of a lease, which has as many bytes in the current format.
+_DIGITS, _BYTES = 8, 10
+
+
+@attrs.frozen(kw_only=True)
+class ClientRow:
+    """One row of CLIENT LIST. All but the fields are known of a connection of this library.
+
+    ``process`` is host and process id as in ``web-1:4242``. It is empty of an older version. ``title`` is the name that
+    the user gave, or empty.
+    """
+
+    fields: dict[str, str]
+    version: str | None = None
+    client: str | None = None
+    role: str | None = None
+    queue: str | None = None
+    process: str = ""
+    title: str = ""
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether this library made the connection."""
+        return self.version is not None
+
+    @property
+    def is_blocked(self) -> bool:
+        """Whether the connection waits in a blocking command."""
+        return "b" in self.fields.get("flags", "")
+
+    @property
+    def listens(self) -> bool:
+        """Whether the connection has subscribed to a channel."""
+        return int(self.fields.get("sub", "0")) + int(self.fields.get("psub", "0")) > 0
+
+    @property
+    def command(self) -> str:
+        """Its last command."""
+        return self.fields.get("cmd", "")
+
+
+@attrs.frozen(kw_only=True)
+class Holder:
+    """The client that has a value in flight. ``process`` is empty where the client is not connected any more."""
+
+    client: str
+    process: str = ""
+    title: str = ""
+    address: str = ""
+
+    def __str__(self) -> str:
+        if not self.address:
+            return f"{self.client}, not connected"
+        return f"{self.process or self.address}{f' ({self.title})' if self.title else ''}"
+
+
+def row_of(fields: dict[str, str]) -> ClientRow:
+    """A row of CLIENT LIST by its fields."""
+    met = _NAMED.match(fields.get("name", ""))
+    if met is None:
+        return ClientRow(fields=fields)
+    title, version, name, role, queue = met.groups()
+    client, _, process = name.partition("@")
+    return ClientRow(
+        fields=fields,
+        version=version,
+        client=client,
+        role=role,
+        queue=None if queue is None else unquote(queue),
+        process=unquote(process),
+        title=unquote(title or ""),
+    )
+
+
+def client_rows(client: Client) -> list[ClientRow]:
+    """The connections of all masters. Empty where the user may not see them. Raises RedisConnectionError."""
+    connections = client.runtime.connections
+    request: Request[Any] = Request(words=("CLIENT", "LIST"), types={"": ""}, parse=lambda reply: reply)
+    rows: list[ClientRow] = []
+    for node in connections.masters():
+        try:
+            reply = connections.run(request, node=node)
+        except RedisReplyError:
+            return []
+        lines = reply.decode(errors="replace").splitlines()
+        rows += [row_of(dict(pair.partition("=")[::2] for pair in line.split(" "))) for line in lines]
+    return rows
+
+
+def holder_of(rows: Iterable[ClientRow], lease: str) -> Holder | None:
+    """The client that has the lease with this id in hex. None where nobody can tell, as for an older version."""
+    if len(lease) != 2 * _BYTES:
+        return None
+    of_client, all_tell, any_row = lease[:_DIGITS], True, False
+    for row in rows:
+        any_row = True
+        if row.client is not None and row.client.startswith(of_client):
+            address = row.fields.get("addr", "")
+            return Holder(client=row.client, process=row.process, title=row.title, address=address)
+        all_tell = all_tell and (not row.is_ours or bool(row.process))
+    return Holder(client=of_client) if any_row and all_tell else None

@@ -1,0 +1,111 @@
+"""Each value in flight names the process that has it, and since when: on the command line and on the pages."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import redisson_dq
+from redisson_dq.browsing import browse, find_row
+from redisson_dq.cli._main import main
+from redisson_dq.codecs import StringCodec
+from redisson_dq.embedded import EmbeddedServer
+from redisson_dq.web.masks import Masks
+from redisson_dq.web.queue import ConnectedClients
+from redisson_dq.web.queue import queue as queue_view
+from tests.conftest import PATIENCE, PROGRAMS, eventually, moving
+from tests.flavours import Flavour
+
+HERE = f"{socket.gethostname()}:{os.getpid()}"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[EmbeddedServer]:
+    with EmbeddedServer(program=PROGRAMS["redis"]()) as made:
+        yield made
+
+
+def document(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
+    capsys.readouterr()
+    assert main(list(words)) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_list_and_show_name_the_process(
+    flavour: Flavour, server: EmbeddedServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    holder = flavour.client(server.url, redis_options={"client_name": "shop-api"}, codec=StringCodec())
+    with redisson_dq.connect(server.url, codec=StringCodec()) as looking:
+        delayed, queue = holder.delayed_queue("orders"), holder.blocking_queue("orders")
+        delayed.offer("a", 0.001, id=flavour.name)
+        delivery = queue.receive(timeout=PATIENCE, visibility_timeout=600)
+        assert delivery.value == "a"
+        url = ("--url", server.url)
+        (item,) = document(capsys, "list", "orders", "--state", "in-flight", "--json", *url)["items"]
+        assert item["holder"] == {
+            "client": holder.runtime.connections.client,
+            "name": "shop-api",
+            "host": socket.gethostname(),
+            "pid": os.getpid(),
+            "address": item["holder"]["address"],
+            "connected": True,
+        }
+        # By the id of the lease, and by that of its offer.
+        for name in (item["id"], flavour.name):
+            row = find_row(looking, "orders", name)
+            assert row is not None
+            assert str(row.holder) == f"{HERE} (shop-api)"
+            assert row.at is not None
+        for filter, count in ((f"holder ~ '{os.getpid()}'", 1), ("holder ~ 'nowhere'", 0), ("held < 1h", 1)):
+            words = ("list", "orders", "--state", "in-flight", "--filter", filter, "--json", *url)
+            assert len(document(capsys, *words)["items"]) == count
+        assert main(["list", "orders", "--state", "in-flight", *url]) == 0
+        shown = capsys.readouterr().out
+        assert "held by" in shown
+        assert f"{HERE} (shop-api)" in shown
+        assert main(["show", "orders", item["id"], *url]) == 0
+        assert HERE in capsys.readouterr().out
+        holder.close()
+        eventually(lambda: (row := find_row(looking, "orders", item["id"])) and not row.holder.address)
+        (row,) = browse(looking, "orders", "in-flight").rows
+        assert str(row.holder).endswith("not connected")
+        assert main(["release", "orders", item["id"], "--yes", *url]) == 0
+        assert looking.blocking_queue("orders").take() == "a"
+
+
+def test_the_page_names_those_of_this_queue_alone(server: EmbeddedServer) -> None:
+    with (
+        redisson_dq.connect(server.url) as looking,
+        redisson_dq.connect(server.url) as ours,
+        redisson_dq.connect(server.url) as theirs,
+    ):
+        moving(ours.delayed_queue("here"))
+        moving(theirs.delayed_queue("elsewhere"))
+        admin = ours.runtime.connections
+
+        def listeners() -> list[Any]:
+            clients = ConnectedClients(looking)
+            view = queue_view(looking, "here", Masks(()), clients, seen=None, report=None)
+            return list(view.listeners)
+
+        (one,) = eventually(lambda: [each for each in listeners() if each.client] or None)
+        assert (one.client, one.process, one.is_certain) == (admin.client, HERE, True)
+
+
+def test_a_fork_and_its_parent_have_other_leases() -> None:
+    from redisson_dq.wire import lease_source
+
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if not pid:
+        os.write(writing, next(lease_source._calls).to_bytes(8, "big"))
+        os._exit(0)
+    os.waitpid(pid, 0)
+    assert int.from_bytes(os.read(reading, 8), "big") != next(lease_source._calls)
+    os.close(reading)
+    os.close(writing)
