@@ -79,6 +79,10 @@ class QueueStats:
     """How many values are due and have not been moved. When it lasts, nobody moves the queue, or it is paused."""
     in_flight: int = 0
     """How many values receivers hold."""
+    last_received: datetime | None = None
+    """When one of them was last received. It is told while values are ready: where it is long ago, consumers hang or
+    are gone. Of many leases 50 are looked at from either end.
+    """
     dead: int = 0
     """How many dead letters there are."""
     undecodable: int = 0

@@ -20,7 +20,7 @@ from redisson_dq._redis.errors import is_passing
 from redisson_dq._redis.sending import async_send, pack
 from redisson_dq._version import __version__
 
-__all__ = ["COMMANDS", "Introduction", "async_introduce", "introduce", "name_of_client", "own_process"]
+__all__ = ["COMMANDS", "Introduction", "async_introduce", "introduce", "name_of_client", "own_leases", "own_process"]
 
 _LIBRARY = "redisson-dq"
 #: The role of a connection of the pool.
@@ -44,6 +44,16 @@ def own_process(owner: bytes) -> None:
     _owner = owner
 
 
+# By the names of clients: "+" and the beginning of the ids of their leases, where these are not those of the client.
+_owners: dict[str, str] = {}
+
+
+def own_leases(client: str, owner: bytes) -> None:
+    """Lets the connections that a client makes from now on tell that its leases are those of this owner."""
+    if owner and not client.startswith(owner.hex()):
+        _owners[client] = f"+{owner.hex()}"
+
+
 def name_of_client() -> str:
     """A name for a new client: 16 hex digits, by which the server and the scripts tell it from others."""
     return (_owner + secrets.token_bytes(8))[:8].hex()
@@ -64,7 +74,7 @@ class Introduction:
 
     def words(self, role: str, queue: str) -> dict[str, tuple[str, ...]]:
         """The commands to send when a connection has been made, by their purpose."""
-        where = f"{self._client}@{_told(socket.gethostname())}:{os.getpid()}"
+        where = f"{self._client}{_owners.get(self._client, '')}@{_told(socket.gethostname())}:{os.getpid()}"
         name = f"{self._before}{_LIBRARY}/{_told(__version__)}/{where}/{role}"
         if queue:
             name += f"/{_told(queue)}"

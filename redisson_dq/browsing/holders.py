@@ -15,7 +15,7 @@ from redisson_dq.wire.request import Request
 if TYPE_CHECKING:
     from redisson_dq import Client
 
-__all__ = ["ClientRow", "Holder", "client_rows", "holder_of", "row_of"]
+__all__ = ["ClientRow", "LeaseHolder", "client_rows", "holder_of", "row_of"]
 
 _NAMED = re.compile(r"(?:(.*)/)?redisson-dq/([^/]+)/([^/]+)/([^/]+)(?:/(.*))?$")
 # So many hex digits of its client begin the id of a lease, which has as many bytes in the current format.
@@ -26,8 +26,8 @@ _DIGITS, _BYTES = 8, 10
 class ClientRow:
     """One row of CLIENT LIST. All but the fields are known of a connection of this library.
 
-    ``process`` is host and process id as in ``web-1:4242``. It is empty of an older version. ``title`` is the name that
-    the user gave, or empty.
+    ``process`` is host and process id as in ``web-1:4242``. It is empty of an older version. ``owner`` begins the ids
+    of its leases where the client does not. ``title`` is the name that the user gave, or empty.
     """
 
     fields: dict[str, str]
@@ -36,6 +36,7 @@ class ClientRow:
     role: str | None = None
     queue: str | None = None
     process: str = ""
+    owner: str = ""
     title: str = ""
 
     @property
@@ -60,7 +61,7 @@ class ClientRow:
 
 
 @attrs.frozen(kw_only=True)
-class Holder:
+class LeaseHolder:
     """The client that has a value in flight. ``process`` is empty where the client is not connected any more."""
 
     client: str
@@ -80,7 +81,8 @@ def row_of(fields: dict[str, str]) -> ClientRow:
     if met is None:
         return ClientRow(fields=fields)
     title, version, name, role, queue = met.groups()
-    client, _, process = name.partition("@")
+    names, _, process = name.partition("@")
+    client, _, owner = names.partition("+")
     return ClientRow(
         fields=fields,
         version=version,
@@ -88,6 +90,7 @@ def row_of(fields: dict[str, str]) -> ClientRow:
         role=role,
         queue=None if queue is None else unquote(queue),
         process=unquote(process),
+        owner=owner,
         title=unquote(title or ""),
     )
 
@@ -107,15 +110,15 @@ def client_rows(client: Client) -> list[ClientRow]:
     return rows
 
 
-def holder_of(rows: Iterable[ClientRow], lease: str) -> Holder | None:
+def holder_of(rows: Iterable[ClientRow], lease: str) -> LeaseHolder | None:
     """The client that has the lease with this id in hex. None where nobody can tell, as for an older version."""
     if len(lease) != 2 * _BYTES:
         return None
     of_client, all_tell, any_row = lease[:_DIGITS], True, False
     for row in rows:
         any_row = True
-        if row.client is not None and row.client.startswith(of_client):
+        if row.client is not None and of_client in (row.client[:_DIGITS], row.owner):
             address = row.fields.get("addr", "")
-            return Holder(client=row.client, process=row.process, title=row.title, address=address)
+            return LeaseHolder(client=row.client, process=row.process, title=row.title, address=address)
         all_tell = all_tell and (not row.is_ours or bool(row.process))
-    return Holder(client=of_client) if any_row and all_tell else None
+    return LeaseHolder(client=of_client) if any_row and all_tell else None

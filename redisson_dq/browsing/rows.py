@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 import attrs
 
 from redisson_dq._times import from_ms, from_optional_ms
-from redisson_dq.browsing.holders import Holder
+from redisson_dq.browsing.holders import LeaseHolder
 from redisson_dq.errors import EnvelopeError
 from redisson_dq.items import item_id
 from redisson_dq.wire.envelope import Quarantined, unwrap
@@ -65,7 +65,7 @@ class SeenItem:
     every: str = ""
     entry_id: str = ""
     context: Mapping[str, str] = attrs.field(factory=dict)
-    holder: Holder | None = None
+    holder: LeaseHolder | None = None
 
     def has_id(self, ids: frozenset[str]) -> bool:
         """Whether one of these ids names it: the id of its offer, the made one, or the hex id of its entry."""

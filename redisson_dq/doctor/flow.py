@@ -2,22 +2,24 @@
 
 Each symptom belongs to one check. An overdue item belongs to the check of its cause, where that is known:
 ``key-types``, ``paused``, ``nobody-moves`` or ``name-mapper``, ``quarantine``, ``mixed-envelopes``, ``leases-stuck``.
-Else it belongs to ``overdue``. Values that nobody takes belong to ``nobody-consumes`` without any consumer, to
-``worker`` where one of ours is connected and holds nothing, and to ``ready-backlog`` else.
+Else it belongs to ``overdue``. Values that nobody takes belong to ``nobody-consumes`` without any consumer that is
+connected, to ``worker`` where one of ours is connected and does not get on, and to ``ready-backlog`` else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
+from typing import Any
 
 from redisson_dq._shell import command_line
 from redisson_dq._texts import counted
+from redisson_dq.browsing.holders import ClientRow
 from redisson_dq.doctor.facts import Looked
 from redisson_dq.doctor.findings import CannotRun, Finding, Severity, redis_cli
-from redisson_dq.doctor.sight import Sight
+from redisson_dq.doctor.sight import Gone, Sight
 from redisson_dq.errors import EnvelopeError
-from redisson_dq.wire.calls import Entry
+from redisson_dq.wire.calls import Entry, SampledHolder
 from redisson_dq.wire.commands import whole_ms
 from redisson_dq.wire.envelope import unwrap
 
@@ -41,6 +43,12 @@ _GRACE_S = 5.0
 _HELD_S, _HELD_BY_NOBODY_S = 3600.0, 60.0
 # So many ready values are a backlog.
 _BACKLOG = 1000
+# Consumers that have taken nothing for so many seconds while values are ready, and tell nothing of it, may hang.
+_SILENT_S = 300.0
+# So many leases are named in a command.
+_MOST_RELEASED = 20
+# The evidence in the note of a worker.
+_OF_NOTES = ("handler", "host", "pid", "client", "running", "since_s", "patience_s", "stack")
 _TAKES = {
     *("blpop", "brpop", "blmove", "brpoplpush", "blmpop", "lpop", "rpop", "lmove", "rpoplpush", "lmpop"),
 }
@@ -156,7 +164,7 @@ def _untaken(sight: Sight) -> Iterator[Looked]:
         again = sight.looked_again.get(queue.raw)
         if not queue.figures.ready or again is None or again.figures.ready < queue.figures.ready:
             continue
-        if sight.sources_of_letters(queue):
+        if sight.has_letters_alone(queue):
             # A list of dead letters has no consumer.
             continue
         first = queue.sampled.ready[:1]
@@ -165,14 +173,12 @@ def _untaken(sight: Sight) -> Iterator[Looked]:
 
 
 def _owner_of_untaken(sight: Sight, queue: Looked) -> str:
-    ours = [
-        row
-        for row in sight.clients
-        if (row.role == "receiver" and row.queue in (queue.raw, queue.name)) or row.role == "lookout"
-    ]
-    if queue.figures.in_flight and sight.has_clients_of_ours:
-        # Redisson has no leases. So some client of ours has received values.
-        return "ready-backlog"
+    """The check that values belong to which nobody takes. It asks who receives, not whether something is in flight."""
+    if _stalled(queue):
+        return "worker"
+    if _has_living_holders(sight, queue):
+        return "worker" if _is_silent(queue) else "ready-backlog"
+    ours = [row for row in sight.clients if row.role == "lookout" or _receives(row, queue)]
     if any(row.role == "receiver" for row in ours):
         return "worker"
     # A client that waits in a blocking command waits for another queue: here it would have been served.
@@ -180,16 +186,47 @@ def _owner_of_untaken(sight: Sight, queue: Looked) -> str:
     return "ready-backlog" if ours or others else "nobody-consumes"
 
 
+def _receives(row: ClientRow, queue: Looked) -> bool:
+    return row.role == "receiver" and row.queue in (queue.raw, queue.name)
+
+
+def _stalled(queue: Looked) -> list[Mapping[str, Any]]:
+    """The notes of workers whose handlers settle nothing for longer than their usual time."""
+    return [note for note in queue.sampled.notes if note["since_s"] > note["patience_s"]]
+
+
+def _has_living_holders(sight: Sight, queue: Looked) -> bool:
+    """Whether a client that is connected may have one of the values in flight."""
+    if not queue.figures.in_flight:
+        return False
+    return any(sight.holder_of(each.ids[0]) is not Gone for each in queue.sampled.holders) or (
+        not queue.sampled.holders and sight.has_clients_of_ours
+    )
+
+
+def _is_silent(queue: Looked) -> bool:
+    """Whether holders have taken nothing for long, and none of them tells that it takes its usual time."""
+    last_ms = queue.sampled.received_last_ms
+    return last_ms is not None and not queue.sampled.notes and queue.now_ms - last_ms > _SILENT_S * 1000
+
+
+def _gone(sight: Sight, queue: Looked) -> list[SampledHolder]:
+    """The holders of leases that are not connected any more."""
+    return [each for each in queue.sampled.holders if sight.holder_of(each.ids[0]) is Gone]
+
+
 def nobody_consumes(sight: Sight) -> Iterator[Finding]:
     """Where values are ready, a consumer takes them."""
     for queue in _untaken(sight):
         if _owner_of_untaken(sight, queue) == "nobody-consumes" and not is_elsewhere(sight, queue):
+            held = queue.figures.in_flight
+            dead = f"; {counted(held, 'value is', 'values are')} held by clients that are gone" if held else ""
             yield queue.finding(
                 check="nobody-consumes",
                 severity=Severity.PROBLEM,
                 text=counted(queue.figures.ready, "value is", "values are")
-                + " ready, and no consumer is connected that takes them",
-                evidence={"ready": queue.figures.ready, "in_flight": 0, "consumers": 0},
+                + f" ready, and no consumer is connected that takes them{dead}",
+                evidence={"ready": queue.figures.ready, "in_flight": held, "consumers": 0},
                 shown_by=redis_cli("LLEN", queue.keys.ready),
                 commands=(queue.command("peek"), "# start the service that consumes the queue"),
             )
@@ -198,24 +235,56 @@ def nobody_consumes(sight: Sight) -> Iterator[Finding]:
 def worker(sight: Sight) -> Iterator[Finding]:
     """A worker of ours that is connected takes the values that are ready."""
     for queue in _untaken(sight):
-        if _owner_of_untaken(sight, queue) == "worker":
+        if _owner_of_untaken(sight, queue) != "worker":
+            continue
+        ready = counted(queue.figures.ready, "value is", "values are") + " ready, and "
+        evidence = {"ready": queue.figures.ready, "in_flight": queue.figures.in_flight}
+        held = queue.command("list", "--state", "in-flight")
+        if notes := _stalled(queue):
+            yield from (_of_stalled(queue, note, ready, evidence, held) for note in notes)
+        elif _has_living_holders(sight, queue) and _is_silent(queue):
+            since = round((queue.now_ms - (queue.sampled.received_last_ms or 0)) / 1000)
+            names = sorted({str(sight.holder_of(each.ids[0]) or each.client) for each in queue.sampled.holders})
+            yield queue.finding(
+                check="worker",
+                severity=Severity.WARNING,
+                text=f"{ready}{counted(queue.figures.in_flight, 'value is', 'values are')} held, and for {since} s "
+                "the consumers have settled none and taken none",
+                evidence={**evidence, "since_s": since, "holders": names},
+                shown_by=redis_cli("ZRANGE", queue.keys.leases, 0, 9, "WITHSCORES"),
+                commands=(held, "# look at the stack of the process that holds them, and restart it"),
+            )
+        else:
             names = sorted({row.client or "" for row in sight.clients if row.queue in (queue.raw, queue.name)})
             yield queue.finding(
                 check="worker",
                 severity=Severity.PROBLEM,
-                text=counted(queue.figures.ready, "value is", "values are")
-                + " ready, and the consumers that are connected take none",
-                evidence={"ready": queue.figures.ready, "in_flight": 0, "clients": names},
+                text=f"{ready}the consumers that are connected take none",
+                evidence={**evidence, "clients": names},
                 shown_by=redis_cli("CLIENT", "LIST"),
                 commands=("# where the worker runs: redisson-dq worker MODULE:WORKER --check", "# restart the worker"),
             )
+
+
+def _of_stalled(queue: Looked, note: Mapping[str, Any], ready: str, evidence: Mapping[str, Any], held: str) -> Finding:
+    where = f"{note.get('pid')} of {note.get('host')}"
+    stack = str(note.get("stack", "")).strip()
+    return queue.finding(
+        check="worker",
+        severity=Severity.PROBLEM,
+        text=f"{ready}{note.get('handler')} in process {where} has settled none for {note['since_s']:.0f} s: it hangs"
+        + (f", at {stack.splitlines()[-1].strip()}" if stack else ""),
+        evidence={**evidence, **{name: note.get(name) for name in _OF_NOTES}},
+        shown_by=redis_cli("HGETALL", queue.keys.alarm),
+        commands=(held, f"# restart process {where}, and give the call that it waits for a timeout"),
+    )
 
 
 def ready_backlog(sight: Sight) -> Iterator[Finding]:
     """Ready values are few, as consumers keep up."""
     owned = {queue.raw for queue in _untaken(sight) if _owner_of_untaken(sight, queue) != "ready-backlog"}
     for queue in sight.queues:
-        is_owned = queue.raw in owned or is_elsewhere(sight, queue) or sight.sources_of_letters(queue)
+        is_owned = queue.raw in owned or is_elsewhere(sight, queue) or sight.has_letters_alone(queue)
         if queue.figures.ready >= _BACKLOG and not is_owned:
             yield queue.finding(
                 check="ready-backlog",
@@ -258,22 +327,11 @@ def leases_stuck(sight: Sight) -> Iterator[Finding]:
                 shown_by=redis_cli("ZCOUNT", queue.keys.leases, "-inf", queue.now_ms),
                 commands=(queue.command("move"),),
             )
-        elif sampled.held_since_ms is not None and sampled.held_id is not None:
+        elif gone := [each for each in _gone(sight, queue) if queue.now_ms - each.since_ms > _HELD_BY_NOBODY_S * 1000]:
+            yield _of_gone(queue, gone, is_all=len(gone) == len(sampled.holders) and sampled.leases <= 100)
+        if sampled.held_since_ms is not None and sampled.held_id is not None:
             held = timedelta(milliseconds=queue.now_ms - sampled.held_since_ms).total_seconds()
-            if held > _HELD_BY_NOBODY_S and _nobody_holds(sight):
-                yield queue.finding(
-                    check="leases-stuck",
-                    severity=Severity.WARNING,
-                    text=counted(figures.in_flight, "value is", "values are")
-                    + " held, and no client is connected that could ack them",
-                    evidence={"held_s": round(held), "in_flight": figures.in_flight, "clients": 0},
-                    shown_by=redis_cli("CLIENT", "LIST"),
-                    commands=(
-                        queue.command("list", "--state", "in-flight"),
-                        queue.command("release", "--all", "--yes"),
-                    ),
-                )
-            elif held > _HELD_S:
+            if held > _HELD_S and sight.holder_of(sampled.held_id) is not Gone:
                 sampled_of = {} if sampled.leases <= 100 else {"sampled": f"100 of {sampled.leases}"}
                 yield queue.finding(
                     check="leases-stuck",
@@ -288,12 +346,28 @@ def leases_stuck(sight: Sight) -> Iterator[Finding]:
                 )
 
 
-def _nobody_holds(sight: Sight) -> bool:
-    """Whether no client of ours is connected. False where Redis does not tell."""
-    try:
-        return not sight.has_clients_of_ours
-    except CannotRun:
-        return False
+def _of_gone(queue: Looked, gone: Sequence[SampledHolder], *, is_all: bool) -> Finding:
+    """Values that are held by clients which are not connected, so nobody can ack them."""
+    count, since_ms = sum(each.count for each in gone), min(each.since_ms for each in gone)
+    ids = [id.hex() for each in gone for id in each.ids]
+    return queue.finding(
+        check="leases-stuck",
+        severity=Severity.WARNING,
+        text=counted(count, "value is", "values are") + " held, and no client is connected that could ack them",
+        evidence={
+            "held_s": round((queue.now_ms - since_ms) / 1000),
+            "held": count,
+            "in_flight": queue.figures.in_flight,
+            "clients": [each.client for each in gone],
+        },
+        shown_by=redis_cli("CLIENT", "LIST"),
+        commands=(
+            queue.command("list", "--state", "in-flight"),
+            queue.command("release", "--all", "--yes")
+            if is_all
+            else command_line("release", [queue.whole, *ids[:_MOST_RELEASED]], ["--yes"]),
+        ),
+    )
 
 
 def recurring(sight: Sight) -> Iterator[Finding]:

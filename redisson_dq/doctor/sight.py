@@ -15,7 +15,7 @@ from redisson_dq._sync.client import Client
 from redisson_dq._sync.connecting.asking import outcomes, timed
 from redisson_dq._texts import nearest
 from redisson_dq._times import machine_us
-from redisson_dq.browsing.holders import ClientRow, row_of
+from redisson_dq.browsing.holders import ClientRow, LeaseHolder, holder_of, row_of
 from redisson_dq.codecs.base import Codec
 from redisson_dq.doctor.facts import Looked, Node, Scanned, fields_of
 from redisson_dq.doctor.findings import CannotRun
@@ -28,7 +28,7 @@ from redisson_dq.wire.names import CHANNELS, KEYS, names_of, unmapping
 from redisson_dq.wire.partitions import whole_of
 from redisson_dq.wire.request import Request
 
-__all__ = ["MOST_NAMED", "Sight"]
+__all__ = ["MOST_NAMED", "Gone", "Sight"]
 
 T = TypeVar("T")
 
@@ -43,6 +43,10 @@ _LETTERS = 20
 MOST_NAMED = 5
 # Between the two looks at queues with ready values, in seconds.
 _BETWEEN_LOOKS = 0.25
+
+
+class Gone:
+    """Stands for a client that has values in flight and is not connected."""
 
 
 class Sight:
@@ -128,6 +132,19 @@ class Sight:
     def has_clients_of_ours(self) -> bool:
         """Whether a client of this library is connected."""
         return any(row.is_ours for row in self.clients)
+
+    def holder_of(self, lease: bytes) -> LeaseHolder | type[Gone] | None:
+        """The client that has this lease; :class:`Gone` where it is not connected, None where nobody can tell.
+
+        Without any client of this library nobody can ack a value.
+        """
+        try:
+            found = holder_of(self.clients, lease.hex())
+            if found is None:
+                return None if self.has_clients_of_ours else Gone
+        except CannotRun:
+            return None
+        return found if found.address else Gone
 
     @property
     def slow_log(self) -> list[tuple[Node, list[Any]]]:
@@ -316,6 +333,10 @@ class Sight:
         self.refused = refused
         return looked
 
+    def has_letters_alone(self, queue: Looked) -> bool:
+        """Whether the first ready values of this queue are all dead letters of others."""
+        return bool(self.sources_of_letters(queue)) and self._kept[f"letters alone in {queue.raw}"]
+
     def sources_of_letters(self, queue: Looked) -> list[str]:
         """The queues whose dead letters are the ready values of this one, as ``dead_letter=`` names it."""
         return self._once(f"letters in {queue.raw}", lambda: self._sources(queue))
@@ -326,6 +347,7 @@ class Sight:
         keys = LeaseKeys(queue=queue.keys, dead=DeadKeys.of(queue.raw))
         letters = self.connections.run(calls.dead_letters(keys, 0, _LETTERS - 1))
         raws = sorted({each.source for each in letters} - {"", queue.raw})
+        self._kept[f"letters alone in {queue.raw}"] = all(each.source in raws for each in letters)
         wholes = [(self.name_of(raw), whole_of(self.name_of(raw), self._options.name_mapper)) for raw in raws]
         return sorted({name if whole is None else whole[0] for name, whole in wholes})
 

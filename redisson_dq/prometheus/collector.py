@@ -276,12 +276,18 @@ def _families(found: _Scrape) -> Iterable[Metric]:
     yield gauge(
         "overdue_oldest_seconds", [((name,), max(0.0, stats.late_by.total_seconds())) for name, stats in of_queue]
     )
+    yield gauge("last_receipt_seconds", [((name,), _since_receipt(stats)) for name, stats in of_queue])
     yield counter("expired", [((name,), stats.expired) for name, stats in of_queue])
     yield gauge("paused", [((name,), stats.is_paused) for name, stats in of_queue])
     known = [(name, stats.subscribers) for name, stats in of_queue if stats.subscribers is not None]
     yield gauge("subscribers", [((name,), subscribers) for name, subscribers in known])
     yield gauge("mover_known", [((name,), stats.mover is not None) for name, stats in of_queue])
     yield gauge("queues_left_out", [((), found.left_out)])
+
+
+def _since_receipt(stats: QueueStats) -> float:
+    last = stats.last_received
+    return 0.0 if last is None or not stats.ready else max(0.0, (stats.server_time - last).total_seconds())
 
 
 def _states(stats: QueueStats) -> Iterable[tuple[str, int]]:

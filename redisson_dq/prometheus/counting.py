@@ -78,7 +78,7 @@ class OfOneQueue:
         self.transfer_seconds = 0.0
         #: Whether this process moves the queue, or one of its partitions; None: it does not have the queue open.
         self.moves: bool | None = None
-        #: For how many seconds the oldest handling has gone on; None without one.
+        #: For how many seconds the oldest handling has gone on; None: no worker of this process has the queue.
         self.handling_oldest: float | None = None
         #: For how many seconds a handler has not got on; None: no worker of this process has the queue.
         self.stalled: float | None = None

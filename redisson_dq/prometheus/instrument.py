@@ -98,7 +98,8 @@ class Instrument:
     def _add_progress(self, page: dict[str, OfOneQueue], worker: _Employer) -> None:
         """How the handlers of a worker get on."""
         for name in worker.queues if worker.is_running else ():
-            page.setdefault(name, OfOneQueue()).stalled = 0.0
+            found = page.setdefault(name, OfOneQueue())
+            found.stalled = found.handling_oldest = 0.0
         for name, age in worker.handling_for.items():
             page.setdefault(name, OfOneQueue()).handling_oldest = age.total_seconds()
         for stall in worker.problems:

@@ -63,6 +63,13 @@ _add(
     _QUEUE,
     "for how long the first overdue item has been due, on Redis's clock; 0 when none is overdue",
 )
+_add(
+    OF_QUEUES,
+    "last_receipt_seconds",
+    "gauge",
+    _QUEUE,
+    "for how long no value has been received, while values are ready and others are in flight; else 0",
+)
 _add(OF_QUEUES, "expired", "counter", _QUEUE, "items that were too late to be delivered, since the queue was made")
 _add(OF_QUEUES, "paused", "gauge", _QUEUE, "1 while delivery is paused")
 _add(
@@ -104,7 +111,7 @@ _add(
     "handling_oldest_seconds",
     "gauge",
     _QUEUE,
-    "for how long the oldest handling has gone on; missing without one. Of several processes the longest",
+    "for how long the oldest handling has gone on; 0 without one. Of several processes the longest",
 )
 _add(
     OF_PROCESS,

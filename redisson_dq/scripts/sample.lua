@@ -1,6 +1,6 @@
 -- Shows some values and entries of a queue, and compares the two keys of the waiting side. Changes nothing.
 -- Answers to: nothing in Redisson
--- KEYS: ready, timeout, envelopes, leases, deliveries
+-- KEYS: ready, timeout, envelopes, leases, deliveries, alarm
 -- ARGV: how many entries are read of each key, half of them from either end; how many values and entries are shown
 -- RETURN: the server's time in epoch us; ready values; the first and the last entries, each with its due and its kind in turn; names of figures and what is known of each, in turn
 -- COST: O(n + log m), n entries read, 250,000 bytes of each key and one entry more at most; m waiting
@@ -143,9 +143,12 @@ end
 
 -- -- leases ----------------------------------------------------------------------------------------------------------
 
--- The lease that was received first, of those that end first and last.
+-- The leases that were received first and last, of those that end first and last, and those of each holder: of the four
+-- bytes that their ids begin with.
+local MOST_IDS = 20
 if leased and holds(keys.deliveries, 'hash') then
-  local since, oldest
+  local since, oldest, newest
+  local holders, seen = {}, {}
   local now = string.format('(%.0f', now_ms)
   for _, ids in ipairs({
     redis.call('ZRANGEBYSCORE', keys.leases, now, '+inf', 'LIMIT', 0, 50),
@@ -153,14 +156,43 @@ if leased and holds(keys.deliveries, 'hash') then
   }) do
     for _, id in ipairs(ids) do
       local d = parsed(redis.call('HGET', keys.deliveries, id))
-      if d and d.received > 0 and (not since or d.received < since) then
-        since, oldest = d.received, id
+      if d and d.received > 0 and not seen[id] then
+        seen[id] = true
+        if not since or d.received < since then
+          since, oldest = d.received, id
+        end
+        newest = math.max(newest or 0, d.received)
+        -- Only an id of ten bytes begins with those of a client.
+        local name = #id == 10 and string.sub(id, 1, 4) or ''
+        local of = holders[name] or {name, 0, d.received}
+        holders[name] = of
+        of[2], of[3] = of[2] + 1, math.min(of[3], d.received)
+        if #of < 3 + MOST_IDS then
+          of[#of + 1] = id
+        end
       end
     end
+  end
+  for _, of in pairs(holders) do
+    of[3] = string.format('%.0f', of[3])
+    tell('holder', of)
   end
   if since then
     tell('held_since', string.format('%.0f', since))
     tell('held_id', oldest)
+    tell('received_last', string.format('%.0f', newest))
+  end
+end
+
+-- Notes of workers whose handlings go on for long, as far as they are fresh (progress.lua).
+local FRESH = 30000
+if holds(keys.alarm, 'hash') then
+  for i = 0, 15 do
+    local note = redis.call('HGET', keys.alarm, string.format('h%x', i))
+    local at, text = string.match(note or '', '^(%d+) (.*)$')
+    if at and now_ms - tonumber(at) < FRESH then
+      tell('note', text)
+    end
   end
 end
 return {now_us, values, firsts, told}

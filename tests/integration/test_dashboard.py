@@ -93,7 +93,7 @@ def test_every_query_of_the_dashboard_finds_data(url: str, client: Any, admin: A
         eventually(all_have_data, within=60, told=lambda: "\n".join(sorted(missing)))
         (group,) = eventually(lambda: (told(server, "rules") or {}).get("groups"))
         eventually(lambda: {rule["health"] for rule in told(server, "rules")["groups"][0]["rules"]} == {"ok"})
-        assert len(group["rules"]) == 7
+        assert len(group["rules"]) == 8
         names = set(told(server, "label/__name__/values"))
     # Nobody but the tables tells which metrics there are.
     beginning = {name for name in names if name.startswith("redisson_dq_")}

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import re
 import shlex
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +25,10 @@ from redisson_dq.cli._main import main, program
 from redisson_dq.doctor import CHECKS, Report, Status, diagnose
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.wire.keys import QueueKeys
-from tests.conftest import PATIENCE, PROGRAMS, environment
+from redisson_dq.worker import Worker
+from tests.conftest import PATIENCE, PROGRAMS, environment, eventually
 from tests.illnesses import GLOBAL, ILLNESSES, UNDECLARED, Fleet, PythonWriter, well
+from tests.workers.handlers import Gate, running
 
 _READS = ("cmdstat_zscore", "cmdstat_lrange", "cmdstat_zrange", "cmdstat_lindex")
 
@@ -86,9 +91,9 @@ def test_values_whose_receiver_is_gone_are_named_long_before_their_deadline(safe
         assert named(report) == ["leases-stuck", "nobody-consumes"], told(report)
         assert "no client is connected that could ack them" in told(report)
         with redisson_dq.connect(safe_server.url) as client:
-            # A client that is connected may hold it.
+            # Another client is connected, which does not have it.
             assert client.ping()
-            assert named(examined(safe_server.url, "payments")) == []
+            assert named(examined(safe_server.url, "payments")) == ["leases-stuck", "nobody-consumes"]
 
 
 def test_a_ready_value_in_another_codec_is_shown_where_it_stands(safe_server: EmbeddedServer) -> None:
@@ -423,3 +428,94 @@ def test_a_password_stands_in_no_command(fleet: Fleet, capsys: pytest.CaptureFix
     assert "--user svc PUBSUB NUMSUB" in told.out
     assert "REDISCLI_AUTH" in told.out
     assert "set the environment variable REDISSON_DQ_URL" in told.err
+
+
+# -- who receives, whatever is in flight -----------------------------------------------------------------------------
+
+
+@contextmanager
+def consumer_killed_with(url: str, queue: str, values: list[str]) -> Iterator[None]:
+    """A process that received the first value for two hours, and was killed."""
+    code = (
+        "import sys, time, redisson_dq\n"
+        f"client = redisson_dq.connect({url!r})\n"
+        f"queue = client.blocking_queue({queue!r}, transfer=False)\n"
+        f"queue.add_all({values!r})\n"
+        "assert queue.receive(timeout=10, visibility_timeout=7200)\n"
+        "print('held', flush=True)\n"
+        "time.sleep(600)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
+        process.send_signal(signal.SIGKILL)
+    yield
+
+
+def aged(admin: redis.Redis, queue: str, seconds: int) -> None:
+    """Lets all leases of a queue have been received so long ago."""
+    key = QueueKeys.of(queue).deliveries
+    for lease, record in admin.hgetall(key).items():
+        fields = record.split(b" ")
+        fields[4] = b"%d" % (int(fields[4]) - 1000 * seconds)
+        admin.hset(key, lease, b" ".join(fields))
+
+
+def test_a_lease_of_a_dead_consumer_hides_nothing(fleet: Fleet) -> None:
+    server_url, queue = fleet.url, "payments"
+    fleet.listen(queue)
+    with consumer_killed_with(fleet.url, queue, ["held", "a", "b"]):
+        # Another client of this library is connected, and takes nothing from the queue.
+        report = examined(server_url, queue)
+        assert named(report) == ["nobody-consumes"], told(report)
+        assert "1 value is held by clients that are gone" in told(report)
+        aged(fleet.admin, queue, 120)
+        # A value that a living client has is left alone by the remedy for the others.
+        held = fleet.client.blocking_queue(queue).receive(timeout=0, visibility_timeout=600)
+        report = examined(server_url, queue)
+        (finding,) = [each for each in report.findings if each.check == "leases-stuck"]
+        (command,) = [each for each in finding.commands if " release " in each]
+        assert main([*shlex.split(command)[1:], "--url", server_url]) == 0
+        assert held.ack()
+        assert sorted(fleet.client.blocking_queue(queue).read_all()) == ["b", "held"]
+
+
+def test_consumers_that_hold_and_settle_nothing(fleet: Fleet) -> None:
+    queue = "bills"
+    fleet.listen(queue)
+    handle = fleet.client.blocking_queue(queue)
+    handle.add_all(["a", "b"])
+    held = handle.receive(timeout=0, visibility_timeout=3600)
+    assert named(examined(fleet.url, queue)) == []
+    aged(fleet.admin, queue, 400)
+    report = examined(fleet.url, queue)
+    (finding,) = report.findings
+    assert (finding.check, finding.severity.value) == ("worker", "warning")
+    assert str(os.getpid()) in str(finding.evidence["holders"])
+    assert held.ack()
+
+
+@pytest.mark.parametrize("hangs", [True, False])
+def test_a_worker_that_hangs_is_seen_from_elsewhere(fleet: Fleet, hangs: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the note that it leaves in Redis, with its process and its stack. One that is slow by design notes that."""
+    monkeypatch.setattr("redisson_dq._sync.worker.progress._LONG", 0.2)
+    queue, gate = "hanging", Gate()
+    fleet.client.blocking_queue(queue).add_all(["a", "b", "c"])
+    worker = Worker(fleet.client, stalled_after=0.4 if hangs else 300)
+    worker.handler(queue)(lambda value: gate.wait())
+    key = QueueKeys.of(queue).alarm
+    with running(worker, gate):
+        if not hangs:
+            # It looks every 5 s as a rule.
+            monkeypatch.setattr("redisson_dq._sync.worker.progress._EVERY", 0.1)
+        eventually(lambda: any(name.startswith(b"h") for name in fleet.admin.hkeys(key)), within=3 * PATIENCE)
+        if not hangs:
+            aged(fleet.admin, queue, 400)
+            assert named(examined(fleet.url, queue)) == []
+            return
+        report = eventually(lambda: (found := examined(fleet.url, queue)).has_problem and found)
+        assert named(report) == ["worker"], told(report)
+        (finding,) = report.findings
+        assert (finding.evidence["pid"], finding.evidence["host"]) == (os.getpid(), socket.gethostname())
+        assert "gate.wait()" in finding.evidence["stack"]
+        assert "it hangs" in finding.text

@@ -260,7 +260,7 @@ LARGEST = {
     "contains": 16_500,
     "waiting_part": 16_000,
     "redrive": 21_000,
-    "inspect": 19_500,
+    "inspect": 21_000,
     "stats": 11_000,
     "items": 19_000,
     "cancel_recurring": 11_500,

@@ -21,6 +21,7 @@ from redisson_dq._async.worker.settling import Settler
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncMutex, async_finish
 from redisson_dq._concurrency.handler_pools import AsyncHandlerPool
 from redisson_dq._concurrency.layers import Layer
+from redisson_dq._redis.introducing import own_leases
 from redisson_dq.items import Problem
 from redisson_dq.working.handlers import Handler
 from redisson_dq.working.hooks import Hooks
@@ -59,6 +60,7 @@ class Crew:
         self._clock = client.runtime.clock
         self._total = total
         self._owner = owner
+        own_leases(client.runtime.connections.client, owner)
         self._order = order
         self._settings = settings
         self._hooks = hooks

@@ -134,8 +134,8 @@ class ProgressWatch:
             "pid": os.getpid(),
             "handler": post.handler.name,
             "running": len(handlings),
-            "since_s": round(since),
-            "patience_s": round(patience),
+            "since_s": round(since, 1),
+            "patience_s": round(patience, 1),
             "stack": self._stack_of(oldest)[-_MOST_STACK:],
         }
         intakes = list(self._intakes()) if of_all else [oldest.intake]

@@ -14,6 +14,7 @@ from typing import Any
 from redisson_dq._concurrency import BackgroundTask, Mutex, finish
 from redisson_dq._concurrency.handler_pools import HandlerPool
 from redisson_dq._concurrency.layers import Layer
+from redisson_dq._redis.introducing import own_leases
 from redisson_dq._sync.client import Client
 from redisson_dq._sync.moving.arrivals import Arrivals
 from redisson_dq._sync.worker.assigning import Assigner
@@ -62,6 +63,7 @@ class Crew:
         self._clock = client.runtime.clock
         self._total = total
         self._owner = owner
+        own_leases(client.runtime.connections.client, owner)
         self._order = order
         self._settings = settings
         self._hooks = hooks

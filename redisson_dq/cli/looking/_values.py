@@ -125,7 +125,7 @@ def as_fields(row: SeenItem, decoded: DecodedValue) -> ItemFields:
         "attempts": row.attempts,
         "reason": row.reason or None,
         "source": row.source or None,
-        "holder": holder_fields(row),
+        "holder": _holder_fields(row),
         "every": row.every or None,
         "envelope": row.envelope or None,
         "size": row.size,
@@ -138,7 +138,7 @@ def as_fields(row: SeenItem, decoded: DecodedValue) -> ItemFields:
     }
 
 
-def holder_fields(row: SeenItem) -> HolderFields | None:
+def _holder_fields(row: SeenItem) -> HolderFields | None:
     """The client that has a value in flight, for JSON."""
     holder = row.holder
     if holder is None:

@@ -1,6 +1,6 @@
 -- Counts the contents of a queue. A key that holds another type is told of, and counts nothing.
--- KEYS: timeout, channel, settings, mover, leases
--- INCLUDE: count_held, expiry, next_waiting
+-- KEYS: ready, timeout, channel, settings, mover, leases, deliveries
+-- INCLUDE: count_held, expiry, next_waiting, receipts
 
 local SIZES = {
   hash = function(key) return redis.call('HLEN', key) end,
@@ -65,6 +65,14 @@ local function tell_waiting(now_ms, most)
   tell('head', head[2])
   tell('next', next_waiting(head[2], held, gone, now_ms))
   return held, gone, head[1]
+end
+
+-- When a value was last received, where values are ready: consumers that get on are known by that.
+local function tell_receipt(now_ms)
+  if stand(keys.leases, keys.deliveries) and (size_of[keys.ready] or 0) > 0 then
+    local last = last_receipt(now_ms)
+    tell('last_receipt', last and string.format('%.0f', last))
+  end
 end
 
 -- Whether the queue is paused, how many values have expired, which client is the mover.

@@ -30,7 +30,7 @@ from redisson_dq.wire.calls.delayed import (
     waiting_part,
 )
 from redisson_dq.wire.calls.due import Due, DueRange, lease_due, take_due
-from redisson_dq.wire.calls.inspecting import Entry, FoundKey, Inspected, Sampled, inspect, sample, stats
+from redisson_dq.wire.calls.inspecting import Entry, FoundKey, Inspected, Sampled, SampledHolder, inspect, sample, stats
 from redisson_dq.wire.calls.items import Found, Page, Target, cancel, find_item, items, reschedule
 from redisson_dq.wire.calls.leases import (
     LeaseKeys,
@@ -106,6 +106,7 @@ __all__ = [
     "Page",
     "RecurringRow",
     "Sampled",
+    "SampledHolder",
     "Seen",
     "Target",
     "Timeline",

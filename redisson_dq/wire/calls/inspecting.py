@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -13,7 +15,7 @@ from redisson_dq.wire.calls.leases import LeaseKeys, call_with_dead
 from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.request import Request
 
-__all__ = ["Entry", "FoundKey", "Inspected", "Sampled", "inspect", "sample", "stats"]
+__all__ = ["Entry", "FoundKey", "Inspected", "Sampled", "SampledHolder", "inspect", "sample", "stats"]
 
 
 @attrs.frozen(kw_only=True)
@@ -55,12 +57,27 @@ class Entry:
 
 
 @attrs.frozen(kw_only=True)
+class SampledHolder:
+    """The leases of one holder among those that were looked at. ``client`` is the beginning of its client's name.
+
+    It is in hex, and empty where the ids of leases tell none.
+    """
+
+    client: str
+    count: int
+    since_ms: int
+    ids: tuple[bytes, ...]
+
+
+@attrs.frozen(kw_only=True)
 class Sampled:
     """Some values and entries of a queue.
 
     ``kinds`` counts the entries that were read, by their kinds. ``examples`` has one member of each kind.
     ``list_alone`` and ``zset_alone`` count the entries that stand in one of the two keys alone, as far as they were
-    read: all of them where ``is_whole``. ``held_since_ms`` is when the value was received that is held longest.
+    read: all of them where ``is_whole``. ``held_since_ms`` is when the value was received that is held longest, and
+    ``received_last_ms`` when the last one was. ``holders`` have them. ``notes`` are those of workers whose handlings go
+    on for long (``progress.lua``).
     """
 
     now_us: int
@@ -78,6 +95,9 @@ class Sampled:
     alone_in_zset: bytes | None
     held_since_ms: int | None
     held_id: bytes | None
+    received_last_ms: int | None
+    holders: tuple[SampledHolder, ...]
+    notes: tuple[Mapping[str, Any], ...]
 
     @property
     def torn(self) -> tuple[int, int]:
@@ -98,7 +118,8 @@ def sample(keys: QueueKeys, most: int, shown: int) -> Request[Sampled]:
 
 def _sampled(reply: list[Any]) -> Sampled:
     now_us, ready, entries, pairs = reply
-    told = {name.decode(): figure for name, figure in zip(pairs[::2], pairs[1::2], strict=True)}
+    figures = [(name.decode(), figure) for name, figure in zip(pairs[::2], pairs[1::2], strict=True)]
+    told = dict(figures)
     rows = zip(entries[::3], entries[1::3], entries[2::3], strict=True)
     return Sampled(
         now_us=now_us,
@@ -116,7 +137,23 @@ def _sampled(reply: list[Any]) -> Sampled:
         alone_in_zset=told.get("alone_in_zset"),
         held_since_ms=int(told["held_since"]) if "held_since" in told else None,
         held_id=told.get("held_id"),
+        received_last_ms=int(told["received_last"]) if "received_last" in told else None,
+        holders=tuple(
+            SampledHolder(client=client.hex(), count=count, since_ms=int(since), ids=tuple(ids))
+            for client, count, since, *ids in (figure for name, figure in figures if name == "holder")
+        ),
+        notes=tuple(note for name, figure in figures if name == "note" for note in _note(figure)),
     )
+
+
+def _note(text: bytes) -> Iterator[Mapping[str, Any]]:
+    """A note, where a worker of a form that is known wrote it."""
+    try:
+        note = json.loads(text)
+    except ValueError:
+        return
+    if isinstance(note, dict) and all(isinstance(note.get(name), (int, float)) for name in ("since_s", "patience_s")):
+        yield note
 
 
 def inspect(keys: LeaseKeys) -> Request[Inspected]:

@@ -48,6 +48,7 @@ WELL = {
     'redisson_dq_undecodable_total{queue="orders"}': "3x30",
     'redisson_dq_handling_oldest_seconds{queue="orders"}': "1 0 2 1 1 0 3x24",
     'redisson_dq_stalled_seconds{queue="orders"}': "0x30",
+    'redisson_dq_last_receipt_seconds{queue="orders"}': "0 1 0 2 0x26",
 }
 
 
@@ -76,7 +77,15 @@ REDELIVERIES = 'redisson_dq_redeliveries_total{queue="orders"}'
 STALLED = 'redisson_dq_stalled_seconds{queue="orders"}'
 OLDEST = 'redisson_dq_handling_oldest_seconds{queue="orders"}'
 UNDECODABLE = 'redisson_dq_undecodable_total{queue="orders"}'
-STANDS_STILL = {items("ready"): "5x30", items("in_flight"): "0x30", DELIVERIES: "900x30", REDELIVERIES: "5x30"}
+RECEIPT = 'redisson_dq_last_receipt_seconds{queue="orders"}'
+STANDS_STILL = {
+    items("ready"): "5x30",
+    items("in_flight"): "0x30",
+    DELIVERIES: "900x30",
+    REDELIVERIES: "5x30",
+    OLDEST: "0x30",
+}
+HELD = {items("in_flight"): "1x30", RECEIPT: "0+60x30"}
 
 CASES = [
     Case("nothing is wrong", {}),
@@ -117,6 +126,15 @@ CASES = [
         summary="Nobody consumes orders",
         description="At least 65 values have stood ready for 15 minutes, and none was taken.",
     ),
+    Case(
+        "nobody consumes, and a consumer that is gone holds a value",
+        {**STANDS_STILL, **HELD},
+        "RedissonDQNobodyConsumes",
+        {"state": "ready"},
+        summary="Nobody consumes orders",
+        description="At least 5 values have stood ready for 15 minutes, and none was taken.",
+    ),
+    Case("a handler that is slow by design has values behind it", {**STANDS_STILL, **HELD, OLDEST: "60+60x30"}),
     Case("Java consumes, and the backlog falls", {**STANDS_STILL, items("ready"): "90-2x30"}),
     Case(
         "a handler does not get on",
