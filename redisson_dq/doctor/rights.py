@@ -38,8 +38,9 @@ def rights(sight: Sight) -> Iterator[Finding]:
         if version_of(info) < _TELLS_RIGHTS:
             raise CannotRun("Redis before 7.0 does not tell which rights a user has")
     user = sight.ask("ACL", "WHOAMI").decode()
-    looked = sight.queues
+    looked, only_looks = sight.queues, False
     for queue, missing in _missing(sight, looked):
+        only_looks = only_looks or set(missing) >= _WRITES
         # A user without any right to write only looks.
         if missing and not set(missing) >= _WRITES:
             yield Finding(
@@ -52,7 +53,9 @@ def rights(sight: Sight) -> Iterator[Finding]:
                 commands=(command_line("acl", [queue.whole], ["--role", "mover", "--user", user], of_server=False),),
             )
             break
-    yield from _refused(sight, {key: each.whole for each in looked for key in _all_keys(each.keys)})
+    # An observer may try more than it may do. That harms no service.
+    spared = user if only_looks else None
+    yield from _refused(sight, {key: each.whole for each in looked for key in _all_keys(each.keys)}, spared)
 
 
 def _missing(sight: Sight, queues: Sequence[Looked]) -> Iterator[tuple[Looked, list[str]]]:
@@ -81,7 +84,7 @@ def _all_keys(keys: QueueKeys) -> tuple[str, ...]:
     return keys.ready, keys.timeout, keys.envelopes, keys.channel
 
 
-def _refused(sight: Sight, owners: dict[str, str]) -> Iterator[Finding]:
+def _refused(sight: Sight, owners: dict[str, str], spared: str | None) -> Iterator[Finding]:
     """Refusals of the last hour that are about queues, one for each user and object."""
     told: set[tuple[str, str]] = set()
     for node in sight.nodes:
@@ -94,7 +97,8 @@ def _refused(sight: Sight, owners: dict[str, str]) -> Iterator[Finding]:
             of = {key.decode(): value for key, value in zip(row[::2], row[1::2], strict=True)}
             reason, what, who = (of[name].decode(errors="replace") for name in ("reason", "object", "username"))
             is_ours = what in owners or (reason == "command" and what.lower() in _OF_QUEUES)
-            if not is_ours or what.lower() in _LOOKS or float(of["age-seconds"]) > RECENTLY_S or (who, what) in told:
+            is_old = float(of["age-seconds"]) > RECENTLY_S
+            if who == spared or not is_ours or what.lower() in _LOOKS or is_old or (who, what) in told:
                 continue
             told.add((who, what))
             # A command alone tells no queue.
@@ -106,5 +110,8 @@ def _refused(sight: Sight, owners: dict[str, str]) -> Iterator[Finding]:
                 queue=owners.get(what),
                 evidence={"user": who, "reason": reason, "object": what, "count": int(of["count"])},
                 shown_by=redis_cli("ACL", "LOG"),
-                commands=(command_line("acl", about, ["--role", "worker", "--user", who], of_server=False),),
+                commands=(
+                    command_line("acl", about, ["--role", "worker", "--user", who], of_server=False),
+                    redis_cli("ACL", "LOG", "RESET"),
+                ),
             )

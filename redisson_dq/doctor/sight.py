@@ -55,6 +55,7 @@ class Sight:
     def __init__(self, client: Client, queues: Iterable[str], codec: Codec | None) -> None:
         self.client = client
         self.connections = client.runtime.connections
+        self.connections.looks()
         self.codec = codec
         self.notes: list[str] = []
         self.refused: dict[str, RedissonDQError] = {}

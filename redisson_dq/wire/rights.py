@@ -21,8 +21,8 @@ __all__ = ["ROLES", "acl_words", "commands_of", "needed_to_move"]
 
 _SENT = re.compile(r"(?:redis\.p?call|in_parts)\('([A-Z]+)'(?:, '([A-Z]+)')?")
 _LOOKS = {"exists", "hexists", "memory|usage", "pubsub|numsub", *(name.lower() for name in READING)}
-# A server before 7.2 does not know these, and refuses an ACL that names them.
-_NEWER = {"client|setinfo": (7, 2), "waitaof": (7, 2)}
+# A server before these versions does not know these commands, and refuses an ACL that names them.
+_NEWER = {"client|setinfo": (7, 2), "waitaof": (7, 2), "eval_ro": (7, 0), "evalsha_ro": (7, 0)}
 
 
 @attrs.frozen(kw_only=True)
@@ -46,7 +46,11 @@ _ROLES = {
     "client": _Duties(
         only_looks=True,
         scripts=("missing_rights", "unknown_commands", "stats", "next_due", "overdue"),
-        plain=(*_CONNECTING, "eval", "evalsha", "script|load", "time", "type", "llen", "exists", "zrange", "zcard"),
+        plain=(
+            *_CONNECTING,
+            *("eval", "evalsha", "eval_ro", "evalsha_ro", "script|load"),
+            *("time", "type", "llen", "exists", "zrange", "zcard"),
+        ),
     ),
     "observer": _Duties(
         scripts=(
@@ -55,7 +59,7 @@ _ROLES = {
             *("browse_dead", "browse_held", "browse_list", "browse_waiting", "due_spans"),
         ),
         plain=(
-            *("eval_ro", "evalsha_ro", "info", "scan", "pubsub|channels", "pubsub|numsub", "client|list", "lrange"),
+            *("info", "scan", "pubsub|channels", "pubsub|numsub", "client|list", "lrange"),
             *("lindex", "llen", "lpos", "get", "hget", "slowlog|get", "acl|whoami", "acl|log", "cluster|info"),
         ),
         includes=("client",),

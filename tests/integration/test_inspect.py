@@ -23,6 +23,7 @@ from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import ArgumentError, ClosedError, RedisReplyError
 from redisson_dq.wire.envelope import Envelope, wrap
 from redisson_dq.wire.keys import DeadKeys, QueueKeys
+from redisson_dq.wire.rights import acl_words
 from tests.cluster import Cluster
 from tests.conftest import ONE_FLAVOUR_BY_DAY, PROGRAMS, eventually
 from tests.flavours import Flavour
@@ -56,8 +57,9 @@ COUNTS = [
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "troubleshooting.md").read_text("utf-8")
 SECTION = PAGE.partition("## What is going on in this queue?")[2].partition("\n## ")[0]
-# The user whom the page makes, without the name and the password.
-PAGE_RULES = tuple(SECTION.partition("ACL SETUSER looker on >secret ")[2].partition("\n")[0].split())
+# The user whom the page names.
+assert "redisson-dq acl --role observer '*'" in SECTION
+PAGE_RULES = tuple(acl_words("observer", ["*"], version=(7, 0)))
 
 
 def counts(found: QueueInspection) -> dict[str, int]:

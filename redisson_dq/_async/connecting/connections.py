@@ -103,6 +103,12 @@ class Connections(Pools):
         #: Short work behind the next offer that succeeds, once. It raises nothing of this library.
         self.behind_next: AsyncWork | None = None
 
+    def looks(self) -> None:
+        """Calls scripts that only read by EVALSHA_RO first. A user who may only read is refused EVALSHA, and the server
+        notes each refusal in ``ACL LOG``.
+        """
+        self._only_looks = True
+
     async def run(
         self,
         request: Request[T],

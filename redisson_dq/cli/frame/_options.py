@@ -79,7 +79,9 @@ class Server:
         if self.timeout is not None:
             options = {"socket_timeout": self.timeout, "socket_connect_timeout": self.timeout, **options}
         # To load the codec of an ordinary client takes longer than Redis does to answer.
-        return unopened(self.url, {"redisson_config": self.redisson_config, "codec": RawValues(), **options})
+        client = unopened(self.url, {"redisson_config": self.redisson_config, "codec": RawValues(), **options})
+        client.runtime.connections.looks()
+        return client
 
 
 def server_choice(url_help: str = f"The server; else the one in the environment variable {_VARIABLE}.") -> _Decorator:
