@@ -455,13 +455,18 @@ def consumer_killed_with(url: str, queue: str, values: list[str]) -> Iterator[No
 def aged(admin: redis.Redis, queue: str, seconds: int) -> None:
     """Lets all leases of a queue have been received so long ago."""
     key = QueueKeys.of(queue).deliveries
-    for lease, record in admin.hgetall(key).items():
+    records: Any = admin.hgetall(key)
+    for lease, record in records.items():
         fields = record.split(b" ")
         fields[4] = b"%d" % (int(fields[4]) - 1000 * seconds)
         admin.hset(key, lease, b" ".join(fields))
 
 
-def test_a_lease_of_a_dead_consumer_hides_nothing(fleet: Fleet) -> None:
+def test_a_lease_of_a_dead_consumer_hides_nothing(
+    fleet: Fleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # An undo file is written where the command runs.
+    monkeypatch.chdir(tmp_path)
     server_url, queue = fleet.url, "payments"
     fleet.listen(queue)
     with consumer_killed_with(fleet.url, queue, ["held", "a", "b"]):
@@ -503,12 +508,13 @@ def test_a_worker_that_hangs_is_seen_from_elsewhere(fleet: Fleet, hangs: bool, m
     fleet.client.blocking_queue(queue).add_all(["a", "b", "c"])
     worker = Worker(fleet.client, stalled_after=0.4 if hangs else 300)
     worker.handler(queue)(lambda value: gate.wait())
+    admin: Any = fleet.admin
     key = QueueKeys.of(queue).alarm
     with running(worker, gate):
         if not hangs:
             # It looks every 5 s as a rule.
             monkeypatch.setattr("redisson_dq._sync.worker.progress._EVERY", 0.1)
-        eventually(lambda: any(name.startswith(b"h") for name in fleet.admin.hkeys(key)), within=3 * PATIENCE)
+        eventually(lambda: any(name.startswith(b"h") for name in admin.hkeys(key)), within=3 * PATIENCE)
         if not hangs:
             aged(fleet.admin, queue, 400)
             assert named(examined(fleet.url, queue)) == []

@@ -6,6 +6,7 @@ import json
 import os
 import socket
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -41,8 +42,14 @@ def document(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
 
 
 def test_list_and_show_name_the_process(
-    flavour: Flavour, server: EmbeddedServer, capsys: pytest.CaptureFixture[str]
+    flavour: Flavour,
+    server: EmbeddedServer,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    # An undo file is written where the command runs.
+    monkeypatch.chdir(tmp_path)
     holder = flavour.client(server.url, redis_options={"client_name": "shop-api"}, codec=StringCodec())
     with redisson_dq.connect(server.url, codec=StringCodec()) as looking:
         delayed, queue = holder.delayed_queue("orders"), holder.blocking_queue("orders")
@@ -75,7 +82,12 @@ def test_list_and_show_name_the_process(
         assert main(["show", "orders", item["id"], *url]) == 0
         assert HERE in capsys.readouterr().out
         holder.close()
-        eventually(lambda: (row := find_row(looking, "orders", item["id"])) and not row.holder.address)
+
+        def is_gone() -> bool:
+            row = find_row(looking, "orders", item["id"])
+            return row is not None and row.holder is not None and not row.holder.address
+
+        eventually(is_gone)
         (row,) = browse(looking, "orders", "in-flight").rows
         assert str(row.holder).endswith("not connected")
         assert main(["release", "orders", item["id"], "--yes", *url]) == 0
