@@ -25,14 +25,14 @@ from redisson_dq.items import Stall
 from redisson_dq.wire import calls
 from redisson_dq.working.post import Post
 
-__all__ = ["ProgressWatch"]
+__all__ = ["EVERY", "LONG", "ProgressWatch"]
 
 logger = Log()
 
-# How often it looks. A handling that takes shorter is never noticed.
-_EVERY = 5.0
-# Redis is asked, and others are told, of handlings without a change for so many seconds.
-_LONG = 60.0
+#: How often it looks. A handling that takes shorter is never noticed.
+EVERY = 5.0
+#: Redis is asked, and others are told, of handlings without a change for so many seconds.
+LONG = 60.0
 # An event loop that stands still for so many seconds is reported.
 _STILL = 15.0
 # So many queues are asked about in one look, and so much of a stack is noted in Redis.
@@ -81,7 +81,7 @@ class ProgressWatch:
         self._stalls = {}
 
     def _run(self) -> None:
-        seconds = self._clock.every(min(_EVERY, self._default / 4))
+        seconds = self._clock.every(min(EVERY, self._default / 4))
         while not self._ends:
             self._changed.off()
             self._changed.wait(seconds)
@@ -113,7 +113,7 @@ class ProgressWatch:
             patience = post.usual.patience(handler.timeout, self._default)
             # Of a limit other processes may have the slots.
             is_taken = is_full or post.running >= handler.concurrency or handler.admission is not None
-            if is_taken and since > min(patience, _LONG):
+            if is_taken and since > min(patience, LONG):
                 waiting = self._waiting(post, handlings, since, patience, now, of_all=is_full)
                 if waiting and since > patience:
                     stalls[post] = self._stall(post, handlings, since, waiting)
