@@ -261,7 +261,7 @@ LARGEST = {
     "waiting_part": 16_000,
     "redrive": 21_000,
     "inspect": 21_000,
-    "stats": 11_000,
+    "stats": 15_500,
     "items": 19_000,
     "cancel_recurring": 11_500,
     "read_waiting": 12_500,
@@ -269,7 +269,7 @@ LARGEST = {
     "find_item": 19_500,
     "peek": 13_000,
     "purge_dead": 15_000,
-    "sample": 12_000,
+    "sample": 14_000,
 }
 LARGE = 9_000
 
