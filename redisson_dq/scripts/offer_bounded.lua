@@ -5,13 +5,14 @@
 -- RETURN: 1 if added, 0 if there is no room, -1 if the capacity was never set
 -- COST: O(n), n values
 -- INCLUDE: clock, capacity, change_room, parts, need, announce
-if redis.call('EXISTS', keys.capacity) == 0 then
+local said = redis.call('GET', keys.capacity)
+if not said then
   redis.pcall('HDEL', keys.settings, 'capacity', 'short')
   return reply_with(-1)
 end
 redis.call('LLEN', keys.ready)
-need({'RPUSH', 'SET'})
-local room = room_now()
+need({'RPUSH'})
+local room = room_in(said)
 if not room or room < #ARGV then
   local _, now_ms = server_time()
   room = missing_room_made(room, now_ms)

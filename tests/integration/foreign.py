@@ -13,6 +13,7 @@ from redisson_dq.wire.calls.mending import Aside, Met
 from redisson_dq.wire.envelope import Envelope, wrap
 from redisson_dq.wire.keys import PREFIXES, DeadKeys, QueueKeys
 from redisson_dq.wire.request import Request
+from tests.unit.test_scripts import REQUESTS
 
 __all__ = [
     *("GARBAGE", "KEYS", "LEASES", "OWN"),
@@ -140,7 +141,10 @@ _WAITING = (b"later", b"lean")
 
 
 def requests(leased: dict[bytes, bytes]) -> dict[str, Request[Any]]:
-    """A call of each script that finds something to do in the queue of :func:`there`, which gives the argument."""
+    """A call of each script that finds something to do in the queue of :func:`there`, which gives the argument.
+
+    A script that is not named here is called as in the test of the headers.
+    """
     acked, held, named, failed, rejected = (leased.get(each, b"0" * 10) for each in _IDS)
     met = [
         Met(
@@ -158,6 +162,7 @@ def requests(leased: dict[bytes, bytes]) -> dict[str, Request[Any]]:
     ]
     limits = [calls.LimitWords(id=LIMIT, slots=1, tokens=5, per_us=HOUR_US, size=5)]
     return {
+        **REQUESTS,
         "ack": calls.ack(LEASES, [acked, named], list),
         "ack_and_receive": calls.ack_and_receive(LEASES, SYSTEM, CURRENT, b"together", 5, HOUR_US, [acked], list),
         "admit": calls.admit(LEASES, SYSTEM, CURRENT, b"admitnow", 5, HOUR_US, 10, limits, seen),
@@ -167,10 +172,7 @@ def requests(leased: dict[bytes, bytes]) -> dict[str, Request[Any]]:
         "browse_list": calls.browse_list(KEYS.quarantine, 0, 9, 256),
         "browse_waiting": calls.browse_waiting(KEYS, None, 9, 256),
         "cancel": calls.cancel(LEASES, NAMED, 1000),
-        "cancel_recurring": calls.cancel_recurring(KEYS, "daily"),
-        "clear": calls.clear(KEYS),
         "contains": calls.contains(KEYS, [b"later"], b""),
-        "contains_ready": calls.contains_ready(KEYS, [b"back"]),
         "copy": calls.copy(two, "replace", ""),
         "dead_letters": calls.dead_letters(LEASES, 0, 9),
         "due_spans": calls.due_spans(KEYS, [1_700_000_000_000, 1_900_000_060_000], shown=100, head=256),
@@ -180,12 +182,7 @@ def requests(leased: dict[bytes, bytes]) -> dict[str, Request[Any]]:
         "extend": calls.extend(LEASES, [held, named], HOUR_US),
         "find_item": calls.find_item(LEASES, NAMED),
         "give_back": calls.give_back(LEASES, CURRENT, [held, named], counted=True, limit=9, nonce=b"givenback"),
-        "hand_over": calls.hand_over(KEYS, "other"),
         "hold": calls.hold(LEASES, held, KEYS.fence, True),
-        "in_flight": calls.in_flight(KEYS, 0, 9),
-        "in_flight_size": calls.in_flight_size(KEYS),
-        "inspect": calls.inspect(LEASES),
-        "items": calls.items(KEYS, "due", 0, 9),
         "lease_due": calls.lease_due(LEASES, SYSTEM, CURRENT, b"leasedue", HOUR_US, 10, due, 1000),
         "memory": calls.memory(every),
         "mend": calls.mend(LEASES, b"mendthis", "by", 5000, 1000, met),
@@ -195,31 +192,20 @@ def requests(leased: dict[bytes, bytes]) -> dict[str, Request[Any]]:
         ),
         "mend_find": calls.mend_find(LEASES, NAMED, 1000),
         "mend_letters": calls.mend_letters(LEASES, [(digest(b"rejected"), 0)]),
-        "mend_walk": calls.mend_walk(KEYS, b""),
-        "missing_rights": calls.missing_rights(["orders"], ["LLEN", "MEMORY USAGE"]),
         "move": _when_full(commands.move(KEYS.ready, "{orders}:bills", "first", "last")),
         "move_bounded": calls.move_bounded(KEYS, "{orders}:bills", "last", "first"),
-        "next_due": calls.next_due(KEYS),
         "offer": calls.offer(KEYS, CURRENT, "5", b"value"),
         "offer_all": calls.offer_all(KEYS, CURRENT, [5.0], [b"value"]),
-        "offer_bounded": calls.offer_bounded(KEYS, [b"value"]),
         "offer_in_context": calls.offer_in_context(KEYS, CURRENT, [5.0], [b"value"], b"{}"),
         "offer_item": _offer_named("5", b"value", b"waits"),
-        "overdue": calls.overdue(KEYS),
         "page": calls.page(KEYS.leases, None, 5),
-        "peek": calls.peek(KEYS, 5),
         "persist": calls.persist(every),
-        "poll": calls.poll(KEYS, 3),
         "poll_last_to": calls.poll_last_to(KEYS, "{orders}:bills"),
-        "progress": calls.progress(KEYS, "6b0fa1f2a27ef2b3", "{}"),
-        "purge_dead": calls.purge_dead(LEASES, None, 5, 1000),
         "push": _when_full(commands.set_aside(KEYS.undecodable, [b"value"])),
         "put_back": calls.put_back(KEYS, b"putback1", b"", "first", [b"value"]),
         "put_back_bounded": calls.put_back_bounded(KEYS, b"putback2", b"", "first", [b"value"]),
-        "read_waiting": calls.read_waiting(KEYS, 0, -1),
         "receive": calls.receive(LEASES, SYSTEM, CURRENT, b"received", 5, HOUR_US, 10, list),
         "recur": calls.recur(KEYS, CURRENT, "daily", '{"v":1}', b"value", 5),
-        "recurring": calls.recurring(KEYS, 0, 9),
         "redrive": calls.redrive(LEASES, None, 5),
         "reject": calls.reject(LEASES, [held, named], "why"),
         "release": calls.release(KEYS, b"released", b"", 1),
@@ -228,25 +214,16 @@ def requests(leased: dict[bytes, bytes]) -> dict[str, Request[Any]]:
         "rename": calls.rename(two, "always", ""),
         "reschedule": calls.reschedule(LEASES, NAMED, "5", 1000, CURRENT),
         "restore": calls.restore({KEYS.ready: "list"}, "replace", 0, "", [_dump_of_one()]),
-        "resume": calls.resume(KEYS),
-        "return_arrivals": calls.return_arrivals(KEYS, 5),
         "run_command": calls.run_command(commands.length_of(KEYS.ready)),
-        "sample": calls.sample(KEYS, 200, 10),
-        "set_capacity": calls.set_capacity(KEYS, 5),
-        "size": calls.size(KEYS),
-        "stats": calls.stats(LEASES),
         "take_bounded": calls.take_bounded(KEYS, "poll", (5,), list),
         "take_due": calls.take_due(KEYS, due, 1000),
-        "tidy": calls.tidy(KEYS),
         "time_to_live": calls.time_to_live(every),
-        "timeline": calls.timeline(KEYS, [1000, 60_000]),
         "transfer": calls.transfer(KEYS, 100, 1000, "client", cluster=False),
         "unmend": calls.unmend(KEYS, b"unmended", "cancel", 1000, [(met[0], "")]),
         "unmend_aside": calls.unmend_aside(
             LEASES, b"unasided", "dead", "redrive", [Aside(element=b"failed", id=failed)]
         ),
         "unrelease": calls.unrelease(KEYS, b"unleased", [(failed, 2_000_000_000_000, b"", b"failed")]),
-        "waiting_part": calls.waiting_part(KEYS, b""),
     }
 
 

@@ -9,7 +9,6 @@ import pytest
 import redis
 
 from redisson_dq.embedded import EmbeddedServer
-from redisson_dq.scripts.script import names
 from redisson_dq.wire import calls
 from redisson_dq.wire.request import Request
 from tests.conftest import by_night, eventually
@@ -54,10 +53,6 @@ def kinds(number: int, amount: str) -> list[str]:
     """By day one kind for each script and key, by turns."""
     every = list(GARBAGE)
     return every if amount == "each" else [every[number % len(every)]]
-
-
-def test_each_script_has_a_call_here() -> None:
-    assert sorted(REQUESTS) == names()
 
 
 @pytest.mark.parametrize("amount", ["one", by_night("each")])

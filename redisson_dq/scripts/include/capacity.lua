@@ -55,9 +55,11 @@ local function missing_room_made(room, now_ms)
     redis.pcall('HSET', keys.settings, 'short', string.format('%.0f %.0f', math.min(since, now_ms), least))
     return room
   end
-  room = room and room + least or math.max(0, missing)
-  redis.call('SET', keys.capacity, string.format('%.0f', room))
+  local made = string.format('%.0f', room and room + least or math.max(0, missing))
+  if redis.pcall('SET', keys.capacity, made).err then
+    return room
+  end
   redis.pcall('HDEL', keys.settings, 'short')
-  announce(keys.capacity_channel, string.format('%.0f', room))
-  return room
+  announce(keys.capacity_channel, made)
+  return tonumber(made)
 end
