@@ -51,7 +51,8 @@ class ServerAddress:
         self._is_node = is_node
         #: The number that connections are given when they are made. One with a smaller number is over.
         self.number = 0
-        self._mutex = threading.Lock()
+        # A signal handler that closes the client may find its own thread inside.
+        self._mutex = threading.RLock()
         self._pauses = Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
         self._left_at = self._rests_until = float("-inf")
         # Why no connection could be made at the last try, and when the next one may follow.
@@ -134,6 +135,10 @@ class ServerAddress:
 
 def _again(error: Exception) -> Exception:
     """The same error, as another exception: one that is raised again and again would collect tracebacks."""
-    made = copy.copy(error)
+    try:
+        made = copy.copy(error)
+    except TypeError:
+        # Its class wants other arguments than it keeps.
+        made = Disconnected(str(error))
     made.__cause__, made.__context__ = error.__cause__, None
     return made.with_traceback(None)

@@ -322,7 +322,7 @@ _PARTS: dict[str, _Part] = {
 
 
 @ONE_FLAVOUR_BY_DAY
-@pytest.mark.parametrize(("part", "answer"), thinned(_PARTS, _ANSWERS, of=6))
+@pytest.mark.parametrize(("part", "answer"), thinned(_PARTS, _ANSWERS, of=14))
 def test_each_part_goes_on_at_the_new_server(flavour: Flavour, name: Name, part: str, answer: str) -> None:
     _PARTS[part](flavour, name, _ANSWERS[answer])
 

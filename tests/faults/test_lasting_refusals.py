@@ -22,7 +22,7 @@ from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.testing.faults._commands import Command, Trap, Where
 from redisson_dq.wire.keys import QueueKeys
-from tests.conftest import ONE_FLAVOUR_BY_DAY, eventually, moving, thinned
+from tests.conftest import ONE_FLAVOUR_BY_DAY, eventually, moving
 from tests.faults.gate import Gate
 from tests.faults.world import World
 from tests.flavours import Flavour
@@ -30,7 +30,7 @@ from tests.workers.handlers import running
 
 # The pauses have grown after so many seconds. What comes in the seconds behind them is counted.
 _GROWN, _COUNTED = 4.0, 4.0
-# Of one client with one part, in a second. A user's call on many queues asks each of them.
+# Of one client with one part, in a second. Calls and workers on many queues ask each of them.
 _CONNECTIONS, _COMMANDS = 2.0, 15.0
 
 _HOST = "redis.invalid"
@@ -284,7 +284,13 @@ _PARTS: dict[str, _Begins] = {
     "renewal": _renewal,
 }
 
-_CALLS_ON_MANY = ("many queues", "receive of many queues")
+# These had the most logins a second.
+_BY_DAY = {
+    ("receive that failed", "wrong password"),
+    ("worker", "user disabled"),
+    ("receive of many that failed", "no right to keys"),
+}
+_ON_MANY = ("many queues", "receive of many queues", "worker of many")
 
 
 @contextmanager
@@ -298,7 +304,14 @@ def _begun(flavour: Flavour, part: str) -> Iterator[tuple[Place, Callable[[], ob
 
 
 @ONE_FLAVOUR_BY_DAY
-@pytest.mark.parametrize(("part", "refusal"), thinned(_PARTS, _REFUSALS, of=6))
+@pytest.mark.parametrize(
+    ("part", "refusal"),
+    [
+        pytest.param(part, refusal, marks=() if (part, refusal) in _BY_DAY else pytest.mark.nightly)
+        for part in _PARTS
+        for refusal in _REFUSALS
+    ],
+)
 def test_it_costs_little_and_ends_soon(flavour: Flavour, part: str, refusal: str) -> None:
     with _begun(flavour, part) as (place, goes_on):
         eventually(lambda: place.admin.info("clients")["blocked_clients"] or place.admin.pubsub_channels())
@@ -313,7 +326,7 @@ def test_it_costs_little_and_ends_soon(flavour: Flavour, part: str, refusal: str
         refuses(place, False)
         eventually(lambda: _offers(place))
         eventually(goes_on)
-        asked = _MANY if part in _CALLS_ON_MANY else 1
+        asked = _MANY if part in _ON_MANY else 1
         assert told[0] <= _CONNECTIONS * asked
         assert told[1] <= _COMMANDS * asked
 
