@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
 import secrets
 import stat
@@ -26,7 +25,7 @@ from redisson_dq.cli.frame import (
 if TYPE_CHECKING:
     from redisson_dq.web import Basic, Token
 
-__all__ = ["command", "config_of"]
+__all__ = ["command"]
 
 _VARIABLE = "REDISSON_DQ_DASHBOARD_TOKEN"
 _COLORS = ("gray", "red", "orange", "yellow", "green", "teal", "blue", "purple", "pink")
@@ -51,6 +50,7 @@ _COLORS = ("gray", "red", "orange", "yellow", "green", "teal", "blue", "purple",
 @click.option("--allow-writes", is_flag=True, help="Let users with the right act on items. Needs --auth.")
 @click.option("--auth", metavar="HOW", help="Who may do what: token, basic:FILE, or MODULE:FUNCTION.")
 @click.option("--allow-host", "hosts", metavar="NAME", multiple=True, help="A host name by which browsers come.")
+@click.option("--proxy", "proxies", metavar="ADDRESS", multiple=True, help="A proxy whose X-Forwarded-* headers count.")
 @click.option("--root-path", metavar="PATH", default="", help="The path below which a proxy serves the pages.")
 @click.option("--name", metavar="TEXT", default="", help="The environment, shown as a badge: production.")
 @click.option("--color", type=click.Choice(_COLORS), default="gray", help="The colour of the badge (gray).")
@@ -66,6 +66,7 @@ def command(
     allow_writes: bool,
     auth: str | None,
     hosts: tuple[str, ...],
+    proxies: tuple[str, ...],
     root_path: str,
     name: str,
     color: str,
@@ -81,11 +82,14 @@ def command(
 
         from redisson_dq.web import app
         from redisson_dq.web.guard import is_loopback
+        from redisson_dq.web.serving import config_of
     except ModuleNotFoundError as error:
         missing = error.name or "a package"
         raise RedissonDQError(f"dashboard: {missing} is missing: pip install starlette jinja2 uvicorn") from error
-    if auth is None and (allow_writes or not is_loopback(host)):
-        why = "--allow-writes" if allow_writes else f"--host {host}"
+    far = next((each for each in hosts if not is_loopback(each)), None)
+    if auth is None and (allow_writes or proxies or far or not is_loopback(host)):
+        why = "--allow-writes" if allow_writes else "--proxy" if proxies else f"--host {host}"
+        why = f"--allow-host {far}" if far and not allow_writes else why
         raise click.UsageError(f"{why} needs --auth: token, basic:FILE, or MODULE:FUNCTION")
     load_classes(classes)
     fields = [each for text in masks for each in text.split(",")]
@@ -101,39 +105,13 @@ def command(
             masks=fields,
             undo_dir=undo_dir,
         )
-        _serve(uvicorn, made, host, port, root_path)
+        _serve(uvicorn, config_of(made, host, port, root_path, proxies))
     return 0
 
 
-def config_of(made: Any, host: str, port: int, root_path: str = "") -> Any:
-    """The settings of uvicorn for the application."""
-    import uvicorn
-
-    config = uvicorn.Config(
-        made,
-        host=host,
-        port=port,
-        root_path=root_path.rstrip("/"),
-        # It bounds the size of headers. Another one that is installed may not.
-        http="h11",
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        # Streams never end by themselves.
-        timeout_graceful_shutdown=1,
-    )
-    logging.getLogger("uvicorn.error").addFilter(_is_news)
-    return config
-
-
-def _is_news(record: logging.LogRecord) -> bool:
-    """Whether a line of uvicorn is one for the log. A tab that does not read is dropped amid its stream: no error."""
-    return "without completing response" not in str(record.msg)
-
-
-def _serve(uvicorn: Any, made: Any, host: str, port: int, root_path: str) -> None:
+def _serve(uvicorn: Any, config: Any) -> None:
     """Serves until SIGTERM or Ctrl-C."""
-    server = uvicorn.Server(config_of(made, host, port, root_path))
+    server = uvicorn.Server(config)
     startup = server.startup
 
     async def announced(*args: Any, **options: Any) -> None:

@@ -12,6 +12,8 @@ view-model. ``templates/<view>.html`` shows it, and so does its JSON.
 - ``application.py`` is the Starlette application, with the table of all routes. ``routing.py`` has one route and one
   request. ``views.py`` carries out the routes. ``dashboard.py`` has the parts that they share.
 - ``frame.py`` is the frame of all pages, with the templates.
+- ``serving.py`` is the port of the command, with its bounds. ``logins.py`` knows sessions and wrong passwords.
+  ``lines.py`` is the log of actions, logins and refusals.
 - ``guard.py`` checks hosts and origins, and sends the headers of every answer. ``access.py`` knows users and rights.
 - ``fleet.py``, ``queue.py``, ``timeline.py``, ``items.py``, ``item.py``, ``doctor.py``, ``actions.py`` are the views.
 - ``snapshots.py`` looks at all queues once a second at most, and ``live.py`` tells all tabs of it.

@@ -23,8 +23,21 @@ from starlette.requests import HTTPConnection
 
 from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError
+from redisson_dq.web.lines import audit, in_one_line
+from redisson_dq.web.logins import Attempts, Sessions
 
-__all__ = ["RIGHTS", "Access", "Right", "Authorize", "Basic", "AccessRefused", "Token", "User", "cookie_name"]
+__all__ = [
+    "RIGHTS",
+    "Access",
+    "Right",
+    "Authorize",
+    "Basic",
+    "AccessRefused",
+    "Token",
+    "User",
+    "address_of",
+    "cookie_name",
+]
 
 #: A right. Each brings those before it along.
 Right = Literal["view", "mend", "purge"]
@@ -47,9 +60,14 @@ def cookie_name(request: HTTPConnection) -> str:
 class AccessRefused(Exception):
     """A request is not allowed. ``status`` is 401 where nobody has logged in, else 403; ``hint`` says what helps."""
 
-    def __init__(self, status: int, text: str, hint: str = "") -> None:
+    def __init__(self, status: int, text: str, hint: str = "", *, retry_after: int = 0) -> None:
         super().__init__(text)
-        self.status, self.hint = status, hint
+        self.status, self.hint, self.retry_after = status, hint, retry_after
+
+
+def address_of(request: HTTPConnection) -> str:
+    """The address of a client, as the server tells it. A proxy that was named has told it."""
+    return "?" if request.client is None else request.client.host
 
 
 @attrs.frozen
@@ -128,6 +146,7 @@ class Access:
         *,
         allow_writes: bool,
         reached: Callable[[str], Sequence[str | None]] = lambda name: (name,),
+        now: Callable[[], float] = lambda: 0.0,
     ) -> None:
         """``reached`` gives the names of the queues whose keys a queue has. A user needs a right to all of them.
 
@@ -140,6 +159,7 @@ class Access:
         self.auth = auth
         self.allow_writes = allow_writes
         self._reached = reached
+        self.sessions, self.attempts = Sessions(now), Attempts(now)
         self._secret = secrets.token_bytes(32)
 
     # -- users -------------------------------------------------------------------------------------------------------
@@ -160,21 +180,37 @@ class Access:
     def _has_token(self, request: HTTPConnection, auth: Token) -> bool:
         scheme, _, given = request.headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer":
-            return self.is_token(given.strip())
-        return hmac.compare_digest(request.cookies.get(cookie_name(request), "").encode(), self.session.encode())
+            return self.is_token(request, given.strip())
+        return self.sessions.has(request.cookies.get(cookie_name(request), ""))
 
-    def is_token(self, given: str) -> bool:
-        """Whether this is the token. It takes as long for any text."""
+    def is_token(self, request: HTTPConnection, given: str) -> bool:
+        """Whether this is the token. It takes as long for any text. Raises AccessRefused after wrong ones."""
         assert isinstance(self.auth, Token)
-        return hmac.compare_digest(given.encode(errors="replace"), self.auth.token.encode())
+        is_right = hmac.compare_digest(given.encode(errors="replace"), self.auth.token.encode())
+        return self._judged(request, "token", is_right)
 
-    @property
-    def session(self) -> str:
-        """The cookie of a browser that has given the token."""
-        return self._signed("session")
+    def _judged(self, request: HTTPConnection, user: str, is_right: bool) -> bool:
+        """Counts a right or wrong password of a user, by the address too. Raises AccessRefused after wrong ones."""
+        address = address_of(request)
+        pause = self.attempts.pause(address, user)
+        if pause:
+            raise AccessRefused(429, "too many wrong passwords", f"Try again in {pause} seconds.", retry_after=pause)
+        if is_right:
+            self.attempts.succeeded(address, user)
+            return True
+        count = self.attempts.failed(address, user)
+        # An unknown name may be a password, in the wrong field.
+        known = user == "token" or (isinstance(self.auth, Basic) and user in self.auth.accounts)
+        audit.warning(
+            "login refused: a wrong password of %s, from %s, %d in a row",
+            in_one_line(repr(user)) if known else "an unknown user", in_one_line(address), count,
+        )  # fmt: skip
+        return False
 
     def _basic_user(self, request: HTTPConnection, auth: Basic) -> User:
         scheme, _, given = request.headers.get("authorization", "").partition(" ")
+        if not given:
+            raise AccessRefused(401, "log in with a name and a password")
         try:
             name, _, password = base64.b64decode(given if scheme.lower() == "basic" else "").decode().partition(":")
         except ValueError:
@@ -185,7 +221,9 @@ class Access:
             password.encode(), (account.password if account else secrets.token_hex()).encode()
         )
         if account is None or not is_right:
+            self._judged(request, name, False)
             raise AccessRefused(401, "log in with a name and a password")
+        self._judged(request, name, True)
         return User(name)
 
     # -- rights ------------------------------------------------------------------------------------------------------
@@ -224,6 +262,13 @@ class Access:
             covers = _covers(account.right, action)
             return [covers and (each is None or fnmatch.fnmatchcase(each, account.pattern)) for each in queues]
         return await self._asked(auth, request, action, queues)
+
+    def sees_all(self, user: User) -> bool:
+        """Whether a user may see all queues, those too that nobody has named yet. A function is asked for each."""
+        auth = self.auth
+        if isinstance(auth, Basic):
+            return auth.accounts[user.name].pattern == "*"
+        return auth is None or isinstance(auth, Token)
 
     async def rights(self, request: HTTPConnection, user: User, queue: str | None) -> frozenset[Right]:
         """All rights of a user over a queue, or over all queues."""

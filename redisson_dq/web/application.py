@@ -81,7 +81,12 @@ def app(
         raise ArgumentError(f"color= is one of {', '.join(COLORS)}, not {shown(color)}")
     if names not in ("plain", "any"):
         raise ArgumentError(f"names= is 'plain' or 'any', not {shown(names)}")
-    access = Access(auth, allow_writes=allow_writes, reached=functools.partial(queues_reached, mapper=mapper))
+    access = Access(
+        auth,
+        allow_writes=allow_writes,
+        reached=functools.partial(queues_reached, mapper=mapper),
+        now=opened.runtime.connections.clock.monotonic,
+    )
     dashboard = Dashboard(
         opened, access, Masks(masks), name=name, color=color, undo_dir=undo_dir, is_plain=names == "plain"
     )

@@ -7,7 +7,7 @@ import functools
 import shutil
 import tempfile
 import weakref
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,10 +21,11 @@ from redisson_dq._sync.client import Client
 from redisson_dq._times import from_us, machine_us
 from redisson_dq._version import __version__
 from redisson_dq.errors import ArgumentError, RedissonDQError
-from redisson_dq.web.access import Access, AccessRefused, Basic, Right, Token, User
+from redisson_dq.web.access import Access, AccessRefused, Basic, Right, Token, User, address_of
 from redisson_dq.web.deeds import Deeds
 from redisson_dq.web.doctor import FleetDoctor
 from redisson_dq.web.frame import Site, Trouble, environment, trouble_of
+from redisson_dq.web.lines import audit, in_one_line
 from redisson_dq.web.live import Live
 from redisson_dq.web.masks import Masks
 from redisson_dq.web.paths import Links, text_of
@@ -142,6 +143,14 @@ class Dashboard:
             raise AccessRefused(403, "the form is old, or not one of this dashboard: load its page again")
         return form
 
+    async def seen_by(self, asked: WebRequest, names: Iterable[str]) -> Collection[str] | None:
+        """Of these queues, and those that were seen, the ones that the user may see; None for all that there may be."""
+        if self.access.sees_all(asked.user):
+            return None
+        known = sorted({*names, *(each.name for each in self.snapshots.queues())})
+        found = await self.allowed(asked, known)
+        return None if callable(self.access.auth) and len(found) == len(known) else found
+
     async def allowed(self, asked: WebRequest, names: list[str]) -> Collection[str]:
         """Of these queues the ones that the user may see."""
         may = await self.access.may(asked.request, asked.user, "view", names)
@@ -197,22 +206,26 @@ class Dashboard:
             user = await self.access.check(request, user, page.right, queue)
             rights = await self.access.rights(request, user, queue)
         query = dict(request.query_params)
-        return WebRequest(request=request, user=user, rights=rights, queue=queue, links=links, query=query)
+        return WebRequest(
+            request=request, user=user, rights=rights, queue=queue, links=links, query=query, is_open=page.is_open
+        )
 
     async def _shown(self, template: str, view: Any, asked: WebRequest, status: int = 200) -> Response:
         if asked.query.get("format") == "json":
             return Response(json_bytes(view), status, media_type="application/json")
-        site = self._frame(asked.request, asked.user, asked.rights)
+        site = self._frame(asked.request, None if asked.is_open else asked.user, asked.rights)
         text = await self.run(self._templates.get_template(template).render, view=view, site=site, links=asked.links)
         return _page(text, status)
 
-    def _frame(self, request: Request, user: User, rights: frozenset[str]) -> Site:
+    def _frame(self, request: Request, known: User | None, rights: frozenset[str]) -> Site:
+        user = known or User("")
         root = str(request.scope.get("root_path", "")).rstrip("/")
         return Site(
             name=self._name,
             color=self._color,
-            where=str(self.client.runtime.connections.where),
-            version=__version__,
+            # Nobody learns of the server before the login.
+            where="" if known is None else str(self.client.runtime.connections.where),
+            version="" if known is None else __version__,
             user="" if self.access.auth is None else user.name,
             can_log_out=isinstance(self.access.auth, Token) and bool(user.name),
             allow_writes=self.access.allow_writes,
@@ -226,6 +239,8 @@ class Dashboard:
     # -- errors ------------------------------------------------------------------------------------------------------
 
     def _refused(self, error: AccessRefused, request: Request, links: Links) -> Response:
+        if request.method == "POST":
+            audit.warning("refused from %s: %s", in_one_line(address_of(request)), in_one_line(str(error)))
         wants_page = "text/html" in request.headers.get("accept", "") and request.query_params.get("format") != "json"
         if error.status == 401 and isinstance(self.access.auth, Token) and wants_page and request.method == "GET":
             path = str(request.scope["path"]).removeprefix(links.root) or "/"
@@ -233,28 +248,30 @@ class Dashboard:
             return RedirectResponse(links.login(next=f"{path}?{query}" if query else path), 303)
         trouble = Trouble(
             status=error.status,
-            title="Log in first" if error.status == 401 else "Not allowed",
+            title={401: "Log in first", 429: "Wait before you try again"}.get(error.status, "Not allowed"),
             text=str(error),
             hint=error.hint,
         )
-        answer = self._failed(trouble, request, links)
+        answer = self._failed(trouble, request, links, is_known=error.status not in (401, 429))
+        if error.retry_after:
+            answer.headers["retry-after"] = str(error.retry_after)
         if error.status == 401:
             scheme = "Basic" if isinstance(self.access.auth, Basic) else "Bearer"
             answer.headers["www-authenticate"] = f'{scheme} realm="redisson-dq", charset="UTF-8"'
         return answer
 
-    def _known(self, request: Request) -> User:
+    def _known(self, request: Request) -> User | None:
         """The user of a request that failed, who may be nobody."""
         try:
             return self.access.user_of(request)
         except AccessRefused:
-            return User("")
+            return None
 
-    def _failed(self, trouble: Trouble, request: Request, links: Links) -> Response:
+    def _failed(self, trouble: Trouble, request: Request, links: Links, *, is_known: bool = True) -> Response:
         headers = {"retry-after": "2"} if trouble.is_away else None
         if request.query_params.get("format") == "json":
             return Response(json_bytes(trouble), trouble.status, headers, "application/json")
-        site = self._frame(request, self._known(request), frozenset())
+        site = self._frame(request, self._known(request) if is_known else None, frozenset())
         # Where an address or a form of a queue was wrong, its page goes on.
         queue = text_of(request.path_params.get("queue", "")) if trouble.status in (400, 404) else ""
         text = self._templates.get_template("error.html").render(view=trouble, site=site, links=links, queue=queue)

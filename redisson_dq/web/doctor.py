@@ -15,10 +15,15 @@ from redisson_dq.doctor import CHECKS, Finding, Report, Result, diagnose
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.web.masks import Masks
 
-__all__ = ["CheckRow", "DoctorView", "FleetDoctor", "doctor"]
+__all__ = ["CheckRow", "DoctorView", "FleetDoctor", "doctor", "seen_findings"]
 
 logger = Log()
 
+# Findings of these checks are about servers, and name no queue. Those of others may name any: its channel, its keys.
+_OF_SERVERS = frozenset(
+    ("connection", "server-version", "commands", "eviction", "persistence", "memory", "replication", "clock")
+)
+_ELSEWHERE = "something was found whose details name queues that are not yours: {}"
 # A page has so many findings, so that it stays small.
 _MOST_FINDINGS = 100
 
@@ -99,7 +104,7 @@ def doctor(state: FleetDoctor, allowed: Collection[str] | None) -> DoctorView:
         return DoctorView(
             at=None, is_running=state.is_running, checks=(), findings=(), notes=(), problems=0, warnings=0
         )
-    seen = [each for each in report.findings if allowed is None or each.queue is None or each.queue in allowed]
+    seen = seen_findings(report, allowed)
     # The queues with the most items that are late come first.
     seen.sort(key=lambda each: (each.severity != "problem", -each.evidence.get("overdue", 0)))
     problems = sum(each.severity == "problem" for each in seen)
@@ -108,11 +113,32 @@ def doctor(state: FleetDoctor, allowed: Collection[str] | None) -> DoctorView:
         is_running=state.is_running,
         checks=tuple(_checks(report.results, seen, allowed)),
         findings=tuple(seen[:_MOST_FINDINGS]),
-        notes=report.notes,
+        notes=report.notes if allowed is None else (),
         problems=problems,
         warnings=len(seen) - problems,
         left_out=max(0, len(seen) - _MOST_FINDINGS),
     )
+
+
+def seen_findings(report: Report, allowed: Collection[str] | None) -> list[Finding]:
+    """The findings that a user may see. ``allowed`` are the queues that the user may see, or None for all."""
+    if allowed is None:
+        return list(report.findings)
+    found = []
+    for each in report.findings:
+        if each.queue is not None:
+            # Letters of another queue name it.
+            source = each.evidence.get("of") if each.check == "dead-letters" else None
+            if each.queue in allowed and (source is None or source in allowed):
+                found.append(each)
+        elif each.check in _OF_SERVERS:
+            found.append(each)
+        else:
+            text = _ELSEWHERE.format(each.check)
+            bare = attrs.evolve(each, text=text, evidence={}, commands=(), alternatives=0)
+            bare = attrs.evolve(bare, shown_by="redisson-dq doctor")
+            found.append(bare)
+    return found
 
 
 def _checks(results: Sequence[Result], seen: Sequence[Finding], allowed: Collection[str] | None) -> list[CheckRow]:
@@ -126,7 +152,7 @@ def _checks(results: Sequence[Result], seen: Sequence[Finding], allowed: Collect
         status = result.status.value
         if allowed is not None and status in ("problem", "warning"):
             status = worst.get(result.check, "ok")
-        rows.append(
-            CheckRow(id=result.check, status=status, summary=summaries[result.check], reason=result.reason or "")
-        )
+        is_told = allowed is None or result.check in _OF_SERVERS
+        reason = (result.reason if is_told else result.reason and "it could not run for all queues") or ""
+        rows.append(CheckRow(id=result.check, status=status, summary=summaries[result.check], reason=reason))
     return rows

@@ -10,6 +10,7 @@ import attrs
 
 from redisson_dq.doctor import Finding, Report, Severity
 from redisson_dq.errors import RedissonDQError
+from redisson_dq.web.doctor import seen_findings
 from redisson_dq.web.frame import last_figures
 from redisson_dq.web.snapshots import MINUTES, SeenQueue, Snapshots
 from redisson_dq.wire.names import named
@@ -182,7 +183,7 @@ def fleet(
         server_time=now,
         is_whole=snapshots.is_whole,
         verdict=worst_of([*(row.verdict for row in rows), of_server]),
-        findings=tuple(each for each in report.findings if each.queue is None) if report else (),
+        findings=tuple(each for each in seen_findings(report, allowed) if each.queue is None) if report else (),
         missing=missing(snapshots),
         trouble="" if snapshots.trouble is None else last_figures(snapshots.trouble),
         columns=COLUMNS,

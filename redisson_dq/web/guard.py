@@ -11,6 +11,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from redisson_dq.web.lines import audit, in_one_line
+
 __all__ = ["HEADERS", "WebGuard", "is_loopback"]
 
 #: Nothing comes from another site, and nothing inline runs. A form of ours sends its origin, so that it can be checked.
@@ -26,6 +28,8 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
 }
+# Proxies add these to a request.
+_FORWARDED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
 _LOCAL_NAMES = ("localhost",)
 # An address of IPv6 in brackets, or a name, and a port.
 _HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([^\[\]:/@\s]+))(?::\d{0,5})?")
@@ -36,7 +40,8 @@ class WebGuard:
 
     - A host name that is not allowed is refused. So a page of another site cannot reach a dashboard on this machine by
       a name that it points to it (DNS rebinding).
-    - Without ``auth=``, a client on another machine is refused.
+    - Without ``auth=``, a client on another machine is refused, and so is a host name that is not this machine's own.
+      A request that a proxy has passed on is refused too: behind one, each client has this machine's address.
     - A POST from a page of another origin is refused.
     """
 
@@ -66,6 +71,9 @@ class WebGuard:
         if wrong is None:
             await self._app(scope, receive, with_headers)
         else:
+            if scope["method"] == "POST":
+                address = str((scope.get("client") or ("?",))[0])
+                audit.warning("refused from %s: %s", in_one_line(address), in_one_line(wrong))
             await PlainTextResponse(wrong, 403)(scope, receive, with_headers)
 
     def _wrong(self, scope: Scope, headers: Headers) -> str | None:
@@ -73,6 +81,10 @@ class WebGuard:
         # Of two of them a proxy may have looked at the other one.
         host = named[0] if len(named) == 1 else ""
         name = _name_in(host)
+        if self._is_open and name and not is_loopback(name):
+            return f"for the host {name!r} the dashboard needs a login: give app() auth=, or the command --auth"
+        if self._is_open and any(each in headers for each in _FORWARDED):
+            return "behind a proxy the dashboard needs a login: give app() auth=, or the command --auth"
         if not self._is_known(name):
             return (
                 f"the host {name!r} is not allowed: start the dashboard with --allow-host NAME, or give app() "

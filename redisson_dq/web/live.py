@@ -30,7 +30,7 @@ from starlette.types import Receive, Scope, Send
 
 from redisson_dq.doctor import Report
 from redisson_dq.errors import RedissonDQError
-from redisson_dq.web.doctor import FleetDoctor
+from redisson_dq.web.doctor import FleetDoctor, seen_findings
 from redisson_dq.web.fleet import Judged, fleet_row, missing, verdicts, worst_of
 from redisson_dq.web.frame import last_figures, sentence
 from redisson_dq.web.plain import json_bytes
@@ -162,8 +162,8 @@ _Seeing = Callable[[list[str]], Awaitable[Collection[str]]]
 class LiveStream:
     """The answer to one tab: an ASGI application."""
 
-    def __init__(self, live: Live, queue: str | None, seeing: _Seeing) -> None:
-        self._live, self._queue, self._seeing = live, queue, seeing
+    def __init__(self, live: Live, queue: str | None, seeing: _Seeing, *, sees_all: bool = False) -> None:
+        self._live, self._queue, self._seeing, self._sees_all = live, queue, seeing, sees_all
         self._allowed: dict[str, bool] = {}
         self._judged: dict[str | None, Judged] = {}
         self._asked_at = float("-inf")
@@ -245,7 +245,8 @@ class LiveStream:
         # The doctor may have looked before there is a snapshot for this tab.
         await self._ask([name for name in judged if name is not None])
         seen = [name for name in judged if name is None or self._allowed.get(name)]
-        found = () if report is None else report.findings
+        names = frozenset(name for name, may in self._allowed.items() if may)
+        found = [] if report is None else seen_findings(report, None if self._sees_all else names)
         return {
             "verdict": worst_of(judged[name][0] for name in seen),
             "findings": [

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from urllib.parse import parse_qsl
 
 import anyio
+import anyio.to_thread
 import attrs
 from starlette.requests import ClientDisconnect, Request
 
@@ -17,8 +18,8 @@ from redisson_dq.web.paths import Links, text_of
 
 __all__ = ["NotFound", "PostedForm", "WebPage", "WebRequest"]
 
-# A form has so many bytes at most.
-_MOST_BYTES = 1_000_000
+# A form has so many bytes and fields at most. One of this size is parsed in a thread.
+_MOST_BYTES, _MOST_FIELDS, _LARGE = 1_000_000, 2_000, 16_384
 
 
 class NotFound(Exception):
@@ -45,6 +46,7 @@ class WebRequest:
     queue: str | None
     links: Links
     query: Mapping[str, str]
+    is_open: bool = False
 
     def path(self, name: str) -> str:
         """A part of the path, decoded."""
@@ -70,20 +72,29 @@ class PostedForm:
     patience: ClassVar[float] = 30.0
 
     @classmethod
-    async def read(cls, request: Request) -> PostedForm:
+    async def read(
+        cls, request: Request, *, most_bytes: int = _MOST_BYTES, most_fields: int = _MOST_FIELDS
+    ) -> PostedForm:
         """Raises AccessRefused for one that is too large, that does not end, or whose sender has left."""
         data = bytearray()
         try:
             with anyio.fail_after(cls.patience):
                 async for part in request.stream():
                     data += part
-                    if len(data) > _MOST_BYTES:
+                    if len(data) > most_bytes:
                         raise AccessRefused(413, "the form is too large")
         except TimeoutError:
             raise AccessRefused(408, "the form came too slowly") from None
         except ClientDisconnect:
             raise AccessRefused(400, "the form broke off") from None
-        return cls(tuple(parse_qsl(data.decode(errors="replace"), keep_blank_values=True)))
+
+        def parsed() -> list[tuple[str, str]]:
+            return parse_qsl(data.decode(errors="replace"), keep_blank_values=True, max_num_fields=most_fields)
+
+        try:
+            return cls(tuple(parsed() if len(data) < _LARGE else await anyio.to_thread.run_sync(parsed)))
+        except ValueError:
+            raise AccessRefused(413, "the form has too many fields") from None
 
     def get(self, name: str) -> str:
         """The first field of that name, or an empty text."""

@@ -11,10 +11,10 @@ from starlette.responses import RedirectResponse, Response
 
 from redisson_dq.browsing import TooFar, partitions_of
 from redisson_dq.errors import ArgumentError, RedissonDQError
-from redisson_dq.web.access import AccessRefused, Right, Token, User, cookie_name
+from redisson_dq.web.access import Right, Token, User, address_of, cookie_name
 from redisson_dq.web.actions import action, actions, choices
 from redisson_dq.web.dashboard import Dashboard
-from redisson_dq.web.deeds import KINDS, WebDeed, audit
+from redisson_dq.web.deeds import KINDS, WebDeed
 from redisson_dq.web.doctor import doctor
 from redisson_dq.web.fleet import fleet
 from redisson_dq.web.item import item
@@ -44,16 +44,12 @@ async def _fleet(dashboard: Dashboard, asked: WebRequest) -> Any:
     page = asked.number("page") or 1
     return fleet(
         dashboard.snapshots,
-        await _visible(dashboard, asked),
+        await dashboard.seen_by(asked, ()),
         dashboard.doctor.report,
         sort=asked.query.get("sort", ""),
         filter=asked.query.get("filter", ""),
         page=page,
     )
-
-
-async def _visible(dashboard: Dashboard, asked: WebRequest) -> Collection[str]:
-    return await dashboard.allowed(asked, [each.name for each in dashboard.snapshots.queues()])
 
 
 async def _queue(dashboard: Dashboard, asked: WebRequest) -> Any:
@@ -151,8 +147,8 @@ async def _doctor(dashboard: Dashboard, asked: WebRequest) -> Any:
         await dashboard.run(dashboard.doctor.look)
     dashboard.live.look()
     report = dashboard.doctor.report
-    names = sorted({each.queue for each in report.findings if each.queue is not None}) if report else []
-    return doctor(dashboard.doctor, await dashboard.allowed(asked, names))
+    names = {name for each in report.findings for name in (each.queue, each.evidence.get("of"))} if report else set()
+    return doctor(dashboard.doctor, await dashboard.seen_by(asked, [each for each in names if isinstance(each, str)]))
 
 
 async def _live(dashboard: Dashboard, asked: WebRequest) -> Any:
@@ -166,7 +162,8 @@ async def _live(dashboard: Dashboard, asked: WebRequest) -> Any:
     async def seeing(names: list[str]) -> Collection[str]:
         return await dashboard.allowed(asked, names)
 
-    return _Streamed(LiveStream(dashboard.live, queue, seeing))
+    sees_all = await dashboard.seen_by(asked, ()) is None
+    return _Streamed(LiveStream(dashboard.live, queue, seeing, sees_all=sees_all))
 
 
 class _Streamed(Response):
@@ -198,14 +195,13 @@ async def _act(dashboard: Dashboard, asked: WebRequest) -> Any:
         raise ArgumentError(f"{len(ids):,} items were named, and a form names {_MOST_IDS:,} at most: take a filter")
     if state != "queue" and bool(ids) + bool(filter) + (form.get("all") == "1") != 1:
         raise ArgumentError("say which items: some of them, those of a filter, or all")
-    client = asked.request.client
     deed = WebDeed(
         kind=kind,
         queue=name,
         partitions=await dashboard.run(_partitions, dashboard, name),
         state=state,
         user=asked.user.name,
-        address="?" if client is None else client.host,
+        address=address_of(asked.request),
         filter=filter,
         ids=ids,
         when=form.get("when").strip() if "when" in kind.needs else "",
@@ -221,12 +217,8 @@ async def _act(dashboard: Dashboard, asked: WebRequest) -> Any:
 
 
 async def _check(dashboard: Dashboard, asked: WebRequest, right: Right, queue: str) -> User:
-    """The user, who has a right. The log has who had not."""
-    try:
-        return await dashboard.access.check(asked.request, asked.user, right, queue)
-    except AccessRefused as error:
-        audit.warning("refused: %s", error)
-        raise
+    """The user, who has a right."""
+    return await dashboard.access.check(asked.request, asked.user, right, queue)
 
 
 async def _actions(dashboard: Dashboard, asked: WebRequest) -> Any:
@@ -279,15 +271,16 @@ async def _login(dashboard: Dashboard, asked: WebRequest) -> Any:
     after = asked.query.get("next", "/")
     if asked.request.method == "GET":
         return {"next": after, "error": ""}
-    form = await PostedForm.read(asked.request)
-    if not dashboard.access.is_token(form.get("password")):
+    form = await PostedForm.read(asked.request, most_bytes=4096, most_fields=8)
+    if not dashboard.access.is_token(asked.request, form.get("password")):
         return {"next": after, "error": "This is not the token."}
     answer = RedirectResponse(asked.links.root + _inside(after), 303)
     answer.set_cookie(
         cookie_name(asked.request),
-        dashboard.access.session,
+        dashboard.access.sessions.new(),
         path=asked.links.root or "/",
-        secure=asked.request.url.scheme == "https",
+        # A proxy that nobody named may end TLS. A forged header binds its own sender only.
+        secure="https" in (asked.request.url.scheme, asked.request.headers.get("x-forwarded-proto", "").strip()),
         httponly=True,
         samesite="lax",
     )
@@ -296,13 +289,17 @@ async def _login(dashboard: Dashboard, asked: WebRequest) -> Any:
 
 def _inside(path: str) -> str:
     """A path of the dashboard, or its first page for an address elsewhere."""
-    parts = urlsplit(path)
+    try:
+        parts = urlsplit(path)
+    except ValueError:
+        return "/"
     is_ours = path.startswith("/") and not path.startswith(("//", "/\\")) and not parts.scheme and not parts.netloc
     return path if is_ours and path.isprintable() else "/"
 
 
 async def _logout(dashboard: Dashboard, asked: WebRequest) -> Any:
     await dashboard.form(asked)
+    dashboard.access.sessions.end(asked.request.cookies.get(cookie_name(asked.request), ""))
     answer = RedirectResponse(asked.links.login(), 303)
     answer.delete_cookie(cookie_name(asked.request), path=asked.links.root or "/")
     return answer

@@ -14,10 +14,10 @@ import pytest
 import uvicorn
 
 import redisson_dq
-from redisson_dq.cli.dashboard import config_of
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.web import app
 from redisson_dq.web.access import Access, User
+from redisson_dq.web.serving import config_of
 from tests.conftest import PATIENCE, emptied
 
 with warnings.catch_warnings():

@@ -18,8 +18,8 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Mount, Route
 
-from redisson_dq.cli.dashboard import config_of
 from redisson_dq.web import app
+from redisson_dq.web.serving import config_of
 from tests.conftest import PATIENCE
 
 __all__ = ["BELOW", "PLACES", "listening", "proxy"]
@@ -31,10 +31,10 @@ _HOP_BY_HOP = {"connection", "keep-alive", "transfer-encoding", "te", "trailer",
 
 
 @contextlib.contextmanager
-def listening(made: Any, *, root_path: str = "") -> Iterator[str]:
+def listening(made: Any, *, root_path: str = "", proxies: tuple[str, ...] = ()) -> Iterator[str]:
     """Serves an application as the command does, at a port, in a thread. Gives its address."""
     opened = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(config_of(made, "127.0.0.1", 0, root_path))
+    server = uvicorn.Server(config_of(made, "127.0.0.1", 0, root_path, proxies))
     thread = threading.Thread(target=server.run, args=([opened],))
     thread.start()
     try:

@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
+import redis
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.routing import Mount
@@ -18,6 +19,7 @@ from redisson_dq.web import Basic, Token, app
 from redisson_dq.web.access import User
 from redisson_dq.web.dashboard import Dashboard
 from redisson_dq.web.live import LiveStream
+from redisson_dq.web.logins import Attempts
 from redisson_dq.web.plain import json_bytes
 from redisson_dq.web.views import PAGES
 from tests.web.conftest import Open, TestClient, logged_in, token_of
@@ -119,7 +121,10 @@ def deeds(browse: Open, client: redisson_dq.Client) -> tuple[TestClient, dict[st
     return pages, made
 
 
-def test_every_route_with_every_role_by_every_method(deeds: tuple[TestClient, dict[str, str]]) -> None:
+def test_every_route_with_every_role_by_every_method(
+    deeds: tuple[TestClient, dict[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Attempts, "free", 10_000)
     pages, ids = deeds
     portal = pages.portal
     assert portal is not None
@@ -206,7 +211,7 @@ async def first_rows(dashboard: Dashboard, role: str) -> str:
     ],
 )
 def test_another_host_name_is_refused(browse: Open, host: str, status: int) -> None:
-    pages = browse(hosts=["queues.example.com"])
+    pages = browse(hosts=["queues.example.com"], auth=lambda request, action, queue: True)
     assert pages.get("/", headers={"host": host}).status_code == status
 
 
@@ -351,3 +356,126 @@ def test_options_that_do_not_go_together(redis_url: str) -> None:
         Basic({})
     with pytest.raises(ArgumentError):
         app(object())  # type: ignore[arg-type]
+
+
+# -- guesses, proxies and sessions -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"host": "queues.example.com"},
+        {"host": "10.0.0.7"},
+        *({name: "10.0.0.7"} for name in ("x-forwarded-for", "x-real-ip", "forwarded", "via", "x-forwarded-host")),
+    ],
+)
+def test_without_a_login_no_proxy_shows_the_pages_to_others(browse: Open, headers: dict[str, str]) -> None:
+    """Behind a proxy each client has the address of this machine."""
+    for hosts in ([], ["queues.example.com"], ["*"]):
+        assert browse(hosts=hosts).get("/", headers=headers).status_code == 403
+        assert browse(hosts=hosts).get("/").status_code == 200
+
+
+def test_wrong_passwords_are_logged_without_values_and_slowed_down(
+    browse: Open, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "redisson_dq.web.audit")
+    pages = browse(auth=Basic(USERS))
+    statuses = [pages.get("/", headers=logged_in("viewer", f"guess-{i}")).status_code for i in range(300)]
+    assert statuses[:5] == [401] * 5
+    # Each further one is looked at after a pause that doubles.
+    assert set(statuses[5:]) <= {401, 429}
+    assert statuses[5:].count(401) < 10
+    assert caplog.messages[0] == "login refused: a wrong password of 'viewer', from 127.0.0.1, 1 in a row"
+    assert len(caplog.messages) == statuses.count(401)
+    answer = pages.get("/", headers=headers_of("viewer"))
+    assert (answer.status_code, int(answer.headers["retry-after"]) > 0) == (429, True)
+    caplog.clear()
+    other = browse(auth=Basic(USERS))
+    assert other.get("/", headers=headers_of("viewer")).status_code == 200
+    for _ in range(20):
+        other.get("/", headers=logged_in("a password in the wrong field", "x"))
+    # Whoever has logged in from there before is not kept out.
+    assert other.get("/", headers=headers_of("viewer")).status_code == 200
+    assert "wrong field" not in caplog.text
+    assert "an unknown user" in caplog.text
+
+
+def test_each_login_has_a_session_that_its_logout_ends(browse: Open) -> None:
+    token = "0123456789abcdef0123"
+    pages = browse(auth=Token(token))
+    cookies = []
+    for _ in range(2):
+        pages.cookies.clear()
+        answer = pages.post("/login", data={"password": token}, headers={"x-forwarded-proto": "https"})
+        assert "; Secure" in answer.headers["set-cookie"]
+        cookies.append(answer.headers["set-cookie"].partition(";")[0])
+    assert cookies[0] != cookies[1]
+    pages.cookies.clear()
+
+    def status(cookie: str) -> int:
+        return int(pages.get("/?format=json", headers={"cookie": cookie}).status_code)
+
+    assert [status(each) for each in cookies] == [200, 200]
+    fields = {"token": token_of(pages, "token")}
+    assert pages.post("/logout", data=fields, headers={"cookie": cookies[0]}).status_code == 303
+    assert [status(each) for each in cookies] == [401, 200]
+
+
+@pytest.mark.parametrize("body", [b"a&" * 2000, b"password=" + b"x" * 5000, b"a&" * 500_000])
+def test_the_form_of_the_login_is_small(browse: Open, body: bytes) -> None:
+    headers = {"content-type": "application/x-www-form-urlencoded"}
+    assert browse(auth=Token("0123456789abcdef0123")).post("/login", content=body, headers=headers).status_code == 413
+
+
+@pytest.mark.parametrize("next", ["//[", "//%5B", "http://[::1", "\\\\evil", "//evil", "javascript:x", "/%0d%0aX:1"])
+def test_no_address_behind_a_login_leads_elsewhere_or_fails(browse: Open, next: str) -> None:
+    token = "0123456789abcdef0123"
+    answer = browse(auth=Token(token)).post("/login", params={"next": next}, data={"password": token})
+    assert answer.status_code == 303
+    assert httpx.URL(answer.headers["location"]).host == ""
+
+
+def test_nobody_learns_of_the_server_before_the_login(browse: Open) -> None:
+    pages = browse(auth=Token("0123456789abcdef0123"))
+    for path in ("/login", "/", "/none", "/queues/orders"):
+        for accept in ("text/html", "*/*"):
+            text = pages.get(path, headers={"accept": accept}).text
+            assert redisson_dq.__version__ not in text
+            assert "redis://" not in text
+            assert "127.0.0.1" not in text
+
+
+def test_a_post_that_was_refused_is_in_the_log(browse: Open, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "redisson_dq.web.audit")
+    pages = browse(auth=Basic(USERS), allow_writes=True)
+    fields = {"token": token_of(pages, "viewer"), "action": "cancel", "all": "1"}
+    for headers in (
+        headers_of("viewer"),
+        {},
+        {**headers_of("mender"), "origin": "http://evil.example.com"},
+        headers_of("mender"),
+    ):
+        caplog.clear()
+        assert pages.post("/queues/orders/actions", data=fields, headers=headers).status_code in (401, 403)
+        assert len(caplog.messages) == 1
+        assert "from 127.0.0.1" in caplog.text
+
+
+def test_findings_without_a_queue_name_no_queue_of_others(browse: Open, redis_url: str) -> None:
+    with redis.Redis.from_url(redis_url) as admin:
+        admin.hset("redisson_dq_deliveries:{payroll}", "x", "y")
+        admin.rpush("redisson_dq_dead_info_of:{payroll}", "x")
+        admin.set("redisson_delay_queue_timeout:{payroll}", "x")
+        admin.config_set("notify-keyspace-events", "KEA")
+    with redisson_dq.connect(redis_url) as client:
+        client.delayed_queue("shop-1", transfer=False).offer("a", 3600)
+        client.delayed_queue("payroll-2", transfer=False).offer("a", 3600)
+        users = Basic({"part": ("secret-of-part", "view", "shop-*"), "all": "secret-of-all"})
+        pages = browse(auth=users)
+        for path in ("/doctor", "/", "/queues/shop-1", "/actions"):
+            for format in ("", "json"):
+                answer = pages.get(path, params={"format": format}, headers=logged_in("part", "secret-of-part"))
+                assert answer.status_code == 200
+                assert "payroll" not in answer.text, path
+        assert "payroll" in pages.get("/doctor", headers=logged_in("all", "secret-of-all")).text

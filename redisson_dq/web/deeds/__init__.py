@@ -22,8 +22,7 @@ One deed goes through these states:
 ============  ======================================================================================================
 """
 
-from redisson_dq.web.deeds.auditing import audit
 from redisson_dq.web.deeds.kinds import KINDS, DeedKind, WebDeed
 from redisson_dq.web.deeds.ledger import Deeds
 
-__all__ = ["KINDS", "DeedKind", "Deeds", "WebDeed", "audit"]
+__all__ = ["KINDS", "DeedKind", "Deeds", "WebDeed"]

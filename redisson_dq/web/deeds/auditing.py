@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-from redisson_dq._log import Log
 from redisson_dq.web.deeds.kinds import OF_QUEUE, WebDeed
+from redisson_dq.web.lines import audit, in_one_line
 from redisson_dq.web.masks import Masks
 
-__all__ = ["audit", "in_one_line", "tell_begin", "tell_end"]
-
-#: Has a line of each action: the user, the action, how many items.
-audit = Log("redisson_dq.web.audit")
-_LONGEST = 200
-
-
-def in_one_line(text: str) -> str:
-    """A text that cannot begin a line of its own in a log, or change the look of one. Hooks and proxies name users."""
-    shown = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
-    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in shown)
+__all__ = ["tell_begin", "tell_end"]
 
 
 def tell_begin(deed: WebDeed, masks: Masks, user: str, verb: str) -> None:

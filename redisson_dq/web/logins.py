@@ -1,0 +1,107 @@
+"""Logins of one dashboard: sessions of browsers, and a pause behind wrong passwords."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Callable
+from math import ceil
+from typing import Generic, TypeVar
+
+__all__ = ["Attempts", "Sessions"]
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+#: So many sessions, addresses and users are remembered.
+_MOST = 10_000
+_SESSION_S = 7 * 86_400.0
+# The longest pause behind a wrong password.
+_LONGEST_PAUSE_S = 30.0
+_FORGIVEN_S = 900.0
+
+
+class _Recent(dict[K, V], Generic[K, V]):
+    """A dict of the last entries. A new one pushes the oldest one out."""
+
+    def put(self, key: K, value: V) -> None:
+        self.pop(key, None)
+        self[key] = value
+        if len(self) > _MOST:
+            del self[next(iter(self))]
+
+
+class Sessions:
+    """The sessions of browsers that gave the token. They end by a logout, after a week, and with the process.
+
+    A cookie's digest is kept, not the cookie.
+    """
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self._now = now
+        self._ends = _Recent[bytes, float]()
+
+    def new(self) -> str:
+        """The cookie of a new session."""
+        made = secrets.token_urlsafe(32)
+        self._ends.put(_digest(made), self._now() + _SESSION_S)
+        return made
+
+    def has(self, cookie: str) -> bool:
+        """Whether it is the cookie of a session."""
+        return self._ends.get(_digest(cookie), float("-inf")) > self._now()
+
+    def end(self, cookie: str) -> None:
+        """Ends a session."""
+        self._ends.pop(_digest(cookie), None)
+
+
+class Attempts:
+    """Wrong passwords by address and by user. After five in a row each further one is refused for some seconds first.
+
+    A user who logged in from an address before is not kept out by others who guess.
+    """
+
+    #: So many wrong passwords in a row cost no pause. Each further one doubles it.
+    free = 5
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self._now = now
+        self._failed = _Recent[str, tuple[int, float]]()
+        self._known = _Recent[tuple[str, str], bool]()
+
+    def pause(self, address: str, user: str) -> int:
+        """For how many seconds no password of this address and user is looked at; 0 where it is."""
+        if (address, user) in self._known:
+            return 0
+        return max(map(self._left, self._keys(address, user)))
+
+    def failed(self, address: str, user: str) -> int:
+        """Counts a wrong password. Gives how many there were in a row, from the address or of the user."""
+        self._known.pop((address, user), None)
+        counts = []
+        for key in self._keys(address, user):
+            count, at = self._failed.get(key, (0, 0.0))
+            counts.append(1 if self._now() - at > _FORGIVEN_S else count + 1)
+            self._failed.put(key, (counts[-1], self._now()))
+        return max(counts)
+
+    def succeeded(self, address: str, user: str) -> None:
+        """Forgets the wrong ones of this user from this address."""
+        if (address, user) not in self._known:
+            self._known.put((address, user), True)
+            for key in self._keys(address, user):
+                self._failed.pop(key, None)
+
+    @staticmethod
+    def _keys(address: str, user: str) -> tuple[str, str]:
+        return f"address {address}", f"user {user}"
+
+    def _left(self, key: str) -> int:
+        count, at = self._failed.get(key, (0, 0.0))
+        pause = min(_LONGEST_PAUSE_S, 2.0 ** min(10, count - self.free)) if count >= self.free else 0.0
+        return max(0, ceil(at + pause - self._now()))
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.sha256(text.encode(errors="replace")).digest()
