@@ -65,7 +65,7 @@ def _shown(frames: list[tuple[FrameType, int]]) -> str:
 class Pulse:
     """Threads need none: each runs by itself."""
 
-    def __init__(self, seconds: float, stopped: Callable[[float, str, object], object]) -> None:
+    def __init__(self, seconds: float, stopped: Callable[[float, str, object], object], *, starts: bool = True) -> None:
         pass
 
     def beat(self) -> None:
@@ -81,13 +81,16 @@ class AsyncPulse:
     ``stopped`` is called in that thread, again and again while it lasts, with the seconds, the stack and the task.
     """
 
-    def __init__(self, seconds: float, stopped: Callable[[float, str, object], object]) -> None:
+    def __init__(self, seconds: float, stopped: Callable[[float, str, object], object], *, starts: bool = True) -> None:
+        """Without ``starts`` nothing is noticed, as where a test moves the time."""
         self._loop = asyncio.get_running_loop()
         self._loops_thread = threading.get_ident()
         self._seconds, self._stopped = seconds, stopped
         self._last = time.monotonic()
         self._ends = threading.Event()
-        # Without a thread to be had nothing is noticed.
+        if not starts:
+            return
+        # Nor without a thread to be had.
         try:
             threading.Thread(target=self._run, name="redisson_dq-pulse", daemon=True).start()
         except RuntimeError:

@@ -97,10 +97,12 @@ def _show(report: Report, output: Output) -> None:
             fine = [check for check, found, _ in rows if found == status]
             if fine:
                 output.text(f"ok: {', '.join(fine)}", style=_STYLES[status])
-        else:
+        elif report.failure is None:
             for check, found, reason in rows:
                 if found == status:
                     output.text(f"unknown: {check}: {reason}", style=_STYLES[status])
+        elif left := [(check, reason) for check, found, reason in rows if found == status]:
+            output.text(f"unknown: all {len(left)} other checks: {left[0][1]}", style=_STYLES[status])
     for note in report.notes:
         output.text(f"note: {note}")
     for finding in report.findings:

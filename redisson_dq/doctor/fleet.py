@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from redisson_dq._shell import command_line
 from redisson_dq._texts import counted
 from redisson_dq._version import __version__
 from redisson_dq.doctor.facts import Looked
@@ -38,7 +39,10 @@ def name_mapper(sight: Sight) -> Iterator[Finding]:
                     "subscribers_of_the_other": other.subscribers,
                 },
                 shown_by=redis_cli("PUBSUB", "NUMSUB", queue.keys.channel, other.keys.channel),
-                commands=("# set one name mapper in all services",),
+                commands=(
+                    "# set one name mapper in all services, then bring the stranded items over",
+                    command_line("migrate", [queue.raw], ["--to-name", other.raw, "--yes"]),
+                ),
             )
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+
+import redis
 
 from redisson_dq._redis.errors import A_SENTINEL, ONE_NODE
 from redisson_dq._shell import command_line
-from redisson_dq.doctor.facts import fields_of
+from redisson_dq.doctor.facts import Node, fields_of
 from redisson_dq.doctor.findings import (
     CannotRun,
     Finding,
@@ -25,6 +27,12 @@ __all__ = ["connection", "eviction", "memory", "persistence", "server_version"]
 _OLDEST = (6, 2)
 # A server that is fuller than this is close to its end.
 _NEARLY_FULL = 0.9
+# A replica that does not answer within so many seconds is passed over.
+_PATIENCE_S = 2.0
+# The settings of a pool with which a replica is reached too.
+_OF_LOGIN = {"username", "password", "credential_provider"} | {
+    f"ssl_{each}" for each in ("keyfile", "certfile", "ca_certs", "cert_reqs", "ca_path", "check_hostname")
+}
 
 
 def connection(sight: Sight) -> Iterator[Finding]:
@@ -131,13 +139,64 @@ def persistence(sight: Sight) -> Iterator[Finding]:
                 commands=("df -h", redis_cli("BGSAVE")),
             )
         elif info["aof_enabled"] == "0":
+            lost = _lost(lambda node=node: sight.ask("CONFIG", "GET", "save", node=node)[1])  # type: ignore[misc]
             yield server_warning(
                 check="persistence",
-                text=f"{node.name} has no append-only file, so a crash loses the items since its last snapshot",
+                text=f"{node.name} has no append-only file, so a crash loses {lost}",
                 evidence=evidence,
                 shown_by=redis_cli("INFO", "persistence"),
                 commands=(redis_cli("CONFIG", "SET", "appendonly", "yes"),),
             )
+        yield from _of_replicas(sight, node, info)
+
+
+def _lost(saves: Callable[[], object]) -> str:
+    """The items that a crash loses without an append-only file. Not every user may ask for the snapshots."""
+    try:
+        are_made = bool(saves())
+    except (CannotRun, redis.RedisError):
+        return "the items since its last snapshot, or all where it makes none"
+    return "the items since its last snapshot" if are_made else "all items, as it makes no snapshots either"
+
+
+def _of_replicas(sight: Sight, node: Node, info: Mapping[str, str]) -> Iterator[Finding]:
+    """A replica that takes over keeps what its own settings let it keep. They are asked where they can be reached."""
+    for name, text in info.items():
+        if not (name.startswith("slave") and name[5:].isdigit()):
+            continue
+        replica = dict(pair.partition("=")[::2] for pair in text.split(","))
+        where = f"{replica.get('ip')}:{replica.get('port')}"
+        try:
+            with _at(node, replica) as other:
+                has_file = int(other.info("persistence").get("aof_enabled", 1))
+                lost = "" if has_file else _lost(lambda other=other: other.config_get("save").get("save"))  # type: ignore[misc]
+        except (redis.RedisError, OSError, ValueError) as error:
+            sight.note(f"the replica {where} was not asked how it keeps items: {error}")
+            continue
+        if lost:
+            yield server_warning(
+                check="persistence",
+                text=f"the replica {where} of {node.name} has no append-only file: "
+                f"once it is the master, a crash loses {lost}",
+                evidence={"aof_enabled": 0, "replica": where, "server": node.name},
+                shown_by=f"redis-cli -h {replica.get('ip')} -p {replica.get('port')} INFO persistence",
+                commands=(f"redis-cli -h {replica.get('ip')} -p {replica.get('port')} CONFIG SET appendonly yes",),
+            )
+
+
+def _at(node: Node, replica: Mapping[str, str]) -> redis.Redis:
+    """A connection to a replica, as the client reaches its master."""
+    settings = {name: each for name, each in node.pool.connection_kwargs.items() if name in _OF_LOGIN}
+    kind = redis.SSLConnection if issubclass(node.pool.connection_class, redis.SSLConnection) else redis.Connection
+    pool = redis.ConnectionPool(
+        connection_class=kind,
+        host=str(replica.get("ip")),
+        port=int(replica.get("port", "0")),
+        socket_timeout=_PATIENCE_S,
+        socket_connect_timeout=_PATIENCE_S,
+        **settings,
+    )
+    return redis.Redis.from_pool(pool)
 
 
 def memory(sight: Sight) -> Iterator[Finding]:

@@ -16,6 +16,7 @@ from redisson_dq._sync.connecting.asking import outcomes, timed
 from redisson_dq._texts import nearest
 from redisson_dq._times import machine_us
 from redisson_dq.browsing.holders import ClientRow, LeaseHolder, holder_of, row_of
+from redisson_dq.browsing.rows import SeenItem, dead_row
 from redisson_dq.codecs.base import Codec
 from redisson_dq.doctor.facts import Looked, Node, Scanned, fields_of
 from redisson_dq.doctor.findings import CannotRun
@@ -39,6 +40,8 @@ _MOST_QUEUES, _MOST_ENTRIES = 1000, 400
 _SHOWN = 20
 # So many ready values are asked about whether they are dead letters.
 _LETTERS = 20
+# So many dead letters are looked at for their reasons.
+_MOST_LETTERS, _LETTER_BYTES = 50, 4096
 #: So many queues are named in a command.
 MOST_NAMED = 5
 # Between the two looks at queues with ready values, in seconds.
@@ -333,6 +336,14 @@ class Sight:
         looked = [*looked, *self.look(others[:_MOST_QUEUES])]
         self.refused = refused
         return looked
+
+    def letters(self, queue: Looked) -> list[SeenItem]:
+        """The last dead letters of this queue, with the first bytes of their values."""
+        keys = LeaseKeys(queue=queue.keys, dead=DeadKeys.belonging_to(queue.raw))
+        first = max(0, queue.figures.dead - _MOST_LETTERS)
+        page = self.connections.run(calls.browse_dead(keys, first, _MOST_LETTERS, _LETTER_BYTES))
+        now = queue.figures.server_time
+        return [dead_row(queue.name, now, first + i, row) for i, row in enumerate(page.rows)]
 
     def has_letters_alone(self, queue: Looked) -> bool:
         """Whether the first ready values of this queue are all dead letters of others."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta, timezone
 
 from redisson_dq._shell import command_line
 from redisson_dq._texts import counted
 from redisson_dq.browsing import ValueReader
+from redisson_dq.browsing.rows import SeenItem
 from redisson_dq.codecs.base import Codec
 from redisson_dq.doctor.entries import sampled_of
 from redisson_dq.doctor.facts import Looked
@@ -32,6 +33,11 @@ __all__ = [
 _RECENTLY = timedelta(days=1)
 # A command repeats so many bytes of an entry at most.
 _LARGEST = 1000
+_RECENT = timedelta(hours=1)
+_LONGEST_REASON = 120
+# Reasons of values that would be given up again when they are given back as they are.
+_UNREADABLE = re.compile(r"undecodable|DecodeError|cannot be (?:read|decoded)")
+_FAILS_AGAIN = re.compile(rf"{_UNREADABLE.pattern}|no handler takes")
 _UNDECLARED = re.compile(r"Java class (\S+) (?:is not declared|cannot be read)")
 
 
@@ -46,34 +52,31 @@ def _give_back_or_drop(name: str, group: str, *options: str) -> tuple[str, str]:
     )
 
 
-def _so_that_it_reads(value: bytes | None) -> str:
-    """A deed in words that lets consumers read a value which their codec has refused."""
+def _so_that_it_reads(queue: Looked, value: bytes | None) -> tuple[str, ...]:
+    """Deeds in words that let consumers read a value which their codec has refused: the codec first, then the class."""
     data = value or b""
-    for name in sorted(families_of(data)):
-        missing = _undeclared(data, reader_of(name))
-        if missing is not None:
-            declare = command_line("generate-classes", ["app.jar", missing], ["-o", "acme.py"], of_server=False)
-            return f"# declare {missing} for the consumers, with the jar of the Java service: {declare}"
-    decoded = ValueReader().read(data)
-    if not decoded.error:
-        return f"# give the consumers the codec of these bytes: {decoded.codec}"
-    return "# let producers and consumers use one codec: the bytes do not tell which one wrote them"
+    families = families_of(data)
+    usual = Counter(name for each in _values(queue) for name in families_of(each)).most_common(1)
+    is_usual = bool(usual) and usual[0][0] in families
+    missing = next(filter(None, (_undeclared(data, reader_of(name)) for name in sorted(families))), None)
+    deeds: list[str] = []
+    if UNKNOWN in families and ValueReader().read(data).error:
+        deeds.append("# let producers and consumers use one codec: the bytes do not tell which one wrote them")
+    elif missing is None or not is_usual:
+        other = f", and the others in the queue of {usual[0][0]}" if usual and not is_usual else ""
+        of_bytes = " or ".join(sorted(families - {UNKNOWN})) or ValueReader().read(data).codec
+        deeds.append(f"# give consumers and producers one codec: these bytes are of {of_bytes}{other}")
+    if missing is not None:
+        declare = command_line("generate-classes", ["app.jar", missing], ["-o", "acme.py"], of_server=False)
+        deeds.append(f"# declare {missing} for the consumers, with the jar of the Java service: {declare}")
+    return tuple(deeds)
 
 
 def dead_letters(sight: Sight) -> Iterator[Finding]:
     """No value was given up."""
     for queue in sight.queues:
         if queue.figures.dead:
-            key = next(each.key for each in queue.figures.keys if each.role == "dead")
-            yield queue.finding(
-                check="dead-letters",
-                severity=Severity.WARNING,
-                text=f"{counted(queue.figures.dead, 'value was', 'values were')} given up",
-                evidence={"dead": queue.figures.dead},
-                shown_by=redis_cli("LLEN", key),
-                commands=(queue.command("dead list"), *_give_back_or_drop(queue.whole, "dead")),
-                alternatives=2,
-            )
+            yield _of_letters(queue, sight.letters(queue))
         for source in sight.sources_of_letters(queue):
             options = ("--dead-letter", queue.whole)
             yield queue.finding(
@@ -85,6 +88,38 @@ def dead_letters(sight: Sight) -> Iterator[Finding]:
                 commands=(command_line("dead list", [source], options), *_give_back_or_drop(source, "dead", *options)),
                 alternatives=2,
             )
+
+
+def _of_letters(queue: Looked, letters: Sequence[SeenItem]) -> Finding:
+    """The dead letters of a queue, by their reasons. ``letters`` are the last ones."""
+    key = next(each.key for each in queue.figures.keys if each.role == "dead")
+    reasons = Counter(_reason_of(each) for each in letters)
+    recent = sum(each.at is not None and each.now - each.at < _RECENT for each in letters)
+    at_least = "at least " if recent == len(letters) < queue.figures.dead else ""
+    causes = "; ".join(f"{count} x {reason}" for reason, count in reasons.most_common(3))
+    unreadable = next((each for each in letters if _FAILS_AGAIN.search(each.reason)), None)
+    give_back, drop = _give_back_or_drop(queue.whole, "dead")
+    commands: tuple[str, ...] = (queue.command("dead list"), give_back, drop)
+    if unreadable is not None:
+        # Given back as they are, they would be given up again.
+        deeds = _so_that_it_reads(queue, unreadable.data) if _UNREADABLE.search(unreadable.reason) else ()
+        commands = (queue.command("dead list"), *deeds, f"# when that is done: {give_back}", drop)
+    return queue.finding(
+        check="dead-letters",
+        severity=Severity.WARNING,
+        text=counted(queue.figures.dead, "value was", "values were")
+        + f" given up, {at_least}{recent} of them within the last hour: {causes or 'no reason is known'}",
+        evidence={"dead": queue.figures.dead, "last_hour": recent, "reasons": dict(reasons.most_common(10))},
+        shown_by=redis_cli("LLEN", key),
+        commands=commands,
+        alternatives=2,
+    )
+
+
+def _reason_of(letter: SeenItem) -> str:
+    """The reason of a dead letter, such that like ones are equal."""
+    last = letter.reason.strip().splitlines()[-1:] or ["no reason"]
+    return re.sub(r"0x[0-9a-f]+|[0-9a-f]{16,}|\d+", "N", last[0])[:_LONGEST_REASON]
 
 
 def quarantine(sight: Sight) -> Iterator[Finding]:
@@ -138,7 +173,7 @@ def undecodable(sight: Sight) -> Iterator[Finding]:
                 shown_by=redis_cli("LRANGE", queue.keys.undecodable, 0, 9),
                 commands=(
                     queue.command("undecodable list"),
-                    _so_that_it_reads(sight.ask_key("LINDEX", queue.keys.undecodable, 0)),
+                    *_so_that_it_reads(queue, sight.ask_key("LINDEX", queue.keys.undecodable, 0)),
                     *_give_back_or_drop(queue.whole, "undecodable"),
                 ),
                 alternatives=2,

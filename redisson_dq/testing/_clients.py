@@ -13,7 +13,7 @@ from redisson_dq._clock import SYSTEM
 __all__ = ["clients_in", "is_soon"]
 
 # The name of a connection: its client, and its purpose.
-_CLIENT = re.compile(r"(?:^|/)redisson-dq/[^/]+/([^/]+)/")
+_CLIENT = re.compile(r"(?:^|/)redisson-dq/[^/]+/([^/@+]+)[^/]*/")
 # Redis notices within this time that a connection was opened or closed, in seconds.
 _NOTICED = 1.0
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import attrs
 
-from redisson_dq._clock import SYSTEM
+from redisson_dq._clock import SYSTEM, current
 from redisson_dq._concurrency.handler_pools import AsyncHandlerPool
 from redisson_dq._concurrency.layers import async_perform, perform
 from redisson_dq.errors import ArgumentError
@@ -141,6 +141,11 @@ class _Idle:
     """One run of a worker."""
 
     def __init__(self, worker: Any, timeout: float, clock: TestClock | None) -> None:
+        if clock is None and current() is not SYSTEM:
+            raise ArgumentError(
+                "run_until_idle(): the test's clock stands still, and without clock= delays pass in real time: "
+                "run_until_idle(worker, clock=clock)"
+            )
         self._worker = worker
         self._timeout = timeout
         self._clock = clock

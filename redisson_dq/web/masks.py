@@ -191,6 +191,10 @@ class Masks:
     def _finding(self, found: Finding) -> Finding:
         evidence, commands = dict(found.evidence), found.commands
         text = found.text
+        if "reasons" in evidence:
+            # Errors quote values.
+            evidence["reasons"], text = HIDDEN, text.partition(":")[0]
+            commands = tuple(each for each in commands if not each.startswith("# declare"))
         if CLASS in self.fields and "classes" in evidence:
             evidence["classes"], text = HIDDEN, text.partition(":")[0]
         if CLASS in self.fields:

@@ -14,7 +14,6 @@ from redisson_dq import java
 from redisson_dq.codecs import JsonJacksonCodec, Kryo5Codec, StringCodec
 from redisson_dq.errors import ArgumentError
 from redisson_dq.testing import (
-    NoRestError,
     TestClock,
     assert_dead,
     assert_not_offered,
@@ -241,14 +240,6 @@ def test_what_a_handler_raised_at_last_is_raised(
     queue.add("a")
     with pytest.raises(KeyError, match="a"):
         of(run_until_idle, worker, clock=clock)
-
-
-def test_a_worker_that_is_not_idle_in_time_is_told_of(flavour: Flavour, of: Any, client: Any, delayed: Any) -> None:
-    worker = flavour.worker(client)
-    worker.handler("orders")(print)
-    delayed.offer("a", timedelta(days=30))
-    with pytest.raises(NoRestError, match=r"queue 'orders': 0 ready, 0 in flight, 1 waiting, next due 2026-04-19"):
-        of(run_until_idle, worker, timeout=0.1)
 
 
 @attrs.frozen

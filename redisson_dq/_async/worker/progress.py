@@ -12,6 +12,7 @@ from redisson_dq._async.runtime import Runtime
 from redisson_dq._async.worker.assigning import Assigner
 from redisson_dq._async.worker.handling import Handling
 from redisson_dq._async.worker.intake import Intake
+from redisson_dq._clock import SYSTEM
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncFailure, AsyncSwitch
 from redisson_dq._concurrency.handler_pools import AsyncHandlerPool
 from redisson_dq._concurrency.stacks import AsyncPulse, async_stack_of
@@ -61,7 +62,7 @@ class ProgressWatch:
         self._slow: set[Handling] = set()
         self._changed = AsyncSwitch(self._clock)
         self._ends = False
-        self._pulse = AsyncPulse(min(_STILL, default), self._stands_still)
+        self._pulse = AsyncPulse(min(_STILL, default), self._stands_still, starts=self._clock is SYSTEM)
         self._worker = AsyncBackgroundTask(self._run, "redisson_dq-progress")
 
     @property

@@ -11,6 +11,7 @@ import socket
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 
+from redisson_dq._clock import SYSTEM
 from redisson_dq._concurrency import BackgroundTask, Failure, Switch
 from redisson_dq._concurrency.handler_pools import HandlerPool
 from redisson_dq._concurrency.stacks import Pulse, stack_of
@@ -64,7 +65,7 @@ class ProgressWatch:
         self._slow: set[Handling] = set()
         self._changed = Switch(self._clock)
         self._ends = False
-        self._pulse = Pulse(min(_STILL, default), self._stands_still)
+        self._pulse = Pulse(min(_STILL, default), self._stands_still, starts=self._clock is SYSTEM)
         self._worker = BackgroundTask(self._run, "redisson_dq-progress")
 
     @property

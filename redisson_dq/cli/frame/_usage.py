@@ -16,8 +16,15 @@ def usage_error(error: click.ClickException, program: str) -> str:
     """The lines for standard error: the usage of the command, and the error behind the command's name."""
     ctx = error.ctx if isinstance(error, click.UsageError) else None
     usage = f"{ctx.get_usage()}\n" if ctx is not None else ""
+    if ctx is not None and isinstance(ctx.command, click.Group) and not ctx.args and _is_missing(error):
+        # Somebody who names no command wants to see which there are.
+        usage = f"{ctx.get_help()}\n\n"
     path = ctx.command_path if ctx is not None else program
     return f"{usage}{path}: error: {usage_message(error)}"
+
+
+def _is_missing(error: click.ClickException) -> bool:
+    return isinstance(error, click.UsageError) and error.message.startswith("Missing command")
 
 
 def usage_message(error: click.ClickException) -> str:
