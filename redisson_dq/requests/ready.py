@@ -113,24 +113,22 @@ class QueueRequests(LeaseRequests[T]):
     # -- removing ----------------------------------------------------------------------------------------------------
 
     def remove(self, value: T, count: int = 1) -> Request[bool]:
-        return commands.remove(
-            self._side.keys.ready, self._side.encode_sought(value), check_index(count, self._side.name)
-        ).then(bool)
+        args = (check_index(count, self._side.name), self._side.encode_sought(value))
+        return self._side.take_away("some", args).then(bool)
 
     def remove_all(self, values: Iterable[T]) -> Request[bool]:
         return self._side.remove_bytes(self._side.encode_all_sought(values)).then(bool)
 
     def retain_all(self, values: Iterable[T]) -> Request[bool]:
-        request = calls.remove_ready(self._side.keys, "others", self._side.encode_all_sought(values))
+        request = self._side.take_away("others", self._side.encode_all_sought(values))
         return told_if_long(request, self._side, "retain_all()").then(bool)
 
     def trim(self, start: int, stop: int) -> Request[None]:
-        return commands.trim(
-            self._side.keys.ready, check_index(start, self._side.name), check_index(stop, self._side.name)
-        )
+        indexes = check_index(start, self._side.name), check_index(stop, self._side.name)
+        return self._side.take_away("trim", indexes).then(nothing)
 
     def clear(self) -> Request[None]:
-        return commands.delete((self._side.keys.ready, self._side.keys.arrivals)).then(nothing)
+        return told_if_long(self._side.take_away("clear"), self._side, "clear()").then(nothing)
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
@@ -246,15 +244,17 @@ class BoundedRequests(QueueRequests[T]):
         return self.remove_all([value])
 
     def retain_all(self, values: Iterable[T]) -> Request[bool]:
-        request = calls.take_bounded(self._side.keys, "retain", self._side.encode_all_sought(values), bool)
+        request = calls.take_bounded(
+            self._side.keys, "retain", self._side.options.remember_ms, self._side.encode_all_sought(values), bool
+        )
         return told_if_long(request, self._side, "retain_all()")
 
     def trim(self, start: int, stop: int) -> Request[None]:
         indexes = check_index(start, self._side.name), check_index(stop, self._side.name)
-        return calls.take_bounded(self._side.keys, "trim", indexes, int).then(nothing)
+        return calls.take_bounded(self._side.keys, "trim", self._side.options.remember_ms, indexes, int).then(nothing)
 
     def clear(self) -> Request[None]:
-        return calls.take_bounded(self._side.keys, "clear", (), int).then(nothing)
+        return calls.take_bounded(self._side.keys, "clear", self._side.options.remember_ms, (), int).then(nothing)
 
     def _offering(self, encoded: list[bytes]) -> Request[bool]:
         request = calls.offer_bounded(self._side.keys, encoded)

@@ -33,11 +33,10 @@ class SideRequests(Generic[T]):
     # -- its keys ----------------------------------------------------------------------------------------------------
 
     def delete(self) -> Request[bool]:
-        request = commands.delete(self._all_keys() + self._queue.passing_keys(self._queue.keys))
-        return self._told_if_long(request, "delete()").then(bool)
+        return self._told_if_long(self._queue.deletion(lazily=False), "delete()").then(bool)
 
     def unlink(self) -> Request[bool]:
-        return commands.delete(self._all_keys() + self._queue.passing_keys(self._queue.keys), lazily=True).then(bool)
+        return self._queue.deletion(lazily=True).then(bool)
 
     def exists(self) -> Request[bool]:
         return commands.count_keys(self._queue.main_keys(self._queue.keys)).then(bool)

@@ -1,15 +1,45 @@
--- Takes ready values out, namely all that equal one of some, or all that equal none of them.
--- Answers to: RQueue.removeAll(Collection), retainAll(Collection), since 1.0
--- KEYS: ready
--- ARGV: "all" or "others", the values
--- RETURN: how many were taken out
--- COST: O(n), n ready; O(n k) to take k values out
--- INCLUDE: values, need
-need({'LLEN', 'RPUSH'})
+-- Takes ready values out: some or all that equal one, all that equal one of some or none of them, those beyond two indexes,
+-- or all. Items with an id that go are forgotten, so that they may be offered again.
+-- Answers to: RQueue.remove(Object), removeAll(Collection), retainAll(Collection), trim(int, int), clear(), delete(), since 1.0
+-- KEYS: ready, arrivals, capacity, timeout, records, forget, leases, deliveries, histories, history_ends
+-- ARGV: "all", "others", "some", "trim", "clear", "delete" or "unlink"; for how many ms outcomes are remembered; the values, or of "some" how many as LREM takes it and the value, or the first and the last index, or of "delete" and "unlink" "bounded" for the capacity too
+-- RETURN: how many were taken out; of "clear", "delete" and "unlink" how many keys were there
+-- COST: O(n), n ready; O(n k) to take k values out; O(h log m) more to clear where items have ids, h of them, m waiting
+-- INCLUDE: clock, values, need, take_away
+local which, remember_ms = ARGV[1], tonumber(ARGV[2])
+local _, now_ms = server_time()
+if which == 'clear' or which == 'delete' or which == 'unlink' then
+  local names = {keys.ready, keys.arrivals, ARGV[3] == 'bounded' and keys.capacity or nil}
+  local count
+  if which == 'unlink' then
+    count = redis.call('UNLINK', unpack(names))
+  else
+    count = redis.call('DEL', unpack(names))
+  end
+  -- Whatever the other keys are, these are gone.
+  pcall(function()
+    if begin_taking_away() then
+      all_taken_away(remember_ms, now_ms)
+    end
+  end)
+  return count
+end
+
+need(which == 'others' and {'RPUSH'} or {})
 local size = redis.call('LLEN', keys.ready)
-if ARGV[1] == 'all' then
-  remove_values()
+local named = begin_taking_away()
+local function gone(value, count)
+  if named and count > 0 then
+    taken_away(value, count, remember_ms, now_ms)
+  end
+end
+if which == 'all' then
+  remove_values(gone)
+elseif which == 'others' then
+  retain_values(gone)
+elseif which == 'some' then
+  gone(ARGV[4], redis.call('LREM', keys.ready, ARGV[3], ARGV[4]))
 else
-  retain_values()
+  trim_values(ARGV[3], ARGV[4], gone, named)
 end
 return size - redis.call('LLEN', keys.ready)

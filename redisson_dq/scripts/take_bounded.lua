@@ -1,29 +1,46 @@
--- Takes values out of a bounded queue and makes room for as many.
+-- Takes values out of a bounded queue and makes room for as many. Items with an id that go undelivered are forgotten.
 -- Answers to: RBoundedBlockingQueue.poll(), poll(int), remove(Object), drainTo(Collection, int), clear(), since 3.5
--- KEYS: ready, arrivals, timeout, capacity, capacity_channel, settings
--- ARGV: "poll" and how many at most; "remove" and values; "retain" and values; "trim", first and last index; "clear"
+-- KEYS: ready, arrivals, timeout, capacity, capacity_channel, settings, records, forget, leases, deliveries, histories, history_ends
+-- ARGV: "poll", "remove", "retain", "trim" or "clear"; for how many ms outcomes are remembered; how many to poll at most, or the values, or the first and the last index
 -- RETURN: the values that were polled, else how many were taken out
 -- COST: O(k), k taken by poll, trim or clear; O(n), n ready, to retain; O(n k) to remove k values
--- INCLUDE: values, need, full_memory, announce, capacity
+-- INCLUDE: need, full_memory, announce, capacity
 local how, size = ARGV[1], redis.call('LLEN', keys.ready)
 need({'INCRBY', 'LLEN'}, how == 'retain' and {'RPUSH'} or {})
 despite_full_memory('GETEX', keys.capacity)
 -- Fails on a wrong type before anything is written.
 redis.call('GET', keys.capacity)
-local polled
 if how == 'poll' then
-  polled = redis.call('LPOP', keys.ready, ARGV[2]) or {}
-elseif how == 'remove' then
-  remove_values()
+  local polled = redis.call('LPOP', keys.ready, ARGV[3]) or {}
+  if #polled > 0 then
+    give_room(#polled)
+  end
+  return reply_with(polled)
+end
+
+-- INCLUDE: clock, values, take_away
+local remember_ms = tonumber(ARGV[2])
+local _, now_ms = server_time()
+local named = begin_taking_away()
+local function gone(value, count)
+  if named and count > 0 then
+    taken_away(value, count, remember_ms, now_ms)
+  end
+end
+if how == 'remove' then
+  remove_values(gone)
 elseif how == 'retain' then
-  retain_values()
+  retain_values(gone)
 elseif how == 'trim' then
-  redis.call('LTRIM', keys.ready, ARGV[2], ARGV[3])
+  trim_values(ARGV[3], ARGV[4], gone, named)
 else
   redis.call('DEL', keys.ready)
+  if named then
+    all_taken_away(remember_ms, now_ms)
+  end
 end
 local taken = size - redis.call('LLEN', keys.ready)
 if taken > 0 then
   give_room(taken)
 end
-return reply_with(polled or taken)
+return reply_with(taken)

@@ -40,14 +40,12 @@ __all__ = [
     "ping",
     "pop",
     "pop_many",
-    "remove",
     "scan",
     "score_of",
     "server_time_us",
     "set_aside",
     "set_field",
     "slice_of",
-    "trim",
     "unset_field",
     "whole_ms",
     "write_nothing",
@@ -65,10 +63,6 @@ PUSH: dict[End, str] = {"first": "LPUSH", "last": "RPUSH"}
 
 def _as_is(reply: Any) -> Any:
     return reply
-
-
-def _nothing(reply: Any) -> None:
-    return None
 
 
 def ping() -> Request[Any]:
@@ -142,15 +136,6 @@ def pop(key: str, end: End) -> Request[bytes | None]:
 
 def pop_many(key: str, end: End, limit: int) -> Request[list[bytes]]:
     return Request(words=(_POP[end], key, limit), types={key: "list"}, parse=lambda reply: reply or [])
-
-
-def remove(key: str, value: bytes, count: int) -> Request[int]:
-    """At most ``count`` from the front, -count from the back, all for 0; gives how many there were."""
-    return Request(words=("LREM", key, count, value), types={key: "list"}, parse=int)
-
-
-def trim(key: str, start: int, stop: int) -> Request[None]:
-    return Request(words=("LTRIM", key, start, stop), types={key: "list"}, parse=_nothing)
 
 
 def move(source: str, destination: str, from_end: End, to_end: End) -> Request[bytes | None]:

@@ -210,12 +210,12 @@ def requests(leased: dict[bytes, bytes]) -> dict[str, Request[Any]]:
         "reject": calls.reject(LEASES, [held, named], "why"),
         "release": calls.release(KEYS, b"released", b"", 1),
         "remove": calls.remove(KEYS, "first", [b"later"], 1000, b""),
-        "remove_ready": calls.remove_ready(KEYS, "all", [b"back"]),
+        "remove_ready": calls.remove_ready(KEYS, "all", 1000, [b"back"]),
         "rename": calls.rename(two, "always", ""),
         "reschedule": calls.reschedule(LEASES, NAMED, "5", 1000, CURRENT),
         "restore": calls.restore({KEYS.ready: "list"}, "replace", 0, "", [_dump_of_one()]),
         "run_command": calls.run_command(commands.length_of(KEYS.ready)),
-        "take_bounded": calls.take_bounded(KEYS, "poll", (5,), list),
+        "take_bounded": calls.take_bounded(KEYS, "poll", 0, (5,), list),
         "take_due": calls.take_due(KEYS, due, 1000),
         "time_to_live": calls.time_to_live(every),
         "transfer": calls.transfer(KEYS, 100, 1000, "client", cluster=False),
@@ -297,4 +297,4 @@ def play_main_job(admin: Any) -> None:
     assert b"main job" in got
     assert run(admin, calls.ack(LEASES, [got[b"main job"]], list)) == [b"acked"]
     admin.rpush(KEYS.ready, "taken")
-    assert b"taken" in run(admin, calls.take_bounded(KEYS, "poll", (1000,), list))
+    assert b"taken" in run(admin, calls.take_bounded(KEYS, "poll", 0, (1000,), list))

@@ -372,6 +372,7 @@ def test_a_function_per_worker_neither_starts_nor_stops_it(url: str, server: str
 
     def in_a_thread() -> None:
         worker = redisson_dq.worker.Worker.connect(url)
+        worker.add_handler(print, "orders")
 
         @worker.per_worker
         def pool() -> Iterator[str]:
@@ -389,6 +390,7 @@ def test_a_function_per_worker_neither_starts_nor_stops_it(url: str, server: str
 
     async def in_a_task() -> None:
         worker = redisson_dq.aio.worker.Worker.connect(url)
+        worker.add_handler(print, "orders")
 
         @worker.per_worker
         async def pool() -> AsyncIterator[str]:
@@ -510,6 +512,7 @@ def test_a_handler_asks_for_the_end(worker: Any, queue: Any, admin: Any, threads
 
 def test_signals_outside_the_main_thread_are_left_alone(worker: Any, threads: ThreadPoolExecutor) -> None:
     before = signal.getsignal(signal.SIGTERM)
+    worker.add_handler(print, "orders")
     runs = threads.submit(worker.run)
     eventually(lambda: worker.is_running)
     assert signal.getsignal(signal.SIGTERM) is before

@@ -185,6 +185,7 @@ def test_queues_that_a_worker_leaves(
         monkeypatch.setattr(f"redisson_dq.{kind}.receiving.actions._LINGER", 0.1)
     worker, ledger = flavour.worker(client), Ledger()
     handle = ledger.handle
+    worker.add_handler(print, "others")
     with running(worker):
         before = len(admin.client_list())
         for name in (f"queue{number}" for number in range(20)):
@@ -200,6 +201,7 @@ def test_queues_that_a_worker_leaves(
 @pytest.mark.parametrize("flavour", ["sync"], indirect=True)
 def test_nothing_is_left_of_queues_that_a_worker_has_closed(flavour: Flavour, client: Any) -> None:
     worker = flavour.worker(client)
+    worker.add_handler(len, "others")
     with running(worker):
         for name in ("a", "b", "c"):
             worker.add_handler(print, name)

@@ -125,7 +125,7 @@ REQUESTS: dict[str, Request[Any]] = {
     "reject": calls.reject(LEASES, [b"id"], "why"),
     "release": calls.release(KEYS, b"nonce", b"", 1),
     "remove": calls.remove(KEYS, "first", [b"value"], 1000, b""),
-    "remove_ready": calls.remove_ready(KEYS, "all", [b"value"]),
+    "remove_ready": calls.remove_ready(KEYS, "all", 1000, [b"value"]),
     "rename": calls.rename(TWO, "always", ""),
     "reschedule": calls.reschedule(LEASES, TARGET, "5", 1000, Envelope.CURRENT),
     "restore": calls.restore(TWO, "replace", 0, "", [b"dump"]),
@@ -133,7 +133,7 @@ REQUESTS: dict[str, Request[Any]] = {
     "return_arrivals": calls.return_arrivals(KEYS, 5),
     "sample": calls.sample(KEYS, 200, 10),
     "set_capacity": calls.set_capacity(KEYS, 5),
-    "take_bounded": calls.take_bounded(KEYS, "poll", (5,), list),
+    "take_bounded": calls.take_bounded(KEYS, "poll", 0, (5,), list),
     "run_command": calls.run_command(commands.length_of("orders")),
     "size": calls.size(KEYS),
     "stats": calls.stats(LEASES),
@@ -269,6 +269,8 @@ LARGEST = {
     "find_item": 19_500,
     "peek": 13_000,
     "purge_dead": 15_000,
+    "remove_ready": 22_500,
+    "take_bounded": 26_500,
     "sample": 14_000,
 }
 LARGE = 9_000

@@ -35,7 +35,7 @@ from redisson_dq.working import happenings
 from redisson_dq.working.handlers import Handler, is_async
 from redisson_dq.working.handling_table import Do, HandlingAction, HandlingTable, State, Trigger
 from redisson_dq.working.hooks import Hooks
-from redisson_dq.working.outcomes import Outcomes, done_first, outcome_of, outcomes_of
+from redisson_dq.working.outcomes import DONE, Outcomes, done_first, outcome_of, outcomes_of
 from redisson_dq.working.post import Post
 from redisson_dq.working.retries import Again, GiveUp, Reject, Verdict, verdict
 
@@ -227,7 +227,9 @@ class Handling:
             setting.layers(handler),
             setting.given,
         )
-        return outcome_of(result) if single else outcomes_of(result, len(self.events))
+        if single:
+            return DONE if result is None else outcome_of(result)
+        return outcomes_of(result, len(self.events))
 
     def _operation(self, operations: Operations) -> Under:
         return operations.begin(

@@ -17,6 +17,7 @@ from redisson_dq.codecs.marks import other_bytes
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError, DecodeError, EncodeError, QueueEmptyError
 from redisson_dq.observing import Skipped, Undecodable, ValuesTaken
+from redisson_dq.wire import commands
 from redisson_dq.wire.keys import DeadKeys, QueueKeys, map_name
 from redisson_dq.wire.request import Request
 
@@ -56,6 +57,11 @@ class OpenQueue(Generic[T]):
     def passing_keys(self, keys: QueueKeys) -> tuple[str, ...]:
         """Our own keys that go with the side and are in no dump, as they hold values only for a moment."""
         return ()
+
+    def deletion(self, lazily: bool) -> Request[int]:
+        """Deletes all of them, and gives how many there were."""
+        keys = self.main_keys(self.keys) + self.side_keys(self.keys) + self.passing_keys(self.keys)
+        return commands.delete(keys, lazily=lazily)
 
     def woken(self, keys: QueueKeys) -> str:
         """The channel on which clients learn of a new head; empty where there is none."""

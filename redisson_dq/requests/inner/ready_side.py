@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypeVar
 
 from redisson_dq.requests.checks import check_count, check_index
@@ -10,7 +11,7 @@ from redisson_dq.requests.inner.long_calls import told_if_long
 from redisson_dq.wire import calls, commands
 from redisson_dq.wire.commands import End
 from redisson_dq.wire.keys import QueueKeys
-from redisson_dq.wire.request import Request
+from redisson_dq.wire.request import Request, Word
 
 __all__ = ["BoundedSide", "ReadySide"]
 
@@ -53,9 +54,17 @@ class ReadySide(LeasedSide[T]):
         """Moves one value to the list with the key ``destination``, and gives its bytes."""
         return self.working(commands.move(self.keys.ready, destination, from_end, to_end))
 
+    def take_away(self, which: str, args: Sequence[Word] = ()) -> Request[int]:
+        """Takes values away undelivered (:func:`calls.remove_ready`). Their ids are forgotten."""
+        return calls.remove_ready(self.keys, which, self.options.remember_ms, args)
+
+    def deletion(self, lazily: bool) -> Request[int]:
+        bounded = ("bounded",) if self.keys.capacity in self.main_keys(self.keys) else ()
+        return self.take_away("unlink" if lazily else "delete", bounded)
+
     def remove_bytes(self, values: list[bytes]) -> Request[int]:
         """Removes all that equal one of them; gives how many there were."""
-        return told_if_long(calls.remove_ready(self.keys, "all", values), self, "remove_all() or remove_if()")
+        return told_if_long(self.take_away("all", values), self, "remove_all() or remove_if()")
 
     def bytes_at(self, index: int) -> Request[bytes | None]:
         return commands.peek(self.keys.ready, check_index(index, self.name))
@@ -73,12 +82,12 @@ class BoundedSide(ReadySide[T]):
         return self.pop_many(end, 1).then(lambda values: values[0] if values else None)
 
     def pop_many(self, end: End, limit: int) -> Request[list[T]]:
-        request: Request[list[bytes]] = calls.take_bounded(self.keys, "poll", (check_count(limit, self.name),), list)
+        request: Request[list[bytes]] = calls.take_bounded(self.keys, "poll", 0, (check_count(limit, self.name),), list)
         return self._told_if_many(self.working(request), limit).then(self.popped, aside=self.keys.undecodable)
 
     def move(self, destination: str, from_end: End, to_end: End) -> Request[bytes | None]:
         return self.working(calls.move_bounded(self.keys, destination, from_end, to_end))
 
     def remove_bytes(self, values: list[bytes]) -> Request[int]:
-        request = calls.take_bounded(self.keys, "remove", values, int)
+        request = calls.take_bounded(self.keys, "remove", self.options.remember_ms, values, int)
         return told_if_long(request, self, "remove_all() or remove_if()")

@@ -32,9 +32,12 @@ def contains_ready(keys: QueueKeys, values: Sequence[bytes]) -> Request[bool]:
     return call("contains_ready", keys, values, bool)
 
 
-def remove_ready(keys: QueueKeys, which: str, values: Sequence[bytes]) -> Request[int]:
-    """``which`` is "all" or "others"; gives how many ready values were taken out."""
-    return call("remove_ready", keys, (which, *values), int)
+def remove_ready(keys: QueueKeys, which: str, remember_ms: int, args: Sequence[Word] = ()) -> Request[int]:
+    """Takes away "all" or the "others" of values, "some" of one, to "trim", "clear", "delete" or "unlink".
+
+    Gives how many ready values were taken out. Of "clear" and these two it gives how many keys were there.
+    """
+    return call("remove_ready", keys, (which, remember_ms, *args), int)
 
 
 def set_capacity(keys: QueueKeys, capacity: int) -> Request[bool]:
@@ -47,9 +50,11 @@ def offer_bounded(keys: QueueKeys, values: Sequence[bytes]) -> Request[int]:
     return call("offer_bounded", keys, values, int)
 
 
-def take_bounded(keys: QueueKeys, how: str, args: Sequence[Word], parse: Callable[[Any], T]) -> Request[T]:
+def take_bounded(
+    keys: QueueKeys, how: str, remember_ms: int, args: Sequence[Word], parse: Callable[[Any], T]
+) -> Request[T]:
     """``how`` is "poll", "remove", "retain", "trim" or "clear"; gives the values that were polled, else a number."""
-    return call("take_bounded", keys, (how, *args), parse)
+    return call("take_bounded", keys, (how, remember_ms, *args), parse)
 
 
 def move_bounded(keys: QueueKeys, destination: str, from_end: End, to_end: End) -> Request[bytes | None]:
