@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import os
 import queue
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
@@ -14,6 +15,7 @@ from typing import Any, TypeVar
 
 import attrs
 
+from redisson_dq._concurrency.forking import leave_if_forked
 from redisson_dq._concurrency.handler_pools import AsyncHandlerPool, HandlerPool
 from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError
@@ -106,6 +108,32 @@ class AsyncResources:
 # -- the call --------------------------------------------------------------------------------------------------------
 
 
+def _called(function: Callable[..., Any], placed: Sequence[Any], known: Mapping[str, Any], needs: Sequence[str]) -> Any:
+    """Calls a handler. A process that it has forked off ends with the handler."""
+    process = os.getpid()
+    try:
+        result = function(*placed, **_chosen(known, needs)) if needs else function(*placed)
+    except BaseException as error:
+        leave_if_forked(process, error)
+        raise
+    leave_if_forked(process)
+    return result
+
+
+async def _async_called(
+    function: Callable[..., Any], placed: Sequence[Any], known: Mapping[str, Any], needs: Sequence[str]
+) -> Any:
+    """Awaits a handler. A process that it has forked off ends with the handler."""
+    process = os.getpid()
+    try:
+        result = await (function(*placed, **_chosen(known, needs)) if needs else function(*placed))
+    except BaseException as error:
+        leave_if_forked(process, error)
+        raise
+    leave_if_forked(process)
+    return result
+
+
 def perform(
     pool: HandlerPool | None,
     function: Callable[..., Any],
@@ -120,14 +148,14 @@ def perform(
     """Calls a handler inside its layers, the first of which is outermost. ``end`` converts its result."""
     end = end or _run
     if not layers:
-        return end(function(*placed, **_chosen(given, needs)) if needs else function(*placed))
+        return end(_called(function, placed, given, needs))
     with ExitStack() as stack:
         known = dict(given)
         for layer in layers:
             found = _entered(stack, layer, event, known)
             if layer.name:
                 known[layer.name] = found
-        return end(function(*placed, **_chosen(known, needs)))
+        return end(_called(function, placed, known, needs))
     # A layer swallowed the handler's error.
     return None
 
@@ -147,7 +175,7 @@ async def async_perform(
     possible, as with a plain decorator around a coroutine function. ``awaits``: it is a coroutine function.
     """
     if awaits and not layers:
-        return _run(await (function(*placed, **_chosen(given, needs)) if needs else function(*placed)))
+        return _run(await _async_called(function, placed, given, needs))
     outer = len(layers)
     while not awaits and outer and not layers[outer - 1].is_async:
         outer -= 1
@@ -158,15 +186,15 @@ async def async_perform(
             if layer.name:
                 known[layer.name] = found
         if awaits:
-            return _run(await function(*placed, **_chosen(known, needs)))
+            return _run(await _async_called(function, placed, known, needs))
         if outer < len(layers):
             async with _AwaitedByThread() as awaited:
                 inner = layers[outer:]
                 return await pool.in_thread(
                     lambda: perform(None, function, False, placed, event, needs, inner, known, awaited.end)
                 )
-        result = await pool.in_thread(lambda: function(*placed, **_chosen(known, needs)))
-        return _run(await result if inspect.isawaitable(result) else result)
+        result = await pool.in_thread(lambda: _called(function, placed, known, needs))
+        return _run(await _async_called(lambda: result, (), known, ()) if inspect.isawaitable(result) else result)
     return None
 
 

@@ -19,6 +19,7 @@ __all__ = [
     "BackgroundTask",
     "Cancelled",
     "Failure",
+    "NoThread",
     "Work",
     "async_finish",
     "async_finish_or_undo",
@@ -51,6 +52,10 @@ class Cancelled(BaseException):
 #: event loop, and in no thread of ours.
 AsyncFailure = Exception
 Failure = BaseException
+
+
+class NoThread(RuntimeError):
+    """The system gives no thread for a background task. Nothing has begun, so it may be tried again."""
 
 
 class AsyncBackgroundTask:
@@ -137,7 +142,10 @@ class _Thread(threading.Thread):
         self._begins_in: int | None = os.getpid()
         # The thread that was to start it, where that does the work itself.
         self._begins_as: int | None = None
-        _thread.start_new_thread(self._begin, ())
+        try:
+            _thread.start_new_thread(self._begin, ())
+        except RuntimeError as error:
+            raise NoThread(f"the system gives no thread: {error}") from error
 
     def _begin(self) -> None:
         try:

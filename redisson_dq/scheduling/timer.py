@@ -40,6 +40,7 @@ class Timer:
         self._bell = clock.lock()
         self._bell.acquire()
         self._thread: threading.Thread | None = None
+        self._has_warned = False
         self._closed = False
 
     def arm(self, name: str, delay_us: int, signal: _Signal) -> None:
@@ -58,11 +59,32 @@ class Timer:
                 self._heap = [alarm for alarm in self._heap if self._counts(alarm)]
                 heapq.heapify(self._heap)
             is_first = self._heap[0][1] == self._last_number
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="redisson_dq-timer", daemon=True)
-                self._thread.start()
+            self._begin()
         if is_first:
             self._ring()
+
+    def _begin(self) -> None:
+        """Starts the thread, where it does not run yet."""
+        if self._thread is None:
+            thread = threading.Thread(target=self._run, name="redisson_dq-timer", daemon=True)
+            try:
+                thread.start()
+            except RuntimeError as error:
+                if not self._has_warned:
+                    self._has_warned = True
+                    logger.warning("the system gives no thread for a timer, tries again until it gives one: %s", error)
+            else:
+                self._thread, self._has_warned = thread, False
+
+    def is_short(self) -> bool:
+        """Whether alarms wait for a thread that the system does not give, also now."""
+        # Nearly always false, without the lock.
+        if self._thread is not None or not self._alarms:
+            return False
+        with self._lock:
+            if not self._closed:
+                self._begin()
+            return self._thread is None and not self._closed
 
     def disarm(self, name: str) -> None:
         """Takes the alarm of that name away, if there is one."""

@@ -262,6 +262,10 @@ class TimedTimer:
         if not self._is_closed:
             self._armed[name] = self._alarms.alarm(delay_us / 1_000_000, signal, name)
 
+    def is_short(self) -> bool:
+        """It needs no thread."""
+        return False
+
     def disarm(self, name: str) -> None:
         alarm = self._armed.pop(name, None)
         if alarm is not None:

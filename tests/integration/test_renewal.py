@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import asyncio
 import gc
 import os
@@ -246,3 +247,29 @@ def test_an_ack_is_never_taken_for_a_lost_lease(queue: Any) -> None:
         outcome = delivery.ack()
         assert delivery.outcome is outcome
     assert [each for each in told if each.outcome is SettleOutcome.ACKED] == []
+
+
+def test_leases_that_are_lost_are_told_though_a_thread_could_not_begin_at_first(
+    admin: Any, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The thread for the callbacks was noted before it had begun, so no later lease had one."""
+    begin, failures = _thread.start_new_thread, iter([False, False, True])
+
+    def begun(function: Any, *arguments: Any) -> int:
+        name = getattr(getattr(function, "__self__", None), "name", "")
+        if name in ("redisson_dq-renewal", "redisson_dq-watch", "redisson_dq-lost") and next(failures, False):
+            raise RuntimeError("can't start new thread")
+        return begin(function, *arguments)
+
+    monkeypatch.setattr(_thread, "start_new_thread", begun)
+    lost = threading.Event()
+    with redisson_dq.connect(url, codec=StringCodec()) as client:
+        queue = client.blocking_queue("orders", transfer=False)
+        terms: dict[str, Any] = {"renew": True, "on_lost": lambda delivery: lost.set(), "visibility_timeout": 1}
+        queue.add("a")
+        with pytest.raises(RuntimeError, match="no thread"):
+            queue.receive(timeout=PATIENCE, **terms)
+        delivery = queue.receive(timeout=PATIENCE, **terms)
+        admin.flushall()
+        assert lost.wait(PATIENCE)
+        assert delivery.lost

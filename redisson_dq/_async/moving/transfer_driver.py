@@ -14,7 +14,7 @@ from redisson_dq._async.moving.probe import Probe, look
 from redisson_dq._async.moving.task import Decided, Task
 from redisson_dq._async.moving.tidying import Tidying
 from redisson_dq._async.moving.transfers import Transfers
-from redisson_dq._concurrency import AsyncBackgroundTask, AsyncInbox, AsyncWork
+from redisson_dq._concurrency import AsyncBackgroundTask, AsyncInbox, AsyncWork, NoThread
 from redisson_dq._log import Log
 from redisson_dq._options import Options
 from redisson_dq.errors import ClosedError, RedisConnectionError
@@ -31,6 +31,9 @@ logger = Log()
 
 # Records beyond their time are looked for so soon after a transfer, in seconds.
 _TIDY = 30.0
+
+# A step for which the system gave no thread is tried again so soon.
+_PAUSE_WHEN_SHORT = 0.2
 
 # How long aclose() waits for the answer of a transfer that is under way, and for handing over its queues.
 _LAST_ANSWER = 2.0
@@ -62,6 +65,8 @@ class TransferDriver:
         self.server_clock = self._server_clock()
         self._timer = connections.clock.timer(Timer)
         self._steps: AsyncInbox[AsyncWork] = AsyncInbox(connections.clock)
+        # Steps for which the system gave no thread.
+        self._short: list[AsyncWork] = []
         #: The tasks of the queues that it moves, by the channel.
         self.tasks: dict[str, Task] = {}
         self._channels = Channels(
@@ -123,16 +128,32 @@ class TransferDriver:
 
     async def _run(self) -> None:
         while True:
-            step = await self._steps.get()
+            step = await self._next()
+            if step is None:
+                continue
             # Steps from before aclose() do not hold it up.
             if self._closing:
                 await self._transfers.hand_over(self.tasks.values())
                 return
             try:
                 await step()
+            except NoThread as error:
+                logger.debug("a step waits for a thread: %s", error)
+                self._short.append(step)
             except Exception:
                 # A defect in one queue must not stop the delivery of all others.
                 logger.exception("unexpected error in the transfer driver")
+
+    async def _next(self) -> AsyncWork | None:
+        """The next step. None where steps or the timer have to be tried again, as the system gave no thread."""
+        if not self._short and not self._timer.is_short():
+            return await self._steps.get()
+        step = await self._steps.next(_PAUSE_WHEN_SHORT)
+        if step is None:
+            short, self._short = self._short, []
+            for each in short:
+                self._steps.put(each)
+        return step
 
     def _carry_out(self, task: Task, decided: Decided, departure: Departure | None = None) -> None:
         """Carries out the engine's decision."""
@@ -153,7 +174,11 @@ class TransferDriver:
             if not self.tasks:
                 self._probe.start()
             task = self.tasks[keys.channel] = self._made(keys, name)
-            await self._channels.add(keys)
+            try:
+                await self._channels.add(keys)
+            except NoThread:
+                del self.tasks[keys.channel]
+                raise
         task.holders.add(holder)
 
     def _made(self, keys: QueueKeys, name: str) -> Task:

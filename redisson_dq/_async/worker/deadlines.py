@@ -32,9 +32,13 @@ class Deadlines:
         if moment < self._next:
             self._changed.on()
 
-    async def aclose(self) -> None:
+    def abandon(self) -> None:
+        """Ends soon."""
         self._ends = True
         self._changed.on()
+
+    async def aclose(self) -> None:
+        self.abandon()
         await self._worker.join()
 
     async def _run(self) -> None:

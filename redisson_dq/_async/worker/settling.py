@@ -138,6 +138,10 @@ class Settler:
                 settlement.lease.display_name,
             )
 
+    def abandon(self) -> None:
+        """Ends it before anything was settled."""
+        self._settlements.put(_END)
+
     async def aclose(self, timeout: float, timeout_away: float) -> None:
         """Sends the settlements that are left, within ``timeout`` seconds, and ``timeout_away`` while Redis is away."""
         self._settlements.put(_END)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Callable, Sequence
 from datetime import timedelta
@@ -25,7 +26,7 @@ from redisson_dq._redisson_config import RedissonConfig
 from redisson_dq._shared_options import names_options, options_of, with_options_of
 from redisson_dq._texts import mixed_up
 from redisson_dq._times import Delay, seconds_of
-from redisson_dq.errors import ArgumentError
+from redisson_dq.errors import ArgumentError, ClosedError
 from redisson_dq.inspection import QueueInspection
 from redisson_dq.items import Problem
 from redisson_dq.stats import QueueStats
@@ -122,6 +123,8 @@ class Worker(Declarations, AsyncWrongWith):
         self.owner = b""
         self._resources: AsyncResources | None = None
         self._crew: Crew | None = None
+        # The process in which it was started last.
+        self._process = os.getpid()
         self._bridge: AsyncBridge | None = None
         self._changed = AsyncSwitch(current())
         self._asked_to_stop = 0
@@ -144,7 +147,7 @@ class Worker(Declarations, AsyncWrongWith):
         keep values away.
         """
         crew = self._crew
-        return crew is not None and crew.is_consuming
+        return crew is not None and not self._is_forked and crew.is_consuming
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -182,6 +185,11 @@ class Worker(Declarations, AsyncWrongWith):
                 "worker: its module starts it when it is imported, so the import does not end: put that below "
                 'if __name__ == "__main__":'
             )
+        if self._is_forked:
+            raise ClosedError(
+                f"the worker was started in process {self._process}, and this is process {os.getpid()}; make a new one "
+                "after fork()"
+            )
         if not await self._takes_over(starts=True):
             return
         try:
@@ -189,12 +197,18 @@ class Worker(Declarations, AsyncWrongWith):
         finally:
             self._settle()
 
+    @property
+    def _is_forked(self) -> bool:
+        """Whether it runs in another process, from which this one was forked off."""
+        return self._crew is not None and self._process != os.getpid()
+
     async def _start(self) -> None:
         if not self._handlers:
             raise ArgumentError(
                 'a worker without handlers receives nothing: declare them with @worker.handler("orders"), or import '
                 "the modules that do, before it starts"
             )
+        self._process = os.getpid()
         self.check_dependencies()
         self._bridge = AsyncBridge()
         self._layers_found.clear()
@@ -207,18 +221,23 @@ class Worker(Declarations, AsyncWrongWith):
         except BaseException:
             await self._end_resources()
             raise
-        self._crew = Crew(
-            client,
-            total=self._options.concurrency,
-            order=self._order,
-            settings=self._settings_of,
-            layers=self._layers_of,
-            given=self._resources.given,
-            hooks=self._hooks,
-            chance=self._chance,
-            owner=self.owner,
-            stalled_after=self._options.stalled_seconds(),
-        )
+        try:
+            self._crew = Crew(
+                client,
+                total=self._options.concurrency,
+                order=self._order,
+                settings=self._settings_of,
+                layers=self._layers_of,
+                given=self._resources.given,
+                hooks=self._hooks,
+                chance=self._chance,
+                owner=self.owner,
+                stalled_after=self._options.stalled_seconds(),
+            )
+        except BaseException:
+            # The system gives no thread for a part of it.
+            await self._end_resources()
+            raise
         try:
             with self._mutex:
                 self._crew.employ(self._handlers)
@@ -350,6 +369,9 @@ class Worker(Declarations, AsyncWrongWith):
 
     async def _stop(self, grace: Delay | None, asked: int) -> None:
         seconds = self._grace if grace is None else seconds_of(grace, "worker: grace=")
+        if self._is_forked:
+            # Nothing runs here, and the connections are those of the other process.
+            return
         if current_event() is not None:
             raise ArgumentError("worker: stop() waits for its handlers, so a handler calls request_stop() instead")
         if self._hooks.is_telling_here:

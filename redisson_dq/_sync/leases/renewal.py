@@ -81,8 +81,7 @@ class Renewal:
         self._renewing, self._watching = _Alarm(self._clock), _Alarm(self._clock)
         # Deliveries whose callbacks have to be called. "end": no more come.
         self._lost: Inbox[Delivery[Any] | Literal["end"]] = Inbox(self._clock)
-        self._calls_back = False
-        self._tasks: list[BackgroundTask] = []
+        self._tasks: dict[str, BackgroundTask] = {}
         # Since when an answer has been waited for.
         self._asked_at: float | None = None
         self._closed = False
@@ -97,14 +96,11 @@ class Renewal:
         with self._mutex:
             if self._closed:
                 return
-            if not self._tasks:
-                self._tasks = [
-                    BackgroundTask(self._run, "redisson_dq-renewal"),
-                    BackgroundTask(self._watch, "redisson_dq-watch"),
-                ]
-            if calls_back and not self._calls_back:
-                self._calls_back = True
-                self._tasks.append(BackgroundTask(self._call_back, "redisson_dq-lost"))
+            works = {"renewal": self._run, "watch": self._watch, **({"lost": self._call_back} if calls_back else {})}
+            for name, work in works.items():
+                # Each is noted once it has begun: the system may give no thread for the next one.
+                if name not in self._tasks:
+                    self._tasks[name] = BackgroundTask(work, f"redisson_dq-{name}")
 
     def add(self, deliveries: Sequence[Delivery[Any]], on_lost: Callback[Any] | None) -> None:
         """Keeps these until they are ended. ``on_lost`` is called with each that cannot be kept."""
@@ -127,14 +123,15 @@ class Renewal:
         """
         with self._mutex:
             self._closed = True
-            tasks = list(self._tasks)
+            tasks = dict(self._tasks)
         self._look()
         # The first two tell the third one what is lost.
-        for task in tasks[:2]:
+        calls_back = tasks.pop("lost", None)
+        for task in tasks.values():
             task.stop(_LAST_ANSWER)
         self._lost.put("end")
-        for task in tasks[2:]:
-            task.stop(_LAST_ANSWER)
+        if calls_back is not None:
+            calls_back.stop(_LAST_ANSWER)
 
     def _look(self) -> None:
         """Lets both background tasks look at the leases now."""

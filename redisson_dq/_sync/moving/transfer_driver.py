@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
-from redisson_dq._concurrency import BackgroundTask, Inbox, Work
+from redisson_dq._concurrency import BackgroundTask, Inbox, NoThread, Work
 from redisson_dq._log import Log
 from redisson_dq._options import Options
 from redisson_dq._sync.connecting.connections import Connections
@@ -34,6 +34,9 @@ logger = Log()
 
 # Records beyond their time are looked for so soon after a transfer, in seconds.
 _TIDY = 30.0
+
+# A step for which the system gave no thread is tried again so soon.
+_PAUSE_WHEN_SHORT = 0.2
 
 # How long close() waits for the answer of a transfer that is under way, and for handing over its queues.
 _LAST_ANSWER = 2.0
@@ -65,6 +68,8 @@ class TransferDriver:
         self.server_clock = self._server_clock()
         self._timer = connections.clock.timer(Timer)
         self._steps: Inbox[Work] = Inbox(connections.clock)
+        # Steps for which the system gave no thread.
+        self._short: list[Work] = []
         #: The tasks of the queues that it moves, by the channel.
         self.tasks: dict[str, Task] = {}
         self._channels = Channels(
@@ -126,16 +131,32 @@ class TransferDriver:
 
     def _run(self) -> None:
         while True:
-            step = self._steps.get()
+            step = self._next()
+            if step is None:
+                continue
             # Steps from before close() do not hold it up.
             if self._closing:
                 self._transfers.hand_over(self.tasks.values())
                 return
             try:
                 step()
+            except NoThread as error:
+                logger.debug("a step waits for a thread: %s", error)
+                self._short.append(step)
             except Exception:
                 # A defect in one queue must not stop the delivery of all others.
                 logger.exception("unexpected error in the transfer driver")
+
+    def _next(self) -> Work | None:
+        """The next step. None where steps or the timer have to be tried again, as the system gave no thread."""
+        if not self._short and not self._timer.is_short():
+            return self._steps.get()
+        step = self._steps.next(_PAUSE_WHEN_SHORT)
+        if step is None:
+            short, self._short = self._short, []
+            for each in short:
+                self._steps.put(each)
+        return step
 
     def _carry_out(self, task: Task, decided: Decided, departure: Departure | None = None) -> None:
         """Carries out the engine's decision."""
@@ -156,7 +177,11 @@ class TransferDriver:
             if not self.tasks:
                 self._probe.start()
             task = self.tasks[keys.channel] = self._made(keys, name)
-            self._channels.add(keys)
+            try:
+                self._channels.add(keys)
+            except NoThread:
+                del self.tasks[keys.channel]
+                raise
         task.holders.add(holder)
 
     def _made(self, keys: QueueKeys, name: str) -> Task:

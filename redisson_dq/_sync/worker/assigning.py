@@ -143,6 +143,10 @@ class Assigner:
         """The handlings that hold a slot, in the order in which they began."""
         return [handling for handling in self._going_on() if handling.holds_slot]
 
+    def abandon(self) -> None:
+        """Ends it before it was used."""
+        self._deadlines.abandon()
+
     def close(self) -> None:
         """Ends the deadlines."""
         self._deadlines.close()

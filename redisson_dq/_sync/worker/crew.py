@@ -77,12 +77,12 @@ class Crew:
         self._replaced: set[Fetcher | ManyFetcher] = set()
         self._stops = False
         self._pool = HandlerPool("handler", self._clock)
-        self._settler = Settler(client.runtime.connections)
         #: Of the parts of queues whose due items others move.
         self._arrivals: dict[str, list[Arrivals]] = {}
         self._prober: Prober | None = None
+        # A client has these for all its leases. So they may begin though the rest of a crew cannot.
         client.runtime.renewal.start(calls_back=True)
-        client.runtime.connections.outage.hooks.append(hooks.call)
+        self._settler = Settler(client.runtime.connections)
         setting = partial(
             Setting,
             pool=self._pool,
@@ -93,8 +93,17 @@ class Crew:
             chance=chance,
             clock=self._clock,
         )
-        self._assigner = Assigner(total, setting)
-        self._watch = ProgressWatch(client.runtime, self._assigner, self._pool, self._open_intakes, stalled_after)
+        begun: list[Callable[[], object]] = [self._settler.abandon]
+        try:
+            self._assigner = Assigner(total, setting)
+            begun.append(self._assigner.abandon)
+            self._watch = ProgressWatch(client.runtime, self._assigner, self._pool, self._open_intakes, stalled_after)
+        except BaseException:
+            # The system gives no thread for one of them.
+            for abandon in begun:
+                abandon()
+            raise
+        client.runtime.connections.outage.hooks.append(hooks.call)
 
     def _open_intakes(self) -> list[Intake]:
         with self._mutex:
@@ -134,9 +143,14 @@ class Crew:
         for name, intakes in wanted.items():
             fetcher = self._fetchers.get(name)
             if fetcher is None:
-                fetcher = self._fetchers[name] = self._fetcher(name)
+                fetcher = self._fetcher(name)
                 fetcher.set_intakes(intakes)
-                fetcher.start()
+                try:
+                    fetcher.start()
+                except BaseException:
+                    fetcher.end()
+                    raise
+                self._fetchers[name] = fetcher
             else:
                 fetcher.set_intakes(intakes)
         if self._arrivals and self._prober is None:

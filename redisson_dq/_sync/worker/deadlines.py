@@ -35,9 +35,13 @@ class Deadlines:
         if moment < self._next:
             self._changed.on()
 
-    def close(self) -> None:
+    def abandon(self) -> None:
+        """Ends soon."""
         self._ends = True
         self._changed.on()
+
+    def close(self) -> None:
+        self.abandon()
         self._worker.join()
 
     def _run(self) -> None:

@@ -141,6 +141,10 @@ class Settler:
                 settlement.lease.display_name,
             )
 
+    def abandon(self) -> None:
+        """Ends it before anything was settled."""
+        self._settlements.put(_END)
+
     def close(self, timeout: float, timeout_away: float) -> None:
         """Sends the settlements that are left, within ``timeout`` seconds, and ``timeout_away`` while Redis is away."""
         self._settlements.put(_END)

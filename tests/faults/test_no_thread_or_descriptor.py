@@ -1,0 +1,145 @@
+"""One start of a thread, or one connection, fails, each in its turn: the client goes on as soon as there are some."""
+
+from __future__ import annotations
+
+import _thread
+import errno
+import itertools
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+import pytest
+import redis.asyncio.connection
+import redis.connection
+
+from redisson_dq.codecs import StringCodec
+from redisson_dq.errors import RedissonDQError
+from tests.conftest import PATIENCE, by_night, eventually
+from tests.faults.world import World
+from tests.flavours import AsyncioFlavour, Flavour
+from tests.workers.handlers import Ledger, running
+
+T = TypeVar("T")
+
+#: More starts than a client and a worker make.
+MOST = 40
+
+
+@pytest.fixture(scope="module")
+def world() -> Iterator[World]:
+    with World() as made:
+        yield made
+
+
+class Shortage:
+    """From the start with this number on, ``failures`` of them fail."""
+
+    def __init__(self, number: int, failures: int) -> None:
+        self.number, self.failures = number, failures
+        self._mutex = threading.Lock()
+        self._count = 0
+        self.has_failed = False
+
+    def strikes(self) -> bool:
+        with self._mutex:
+            self._count += 1
+            struck = self.number <= self._count < self.number + self.failures
+            self.has_failed = self.has_failed or struck
+            return struck
+
+
+def of_threads(patch: pytest.MonkeyPatch, shortage: Shortage) -> None:
+    begin, start = _thread.start_new_thread, threading.Thread.start
+
+    def begun(function: Callable[..., Any], *arguments: Any) -> int:
+        if "redisson_dq" in getattr(function, "__module__", "") and shortage.strikes():
+            raise RuntimeError("can't start new thread")
+        return begin(function, *arguments)
+
+    def started(thread: threading.Thread) -> None:
+        if thread.name.startswith("redisson_dq") and shortage.strikes():
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    patch.setattr(_thread, "start_new_thread", begun)
+    patch.setattr(threading.Thread, "start", started)
+
+
+def of_descriptors(patch: pytest.MonkeyPatch, shortage: Shortage) -> None:
+    connect: Any = redis.connection.Connection._connect
+    async_connect: Any = redis.asyncio.connection.Connection._connect
+
+    def connected(connection: Any) -> Any:
+        if shortage.strikes():
+            raise OSError(errno.EMFILE, "Too many open files")
+        return connect(connection)
+
+    async def async_connected(connection: Any) -> Any:
+        if shortage.strikes():
+            raise OSError(errno.EMFILE, "Too many open files")
+        return await async_connect(connection)
+
+    patch.setattr(redis.connection.Connection, "_connect", connected)
+    patch.setattr(redis.asyncio.connection.Connection, "_connect", async_connected)
+
+
+def until_it_works(call: Callable[[], T]) -> T:
+    """As a program does that calls again. The error of a thread is Python's own, or ours."""
+    for _ in range(5):
+        try:
+            return call()
+        except (RedissonDQError, RuntimeError) as error:
+            failure = error
+    raise failure
+
+
+def the_main_job(flavour: Flavour, url: str) -> None:
+    client = until_it_works(lambda: flavour.connect(url, codec=StringCodec(), probe_interval=600))
+    try:
+        queue, delayed = client.blocking_queue("orders"), client.delayed_queue("orders")
+        until_it_works(lambda: delayed.offer("a", delay=0.05))
+        assert until_it_works(lambda: queue.poll(timeout=PATIENCE)) == "a"
+        queue.add("b")
+        delivery = until_it_works(lambda: queue.receive(timeout=PATIENCE, visibility_timeout=1))
+        assert delivery.value == "b"
+        assert delivery.ack()
+        worker = flavour.worker(client)
+        ledger = Ledger()
+        worker.handler("orders")(ledger.note)
+        until_it_works(worker.start)
+        eventually(lambda: worker.is_consuming)
+        with running(worker):
+            delayed.offer("c", delay=0.05)
+            assert ledger.next() == "c"
+            eventually(lambda: worker.is_consuming)
+        assert not worker.is_consuming
+    finally:
+        client.close()
+
+
+#: Where a start fails, and how often in a row.
+CELLS = [
+    pytest.param(number, failures, marks=() if number % 4 == 1 and failures == 1 else pytest.mark.nightly)
+    for number, failures in itertools.product(range(1, MOST + 1), (1, 3))
+]
+
+
+@pytest.mark.parametrize(("number", "failures"), CELLS)
+@pytest.mark.parametrize("resource", [of_threads, by_night(of_descriptors)])
+def test_a_start_that_fails(
+    flavour: Flavour,
+    world: World,
+    resource: Callable[[pytest.MonkeyPatch, Shortage], None],
+    number: int,
+    failures: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world.admin.flushall()
+    shortage = Shortage(number, failures)
+    resource(monkeypatch, shortage)
+    the_main_job(flavour, world.server.url)
+    monkeypatch.undo()
+    # A second job in the same process finds nothing that the first one left behind.
+    left = [each.name for each in threading.enumerate() if each.name.startswith("redisson_dq") and each.is_alive()]
+    assert not left or isinstance(flavour, AsyncioFlavour)
