@@ -213,12 +213,11 @@ def state(
 ) -> dict[str, tuple[str, Any, int | None]]:
     """Key -> its type, its content, the month it vanishes in; for all keys with the queue's name in theirs.
 
-    But for the note of the last release that a client has made in a bounded queue: Java sends one whose reply was lost
-    again without any.
+    Without the notes that Java does not make of a bounded queue: its capacity, and the last release of each client.
     """
     read = content or content_of
-    note = b"redisson_dq_returned"
-    found = sorted(key for key in admin.scan_iter(count=1000) if name.encode() in key and not key.startswith(note))
+    notes = (b"redisson_dq_returned", b"redisson_dq_settings")
+    found = sorted(key for key in admin.scan_iter(count=1000) if name.encode() in key and not key.startswith(notes))
     with admin.pipeline(transaction=False) as pipeline:
         for key in found:
             pipeline.type(key)
