@@ -26,7 +26,7 @@ OTHERWISE = {
     "partitions.py",
     "exporter.py",
     "generate_classes/_run.py",
-    "demo/_display.py",
+    "demo.py",
 }
 
 TEXTS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1, max_size=20)

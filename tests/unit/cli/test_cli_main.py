@@ -61,21 +61,15 @@ class TestArguments:
             "items": 12,
             "bulk": 300,
             "seconds": 6.0,
-            "use_async": False,
-            "plain": False,
         }
 
     def test_all_of_them(self) -> None:
-        arguments = demo_arguments(
-            *("--url", "redis://h:1/2", "--items", "3", "--bulk", "0", "--seconds", "0.5", "--async", "--plain")
-        )
+        arguments = demo_arguments(*("--url", "redis://h:1/2", "--items", "3", "--bulk", "0", "--seconds", "0.5"))
         assert arguments == {
             "url": "redis://h:1/2",
             "items": 3,
             "bulk": 0,
             "seconds": 0.5,
-            "use_async": True,
-            "plain": True,
         }
 
     @pytest.mark.parametrize(
