@@ -1,4 +1,4 @@
-"""All settings of Redisson, from 3.20 to 4.3: those that are taken over, that change nothing here, and the rest."""
+"""All settings of Redisson, from 3.20 to 4.7: those that are taken over, that change nothing here, and the rest."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import attrs
 
-__all__ = ["HARMLESS", "MEANINGLESS", "REFUSED", "SERVERS", "TAKEN", "Refused"]
+__all__ = ["DECIDES", "ENCRYPTED", "HARMLESS", "MEANINGLESS", "REFUSED", "SERVERS", "TAKEN", "Refused"]
 
 #: By the section's name: where its addresses stand.
 SERVERS = {
@@ -43,9 +43,11 @@ _OF_REDISSON = _words(
 # A command is never sent again in silence here, so there are no retries to set.
 _OF_CONNECTIONS = _words(
     """
-    connectionMinimumIdleSize connectionPoolSize credentialsReapplyInterval dnsMonitoringInterval idleConnectionTimeout
+    connectionMinimumIdleSize connectionPoolSize credentialsReapplyInterval dnsMonitoringInterval dnsMonitoringTimes
+    idleConnectionTimeout
     keepAlive pingConnectionInterval pingTimeout reconnectionDelay retryAttempts retryDelay retryInterval
-    sslKeystoreType sslProvider sslTruststorePassword subscriptionConnectionMinimumIdleSize
+    sslKeyManagerFactory sslKeystoreType sslProvider sslTrustManagerFactory sslTruststorePassword
+    subscriptionConnectionMinimumIdleSize
     subscriptionConnectionPoolSize subscriptionTimeout subscriptionsPerConnection tcpKeepAlive tcpKeepAliveCount
     tcpKeepAliveIdle tcpKeepAliveInterval tcpNoDelay tcpUserTimeout tlsVersion
     """
@@ -55,7 +57,8 @@ _OF_CONNECTIONS = _words(
 _OF_REPLICAS = _words(
     """
     checkMasterLinkStatus checkSentinelsList checkSlaveStatusWithSyncing failedSlaveCheckInterval
-    failedSlaveNodeDetector failedSlaveReconnectionInterval loadBalancer masterConnectionMinimumIdleSize
+    failedSlaveNodeDetector failedSlaveReconnectionInterval fallbackLoadingToMaster loadBalancer
+    masterConnectionMinimumIdleSize
     masterConnectionPoolSize monitorIPChanges readMode scanInterval sentinelsDiscovery shardedSubscriptionMode
     slaveAddresses slaveConnectionMinimumIdleSize slaveConnectionPoolSize subscriptionMode
     """
@@ -88,6 +91,10 @@ REFUSED: Mapping[str, Refused] = {
         "it is a class of Java; a cluster takes address_remap= of redis-py, or natMap: in the file",
         frozenset(("address_remap",)),
     ),
+    "secretKey": Refused(
+        "Redisson PRO decrypts values by it, and this library does not; give password= and the like in plain",
+        frozenset(("password", "credential_provider")),
+    ),
     "sslCiphers": Refused(
         "Java's names of ciphers are not OpenSSL's; give ssl_ciphers= those of OpenSSL", frozenset(("ssl_ciphers",))
     ),
@@ -102,6 +109,18 @@ REFUSED: Mapping[str, Refused] = {
         frozenset(("ssl_ca_certs", "ssl_ca_data", "ssl_ca_path")),
     ),
 }
+
+#: Parts of the names of settings that decide where to connect, as whom, or how values look. Such a setting that is not
+#: known is refused. Of any other there is a warning only, as each newer Redisson has some that are not known here.
+DECIDES = _words(
+    """
+    address host port node url uri endpoint server master sentinel cluster replica database user password credential
+    secret token auth ssl tls nat proxy socket codec mapper serializ encrypt compress
+    """
+)
+
+#: How a value begins that Redisson PRO decrypts.
+ENCRYPTED = "{aes}"
 
 #: The classes that Redisson has for these settings when a file says nothing.
 HARMLESS = frozenset(("DefaultCommandMapper", "DefaultCredentialsResolver", "DefaultNameMapper", "DefaultNatMapper"))

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Union
 
 import attrs
 
+from redisson_dq._redisson_config.spring import is_spring, redisson_content
 from redisson_dq.errors import ArgumentError
 
 __all__ = ["NamedObject", "RedissonConfig", "read"]
@@ -20,12 +21,15 @@ RedissonConfig = Union[str, "os.PathLike[str]", Mapping[str, Any]]
 
 # As Redisson finds variables. A default must not be empty.
 _VARIABLE = re.compile(r"\$\{([\w.]+(?::-.+?)?)\}", re.ASCII)
+# Redisson leaves it as it is.
+_OF_SPRING = re.compile(r"\$\{[\w.]+:(?!-)[^}]*\}", re.ASCII)
 _NOTHING = ("", "~", "null", "Null", "NULL")
 # A text that holds one of these is the content of a file, or a URL, and may hold a password.
 _NO_PATH = re.compile(r"[\n{}@]|: |://")
 # The words of PyYAML show an alias or a tag, which a password without quotes may look like.
 _QUOTED = re.compile(r" '(?!<)\w[^']+'| '![^']+'")
-_NO_TAG = ("tag:yaml.org,2002:", "!")
+_YAMLS = "tag:yaml.org,2002:"
+_NO_TAGS = frozenset(f"{_YAMLS}{kind}" for kind in ("str", "int", "float", "bool", "null", "map", "seq", "set", "omap"))
 
 
 @attrs.frozen
@@ -62,6 +66,11 @@ def _read(source: RedissonConfig) -> tuple[Mapping[str, Any], str]:
         name = f"the file {str(path)!r}" if is_path else "a text where the path of a file is wanted"
         # Neither this error nor its context has the text, which may hold a password.
         raise ArgumentError(f"redisson_config=: {name} cannot be read: {reason}")
+    if path.suffix != ".json" and is_spring(text):
+        inner, content = redisson_content(_documents(text, str(path)), str(path), path)
+        if inner is None:
+            return content, str(path)
+        text = inner
     text = _resolved(text, str(path))
     found = _json(text, str(path)) if path.suffix == ".json" else _yaml(text, str(path))
     if not isinstance(found, Mapping):
@@ -78,6 +87,10 @@ def _resolved(text: str, where: str) -> str:
         if value is None:
             raise ArgumentError(f"{where}: the environment has no variable {name}, and ${{{name}}} has no default")
         resolved = resolved.replace(found[0], value)
+    of_spring = _OF_SPRING.search(resolved)
+    if of_spring:
+        name = of_spring[0].partition(":")[0].removeprefix("${")
+        raise ArgumentError(f"{where}: ${{{name}:...}} is of Spring; in a file of Redisson write ${{{name}:-...}}")
     return resolved
 
 
@@ -103,13 +116,21 @@ def _plain(value: Any) -> Any:
 
 
 def _yaml(text: str, where: str) -> Any:
+    # Composing makes a tree of texts. No constructor runs, so no tag makes anything.
+    return _composed(lambda yaml: _tree(yaml.compose(text, Loader=yaml.BaseLoader), {}), where)
+
+
+def _documents(text: str, where: str) -> list[Any]:
+    return list(_composed(lambda yaml: [_tree(e, {}) for e in yaml.compose_all(text, Loader=yaml.BaseLoader)], where))
+
+
+def _composed(compose: Callable[[Any], Any], where: str) -> Any:
     try:
         import yaml
     except ImportError as error:
         raise ArgumentError(f"{where}: YAML needs PyYAML: pip install 'pyyaml>=6'") from error
     try:
-        # Composing makes a tree of texts. No constructor runs, so no tag makes anything.
-        return _tree(yaml.compose(text, Loader=yaml.BaseLoader), {})
+        return compose(yaml)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
@@ -137,7 +158,8 @@ def _content(node: Any, seen: dict[int, Any]) -> Any:
 
 
 def _tagged(node: Any, content: Any) -> Any:
-    if node.tag.startswith(_NO_TAG[0]) or node.tag == _NO_TAG[1]:
+    if node.tag in _NO_TAGS or node.tag == "!":
         is_of_class = isinstance(content, dict) and isinstance(content.get("class"), str)
         return NamedObject(content.pop("class"), content) if is_of_class else content
-    return NamedObject(node.tag.lstrip("!"), content)
+    # Snakeyaml takes !!x.Y and !<x.Y> alike.
+    return NamedObject(node.tag.removeprefix(_YAMLS).lstrip("!"), content)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from typing import Any
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, unquote_plus, urlsplit
 
 import attrs
 
 from redisson_dq import codecs
 from redisson_dq._log import Log
-from redisson_dq._redisson_config.known import HARMLESS, MEANINGLESS, REFUSED, SERVERS, TAKEN
+from redisson_dq._redisson_config.known import DECIDES, ENCRYPTED, HARMLESS, MEANINGLESS, REFUSED, SERVERS, TAKEN
 from redisson_dq._redisson_config.reading import NamedObject, RedissonConfig, read
 from redisson_dq._texts import nearest
 from redisson_dq.codecs.base import Codec
@@ -22,9 +22,11 @@ __all__ = ["FileSettings", "taken_from"]
 logger = Log()
 
 _SCHEMES = {"redis": "redis", "valkey": "redis", "rediss": "rediss", "valkeys": "rediss"}
+_SOCKETS = ("redis+uds://", "valkey+uds://")
 _CODEC = re.compile(r"org\.redisson\.(?:client\.)?codec\.(\w+)")
 # Java has no larger int.
 _LARGEST = 2**31 - 1
+_OF_KRYO5 = frozenset(("allowedClasses", "useReferences"))
 _TLS = {"TLSv1.2": 0x0303, "TLSv1.3": 0x0304}
 
 
@@ -32,6 +34,7 @@ _TLS = {"TLSv1.2": 0x0303, "TLSv1.3": 0x0304}
 class FileSettings:
     """The settings of a file. ``redis_options`` have the passwords, and ``url`` has none."""
 
+    #: Empty: the file names no server, which is only taken where the user gives one.
     url: str
     redis_options: dict[str, Any] = attrs.field(repr=False)
     #: None: the file names no codec.
@@ -52,12 +55,14 @@ class _SettingsFile:
 
     def __init__(self, content: Mapping[str, Any], where: str, given: Collection[str]) -> None:
         self._where, self._given = where, given
+        self._has_url = "url" in given
+        self._content = content
         sections = [name for name in SERVERS if content.get(name) is not None]
-        if len(sections) != 1:
+        if len(sections) != 1 and not (self._has_url and not sections):
             found = "has " + " and ".join(sections) if sections else "has none"
             raise ArgumentError(f"{where}: one of {', '.join(SERVERS)} is wanted, and the file {found}")
-        self._section = sections[0]
-        of_server = content[self._section]
+        self._section = sections[0] if sections else "singleServerConfig"
+        of_server = content.get(self._section, {})
         if not isinstance(of_server, Mapping):
             raise self._wrong(self._section, "it has no settings")
         # Redisson 4 has many settings beside the server's section, and still takes them in it.
@@ -76,6 +81,14 @@ class _SettingsFile:
 
     def taken(self) -> FileSettings:
         self._check_names()
+        self._check_encrypted()
+        addresses = self._settings.get(SERVERS[self._section])
+        if self._has_url:
+            if addresses:
+                raise self._wrong(SERVERS[self._section], "connect() has got a URL too; say the server once")
+            return self._without_server()
+        if isinstance(addresses, str) and addresses.startswith(_SOCKETS):
+            return self._socket(addresses)
         protocol, nodes, options = self._servers()
         options.update(self._of_connections())
         if protocol == "rediss":
@@ -89,14 +102,43 @@ class _SettingsFile:
             url = f"{protocol}+cluster://{','.join(nodes)}"
         return FileSettings(url, options, None if "codec" in self._given else self._codec())
 
+    def _without_server(self) -> FileSettings:
+        """All but the server, which the user names beside the file."""
+        options = self._of_connections()
+        for name in REFUSED.keys() - {"sslCiphers", "sslKeystore", "sslTruststore"}:
+            self._refuse(name, "redis")
+        return FileSettings("", options, None if "codec" in self._given else self._codec())
+
+    def _socket(self, address: str) -> FileSettings:
+        path = address.partition("://")[2]
+        if self._section != "singleServerConfig" or not path.startswith("/"):
+            raise self._wrong(SERVERS[self._section], "a socket is one server: redis+uds:///run/redis.sock")
+        database = self._whole("database")
+        found = self._without_server()
+        options = {**found.redis_options, **({"db": database} if database else {})}
+        return attrs.evolve(found, url=f"unix://{quote(path)}", redis_options=options)
+
     def _check_names(self) -> None:
         known = TAKEN | MEANINGLESS | REFUSED.keys()
-        for name in self._settings.keys() - known:
+        for name in sorted(self._settings.keys() - known):
             meant = nearest(name, known)
-            raise self._wrong(name, f"Redisson has no such setting{f'; did you mean {meant}?' if meant else ''}")
+            hint = f"; did you mean {meant}?" if meant else ""
+            if any(word in each.lower() for word in DECIDES for each in (name, meant or "")):
+                raise self._wrong(name, f"this library knows no such setting{hint}")
+            logger.warning("%s: %s is ignored: this library knows no such setting%s", self._where, name, hint)
         ignored = sorted(self._settings.keys() & MEANINGLESS)
         if ignored:
             logger.debug("%s: these settings change nothing here: %s", self._where, ", ".join(ignored))
+
+    def _check_encrypted(self) -> None:
+        """Raises ArgumentError for a value that Redisson PRO decrypts."""
+        for name in sorted(self._settings.keys() & TAKEN):
+            value = self._settings[name]
+            values = value if isinstance(value, list) else [value]
+            if any(isinstance(each, str) and each.startswith(ENCRYPTED) for each in values):
+                if name not in ("username", "password") or name not in self._given:
+                    raise self._wrong(name, f"{ENCRYPTED} is a value that Redisson PRO decrypts; give {name} in plain")
+                del self._settings[name]
 
     # -- servers -----------------------------------------------------------------------------------------------------
 
@@ -135,11 +177,20 @@ class _SettingsFile:
             protocol, port = _SCHEMES[parts.scheme], parts.port
         except (KeyError, ValueError):
             raise self._wrong(name, "an address begins with redis:// or rediss://, and has a host and a port") from None
-        if not parts.hostname or parts.path not in ("", "/"):
+        database = parts.path.strip("/")
+        # Anything else there may be a part of a password.
+        if not parts.hostname or parts.query or parts.fragment or not re.fullmatch("[0-9]{0,5}", database):
             raise self._wrong(name, "an address has a host and a port, and nothing behind them")
+        if database and database != str(self._whole("database")):
+            why = f"Redisson ignores the /{database} of an address; write database: {database}, or remove it"
+            raise self._wrong(name, why)
         login = {"username": parts.username, "password": parts.password}
+        if parts.password is None:
+            # As in Redisson: what stands alone is a password.
+            login = {"username": None, "password": parts.username}
         host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-        return protocol, f"{host}:{port}" if port else host, {of: unquote(text) for of, text in login.items() if text}
+        found = {of: unquote_plus(text) for of, text in login.items() if text}
+        return protocol, f"{host}:{port}" if port else host, found
 
     def _of_cluster(self) -> dict[str, Any]:
         options: dict[str, Any] = {}
@@ -212,7 +263,7 @@ class _SettingsFile:
         if found is None or found[1] not in codecs.__all__ or found[1] == "Codec":
             raise self._wrong("codec", f"this library has no {name}; give codec= one that reads the same bytes")
         if isinstance(value, NamedObject) and value.properties:
-            raise self._wrong("codec", f"{found[1]} with properties; give codec= the same codec with its options")
+            return self._with_properties(found[1], value.properties)
         try:
             made: Codec[Any] = getattr(codecs, found[1])()
         except TypeError:
@@ -220,6 +271,21 @@ class _SettingsFile:
         except RedissonDQError as error:
             raise self._wrong("codec", str(error)) from error
         return made
+
+    def _with_properties(self, name: str, properties: Any) -> Codec[Any]:
+        """Kryo5Codec alone has properties in a file: since 4.6, Redisson writes them."""
+        if name != "Kryo5Codec" or not isinstance(properties, Mapping) or properties.keys() - _OF_KRYO5:
+            raise self._wrong("codec", f"{name} with properties; give codec= the same codec with its options")
+        allowed = properties.get("allowedClasses") or []
+        references = properties.get("useReferences") or "false"
+        if not isinstance(allowed, list) or not all(isinstance(each, str) for each in allowed):
+            raise self._wrong("codec", "allowedClasses is a list of names of classes")
+        if references not in ("true", "false"):
+            raise self._wrong("codec", "useReferences is true or false")
+        try:
+            return codecs.Kryo5Codec(allowed, references == "true")
+        except RedissonDQError as error:
+            raise self._wrong("codec", str(error)) from error
 
     # -- values ------------------------------------------------------------------------------------------------------
 
@@ -237,7 +303,10 @@ class _SettingsFile:
         text = self._text(name) or "0"
         if not (text.isascii() and text.isdecimal() and len(text) <= 10 and int(text) <= _LARGEST):
             raise self._wrong(name, f"a whole number is wanted, at most {_LARGEST}")
-        return int(text)
+        number = int(text)
+        if text[0] == "0" and len(text) > 1 and (set("89") & set(text) or int(text, 8) != number):
+            raise self._wrong(name, f"{text} is octal for Redisson from 4.4 on: write it without the 0 in front")
+        return number
 
     def _flag(self, name: str, default: bool) -> bool:
         text = self._text(name) or str(default).lower()

@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
+import attrs
 from redis import Redis
 from redis.exceptions import RedisError
 
@@ -63,7 +64,8 @@ def connect(
     with ``rediss``. User and password stand before the hosts (``user:password@``), and options of redis-py behind a
     question mark (``?socket_timeout=2&ssl_ca_certs=ca.pem``).
 
-    ``redisson_config`` stands in the place of a URL: a YAML or JSON file of Redisson, or a mapping with its content.
+    ``redisson_config`` stands in the place of a URL: a YAML or JSON file of Redisson, Spring's application.yml, or a
+    mapping with its content. A file that names no server may stand beside a URL.
     Its server, user, password, TLS, timeouts and codec are taken over. A setting that matters and cannot be is an
     ArgumentError. docs/settings.md lists them. Options that are given here win over the file. Example::
 
@@ -156,9 +158,10 @@ def names_server(url: str | None, options: Mapping[str, Any]) -> bool:
 def _taken(url: str | None, config: RedissonConfig | None, given: Mapping[str, Any]) -> FileSettings:
     """The URL that is given, that of the environment, or the settings of a file."""
     if config is not None:
-        if url is not None:
-            raise ArgumentError("connect() takes a URL or redisson_config=, and not both")
-        return taken_from(config, [name for name, value in given.items() if value is not None])
+        names = [name for name, value in given.items() if value is not None]
+        if url is None:
+            return taken_from(config, names)
+        return attrs.evolve(taken_from(config, [*names, "url"]), url=url)
     if url is None:
         url = os.environ.get(_VARIABLE) or None
     if url is None:

@@ -143,7 +143,6 @@ TLS = "singleServerConfig:\n  address: rediss://h:1\n"
         (SINGLE + "codec: !<org.redisson.codec.TypedJsonJacksonCodec> {}\n", "codec", "codec"),
         (SINGLE + "codec: !<org.redisson.codec.KryoCodec> {}\n", "codec", "codec"),
         (SINGLE + "codec: !<org.redisson.codec.Codec> {}\n", "codec", "codec"),
-        (SINGLE + "codec: !<org.redisson.codec.Kryo5Codec> {allowedClasses: [a.B]}\n", "codec", "codec"),
         (TLS + "  sslTruststore: file:/x.p12\n", "sslTruststore", "ssl_ca_certs"),
         (TLS + "  sslKeystore: file:/x.jks\n", "sslKeystore", "ssl_certfile"),
         (TLS + "  sslCiphers: [TLS_AES_128_GCM_SHA256]\n", "sslCiphers", "ssl_ciphers"),
@@ -191,9 +190,94 @@ def test_the_classes_that_redisson_has_by_itself_are_no_hindrance(tmp_path: Path
     of(tmp_path, SINGLE + f"  {name}: !<{package}.{default}> {{}}\n")
 
 
-def test_an_unknown_setting_is_named_with_the_nearest(tmp_path: Path) -> None:
-    with pytest.raises(ArgumentError, match=r"conectTimeout cannot be taken over: .* did you mean connectTimeout"):
-        of(tmp_path, SINGLE + "  conectTimeout: 5\n")
+@pytest.mark.parametrize("name", ["conectTimeout", "newestSettingOfAll", "retryJitter"])
+def test_an_unknown_setting_is_a_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture, name: str) -> None:
+    for text in (f"{SINGLE}  {name}: 5\n", f"{name}: 5\n{SINGLE}"):
+        caplog.clear()
+        assert of(tmp_path, text) == ("redis://h:1", {})
+        (line,) = [record for record in caplog.records if record.levelno == logging.WARNING]
+        assert f"redisson.yaml: {name} is ignored: this library knows no such setting" in line.getMessage()
+        assert ("did you mean connectTimeout?" in line.getMessage()) is (name == "conectTimeout")
+
+
+@pytest.mark.parametrize(
+    "name", ["adress", "addresses", "passwrd", "pasword", "dataBase", "valueCodec", "sslMode", "socksProxy", "userName"]
+)
+def test_an_unknown_setting_that_decides_the_place_or_the_values_is_refused(tmp_path: Path, name: str) -> None:
+    for text in (f"{SINGLE}  {name}: 5\n", f"{name}: 5\n{SINGLE}"):
+        with pytest.raises(ArgumentError, match=f"{name} cannot be taken over: this library knows no such setting"):
+            of(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("address", "url", "options"),
+    [
+        ("redis://h:1/0", "redis://h:1", {}),
+        ("redis://secret@h:1", "redis://h:1", {"password": "secret"}),
+        ("redis://:se%2Bcret@h:1/", "redis://h:1", {"password": "se+cret"}),
+        ("redis://u:a+b@h:1", "redis://h:1", {"username": "u", "password": "a b"}),
+        ("redis+uds:///run/a b.sock", "unix:///run/a%20b.sock", {}),
+        ("valkey+uds:///run/redis.sock", "unix:///run/redis.sock", {}),
+    ],
+)
+def test_an_address_means_what_it_means_to_redisson(
+    tmp_path: Path, address: str, url: str, options: dict[str, Any]
+) -> None:
+    assert of(tmp_path, f"singleServerConfig: {{address: '{address}'}}") == (url, options)
+
+
+def test_a_socket_has_the_settings_of_a_server(tmp_path: Path) -> None:
+    text = "singleServerConfig: {address: 'redis+uds:///r.sock', database: 3, password: p, timeout: 900}"
+    assert of(tmp_path, text) == ("unix:///r.sock", {"password": "p", "socket_timeout": 0.9, "db": 3})
+    for refused in (text.replace("///", "//"), "clusterServersConfig: {nodeAddresses: ['redis+uds:///r.sock']}"):
+        with pytest.raises(ArgumentError, match="cannot be taken over"):
+            of(tmp_path, refused)
+
+
+@pytest.mark.parametrize(("number", "database"), [("0", None), ("07", 7), ("00", None), ("10", 10)])
+def test_a_database(tmp_path: Path, number: str, database: int | None) -> None:
+    expected = {} if database is None else {"db": database}
+    assert of(tmp_path, SINGLE + f"  database: {number}\n")[1] == expected
+
+
+@pytest.mark.parametrize("number", ["010", "08", "0017"])
+def test_a_database_that_not_all_redissons_read_alike_is_refused(tmp_path: Path, number: str) -> None:
+    with pytest.raises(ArgumentError, match=f"database cannot be taken over: {number} is octal for Redisson"):
+        of(tmp_path, SINGLE + f"  database: {number}\n")
+
+
+def test_the_values_of_redisson_pro_are_named(tmp_path: Path) -> None:
+    with pytest.raises(ArgumentError, match=r"password cannot be taken over: \{aes\} is a value that Redisson PRO"):
+        of(tmp_path, SINGLE + "  password: '{aes}c2VjcmV0'\n")
+    with pytest.raises(ArgumentError, match="secretKey cannot be taken over: Redisson PRO decrypts values by it"):
+        of(tmp_path, "secretKey: file:///key\n" + SINGLE)
+    text = "secretKey: file:///key\n" + SINGLE + "  password: '{aes}c2VjcmV0'\n"
+    assert of(tmp_path, text, ("password",))[0] == "redis://h:1"
+
+
+def test_kryo5_has_its_properties(tmp_path: Path) -> None:
+    text = "codec: !<org.redisson.codec.Kryo5Codec>\n  useReferences: true\n  allowedClasses:\n  - a.B\n"
+    assert repr(taken(tmp_path, SINGLE + text).codec) == "Kryo5Codec(allowed_classes=['a.B'], references=True)"
+    written = "codec: !!org.redisson.codec.Kryo5Codec {useReferences: false, allowedClasses: []}\n"
+    assert repr(taken(tmp_path, SINGLE + written).codec) == "Kryo5Codec()"
+    for wrong in ("useReferences: maybe", "allowedClasses: a.B", "allowedClasses: [[a.B]]", "classLoader: x"):
+        with pytest.raises(ArgumentError, match="codec cannot be taken over"):
+            taken(tmp_path, SINGLE + f"codec: !!org.redisson.codec.Kryo5Codec {{{wrong}}}\n")
+
+
+def test_a_file_without_an_address_has_the_rest_beside_a_url(tmp_path: Path) -> None:
+    path = tmp_path / "redisson.yaml"
+    codec = "codec: !!org.redisson.codec.JsonJacksonCodec {}\n"
+    for text in (codec, "singleServerConfig: {password: p, timeout: 900}\n" + codec):
+        path.write_text(text, "utf-8")
+        client = redisson_dq.aio.connect("redis://h:5/2", redisson_config=path)
+        assert type(client.runtime.options.codec) is JsonJacksonCodec
+        made: Any = client.runtime.connections.own
+        own = made.connection_pool.connection_kwargs
+        assert (own["host"], own["port"], own["db"]) == ("h", 5, 2)
+        assert own.get("password") == ("p" if "password" in text else None)
+    with pytest.raises(ArgumentError, match="one of singleServerConfig"):
+        taken(tmp_path, codec)
 
 
 def test_each_setting_has_one_place() -> None:
@@ -236,7 +320,8 @@ def test_json_and_a_mapping(tmp_path: Path) -> None:
         ("a.yaml", ""),
         ("a.yaml", "password: secret\n"),
         ("a.yaml", SINGLE + "clusterServersConfig: {password: secret}\n"),
-        ("a.yaml", SINGLE + "  password: secret\n  nonsense: secret\n"),
+        ("a.yaml", SINGLE + "  password: secret\n  codecs: secret\n"),
+        ("a.yaml", "singleServerConfig: {address: 'redis://h/secret@h:1'}"),
         ("a.yaml", "singleServerConfig: {address: 'http://:secret@h:1'}"),
         ("a.yaml", "singleServerConfig: {address: 'redis://:secret@h:1', password: secret, timeout: x}"),
         # Passwords that want quotes: YAML takes them for an alias, a tag and an anchor.
@@ -305,8 +390,9 @@ def test_no_tag_makes_anything(tmp_path: Path, tag: str) -> None:
 def test_aliases_make_no_large_tree(tmp_path: Path) -> None:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x]"]
     lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 8)}]" for i in range(1, 40)]
-    with pytest.raises(ArgumentError, match=r"a[0-9]+ cannot be taken over"):
-        of(tmp_path, "\n".join(lines) + "\n" + SINGLE)
+    assert of(tmp_path, "\n".join(lines) + "\n" + SINGLE) == ("redis://h:1", {})
+    with pytest.raises(ArgumentError, match="password cannot be taken over: a text is wanted"):
+        of(tmp_path, "\n".join(lines) + "\n" + SINGLE + "  password: *a39\n")
 
 
 # -- the codec -------------------------------------------------------------------------------------------------------
@@ -379,7 +465,7 @@ def test_connect_takes_a_file_and_options_win(tmp_path: Path) -> None:
     assert made.connection_pool.connection_kwargs["password"] == "q"
 
 
-def test_a_url_and_a_file_are_one_too_many(tmp_path: Path) -> None:
+def test_a_url_and_a_file_with_a_server_are_one_too_many() -> None:
     for flavour in (redisson_dq, redisson_dq.aio):
-        with pytest.raises(ArgumentError, match="a URL or redisson_config=, and not both"):
-            flavour.connect("redis://h", redisson_config=tmp_path)
+        with pytest.raises(ArgumentError, match="address cannot be taken over: connect"):
+            flavour.connect("redis://h", redisson_config={"singleServerConfig": {"address": "redis://g:1"}})
