@@ -160,7 +160,7 @@ def _lost(saves: Callable[[], object]) -> str:
 
 
 def _of_replicas(sight: Sight, node: Node, info: Mapping[str, str]) -> Iterator[Finding]:
-    """A replica that takes over keeps what its own settings let it keep. They are asked where they can be reached."""
+    """A replica that takes over keeps its items by its own settings. They are asked where they can be reached."""
     for name, text in info.items():
         if not (name.startswith("slave") and name[5:].isdigit()):
             continue

@@ -101,7 +101,7 @@ def _of_letters(queue: Looked, letters: Sequence[SeenItem]) -> Finding:
     give_back, drop = _give_back_or_drop(queue.whole, "dead")
     commands: tuple[str, ...] = (queue.command("dead list"), give_back, drop)
     if unreadable is not None:
-        # Given back as they are, they would be given up again.
+        # A redrive as they are would end in the same way.
         deeds = _so_that_it_reads(queue, unreadable.data) if _UNREADABLE.search(unreadable.reason) else ()
         commands = (queue.command("dead list"), *deeds, f"# when that is done: {give_back}", drop)
     return queue.finding(
