@@ -489,3 +489,31 @@ def test_what_is_gathered_goes_back_at_the_end(worker: Any, queue: Any, admin: A
     assert not handled.is_set()
     assert queue.read_all() == ["a", "b"]
     assert queue.receive(timeout=0).attempt == 1
+
+
+def test_values_that_died_together_are_tried_one_at_a_time(
+    flavour: Flavour, client: Any, queue: Any, admin: Any
+) -> None:
+    """One of them may kill the process again, and takes no other along then."""
+    queue.add_all([f"v{number}" for number in range(6)])
+    for _ in range(2):
+        held = eventually(lambda: queue.receive(6, timeout=0, visibility_timeout=0.05))
+        while len(held) < 6:
+            held += eventually(lambda: queue.receive(6, timeout=0, visibility_timeout=0.05))
+        eventually(lambda: queue.size() == 6)
+    gate = threading.Lock()
+    seen: list[tuple[str, int]] = []
+
+    def handle(value: str, event: Any) -> None:
+        assert gate.acquire(blocking=False), "two at a time"
+        seen.append((value, event.crashes))
+        threading.Event().wait(0.02)
+        gate.release()
+
+    worker = flavour.worker(client)
+    worker.handler("orders", concurrency=8, retry=None)(handle)
+    with running(worker):
+        eventually(lambda: len(seen) == 6)
+        at_rest(admin)
+    assert {crashes for _, crashes in seen} == {2}
+    assert queue.dead_letters() == []

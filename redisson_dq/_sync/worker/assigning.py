@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -174,9 +175,13 @@ class Assigner:
         parked: dict[Handler, list[Delivery[Any]]] = {}
         tells = self._hooks.hears(happenings.Received, happenings.Recovered)
         back: set[Delivery[Any]] = set()
+        apart: list[Delivery[Any]] = []
+        suspects = sum(delivery.crashes > 0 for delivery in deliveries)
         for delivery in deliveries:
             if self._stops:
                 back.add(delivery)
+            elif delivery.crashes and self._comes_alone_later(intake, delivery, suspects):
+                apart.append(delivery)
             else:
                 self._route(intake, delivery, parked, starter, tells=tells)
         for handler, some in parked.items():
@@ -189,6 +194,25 @@ class Assigner:
             for action in actions:
                 self._deadlines.added(action.moment)
         self._return([delivery for delivery in deliveries if delivery in back], 0)
+        for place, delivery in enumerate(apart):
+            # So that they come one by one.
+            self._return([delivery], _APART * (1 + place + self._setting.chance.random()))
+
+    def _comes_alone_later(self, intake: Intake, delivery: Delivery[Any], suspects: int) -> bool:
+        """Whether a value waits, as it has died with others and one of those may kill the process again.
+
+        Of the values that died together one is tried at a time in each process, so that it takes no other along.
+        """
+        limits = [each.crash_limit for each in intake.reception.handlers if each.crash_limit is not None]
+        limit = min(limits, default=math.inf)
+        if delivery.crashes < max(1, min(_CRASHES, limit - 1)) or delivery.crashes >= limit:
+            return False
+        recent = self._clock.monotonic() - _DANGEROUS
+        with self._mutex:
+            tried = any(
+                each.crashes for handling in self._handlings if handling.began > recent for each in handling.deliveries
+            )
+        return tried or suspects > 1
 
     def unreadable(self, intake: Intake, error: DecodeError) -> None:
         """Values came that the codec cannot read."""
@@ -376,6 +400,10 @@ class Assigner:
 
     def _due(self, now: float) -> None:
         self._decide(lambda: self._roster.due(now))
+
+
+# A value that has died so often is tried alone, for so many seconds. Until then it comes again after such a time.
+_CRASHES, _DANGEROUS, _APART = 2, 30.0, 0.3
 
 
 def _fault_of(handler: Handler, delivery: Delivery[Any], error: BaseException | None) -> BaseException | None:
