@@ -1,5 +1,5 @@
 """The versions that this project is proven with. All else reads them here: the tests, the Java peer, the vectors, the
-nightly run and docs/compatibility.md. ``python -m tests.newest`` tries newer ones.
+nightly run and docs/compatibility.md.
 """
 
 from __future__ import annotations
