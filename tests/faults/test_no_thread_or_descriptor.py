@@ -22,6 +22,8 @@ from tests.workers.handlers import Ledger, running
 
 T = TypeVar("T")
 
+#: redis-py's method that opens a socket.
+OPENS = "_connect"
 #: More starts than a client and a worker make.
 MOST = 40
 
@@ -67,8 +69,8 @@ def of_threads(patch: pytest.MonkeyPatch, shortage: Shortage) -> None:
 
 
 def of_descriptors(patch: pytest.MonkeyPatch, shortage: Shortage) -> None:
-    connect: Any = redis.connection.Connection._connect
-    async_connect: Any = redis.asyncio.connection.Connection._connect
+    connect: Any = getattr(redis.connection.Connection, OPENS)
+    async_connect: Any = getattr(redis.asyncio.connection.Connection, OPENS)
 
     def connected(connection: Any) -> Any:
         if shortage.strikes():
@@ -80,8 +82,8 @@ def of_descriptors(patch: pytest.MonkeyPatch, shortage: Shortage) -> None:
             raise OSError(errno.EMFILE, "Too many open files")
         return await async_connect(connection)
 
-    patch.setattr(redis.connection.Connection, "_connect", connected)
-    patch.setattr(redis.asyncio.connection.Connection, "_connect", async_connected)
+    patch.setattr(redis.connection.Connection, OPENS, connected)
+    patch.setattr(redis.asyncio.connection.Connection, OPENS, async_connected)
 
 
 def until_it_works(call: Callable[[], T]) -> T:
