@@ -118,7 +118,8 @@ def test_the_time_of_the_server_is_read_in_one_script_and_in_one_request() -> No
     asked = re.compile(r"""["']TIME["']""")
     scripts = [path.name for path in sorted(PACKAGE.rglob("*.lua")) if asked.search(path.read_text("utf-8"))]
     assert scripts == ["clock.lua"]
-    # One module lists the commands that only read, and the doctor looks whether scripts may ask. The clock of tests answers in the place of Redis.
+    # One module lists the commands that only read, and the doctor looks whether scripts may ask. The clock of tests
+    # answers in the place of Redis.
     modules = [path.relative_to(PACKAGE).as_posix() for path in sorted(PACKAGE.rglob("*.py"))]
     assert [name for name in modules if asked.search((PACKAGE / name).read_text("utf-8"))] == [
         "doctor/commands.py",
