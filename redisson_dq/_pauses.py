@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import random
 
-__all__ = ["Pauses", "jittered"]
+__all__ = ["JITTER", "Pauses", "jittered"]
 
 
 # Many processes fail at one moment. By so large a share their pauses differ, so that they do not return at one moment.
-_JITTER = 0.25
+JITTER = 0.25
 
 
 def jittered(seconds: float) -> float:
     """A pause of so many seconds, or a little less."""
-    return seconds * random.uniform(1 - _JITTER, 1)
+    return seconds * random.uniform(1 - JITTER, 1)
 
 
 class Pauses:

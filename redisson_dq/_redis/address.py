@@ -134,7 +134,7 @@ class ServerAddress:
 
 
 def _again(error: Exception) -> Exception:
-    """The same error, as another exception: one that is raised again and again would collect tracebacks."""
+    """This error as another exception: one that is raised again and again would collect tracebacks."""
     try:
         made = copy.copy(error)
     except TypeError:

@@ -23,6 +23,7 @@ from redisson_dq._redis.sending import async_send, is_open
 from redisson_dq._redis.settings import own_settings
 
 __all__ = [
+    "OLD",
     "async_cluster_ready",
     "async_node_pool",
     "async_pool_from",
@@ -36,7 +37,7 @@ __all__ = [
 _UNLIMITED = 2**31
 # For so many seconds a connection of a pool is used. The name of a server may lead to another one, and a program that
 # only reads would never hear of it.
-_OLD = 120.0
+OLD = 120.0
 
 
 class _Tidy:
@@ -245,7 +246,7 @@ def is_over(connection: Any) -> bool:
 
 
 def _is_old(connection: Any) -> bool:
-    return bool(time.monotonic() - connection.made_at > _OLD)
+    return bool(time.monotonic() - connection.made_at > OLD)
 
 
 def pool_from(pool: redis.ConnectionPool, client: str, *, is_node: bool = False) -> redis.ConnectionPool:

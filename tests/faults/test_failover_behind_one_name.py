@@ -331,7 +331,7 @@ def test_a_program_that_only_reads_comes_to_the_new_server(
     flavour: Flavour, name: Name, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The old server answers as before. Only a new connection leads to the new one."""
-    monkeypatch.setattr("redisson_dq._redis.pools._OLD", 0.2)
+    monkeypatch.setattr("redisson_dq._redis.pools.OLD", 0.2)
     with connected(flavour, name) as client:
         assert client.stats("orders")["orders"].ready == 0
         name.turn_silently()
