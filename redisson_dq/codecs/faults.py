@@ -189,13 +189,16 @@ def encode_error(error: Exception, codec: str) -> EncodeError:
     return (error if isinstance(error, Unencodable) else unwritable(error)).as_error(codec)
 
 
-def decode_error(error: Exception, codec: str, data: bytes) -> DecodeError:
-    """The public error for any exception that was raised while bytes were read. It is raised ``from`` that one."""
+def decode_error(error: Exception | SystemExit, codec: str, data: bytes) -> DecodeError:
+    """The public error for any exception that was raised while bytes were read. It is raised ``from`` that one.
+
+    A class's own code may raise SystemExit: a value must not end the process that reads it.
+    """
     fault = error if isinstance(error, Malformed) else malformed(error, data)
     return fault.as_error(codec, data)
 
 
-def malformed(error: Exception, data: bytes) -> Malformed:
+def malformed(error: Exception | SystemExit, data: bytes) -> Malformed:
     """The fault for an exception that may not be a fault yet."""
     if isinstance(error, (IndexError, struct.error)):  # readers of binary formats let Python raise these
         return Malformed("the bytes end in the middle of the value", len(data))
@@ -203,7 +206,7 @@ def malformed(error: Exception, data: bytes) -> Malformed:
     return Malformed(_message(error, "the value cannot be made"), stale=not isinstance(error, ArgumentError))
 
 
-def _message(error: Exception, what: str) -> str:
+def _message(error: Exception | SystemExit, what: str) -> str:
     if isinstance(error, RecursionError):
         return TOO_DEEP
     try:

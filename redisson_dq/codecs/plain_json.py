@@ -92,7 +92,7 @@ class JsonCodec(Codec[T]):
         data = bytes(data)
         try:
             return self._format.loads(data)  # type: ignore[no-any-return]
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             path, text = _place_and_text(error)
             byte = _BYTE.search(text)
             fault = Malformed(text if byte else f"{text} (at {path})", int(byte[1]) if byte else 0, stale=False)
@@ -112,7 +112,7 @@ def _name(kind: Any) -> str:
     return kind.__qualname__ if isinstance(kind, type) and not get_args(kind) else str(kind)
 
 
-def _place_and_text(error: Exception) -> tuple[str, str]:
+def _place_and_text(error: Exception | SystemExit) -> tuple[str, str]:
     """The path of the first fault, and its text. The values themselves do not belong into a log."""
     errors = getattr(error, "errors", None)
     if callable(errors):  # of pydantic

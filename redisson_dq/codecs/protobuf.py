@@ -81,7 +81,7 @@ class ProtobufCodec(Codec[T]):
             raise DecodeError(
                 _under_own_name(self.name, error), codec=self.name, data=data, offset=error.offset
             ) from error
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise decode_error(error, self.name, data) from error
         return compared(found, data, self, "its writer has other fields")
 

@@ -127,7 +127,7 @@ class JacksonCodec(Codec[T]):
             is_compared = type(node) is Object and _is_of_a_declared_class(node)
             reader = Reader(plans, is_json=self._quoted is not None, is_compared=is_compared)
             found: T = reader.value(node)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise decode_error(error, self.name, data) from error
         doubts = reader.doubts
         if not doubts.may_be_compared:

@@ -148,5 +148,5 @@ class Kryo5Codec(Codec):
                 raise IndexError
             seen = () if reader is None else reversed(reader.seen)
             raise Malformed(f"{len(data) - end} bytes too many after the value", end).of_classes(seen)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise decode_error(error, self.name, data) from error

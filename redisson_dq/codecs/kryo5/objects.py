@@ -31,7 +31,7 @@ from redisson_dq.codecs.kryo5.scalars import (
 )
 from redisson_dq.codecs.kryo5.straight import MOSTLY, Step, reading_function, writing_function
 from redisson_dq.codecs.kryo5.wire import ascii_name, read_string, read_varint, varint
-from redisson_dq.java.assignable import may_be_assignable, type_fits
+from redisson_dq.java.assignable import parts_are_assignable, type_fits, value_is_assignable
 from redisson_dq.java.declaration import Declaration
 from redisson_dq.java.places import Place, field_places, noted_arguments
 from redisson_dq.java.signatures import Signature
@@ -173,9 +173,12 @@ def _open_check(declared: Argument) -> tuple[Callable[[Any, int], None] | None, 
     fits = {type(None)}
 
     def check(value: Any, pos: int) -> None:
-        if not may_be_assignable(value, name):
+        if not value_is_assignable(value, name):
             raise Malformed(f"{type_name(value)} where {name} is declared", pos)
-        if type_fits(type(value), name):
+        if declared.arguments:
+            if not parts_are_assignable(value, declared):
+                raise Malformed(f"{type_name(value)} with other parts than {name} is declared with", pos)
+        elif type_fits(type(value), name):
             fits.add(type(value))
 
     return check, fits

@@ -58,7 +58,7 @@ class MarshallingCodec(Codec):
                 raise Malformed(f"{len(data) - reader.pos} bytes too many after the value", reader.pos)
             decoder = Decoder(len(data), generic=self._unknown == "generic")
             value = decoder.value(content)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise decode_error(error, self.name, data) from error
         other = decoder.other or reader.other
         return marked(value, other, self) if other else value

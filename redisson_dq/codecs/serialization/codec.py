@@ -59,7 +59,7 @@ class SerializationCodec(Codec):
             value, end = read_object(data, 0, state)
             if end != len(data):
                 raise Malformed(f"{len(data) - end} bytes too many after the value", end)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise decode_error(error, self.name, data) from error
         return marked(value, state.other, self) if state.other else value
 

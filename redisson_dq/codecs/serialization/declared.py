@@ -21,10 +21,9 @@ from redisson_dq.codecs.serialization.stream import (
     Section,
 )
 from redisson_dq.java.arrays import PRIMITIVE_CODES, PRIMITIVE_NAMES
-from redisson_dq.java.assignable import value_is_assignable
+from redisson_dq.java.assignable import parts_are_assignable, value_is_assignable
 from redisson_dq.java.declaration import Declaration, Field
 from redisson_dq.java.places import field_places, noted_arguments, with_declared_parts
-from redisson_dq.java.registry import declaration_for
 from redisson_dq.java.signatures import Signature
 
 __all__ = ["LEAVES", "read_collection", "read_constant", "read_declared", "write_collection", "write_declared"]
@@ -117,8 +116,9 @@ def _check_value(part: Declaration, field: Field, content: Content, value: Any, 
         fit = found == declared
     else:
         found = type_name(value)
-        # A declared class that Python does not derive from the field's may still be a subclass in Java.
-        fit = value_is_assignable(value, declared) or declaration_for(type(value)) is not None
+        fit = value_is_assignable(value, declared)
+    if fit and not parts_are_assignable(value, field.type):
+        found, fit = f"{type_name(value)} with other parts", False
     if not fit:
         raise Malformed(
             f"{part.name}.{field.name} is of type {shorten(found, 200)} in the bytes, {declared} in its declaration",

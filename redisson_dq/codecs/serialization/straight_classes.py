@@ -18,10 +18,11 @@ from redisson_dq.codecs.serialization.descriptors import jdk_descriptor
 from redisson_dq.codecs.serialization.reader import StreamReader
 from redisson_dq.codecs.serialization.stream import SC_SERIALIZABLE, ClassDesc
 from redisson_dq.codecs.straight import Unusual, compiled, is_plain
-from redisson_dq.java.assignable import type_fits, value_is_assignable
+from redisson_dq.java.assignable import parts_are_assignable, type_fits, value_is_assignable
 from redisson_dq.java.declaration import Declaration, Field
 from redisson_dq.java.numbers import Long
-from redisson_dq.java.registry import declaration_for, declaration_of, generation
+from redisson_dq.java.registry import declaration_of, generation
+from redisson_dq.java.signatures import Signature
 
 __all__ = ["Class", "Classes", "incomplete"]
 
@@ -230,7 +231,7 @@ def _of_class(desc: ClassDesc, declaration: Declaration) -> _Read | None:
                 text = _CHECKED
                 fits: set[type] = set()
                 names[f"fits_{number}"] = fits
-                names[f"check_{number}"] = functools.partial(_check, type_name, fits)
+                names[f"check_{number}"] = functools.partial(_check, field.type, fits)
             lines += text.format(number=number, name=type_name).strip().splitlines()
             values[field.attribute] = f"value_{number}"
     lines += ["instance = new_object(python)"]
@@ -268,9 +269,9 @@ def _fields(desc: ClassDesc, declaration: Declaration) -> dict[tuple[str, str], 
     return found if codes == {key: class_descriptors.type_code(field) for key, field in found.items()} else None
 
 
-def _check(name: str, fits: set[type], value: Any) -> None:
-    """Make sure that a field of the type ``name`` may hold the value."""
-    if not value_is_assignable(value, name) and declaration_for(type(value)) is None:
+def _check(declared: Signature, fits: set[type], value: Any) -> None:
+    """Make sure that a field of that type may hold the value."""
+    if not value_is_assignable(value, declared.name) or not parts_are_assignable(value, declared):
         raise Unusual
-    if type_fits(type(value), name):
+    if not declared.arguments and type_fits(type(value), declared.name):
         fits.add(type(value))

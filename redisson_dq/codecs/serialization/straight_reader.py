@@ -51,7 +51,7 @@ def read(data: bytes, *, generic: bool) -> Any:
     try:
         found = _Stream(data, _classes, generic)
         value, end = found.value(data, 4, 0)
-    except Exception:
+    except (Exception, SystemExit):
         return UNREAD
     return UNREAD if end != len(data) or found.has_other else value
 

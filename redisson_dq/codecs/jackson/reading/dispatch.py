@@ -21,7 +21,7 @@ from redisson_dq.codecs.jackson.refusals import no_name, unknown, wrong
 from redisson_dq.codecs.jackson.scalar_values import SCALARS
 from redisson_dq.codecs.jackson.throwables import DECLARED
 from redisson_dq.codecs.jackson.types import HELD, REFERENCES, element_of, held_by, key_and_value_of
-from redisson_dq.java.assignable import may_be_assignable
+from redisson_dq.java.assignable import value_is_assignable
 from redisson_dq.java.collections import COLLECTIONS
 from redisson_dq.java.numbers import INT_MAX, INT_MIN
 from redisson_dq.java.registry import declaration_of
@@ -149,7 +149,7 @@ class Reader:
         if declared.name in SCALARS or declaration_of(declared.name) is not None:
             self.doubts.note(Doubt.NOT_NAMED, declared.name)
             return self.declared_as(node, declared, depth)
-        return self.number(node)
+        return _fitting(self.number(node), declared)
 
     # As methods, they take no frame of their own where values nest.
     fields = objects.fields
@@ -276,6 +276,6 @@ class Reader:
 
 def _fitting(value: Any, declared: Signature) -> Any:
     """A value whose class stood in the bytes. Raises Malformed where that class does not fit the declared type."""
-    if declared is not OBJECT and declared.variable is None and not may_be_assignable(value, declared.name):
+    if declared is not OBJECT and declared.variable is None and not value_is_assignable(value, declared.name):
         raise Malformed(f"{type_name(value)} where {declared.name} is declared", near=declared.name)
     return value

@@ -178,7 +178,8 @@ class Plans:
         if declaration is None or declaration.extends or declaration.kind == "enum":
             return None
         arguments = arguments_in(declaration, declared)
-        if name in SCALARS or arguments is None or (declaration.says_all and not is_assignable(name, declared.name)):
+        fits = declared.variable is not None or is_assignable(name, declared.name)
+        if name in SCALARS or arguments is None or not fits:
             return None
         plan = self.of_class(declaration, arguments)
         if CLASS in plan.fields:
