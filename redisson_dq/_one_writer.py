@@ -1,11 +1,38 @@
-"""Lets one process at a time write a file that tells of the state of some work."""
+"""Files that tell of the state of some work, and may have values. One process at a time writes to one."""
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
-from typing import IO
+from pathlib import Path
+from typing import IO, BinaryIO, Literal
 
-__all__ = ["is_ours"]
+from redisson_dq.errors import ArgumentError
+
+__all__ = ["is_ours", "opened_alone"]
+
+_FLAGS = {
+    "ab": os.O_WRONLY | os.O_CREAT | os.O_APPEND,
+    "a+b": os.O_RDWR | os.O_CREAT | os.O_APPEND,
+    "r+b": os.O_RDWR,
+}
+
+
+def opened_alone(path: Path, mode: Literal["ab", "a+b", "r+b"]) -> BinaryIO:
+    """Opens a file for writing. A new one is readable by its owner only, from its first byte on.
+
+    A symbolic link is not followed: somebody else may have put it there. Raises ArgumentError for one, and OSError.
+    """
+    try:
+        handle = os.open(path, _FLAGS[mode] | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0), 0o600)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.EMLINK) and path.is_symlink():
+            raise ArgumentError(f"{str(path)!r} is a symbolic link, which is not followed: name a file") from None
+        raise
+    # A file object of mode "a+" reads from the end on, as open() does.
+    return os.fdopen(handle, mode)
+
 
 if sys.platform == "win32":
 

@@ -40,7 +40,6 @@ from redisson_dq.errors import ArgumentError
 
 if TYPE_CHECKING:
     from redisson_dq.cli.documents.moving import MigratePlanDocument
-    from redisson_dq.durability import Durability
     from redisson_dq.migrating import Journal, MigrationPlan, QueueSite, Recoding
 
 __all__ = ["command"]
@@ -57,6 +56,23 @@ _KEPT = (
     "classes",
     "min_replicas",
 )
+
+
+# What a plan in a journal has, by the types that JSON gives it.
+_TYPES: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(_KEPT, (str, type(None))),
+    **dict.fromkeys(("queue", "from_server", "to_server"), (str,)),
+    **dict.fromkeys(("to_partitions", "min_replicas"), (int, type(None))),
+    "classes": (list,),
+}
+
+
+def _is_one(value: object, kinds: tuple[type, ...]) -> bool:
+    """Whether a value has one of these types, and its texts are some that UTF-8 can hold."""
+    texts = value if isinstance(value, list) else [value] if isinstance(value, str) else []
+    if not all(isinstance(each, str) and each.isprintable() for each in texts):
+        return False
+    return type(value) in kinds and not (isinstance(value, int) and not 1 <= value <= 1024)
 
 
 @attrs.frozen(kw_only=True)
@@ -132,6 +148,7 @@ def command(
     **options: Any,
 ) -> int:
     """Plans, asks, then moves. 1 where an item stays."""
+    from redisson_dq.durability import Durability
     from redisson_dq.migrating import Journal, Migration, ToFile, plan
 
     if allow_other_server and resume is None:
@@ -211,6 +228,9 @@ def _wanted(options: dict[str, Any], resumed: Journal | None, to_url: str | None
     if resumed is None:
         wanted = _Wanted(**options)
     else:
+        wrong = next((name for name, kinds in _TYPES.items() if not _is_one(resumed.plan.get(name, ...), kinds)), None)
+        if wrong is not None:
+            raise ArgumentError(f"the journal {str(resumed.path)!r} cannot be used: {wrong!r} of its plan is broken")
         if options["queue"] != resumed.plan["queue"]:
             raise click.UsageError(f"the journal is about {resumed.plan['queue']}")
         wanted = _Wanted(**{name: resumed.plan[name] for name in _KEPT})

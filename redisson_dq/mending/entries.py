@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from typing import Any, Union
 
 import attrs
@@ -12,6 +13,8 @@ from redisson_dq.wire.calls.mending import Aside, Met
 __all__ = ["entry_from", "entry_line"]
 
 _BYTES = {"member", "item", "record", "delivery", "value", "element", "id", "info"}
+_OTHERS = {"place": int, "attempts": int, "state": str}
+_NUMBER = re.compile(r"[+-]?(?:inf|\d{1,40}(?:\.\d{1,40})?(?:e[+-]?\d{1,4})?)|")
 # Numbers as Redis tells them.
 _TEXTS = {"score", "deadline"}
 _DEFAULTS = {
@@ -38,6 +41,9 @@ def entry_line(entry: Union[Met, Aside]) -> dict[str, Any]:
 
 def entry_from(told: dict[str, Any]) -> Union[Met, Aside]:
     """Reads an object that :func:`entry_line` made. Raises KeyError, TypeError or ValueError for anything else."""
+    for name, value in dict(told).items():
+        if type(value) is not _OTHERS.get(name, str) or (name in _TEXTS and not _NUMBER.fullmatch(str(value))):
+            raise ValueError(name)
     values: dict[str, Any] = {
         name: base64.b64decode(value, validate=True) if name in _BYTES else value.encode() if name in _TEXTS else value
         for name, value in told.items()

@@ -118,7 +118,8 @@ class UndoWriter:
         Raises UndoFileError, also while the action still runs, or another undo, and where the file was changed since.
         """
         try:
-            file = os.fdopen(os.open(found.path, os.O_RDWR | os.O_APPEND), "ab", buffering=0)
+            flags = os.O_RDWR | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
+            file = os.fdopen(os.open(found.path, flags), "ab", buffering=0)
         except OSError as error:
             raise UndoFileError(f"undo file {str(found.path)!r} cannot be written: {error.strerror}") from error
         try:
@@ -216,6 +217,8 @@ class UndoFile:
                 f"undo file {str(path)!r} has version {header['redisson_dq_undo']}, and this redisson-dq reads "
                 f"{VERSION}: use the version that made it ({header.get('made_by')})"
             )
+        if not _is_header(header):
+            raise UndoFileError(f"undo file {str(path)!r} is broken: its first line has other fields")
         found = cls(path=path, header=header, batches=[], whole=0, size=0, is_cut=False, ended=False)
         found.whole = found.size = first[0] if first else 0
         for end, line in lines:
@@ -239,6 +242,9 @@ class UndoFile:
     def _take(self, line: dict[str, Any], at: int) -> None:
         try:
             if "batch" in line:
+                for name, kind in _OF_BATCHES.items():
+                    if type(line[name]) is not kind or (kind is str and not _is_text(line[name])):
+                        raise ValueError(name)
                 self.batches.append(
                     DoneBatch(
                         number=line["batch"],
@@ -253,13 +259,42 @@ class UndoFile:
                     )
                 )
             elif "acted" in line:
-                self.batches[line["acted"] - 1].left = {int(key): why for key, why in line["left"].items()}
+                self.batches[_index(line["acted"])].left = {int(key): why for key, why in line["left"].items()}
             elif "undone" in line:
-                self.batches[line["undone"] - 1].undone = {int(key): why for key, why in line["left"].items()}
+                self.batches[_index(line["undone"])].undone = {int(key): why for key, why in line["left"].items()}
             else:
                 self.ended = self.ended or bool(line.get("ended"))
-        except (KeyError, TypeError, ValueError, IndexError) as error:
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
             raise UndoFileError(f"undo file {str(self.path)!r} is broken: {error!r}") from error
+
+
+_OF_BATCHES = {"batch": int, "part": str, "kind": str, "action": str, "ms": int, "at_ms": int, "entries": list}
+
+
+def _is_header(line: dict[str, Any]) -> bool:
+    """Whether the first line has the fields that an undo uses, each of its type."""
+    parts = line.get("parts")
+    return (
+        {"partitions", "dead_letter"} <= line.keys()
+        and all(_is_text(line.get(name)) for name in ("queue", "action", "server"))
+        and type(parts) is list
+        and bool(parts)
+        and all(map(_is_text, parts))
+        and (line.get("partitions") is None or type(line["partitions"]) is int)
+        and (line["dead_letter"] is None or _is_text(line["dead_letter"]))
+    )
+
+
+def _is_text(value: Any) -> bool:
+    """Whether it is a text that UTF-8 can hold, as names in Redis are."""
+    return isinstance(value, str) and not any("\ud800" <= each <= "\udfff" for each in value)
+
+
+def _index(number: Any) -> int:
+    """The index of a batch. Raises ValueError."""
+    if type(number) is not int or number < 1:
+        raise ValueError(f"batch {number!r}")
+    return number - 1
 
 
 def _left(outcomes: Sequence[str]) -> dict[str, str]:

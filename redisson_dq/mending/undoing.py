@@ -138,6 +138,8 @@ def _undo_batch(
     outcomes: dict[int, str] = {}
     if indexes:
         mended = queue.run(_request(queue, part, batch, [entries[index] for index in indexes]))
+        if len(mended.outcomes) != len(indexes):
+            raise UndoFileError(f"undo file {str(found.path)!r} is broken: batch {batch.number} is of no known kind")
         outcomes = dict(zip(indexes, mended.outcomes, strict=True))
     not_back = {index: why for index, why in outcomes.items() if why != "done"}
     writer.undone(batch.number, not_back)

@@ -15,7 +15,7 @@ import attrs
 from redis import Redis
 from redis.exceptions import RedisError, WatchError
 
-from redisson_dq._one_writer import is_ours
+from redisson_dq._one_writer import is_ours, opened_alone
 from redisson_dq._version import __version__
 from redisson_dq.errors import ArgumentError
 from redisson_dq.migrating.file import VERSION, content_of, header_of, line_of, lines_of
@@ -77,7 +77,7 @@ def export(place: QueueSite, path: Path, *, pause: bool = False, progress: OnPro
 
 def check_free(place: QueueSite, path: Path) -> None:
     """Raises ArgumentError where the file of an export exists."""
-    if path.exists():
+    if path.exists() or path.is_symlink():
         raise ArgumentError(f"queue {place.name!r}: the file {str(path)!r} exists; an export replaces none")
 
 
@@ -94,7 +94,7 @@ def _paused(place: QueueSite, note: Path) -> Iterator[bool]:
     """
     delayed = place.client.delayed_queue(place.name, transfer=False)
     was_left = note.exists()
-    with note.open("ab") as file:
+    with opened_alone(note, "ab") as file:
         if not is_ours(file):
             raise ArgumentError(f"queue {place.name!r}: another export has paused it and still runs: {str(note)!r}")
         ours = delayed.pause() or was_left
@@ -110,7 +110,7 @@ def _paused(place: QueueSite, note: Path) -> Iterator[bool]:
 def _write(place: QueueSite, path: Path, own_pause: bool, progress: OnProgress | None) -> Exported:
     sizes = place.sizes()
     total = sum(sizes.get(part, 0) for part in PARTS)
-    with _watched(place) as is_unchanged, path.open("a+b") as file:
+    with _watched(place) as is_unchanged, opened_alone(path, "a+b") as file:
         if not is_ours(file):
             raise ArgumentError(f"queue {place.name!r}: another export writes the file {str(path)!r}")
         lines = _ExportLines(place, path, file)

@@ -22,6 +22,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -46,6 +47,9 @@ _STATES = {
     "expired": "expired",
     "newer": "waiting",
 }
+
+
+_NUMBER = re.compile(r"[+-]?(?:inf|\d{1,40}(?:\.\d{1,40})?(?:e[+-]?\d{1,4})?)")
 
 
 class FileError(ArgumentError):
@@ -84,16 +88,28 @@ def _entry(content: Content) -> dict[str, Any]:
 def content_of(fields: dict[str, Any]) -> tuple[str, Content]:
     """The part and the content of a line. Raises FileError."""
     part = fields.get("in", "")
-    names = _NAMES.get(PARTS.get(part, ""))
+    names = _NAMES.get(PARTS.get(part, "")) if isinstance(part, str) else None
     try:
         if names is None:
             raise ValueError(f"the part {part!r} is unknown")
         return part, tuple(
-            fields[name].encode() if name == "score" else base64.b64decode(fields[name], validate=True)
-            for name in names
+            _score(fields[name]) if name == "score" else base64.b64decode(fields[name], validate=True) for name in names
         )
-    except (KeyError, ValueError, AttributeError) as error:
-        raise FileError(f"a line of it cannot be read: {error}") from error
+    except (KeyError, ValueError, AttributeError, TypeError) as error:
+        raise FileError(f"a line of it cannot be read: {error!r}") from error
+
+
+def _score(text: Any) -> bytes:
+    if not _NUMBER.fullmatch(text):
+        raise ValueError(f"{text[:100]!r} is no score")
+    return bytes(text, "ascii")
+
+
+def _check_expiry(fields: dict[str, Any]) -> None:
+    """Raises FileError for a time to live that is none."""
+    ms, part = fields["expires_ms"], fields.get("in")
+    if type(ms) is not int or not 0 < ms < 1 << 53 or not isinstance(part, str) or part not in PARTS:
+        raise FileError(f"a line of it cannot be read: its time to live of {part!r} is {ms!r}")
 
 
 def lines_of(path: Path) -> Iterator[tuple[bytes, dict[str, Any]]]:
@@ -131,7 +147,11 @@ def checked(path: Path) -> Checked:
             header = header_of(path, fields)
         elif "end" in fields:
             found = _compared(path, header, fields["end"], digest.hexdigest(), counts, lines)
-        elif "expires_ms" not in fields:
+        elif "expires_ms" in fields:
+            _check_expiry(fields)
+        elif "redisson_dq_export" in fields:
+            raise FileError(f"{path}: it has a first line twice")
+        else:
             counts[content_of(fields)[0]] += 1
         digest.update(line)
     if found is not None:
@@ -142,7 +162,8 @@ def checked(path: Path) -> Checked:
 def header_of(path: Path, fields: dict[str, Any]) -> dict[str, Any]:
     """The first line. Raises FileError."""
     version = fields.get("redisson_dq_export")
-    if not isinstance(version, int) or "queue" not in fields:
+    named = all(isinstance(fields.get(name), str) and fields[name] for name in ("queue", "raw"))
+    if type(version) is not int or version < 1 or not named:
         raise FileError(f"{path}: this is no export of a queue")
     if version > VERSION:
         raise FileError(f"{path}: its form is {version}, of a newer redisson-dq; this one reads form {VERSION}")
@@ -151,6 +172,8 @@ def header_of(path: Path, fields: dict[str, Any]) -> dict[str, Any]:
 
 def _compared(path: Path, header: dict[str, Any], end: Any, digest: str, counts: Counter[str], lines: int) -> Checked:
     told = end if isinstance(end, dict) else {}
+    if type(told.get("exact")) is not bool or type(told.get("lines")) is not int:
+        raise FileError(f"{path}: its last line has other fields")
     if told.get("sha256") != digest or told.get("lines") != lines or told.get("counts") != dict(counts):
         raise FileError(f"{path}: its contents are not those that were exported: the digest in its last line differs")
     return Checked(header=header, end=told, digest=digest)

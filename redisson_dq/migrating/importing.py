@@ -10,7 +10,7 @@ from typing import Any
 
 import attrs
 
-from redisson_dq.errors import ArgumentError, EnvelopeError
+from redisson_dq.errors import ArgumentError, EnvelopeError, RedisReplyError
 from redisson_dq.migrating.contents import renamed
 from redisson_dq.migrating.file import Checked, checked, content_of, lines_of
 from redisson_dq.migrating.sites import PARTS, PASSING, Content, QueueSite
@@ -69,8 +69,14 @@ def import_file(
     number = start
     for batch in _batches(lines, total):
         number = batch[-1][0] + 1
-        steps = [each for _, fields in batch for each in target.steps(fields)]
-        target.put(steps, attrs.evolve(mark, number=batch[0][0]), number)
+        try:
+            steps = [each for _, fields in batch for each in target.steps(fields)]
+            target.put(steps, attrs.evolve(mark, number=batch[0][0]), number)
+        except (ArgumentError, RedisReplyError):
+            if is_first and batch[0][0] == start:
+                # Nothing is in, so there is nothing to go on with.
+                place.ask("migrating", "HDEL", mark.name)
+            raise
         if progress is not None:
             progress(number, total)
     target.finish(attrs.evolve(mark, number=total))

@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, Literal
 
-from redisson_dq._one_writer import is_ours
+from redisson_dq._one_writer import is_ours, opened_alone
 from redisson_dq.errors import ArgumentError
 
 __all__ = ["Journal"]
@@ -72,6 +72,10 @@ class Journal:
             if head is None:
                 raise ValueError("it is empty")
             migration, plan = head["migration"], head["plan"]
+            if type(migration) is not str or not migration.isascii() or type(plan) is not dict or type(last) is not int:
+                raise ValueError("it has no plan")
+            if not all(type(count) is int for count in moved.values()):
+                raise ValueError("its counts are no numbers")
         except (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
             file.close()
             raise ArgumentError(f"{str(path)!r} is no journal of a migration: {error}") from error
@@ -111,8 +115,8 @@ class Journal:
         self._file.close()
 
 
-def _opened(path: Path, mode: str) -> BinaryIO:
-    file = cast(BinaryIO, path.open(mode))
+def _opened(path: Path, mode: Literal["ab", "r+b"]) -> BinaryIO:
+    file = opened_alone(path, mode)
     if is_ours(file):
         return file
     # Two that count batches alike would take each other's batches for written.

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from redisson_dq._one_writer import is_ours
+from redisson_dq._one_writer import is_ours, opened_alone
 from redisson_dq.errors import ArgumentError
 
 __all__ = ["ToFile"]
@@ -38,7 +38,7 @@ class ToFile:
     @contextmanager
     def alone(self) -> Iterator[ToFile]:
         """Keeps other migrations from writing the file until the block ends. Raises ArgumentError where one does."""
-        with self._path.open("ab") as file:
+        with opened_alone(self._path, "ab") as file:
             if not is_ours(file):
                 raise ArgumentError(
                     f"the file {str(self._path)!r} is written by a migration that still runs: name another file"
@@ -49,7 +49,7 @@ class ToFile:
         """Appends a batch, unless all of it is there. The lines are on the disk when this returns."""
         mark = f"{migration} {batch}"
         lines = [self._line(mark, item) for item in items]
-        with self._path.open("a+b") as file:
+        with opened_alone(self._path, "a+b") as file:
             # A batch that a kill has cut is the last one.
             begun, whole = self._end(file, mark)
             if begun == len(lines):
