@@ -14,7 +14,13 @@ __all__ = ["NamedServer", "command_line", "has_password", "named_server", "safe"
 
 # Control characters of data could move the cursor, or give the terminal commands. Marks of direction reorder text, and
 # with a character that nobody sees a name would look like another one. static/times.js has the same.
-_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+# Control characters, marks of direction, halves of pairs, and all code points that Unicode calls default-ignorable: a
+# name with one of these would look like the name without.
+_UNSAFE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f"
+    "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\ud800-\udfff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e0fff]"
+)
 _HAS_PASSWORD = re.compile(r"(?s)\w[\w+]*://[^/@]*:.*@|[?&]\w*password=")
 
 
