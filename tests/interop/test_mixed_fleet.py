@@ -19,7 +19,7 @@ from tests.interop.sides import HOUR, NO_PROBE, Taker, entries, waiting
 from tests.interop.values import KRYO5
 from tests.peer import VERSIONS, from_json
 
-CURRENT, _, LEGACY = VERSIONS
+CURRENT, LEGACY = VERSIONS[0], VERSIONS[-1]
 HOUR_MS = int(HOUR * 1000)
 
 
