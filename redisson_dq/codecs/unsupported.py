@@ -69,6 +69,10 @@ _FINGERPRINTS = (
         "MarshallingCodec",
         rb"\x04\x04[\x07-\x0d\x38](?:\x3e.|\x00\x00..)" + _NAME,  # an object
         rb"\x04\x53.[\x5a-\x78].",  # a collection
+        rb"\x04[\x3d\x50\x51]\Z|\x04\x4d..\Z",  # an empty text, a Boolean, a letter
+        rb"\x04\x42.[\x20-\x27](?!.\Z)",  # an array of numbers; five bytes may be a Float of Kryo5
+        # A text that is not all ASCII, in modified UTF-8.
+        rb"\x04\x3e.(?=....)(?:[\x01-\x7f]|[\xc0-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}){2,256}\Z",
         rb"\x04[\x4b\x4e].{4}\Z|\x04[\x4c\x4f].{8}\Z",  # a number
         rb"\x04\x3e(?P<size>[\x02-\xff])",  # a text
     ),
@@ -77,6 +81,8 @@ _FINGERPRINTS = (
         rb"[\x00\xfa]\x01[\x04-\x7f]" + _NAME,  # an object
         rb"\x00[\x0f\x10][\x01-\x7f][\xf0-\xff].",  # a HashMap, an ArrayList
         rb"(?:\xfc|\xfb\x24)(?P<size>[\x01-\x7f])",  # a text, a byte[]
+        rb"[\xf6\xf7](?:[\x01-\x7f]|\x80..|\x81.{4}|\x82.{8})\Z",  # a Long, an Integer
+        rb"\x00\x0c[\x01-\x7f]\Z|\x00\x09.{8}\Z",  # a letter, a Double
     ),
     # The third byte of a Kryo5 int that starts so would be its last, or be above 7f.
     # Of Fory 1 too: Redisson has it from 4.7 on. A compressed value with such a length before it is larger.
