@@ -42,6 +42,8 @@ UNREGISTRABLE = (
     *(f"java.util.Collections${kind}" for kind in ("Unmodifiable", "Synchronized", "Checked")),
     "java.util.EnumMap",
 )
+#: What a Redisson with allowed classes writes and cannot read.
+UNREADABLE = {("4.7.0", "set/concurrent")}
 
 
 def allowed_classes() -> list[str]:
@@ -67,6 +69,15 @@ def check_sample(peer: JavaPeer, spec: Any, name: str, value: Any, codec: Codec)
     answer = peer.call("check_sample", codec=spec, name=name, hex=codec.encode(value).hex())
     assert answer["equal"], (spec["name"], name, answer)
     assert same(codec.decode(bytes.fromhex(peer.call("encode_sample", codec=spec, name=name))), value), name
+
+
+def check_unreadable(peer: JavaPeer, spec: Any, name: str, value: Any, codec: Codec) -> None:
+    """That Python writes what Java writes, reads that, and that this Java does not read it."""
+    written = peer.call("encode_sample", codec=spec, name=name)
+    assert codec.encode(value).hex() == written
+    assert same(codec.decode(bytes.fromhex(written)), value)
+    with pytest.raises(PeerError, match="UnsupportedOperationException"):
+        peer.call("check_sample", codec=spec, name=name, hex=written)
 
 
 def is_written(peer: JavaPeer, spec: Any, name: str) -> bool:
@@ -100,7 +111,8 @@ def test_samples_of_allowed_classes_go_to_java_and_back(
     written = 0
     for name in NAMES:
         if is_written(peers(version), spec, name):
-            check_sample(peers(version), spec, name, SAMPLES[name], codec)
+            check = check_unreadable if (version, name) in UNREADABLE else check_sample
+            check(peers(version), spec, name, SAMPLES[name], codec)
             written += 1
         else:
             with pytest.raises(EncodeError, match=r"none of the allowed classes|writes no exceptions"):

@@ -138,6 +138,7 @@ class Stage:
 
     def __init__(self, java: OpenJava, client: Any, look: redis.Redis, url: str, queue: str, **options: Any) -> None:
         self.java = java(url, queue=f"{queue}-j", **options)
+        self.java_beside_us = java(url, queue=f"{queue}-p", **options)
         self.delayed = client.delayed_queue(f"{queue}-p", transfer=False)
         self.ready = client.blocking_queue(f"{queue}-p", transfer=False)
         self.twins = Twins(
@@ -152,8 +153,12 @@ class Stage:
             if isinstance(step, Pair):
                 self.twins.run(step)
             else:
-                self.java.invoke("delayed", "offer", step.value, long(step.hours), unit("HOURS"))
-                self.delayed.offer(step.value, timedelta(hours=step.hours))
+                arguments = ("delayed", "offer", step.value, long(step.hours), unit("HOURS"))
+                self.java.invoke(*arguments)
+                if step.value is None:  # Python offers none, and meets those of Java.
+                    self.java_beside_us.invoke(*arguments)
+                else:
+                    self.delayed.offer(step.value, timedelta(hours=step.hours))
                 self.same_state()
 
     def same_state(self) -> None:
