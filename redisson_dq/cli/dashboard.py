@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from redisson_dq._hosts import is_loopback
 from redisson_dq.cli.frame import (
     PORT,
     Server,
@@ -81,7 +82,6 @@ def command(
         import uvicorn
 
         from redisson_dq.web import app
-        from redisson_dq.web.guard import is_loopback
         from redisson_dq.web.serving import config_of
     except ModuleNotFoundError as error:
         missing = error.name or "a package"

@@ -9,6 +9,7 @@ import click
 from redisson_dq.cli.frame import (
     PORT,
     SECONDS,
+    allow_host_option,
     interruptible_sleep,
     say,
     server_choice,
@@ -31,7 +32,8 @@ _FOLDER = Path(__file__).parents[1] / "prometheus"
 @click.argument("queues", metavar="[QUEUE]...", nargs=-1)
 @server_choice()
 @click.option("--port", metavar="P", type=PORT, default=9808, help="Answer /metrics at this port (9808).")
-@click.option("--host", metavar="HOST", default="0.0.0.0", help="At this address (0.0.0.0).")
+@click.option("--host", metavar="HOST", default="127.0.0.1", help="At this address (127.0.0.1).")
+@allow_host_option
 @click.option("--timeout", metavar="S", type=SECONDS, default=5.0, help="How long a scrape waits for Redis (5).")
 @click.option("--most", metavar="N", type=int, default=1000, help="Show so many queues at most (1000).")
 @click.option("--print-alerts", is_flag=True, help="Print the alerts for Prometheus, and exit.")
@@ -42,6 +44,7 @@ def command(
     redisson_config: str | None,
     port: int,
     host: str,
+    hosts: tuple[str, ...],
     timeout: float,
     most: int,
     print_alerts: bool,
@@ -64,7 +67,7 @@ def command(
     client = unopened(url, {"redisson_config": redisson_config})
     try:
         collector = Collector(client, queues, timeout=timeout, most=most)
-        server = MetricsServer(host, port, collector.collect)
+        server = MetricsServer(host, port, collector.collect, hosts)
         try:
             with interruptible_sleep() as sleep:
                 say(f"metrics at port {server.port}")

@@ -27,13 +27,15 @@ def check_installed(what: str) -> None:
 class MetricsServer:
     """Serves the page from its making to :meth:`close`."""
 
-    def __init__(self, host: str, port: int, collect: Callable[[], Iterable[Metric]]) -> None:
+    def __init__(
+        self, host: str, port: int, collect: Callable[[], Iterable[Metric]], hosts: Iterable[str] = ()
+    ) -> None:
         """``collect`` gives all families, and may take long. Raises RedissonDQError where the port cannot be opened."""
         from prometheus_client import CollectorRegistry
 
         self._registry = CollectorRegistry(auto_describe=False)
         self._registry.register(_Families(collect))
-        self._port = Port("metrics", host, port, {"/metrics": self._page})
+        self._port = Port("metrics", host, port, {"/metrics": self._page}, hosts)
 
     @property
     def port(self) -> int:

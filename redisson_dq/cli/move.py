@@ -12,6 +12,7 @@ from redisson_dq.cli.frame import (
     PROBLEM,
     Output,
     Server,
+    allow_host_option,
     code_of,
     interruptible_sleep,
     json_option,
@@ -45,7 +46,8 @@ _LOOK_EVERY = 60.0
 @server_options
 @click.option("--follow", is_flag=True, help="Stay, and move what falls due.")
 @click.option("--health-port", metavar="P", type=PORT, help="With --follow: answer /live, /ready and /health here.")
-@click.option("--health-host", metavar="HOST", default="0.0.0.0", help="At this address (0.0.0.0).")
+@click.option("--health-host", metavar="HOST", default="127.0.0.1", help="At this address (127.0.0.1).")
+@allow_host_option
 @json_option
 def command(
     queues: tuple[str, ...],
@@ -54,13 +56,14 @@ def command(
     follow: bool,
     health_port: int | None,
     health_host: str,
+    hosts: tuple[str, ...],
     output: Output,
 ) -> int:
     """Moves; 1 when due items are left, or a queue cannot be moved. Where all are refused, the code of the refusal."""
     if health_port is not None and not follow:
         raise click.UsageError("--health-port goes with --follow")
     if follow:
-        return _follow(queues, partitions, server, health_host, health_port, output)
+        return _follow(queues, partitions, server, (health_host, health_port, hosts), output)
     from redisson_dq.sidecar import move_due
 
     with server.client() as client:
@@ -82,7 +85,11 @@ def command(
 
 
 def _follow(
-    queues: tuple[str, ...], partitions: int | None, server: Server, host: str, port: int | None, output: Output
+    queues: tuple[str, ...],
+    partitions: int | None,
+    server: Server,
+    port: tuple[str, int | None, tuple[str, ...]],
+    output: Output,
 ) -> int:
     from redisson_dq.cli.worker.logs import set_up
     from redisson_dq.sidecar import Sidecar
@@ -92,8 +99,9 @@ def _follow(
     with interruptible_sleep() as sleep, server.client() as client:
         sidecar, health = Sidecar(client, queues, partitions), None
         try:
-            if port is not None:
-                health = _health_port(sidecar, host, port)
+            host, number, hosts = port
+            if number is not None:
+                health = _health_port(sidecar, host, number, hosts)
                 _tell(output, {"moving": None, "health_port": health.number}, f"health at port {health.number}")
             tell_part_of_cluster(client, may_be_away=True)
             while True:
@@ -115,7 +123,7 @@ def _tell(output: Output, line: FollowLine, text: str) -> None:
         say(text)
 
 
-def _health_port(sidecar: Sidecar, host: str, port: int) -> Port:
+def _health_port(sidecar: Sidecar, host: str, port: int, hosts: tuple[str, ...]) -> Port:
     import asyncio
     import json
     from collections.abc import Mapping
@@ -132,4 +140,4 @@ def _health_port(sidecar: Sidecar, host: str, port: int) -> Port:
         status = HTTPStatus.OK if found.is_well else HTTPStatus.SERVICE_UNAVAILABLE
         return HttpAnswer(status, json.dumps(found.to_dict()).encode() + b"\n")
 
-    return Port("health", host, port, {"/live": live, "/ready": ready, "/health": ready})
+    return Port("health", host, port, {"/live": live, "/ready": ready, "/health": ready}, hosts)

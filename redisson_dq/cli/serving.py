@@ -3,7 +3,7 @@
 A port answers GET and HEAD from one thread, one request for each connection. Nobody can hold it by being slow: a
 connection has :data:`SECONDS` in all, a port has :data:`MOST` connections, and a newer one replaces the oldest. A
 prober that sends its request at once is answered beside any number of others. The last descriptors of the process are
-left to its other work.
+left to its other work. Each header Host has to name an address, or a name that no page of another site can point here.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ import re
 import resource
 import socket
 import threading
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from http import HTTPStatus
 from urllib.parse import urlsplit
 
 import attrs
 
+from redisson_dq._hosts import host_in, is_inner, is_loopback
 from redisson_dq._log import Log
 from redisson_dq.errors import RedissonDQError
 
@@ -63,9 +64,14 @@ Route = Callable[[Mapping[str, str]], Awaitable[HttpAnswer]]
 class Port:
     """Serves its routes, by their paths, from the making to :meth:`close`."""
 
-    def __init__(self, what: str, host: str, port: int, routes: Mapping[str, Route]) -> None:
-        """``what`` is the port's name in errors. Raises RedissonDQError when the port cannot be opened."""
+    def __init__(self, what: str, host: str, port: int, routes: Mapping[str, Route], hosts: Iterable[str] = ()) -> None:
+        """``what`` is the port's name in errors. ``hosts`` are names by which clients may come, or ``*`` for any.
+
+        Without them, a port of this machine answers to this machine's own names and addresses, and any other port to
+        addresses, names without a dot and ``host``. Raises RedissonDQError when the port cannot be opened.
+        """
         self._what, self._routes = what, routes
+        self._hosts = frozenset(each.lower() for each in (*hosts, host.strip("[]")) if each)
         #: The tasks that serve connections, the oldest first.
         self._open: list[asyncio.Task[None]] = []
         #: Those whose request was read, and not answered yet.
@@ -73,6 +79,7 @@ class Port:
         with contextlib.ExitStack() as undo:
             try:
                 self._listener = undo.enter_context(_listener(host, port))
+                self._is_local = is_loopback(str(self._listener.getsockname()[0]))
                 # For the answer to one connection when the process has no other descriptor.
                 self._spare: int | None = os.dup(self._listener.fileno())
                 undo.callback(os.close, self._spare)
@@ -227,26 +234,43 @@ class Port:
             return _error(HTTPStatus.BAD_REQUEST, "this is no request of HTTP/1.0 or HTTP/1.1")
         if found[1] not in ("GET", "HEAD"):
             return _error(HTTPStatus.METHOD_NOT_ALLOWED, "there are GET and HEAD")
+        headers = _headers(head)
         try:
-            route = self._routes.get(urlsplit(found[2]).path)
+            target = urlsplit(found[2])
         except ValueError:
-            route = None
+            return self._not_found()
+        # A request without the header is no browser's. Of two of them a proxy may have looked at the other one.
+        for named in (*headers.get("host", []), *([target.netloc] if target.netloc else [])):
+            if not self._is_allowed(host_in(named)):
+                return _error(HTTPStatus.FORBIDDEN, "this host is not allowed: give the command --allow-host NAME")
+        route = self._routes.get(target.path)
         if route is None:
-            return _error(HTTPStatus.NOT_FOUND, f"there are {' and '.join(self._routes)}")
+            return self._not_found()
         try:
-            return await route(_headers(head))
+            return await route({name: values[-1] for name, values in headers.items()})
         except Exception:
             logger.exception("the %s port has no answer to %s", self._what, line)
             return _error(HTTPStatus.INTERNAL_SERVER_ERROR, "the log says more")
+
+    def _not_found(self) -> HttpAnswer:
+        return _error(HTTPStatus.NOT_FOUND, f"there are {' and '.join(self._routes)}")
+
+    def _is_allowed(self, name: str) -> bool:
+        if name in self._hosts or "*" in self._hosts:
+            return True
+        return is_loopback(name) if self._is_local else is_inner(name)
 
 
 def _error(status: HTTPStatus, text: str) -> HttpAnswer:
     return HttpAnswer(status, b'{"error": "%s"}\n' % text.encode())
 
 
-def _headers(head: bytes) -> dict[str, str]:
-    lines = (line.partition(":") for line in head.decode("latin-1").splitlines()[1:])
-    return {name.strip().lower(): value.strip() for name, _, value in lines}
+def _headers(head: bytes) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for line in head.decode("latin-1").split("\n")[1:]:
+        name, _, value = line.partition(":")
+        found.setdefault(name.strip().lower(), []).append(value.strip())
+    return found
 
 
 def _leaves_headroom(descriptor: int) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
-import re
 from collections.abc import Iterable
 from urllib.parse import urlsplit
 
@@ -11,9 +9,10 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from redisson_dq._hosts import host_in, is_loopback
 from redisson_dq.web.lines import audit, in_one_line
 
-__all__ = ["HEADERS", "WebGuard", "is_loopback"]
+__all__ = ["HEADERS", "WebGuard"]
 
 #: Nothing comes from another site, and nothing inline runs. A form of ours sends its origin, so that it can be checked.
 HEADERS = {
@@ -30,9 +29,6 @@ HEADERS = {
 }
 # Proxies add these to a request.
 _FORWARDED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
-_LOCAL_NAMES = ("localhost",)
-# An address of IPv6 in brackets, or a name, and a port.
-_HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([^\[\]:/@\s]+))(?::\d{0,5})?")
 
 
 class WebGuard:
@@ -80,7 +76,7 @@ class WebGuard:
         named = headers.getlist("host")
         # Of two of them a proxy may have looked at the other one.
         host = named[0] if len(named) == 1 else ""
-        name = _name_in(host)
+        name = host_in(host)
         if self._is_open and name and not is_loopback(name):
             return f"for the host {name!r} the dashboard needs a login: give app() auth=, or the command --auth"
         if self._is_open and any(each in headers for each in _FORWARDED):
@@ -119,21 +115,3 @@ def _foreign(headers: Headers, host: str) -> str | None:
         if place != host.lower():
             return f"{foreign}: from {origin[:200]!r} to {host[:200]!r}. A proxy has to pass the header Host on"
     return None
-
-
-def _name_in(host: str) -> str:
-    """The host without its port; empty where it is none."""
-    found = _HOST.fullmatch(host)
-    return "" if found is None else (found[1] or found[2]).lower()
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host name or address is this machine's own."""
-    if host.lower() in _LOCAL_NAMES:
-        return True
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    mapped = getattr(address, "ipv4_mapped", None)
-    return (mapped or address).is_loopback

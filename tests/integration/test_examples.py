@@ -97,6 +97,19 @@ def test_a_dockerfile_copies_files_that_are_there(name: str) -> None:
         assert [source for source in sources if not (context / source).exists()] == []
 
 
+@each_example
+def test_a_container_runs_as_a_user_whose_probes_reach_it(name: str) -> None:
+    for file in dockerfiles(name):
+        last_image = file.read_text("utf-8").rpartition("FROM ")[2]
+        (user,) = re.findall(r"^USER (.+)$", last_image, re.MULTILINE)
+        assert user not in ("root", "0")
+        assert f"useradd --system {user}" in last_image
+    for words in deployed(name):
+        # A unit of systemd runs on the machine that asks it.
+        if "--health-port" in words and not words[0].startswith("/"):
+            assert words[words.index("--health-host") + 1] == "0.0.0.0"
+
+
 def deployed(name: str) -> list[list[str]]:
     """The commands of the Dockerfiles, the Compose file, the unit and the manifest."""
     folder = ROOT / "examples" / name

@@ -108,6 +108,7 @@ def test_the_image() -> None:
     assert words[:2] == ["redisson-dq", "worker"]
     found = arguments(words[2:])
     assert (found.target, str(found.health_port)) == ("shop.work:worker", lines["EXPOSE"])
+    assert (found.health_host, lines["USER"]) == ("0.0.0.0", "shop")
 
 
 def test_the_manifest() -> None:
@@ -120,6 +121,7 @@ def test_the_manifest() -> None:
     assert pod["spec"]["terminationGracePeriodSeconds"] > found.grace + 15
     (port,) = container["ports"]
     assert port["containerPort"] == found.health_port
+    assert found.health_host == "0.0.0.0"
     paths = {name: container[name]["httpGet"] for name in ("startupProbe", "readinessProbe", "livenessProbe")}
     assert {each["port"] for each in paths.values()} == {port["name"]}
     assert [each["path"] for each in paths.values()] == ["/ready", "/ready", "/live"]

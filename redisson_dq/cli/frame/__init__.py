@@ -43,6 +43,7 @@ from redisson_dq.cli.frame._keyboard import quit_key
 from redisson_dq.cli.frame._layout import CommandLine
 from redisson_dq.cli.frame._options import (
     Server,
+    allow_host_option,
     dead_letter_option,
     found_partitions,
     json_option,
@@ -84,6 +85,7 @@ __all__ = [
     "abandon_output",
     "classes_option",
     "code_of",
+    "allow_host_option",
     "dead_letter_option",
     "fields_of",
     "found_partitions",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Server",
+    "allow_host_option",
     "dead_letter_option",
     "found_partitions",
     "json_option",
@@ -104,6 +105,12 @@ def server_choice(url_help: str = f"The server; else the one in the environment 
         return cast(_F, click.option("--url", metavar="URL", help=url_help)(made))
 
     return decorate
+
+
+def allow_host_option(function: _F) -> _F:
+    """``--allow-host`` of the ports of a command, which the function gets as ``hosts``."""
+    help = "A host name with dots by which clients come, or * for any."
+    return click.option("--allow-host", "hosts", metavar="NAME", multiple=True, help=help)(function)
 
 
 def server_options(function: _F) -> _F:

@@ -17,7 +17,7 @@ from typing import Any
 
 import click
 
-from redisson_dq.cli.frame import PORT, BoundedNumber, Output, Seconds, json_option, server_choice
+from redisson_dq.cli.frame import PORT, BoundedNumber, Output, Seconds, allow_host_option, json_option, server_choice
 from redisson_dq.errors import RedissonDQError
 
 __all__ = ["command"]
@@ -83,9 +83,10 @@ _LEVELS = click.Choice(["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"], case_s
     help="Kill a process that stands still for so long; 0 for never (60).",
 )
 @click.option("--health-port", metavar="P", type=PORT, help="Answer /live, /ready and /health at this port.")
-@click.option("--health-host", metavar="HOST", default="0.0.0.0", help="At this address (0.0.0.0).")
+@click.option("--health-host", metavar="HOST", default="127.0.0.1", help="At this address (127.0.0.1).")
 @click.option("--metrics-port", metavar="P", type=PORT, help="Answer /metrics for Prometheus at this port.")
-@click.option("--metrics-host", metavar="HOST", default="0.0.0.0", help="At this address (0.0.0.0).")
+@click.option("--metrics-host", metavar="HOST", default="127.0.0.1", help="At this address (127.0.0.1).")
+@allow_host_option
 @click.option("--reload", is_flag=True, help="Start anew when a .py file here changes; for development.")
 @click.option("--check", is_flag=True, help="Load the worker, look at its queues, and exit.")
 @click.option("--log-level", metavar="LEVEL", type=_LEVELS, default="INFO", help="Of the log on standard error (INFO).")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -56,13 +56,14 @@ class HealthServer:
         port: int,
         health: Callable[[], Health],
         queues: Callable[[], Awaitable[Mapping[str, QueueStats]]] = _nothing,
+        hosts: Iterable[str] = (),
     ) -> None:
         """``queues`` gives the figures of the worker's queues. ``/ready`` warns of those that are paused, and
         ``/health`` shows all. They change no status. Raises RedissonDQError when the port cannot be opened.
         """
         self._health, self._queues = health, queues
         routes = {"/live": self._live, "/ready": self._ready, "/health": self._all}
-        self._port = Port("health", host, port, routes)
+        self._port = Port("health", host, port, routes, hosts)
 
     @property
     def port(self) -> int:

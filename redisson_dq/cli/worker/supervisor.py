@@ -335,12 +335,18 @@ def supervise(arguments: SimpleNamespace) -> int:
             together=together,
         )
         if together is not None:
-            metrics = MetricsServer(arguments.metrics_host, arguments.metrics_port, supervisor.families)
+            metrics = MetricsServer(
+                arguments.metrics_host, arguments.metrics_port, supervisor.families, arguments.hosts
+            )
             ends.callback(metrics.close)
             logger.info("supervisor: metrics at port %d", metrics.port)
         if arguments.health_port is not None:
             health = HealthServer(
-                arguments.health_host, arguments.health_port, lambda: supervisor.health, lambda: _figures(recovery)
+                arguments.health_host,
+                arguments.health_port,
+                lambda: supervisor.health,
+                lambda: _figures(recovery),
+                arguments.hosts,
             )
             ends.callback(health.close)
             logger.info("supervisor: health at port %d", health.port)

@@ -11,10 +11,13 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from http import HTTPStatus
+from importlib import import_module
 
+import click
 import pytest
 
 from redisson_dq.cli import serving
+from redisson_dq.cli._main import COMMANDS
 from redisson_dq.cli.serving import HttpAnswer, Port
 from redisson_dq.errors import RedissonDQError
 
@@ -67,7 +70,7 @@ def parsed(answer: bytes) -> tuple[int, dict[str, str], bytes]:
     return int(line.split()[1]), dict(each.split(": ", 1) for each in headers), body
 
 
-GET = b"GET /well HTTP/1.1\r\nHost: a\r\n\r\n"
+GET = b"GET /well HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
 class TestRequests:
@@ -76,9 +79,9 @@ class TestRequests:
         [
             GET,
             b"GET /well HTTP/1.0\r\n\r\n",
-            b"GET /well?now=1 HTTP/1.1\r\nHost: a\r\n\r\n",
-            b"GET http://a:1/well HTTP/1.1\r\nHost: a\r\n\r\n",
-            b"GET /well HTTP/1.1\nHost: a\n\n",
+            b"GET /well?now=1 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+            b"GET http://127.0.0.1:1/well HTTP/1.1\r\nHost: localhost\r\n\r\n",
+            b"GET /well HTTP/1.1\nHost: localhost\n\n",
             b"\r\n\r\n" + GET,
             b"GET /well HTTP/1.1\r\nX: " + b"x" * (serving.LONGEST_HEAD - 100) + b"\r\n\r\n",
         ],
@@ -253,6 +256,71 @@ def no_descriptors() -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+class TestHostHeader:
+    """A page of another site reaches a port here by a name that it points here."""
+
+    @pytest.mark.parametrize(
+        ("bound", "host", "status"),
+        [
+            ("127.0.0.1", "127.0.0.1:8080", 200),
+            ("127.0.0.1", "LOCALHOST", 200),
+            ("127.0.0.1", "[::1]:8080", 200),
+            ("127.0.0.1", "named.example:1", 200),
+            ("127.0.0.1", "evil.example", 403),
+            ("127.0.0.1", "10.1.2.3", 403),
+            ("127.0.0.1", "worker", 403),
+            ("127.0.0.1", "", 403),
+            ("127.0.0.1", "127.0.0.1.evil.example", 403),
+            ("127.0.0.1", "localhost@evil.example", 403),
+            ("127.0.0.1", "localhost, evil.example", 403),
+            ("0.0.0.0", "10.1.2.3:8080", 200),
+            ("0.0.0.0", "[fd00::1]:8080", 200),
+            ("0.0.0.0", "worker:9100", 200),
+            ("0.0.0.0", "named.example", 200),
+            ("0.0.0.0", "evil.example:9100", 403),
+            ("0.0.0.0", "10.1.2.3.evil.example", 403),
+            ("0.0.0.0", "evil.", 403),
+            ("0.0.0.0", "", 403),
+        ],
+    )
+    def test_who_is_answered(self, bound: str, host: str, status: int) -> None:
+        made = Port("test", bound, 0, {"/well": well}, ["named.example"])
+        try:
+            assert said(made.number, f"GET /well HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())[0] == status
+        finally:
+            made.close()
+
+    @pytest.mark.parametrize(
+        "request_bytes",
+        [
+            b"GET /well HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n",
+            b"GET /well HTTP/1.1\r\nHOST : evil.example\r\nHost: localhost\r\n\r\n",
+            b"GET http://evil.example/well HTTP/1.1\r\nHost: localhost\r\n\r\n",
+            b"GET //evil.example/well HTTP/1.1\r\nHost: localhost\r\n\r\n",
+            b"HEAD /well HTTP/1.1\r\nHost: evil.example\r\n\r\n",
+            b"GET /nothing HTTP/1.1\r\nHost: evil.example\r\n\r\n",
+        ],
+    )
+    def test_any_other_host_in_the_request_is_refused(self, port: int, request_bytes: bytes) -> None:
+        status, _, body = said(port, request_bytes)
+        assert status == 403
+        assert b"--allow-host" in body or request_bytes.startswith(b"HEAD")
+
+    def test_any_host_that_is_asked_for(self) -> None:
+        made = Port("test", "127.0.0.1", 0, {"/well": well}, ["*"])
+        try:
+            assert said(made.number, b"GET /well HTTP/1.1\r\nHost: evil.example\r\n\r\n")[0] == 200
+        finally:
+            made.close()
+
+    @pytest.mark.parametrize("name", ["worker", "move", "exporter"])
+    def test_every_port_of_a_command_is_this_machines_unless_asked(self, name: str) -> None:
+        command: click.Command = import_module(COMMANDS[name]).command
+        hosts = [each.default for each in command.params if (each.name or "").endswith("host")]
+        assert hosts
+        assert set(hosts) == {"127.0.0.1"}
 
 
 class TestAddresses:
