@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import secrets
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta, timezone
@@ -21,6 +22,7 @@ from redisson_dq.errors import ArgumentError
 from redisson_dq.testing._claim import NotForTestsError, check_url, claim, empty, name_in, reaching
 from redisson_dq.testing._clients import clients_in, is_soon
 from redisson_dq.testing._connections import over
+from redisson_dq.testing._entered import OnlyWith, refuse_if_dropped
 from redisson_dq.testing._held import is_behind
 from redisson_dq.testing._jumps import Auto
 from redisson_dq.testing._leaks import look
@@ -42,7 +44,7 @@ _IN_A_HANDLER = (
 )
 
 
-class TestClock(ClockOfAlarms):
+class TestClock(OnlyWith, ClockOfAlarms):
     """The time of a test. It stands still until the test lets it go on.
 
     A context manager. Clients that are made inside follow it, on threads and on asyncio: delays, leases, retries,
@@ -83,6 +85,7 @@ class TestClock(ClockOfAlarms):
         self._ends = contextlib.ExitStack()
         #: Its calls for coroutines.
         self.aio = AioClock(self)
+        refuse_if_dropped("TestClock(url)", sys._getframe(1))
 
     # -- life --------------------------------------------------------------------------------------------------------
 
@@ -183,10 +186,11 @@ class TestClock(ClockOfAlarms):
         """A context manager: time jumps whenever everything rests, and somebody waits in a call of the library.
 
         So ``queue.take()`` in a test returns as soon as an item falls due, without a word about the time. After
-        ``limit`` the waits raise NoRestError, as nothing will come any more.
+        ``limit`` the waits raise NoRestError, as nothing will come any more. Raises ArgumentError without ``with``.
         """
         self._check_running()
         self._check_others()
+        refuse_if_dropped("clock.auto()", sys._getframe(1))
         return Auto(self._jump, self._alarms, self._rest, limit)
 
     # -- moving ------------------------------------------------------------------------------------------------------

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from concurrent.futures import CancelledError as CancelledInThreadError
 from datetime import timedelta
 
-from redisson_dq.errors import RedissonDQError
+from redisson_dq.errors import ArgumentError, RedissonDQError
+from redisson_dq.testing._entered import OnlyWith
 from redisson_dq.testing._loops import is_ours, waiting_users
 from redisson_dq.testing._rest import Abandoned, Rest
 from redisson_dq.testing._waits import Alarms, NoRestError
@@ -16,7 +17,7 @@ from redisson_dq.testing._waits import Alarms, NoRestError
 __all__ = ["Auto"]
 
 
-class Auto:
+class Auto(OnlyWith):
     """Lets time go on while it is entered. Made by ``clock.auto()``; works in a coroutine with ``with`` too."""
 
     def __init__(self, jump: Callable[[int], bool], alarms: Alarms, rest: Rest, limit: timedelta) -> None:
@@ -28,6 +29,9 @@ class Auto:
         self._ends = False
         self._error: RedissonDQError | None = None
         self._thread = threading.Thread(target=self._run, name="test-clock-auto", daemon=True)
+
+    def _refusal(self, used: str) -> ArgumentError:
+        return ArgumentError(f"clock.auto(): `{used}` does not fit; use `with clock.auto():`, in coroutines too")
 
     def __enter__(self) -> Auto:
         self._thread.start()

@@ -10,6 +10,7 @@ import redis
 
 from redisson_dq.testing._claim import empty
 from redisson_dq.testing._clients import clients_in, is_soon
+from redisson_dq.testing._entered import entered
 from redisson_dq.testing._server import ServerOfTests
 from redisson_dq.wire.keys import QueueKeys
 
@@ -34,6 +35,7 @@ _KINDS = (
 _watches: list[_LeakWatch] = []
 
 
+@entered
 @contextlib.contextmanager
 def leak_free(server: ServerOfTests, *, log: bool = True) -> Iterator[None]:
     """A context manager around one test. At its end the database is emptied. Leaks raise LeakError.

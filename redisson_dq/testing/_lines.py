@@ -15,6 +15,7 @@ from redisson_dq._redis import pack
 from redisson_dq.testing._claim import NotForTestsError
 from redisson_dq.testing._held import are_any, held_at, passed
 from redisson_dq.testing._scripts import (
+    CHANNEL_OF,
     COMMAND,
     by_sha,
     is_transfer,
@@ -29,6 +30,9 @@ __all__ = ["TimedLine", "TimedLines"]
 
 _BLOCKING = frozenset((b"BLPOP", b"BRPOP", b"BLMOVE", b"BRPOPLPUSH"))
 _SUBSCRIBING = frozenset((b"SUBSCRIBE", b"PSUBSCRIBE", b"SSUBSCRIBE"))
+_OF_CHANNELS = frozenset((b"SUBSCRIBE", b"UNSUBSCRIBE"))
+# Redis itself publishes on channels that begin so.
+_OF_REDIS = b"__"
 # So soon a command is ended that Redis has not read yet, in seconds of real time.
 _AGAIN = 0.002
 # So long a reply that a fault keeps back is waited for at least, in seconds of the test.
@@ -47,6 +51,8 @@ class TimedLines:
         """
         self.alarms = alarms
         self._owner = owner.encode()
+        #: The ending of the names of this clock's channels.
+        self.channels_end = CHANNEL_OF.encode() + self._owner
         self.unblock = unblock
         #: Up to when a transfer may run ahead, in epoch us. 0: not at all.
         self.ahead_until_us = 0
@@ -185,6 +191,9 @@ class TimedLine:
             )
         if name == b"PSUBSCRIBE" or words[:3] == [b"CLIENT", b"TRACKING", b"ON"]:
             self.hears_of_keys = True
+        if name in _OF_CHANNELS:
+            end = self._lines.channels_end
+            words[1:] = [each if each.startswith(_OF_REDIS) else each + end for each in words[1:]]
         if name in _SUBSCRIBING:
             self._subscribes = True
         elif not self._subscribes:
@@ -216,6 +225,8 @@ class TimedLine:
                     self.answered = int(word[len(_BARRIER) :])
                     self._alarms.changed.notify_all()
                 return False
+            if isinstance(reply, list):
+                reply[:] = [self._plain(each) for each in reply[:2]] + reply[2:]
         elif self._sent:
             sent = self._sent.popleft()
             self._replies += 1
@@ -223,6 +234,13 @@ class TimedLine:
                 sent.alarm.cancel()
         self._alarms.happened()
         return True
+
+    def _plain(self, word: Any) -> Any:
+        """The name of a channel as the client knows it."""
+        end = self._lines.channels_end
+        if isinstance(word, bytes):
+            return word.removesuffix(end)
+        return word.removesuffix(end.decode()) if isinstance(word, str) else word
 
     # -- for those who wait for rest ---------------------------------------------------------------------------------
 

@@ -7,6 +7,8 @@ scripts themselves know nothing of a test, and cost nothing for it.
 * An end of a key is written a hundred years later than it is meant, so Redis's own clock never removes a key. It is
   noted besides, and the test's clock removes the key when it has come there.
 * Ids of entries are made of the time. While that stands still, a counter keeps them apart and in their order.
+* Channels belong to a server, not to a database. So each clock has its own: other databases neither hear of its time
+  nor count among those that move its queues.
 
 A transfer can run ahead: it goes from one due time of its queue to the next in one call. The test's clock allows that
 up to a moment, where nobody can tell. Nobody waits for the queue's values, and until that moment nothing else is due.
@@ -20,6 +22,7 @@ from functools import cache
 from redisson_dq.scripts.script import Script, guarded, load, names
 
 __all__ = [
+    "CHANNEL_OF",
     "CLOCK_KEY",
     "COMMAND",
     "MARK_KEY",
@@ -40,6 +43,8 @@ MARK_KEY = "redisson_dq:test"
 CLOCK_KEY = "redisson_dq:test_clock"
 #: Says which clock it is.
 OWNER_KEY = "redisson_dq:test_owner"
+#: Stands between the name of a channel and the clock's owner.
+CHANNEL_OF = "|redisson_dq:test:"
 _ENDS_KEY = "redisson_dq:test_ends"
 _IDS_KEY = "redisson_dq:test_ids"
 #: The other keys that a test clock keeps in its database.
@@ -98,7 +103,7 @@ end
 
 _PRELUDE = f"""\
 local redis, ids_from, run_at = (function(redis)
-  local CLOCK, ENDS, IDS = '{CLOCK_KEY}', '{_ENDS_KEY}', '{_IDS_KEY}'
+  local CLOCK, ENDS, IDS, OWNER = '{CLOCK_KEY}', '{_ENDS_KEY}', '{_IDS_KEY}', '{OWNER_KEY}'
   -- The time of a call that runs ahead.
   local ahead_us
   local function now_us()
@@ -125,8 +130,31 @@ local redis, ids_from, run_at = (function(redis)
       call('ZADD', ENDS, string.format('%.0f', at), key)
     end
   end
+  local function ours(channel)
+    return channel .. '{CHANNEL_OF}' .. (redis.call('GET', OWNER) or '')
+  end
+  local function publish(call, channel, message)
+    return call('PUBLISH', ours(channel), message)
+  end
+  local function pubsub(call, what, ...)
+    if string.upper(what) ~= 'NUMSUB' then
+      return call('PUBSUB', what, ...)
+    end
+    local asked, channels = {{...}}, {{}}
+    for place, channel in ipairs(asked) do
+      channels[place] = ours(channel)
+    end
+    local counts = call('PUBSUB', what, unpack(channels))
+    for place, channel in ipairs(counts.err and {{}} or asked) do
+      counts[2 * place - 1] = channel
+    end
+    return counts
+  end
   local function answering(call)
     local answers = {{
+      PUBLISH = function(...) return publish(call, ...) end,
+      publish = function(...) return publish(call, ...) end,
+      PUBSUB = function(...) return pubsub(call, ...) end,
       TIME = function()
         local us = now_us()
         return {{string.format('%.0f', math.floor(us / 1000000)), string.format('%.0f', us % 1000000)}}

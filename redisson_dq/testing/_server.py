@@ -12,6 +12,7 @@ from redis.connection import parse_url
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import RedisConnectionError
 from redisson_dq.testing._claim import check_url, claim, empty, reaching
+from redisson_dq.testing._entered import entered
 from redisson_dq.testing._scripts import MARK_KEY
 
 __all__ = ["ServerOfTests", "server_of_tests"]
@@ -32,6 +33,7 @@ class ServerOfTests:
         empty(self.admin)
 
 
+@entered
 @contextlib.contextmanager
 def server_of_tests(url: str | None = None, number: int = 0) -> Iterator[ServerOfTests]:
     """The server at a URL, in the database ``number`` after that of the URL; without one, a server that is started.

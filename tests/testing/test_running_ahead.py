@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import random
 import struct
+import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
@@ -12,12 +13,14 @@ from typing import Any
 import pytest
 import redis
 
+import redisson_dq
 from redisson_dq.codecs import StringCodec
 from redisson_dq.testing import TestClock, offered
 from redisson_dq.testing._lines import TimedLines
 from redisson_dq.testing._waits import Alarms
+from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.worker import Retry, fixed
-from tests.conftest import by_night
+from tests.conftest import PATIENCE, by_night
 from tests.flavours import Flavour
 from tests.testing.conftest import START
 
@@ -46,6 +49,35 @@ def test_10000_items_of_30_days_need_few_calls(
     figures: Any = admin.info("commandstats")
     # A shuffled list is searched for many items at once. A search for each of them alone takes most of the time.
     assert sum(figures.get(f"cmdstat_{name}", {"calls": 0})["calls"] for name in ("lpos", "lrange", "lrem")) < 10_000
+
+
+def test_a_client_of_another_database_costs_nothing_and_hears_nothing(
+    flavour: Flavour, url: str, admin: redis.Redis
+) -> None:
+    """Channels belong to the server. The other client moves a queue of the same name in its own database."""
+    channel = QueueKeys.of("orders").channel
+    with redisson_dq.connect(url.replace("/0", "/1"), codec=StringCodec()) as other:
+        other.delayed_queue("orders").start_moving()
+        while admin.pubsub_numsub(channel)[0][1] == 0:
+            time.sleep(0.001)
+        with admin.pubsub(ignore_subscribe_messages=True) as heard, TestClock(url, start=START) as clock:
+            heard.subscribe(channel)
+            assert heard.get_message(timeout=PATIENCE) is None
+            with flavour.connect(url, codec=StringCodec()) as client:
+                delayed, queue = client.delayed_queue("orders"), client.blocking_queue("orders")
+                delayed.offer_all([(str(number), (number + 1) * DAY / 100) for number in range(3000)])
+                admin.config_resetstat()
+                clock.advance(days=30)
+                assert queue.read_all() == [str(number) for number in range(3000)]
+                assert calls(admin) < 400
+                # An offer is heard by a client that sleeps, on the channel of the clock.
+                other.delayed_queue("orders").offer("b", DAY / 100)
+                delayed.offer("a", DAY)
+                assert clock.step()
+                assert (clock.now, queue.read_all()[3000:]) == (START + 31 * DAY, ["a"])
+            messages = [message["data"] for message in iter(lambda: heard.get_message(timeout=0.05), None)]
+        assert len(messages) == 1
+        other.delayed_queue("orders").delete()
 
 
 def of_java(chance: random.Random, value: str) -> bytes:

@@ -16,6 +16,7 @@ from redisson_dq._redis import without_password
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import ArgumentError
 from redisson_dq.scripts.script import names
+from redisson_dq.testing._entered import OnlyWith, entered, refuse_if_dropped
 from redisson_dq.testing._server import ServerOfTests
 from redisson_dq.testing.faults._commands import Trap, What, Where, is_known
 from redisson_dq.testing.faults._proxy import Proxy
@@ -27,7 +28,7 @@ _ALWAYS = sys.maxsize
 _PAUSE_MS = 60_000
 
 
-class Faults:
+class Faults(OnlyWith):
     """A place between clients and their Redis where a test makes faults. A context manager, in coroutines too.
 
     - ``server``: that of the tests, from :func:`server_of_tests` or an EmbeddedServer
@@ -56,6 +57,7 @@ class Faults:
         self._server = server
         self._host, self._port = parts.hostname, parts.port or 6379
         self._ends = contextlib.ExitStack()
+        refuse_if_dropped("Faults(server)", sys._getframe(1))
 
     def __enter__(self) -> Faults:
         with contextlib.ExitStack() as stack:
@@ -99,6 +101,7 @@ class Faults:
         ]
         return sum(int(self._admin.client_kill_filter(_id=each)) for each in found)
 
+    @entered
     @contextlib.contextmanager
     def down(self) -> Iterator[None]:
         """Redis cannot be reached: connections are closed, and new ones fail."""
@@ -109,6 +112,7 @@ class Faults:
         finally:
             self._proxy.refusing = False
 
+    @entered
     @contextlib.contextmanager
     def frozen(self) -> Iterator[None]:
         """Nothing is answered, and connections stay open. At the end everything goes on.
@@ -121,6 +125,7 @@ class Faults:
         finally:
             self._proxy.melt()
 
+    @entered
     @contextlib.contextmanager
     def delayed(self, seconds: float) -> Iterator[None]:
         """Replies take so many seconds of real time longer."""
@@ -132,22 +137,27 @@ class Faults:
 
     # -- commands ----------------------------------------------------------------------------------------------------
 
+    @entered
     def frozen_at(self, at: str) -> contextlib.AbstractContextManager[Trap]:
         """Such a command gets no further, nor anything behind it on its connection. At the end they go on."""
         return self._at(at, "command", "freeze", _ALWAYS)
 
+    @entered
     def delayed_at(self, at: str, seconds: float) -> contextlib.AbstractContextManager[Trap]:
         """Replies to such commands take so many seconds of real time longer."""
         return self._at(at, "reply", "delay", _ALWAYS, seconds=seconds)
 
+    @entered
     def cut_at(self, at: str, *, times: int = 1) -> contextlib.AbstractContextManager[Trap]:
         """Closes the connection when such a command comes, which never reaches Redis."""
         return self._at(at, "command", "cut", times)
 
+    @entered
     def lost_reply(self, at: str, *, times: int = 1) -> contextlib.AbstractContextManager[Trap]:
         """Closes the connection when such a command was done, and its reply is lost."""
         return self._at(at, "reply", "cut", times)
 
+    @entered
     def refused(
         self, at: str, error: str = "ERR refused by a test", *, times: int | None = None
     ) -> contextlib.AbstractContextManager[Trap]:
@@ -180,6 +190,7 @@ class Faults:
 
     # -- the server --------------------------------------------------------------------------------------------------
 
+    @entered
     @contextlib.contextmanager
     def full(self) -> Iterator[None]:
         """Redis has no memory left, and evicts nothing: it refuses commands that need some. For all its clients."""
@@ -193,6 +204,7 @@ class Faults:
             for name in settings:
                 self._admin.config_set(name, before[name])
 
+    @entered
     @contextlib.contextmanager
     def paused(self) -> Iterator[None]:
         """Redis lets all that writes wait, scripts among them (``CLIENT PAUSE``). For all its clients.
