@@ -151,6 +151,13 @@ def _tree(node: Any, seen: dict[int, Any]) -> Any:
 
 def _content(node: Any, seen: dict[int, Any]) -> Any:
     if node.id == "mapping":
+        # The text of a mapping that is a key doubles with each alias in it, up to gigabytes.
+        for name, _ in node.value:
+            if name.id != "scalar":
+                from yaml import MarkedYAMLError
+
+                problem = "a list or a mapping is no name of a setting"
+                raise MarkedYAMLError(problem=problem, problem_mark=name.start_mark)
         return {str(_tree(name, seen)): _tree(value, seen) for name, value in node.value}
     if node.id == "sequence":
         return [_tree(each, seen) for each in node.value]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -24,6 +25,7 @@ _PREFIXES = ("spring.data.redis.", "spring.redis.")
 #: The profile that a document of the file is for.
 _PROFILES = ("spring.config.activate.onprofile", "spring.profiles")
 _MOST_ROUNDS = 100
+_MOST_PROPERTIES = 20_000
 _OF_SENTINEL = {"master": "masterName", "username": "sentinelUsername", "password": "sentinelPassword"}
 #: Pools and drivers of Java: their settings change nothing here.
 _OF_DRIVERS = ("lettuce.", "jedis.", "clienttype", "repositories.", "cluster.maxredirects", "redisson.")
@@ -39,7 +41,7 @@ def redisson_content(documents: list[Any], where: str, path: Path) -> tuple[str 
 
     Raises ArgumentError.
     """
-    properties = _properties(documents)
+    properties = _properties(documents, where)
     for prefix in _PREFIXES:
         text = properties.get(f"{prefix}redisson.config")
         if text:
@@ -61,12 +63,15 @@ def redisson_content(documents: list[Any], where: str, path: Path) -> tuple[str 
 # -- properties ------------------------------------------------------------------------------------------------------
 
 
-def _properties(documents: list[Any]) -> dict[str, str]:
+def _properties(documents: list[Any], where: str) -> dict[str, str]:
     """By its whole name, each property of the documents that apply. Later ones win."""
     active = set(re.split(r"\s*,\s*", os.environ.get("SPRING_PROFILES_ACTIVE", "")))
     found: dict[str, str] = {}
     for document in documents:
-        flat = dict(_flat(document, ""))
+        flat = dict(islice(_flat(document, ""), _MOST_PROPERTIES))
+        # Aliases of aliases name more properties than there are bytes in the file.
+        if len(flat) == _MOST_PROPERTIES:
+            raise ArgumentError(f"{where}: a file of Spring with {_MOST_PROPERTIES:,} properties or more is not read")
         wanted = next((flat[name] for name in _PROFILES if name in flat), None)
         if wanted is None or active & set(re.split(r"\s*,\s*", wanted)):
             found.update(flat)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import json
+import re
 from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -50,6 +50,10 @@ _LISTS: dict[SeenIn, str] = {
     "undecodable": "undecodable",
     "expired": "expired",
 }
+# The score of a member, as Redis writes one.
+_SCORE = re.compile(r"-?(?:inf|\d{1,40}(?:\.\d{1,40})?(?:e[+-]?\d{1,4})?)", re.ASCII)
+# Redis counts no more members or elements of a key.
+_MOST_PLACES = 2**32
 _BY_DUE = ("waiting", "in-flight", "recurring")
 
 
@@ -257,6 +261,18 @@ def _asked(client: Client, request: Request[Any]) -> Any:
 # -- cursors ---------------------------------------------------------------------------------------------------------
 
 
+def _place(found: Any) -> _Place:
+    """A place as a cursor has it. Raises ValueError, TypeError or AttributeError for anything else."""
+    if found is None:
+        return None
+    if type(found) is int and -1 <= found < _MOST_PLACES:
+        return found
+    score, member = found
+    if _SCORE.fullmatch(score) is None:
+        raise ValueError(score)
+    return score.encode(), bytes.fromhex(member)
+
+
 @attrs.frozen(kw_only=True)
 class _Cursor:
     """Where the next page begins in each partition. -1 is the end of one."""
@@ -270,11 +286,9 @@ class _Cursor:
             return cls(state=state, places=[None] * parts)
         try:
             of, *places = json.loads(base64.urlsafe_b64decode(text.encode()))
-            read: list[_Place] = [
-                place if place is None or isinstance(place, int) else (place[0].encode(), bytes.fromhex(place[1]))
-                for place in places
-            ]
-        except (ValueError, TypeError, IndexError, AttributeError, RecursionError, binascii.Error):
+            read = [_place(each) for each in places]
+        # An object has names (KeyError), and no order to begin at.
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
             raise ArgumentError(f"{text!r} is no cursor: take the one that the page before ends with") from None
         if of != state or len(read) != parts:
             raise ArgumentError(f"the cursor belongs to items that are {of!r}, or to another number of partitions")

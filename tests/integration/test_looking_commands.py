@@ -18,10 +18,12 @@ import redis
 
 import redisson_dq
 from redisson_dq._clock import using
+from redisson_dq.browsing import browse
 from redisson_dq.cli import main
 from redisson_dq.cli.looking.watch import _WatchedTable
 from redisson_dq.codecs import ByteArrayCodec, JsonJacksonCodec, StringCodec
 from redisson_dq.embedded import EmbeddedServer
+from redisson_dq.errors import ArgumentError
 from redisson_dq.wire.envelope import Envelope, wrap
 from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.partitions import partition_names
@@ -314,6 +316,29 @@ def test_what_is_nested_too_deep_is_refused_in_a_line(run: Run, tmp_path: Path, 
     assert code in (64, 65)
     assert err.startswith("redisson-dq: error: ")
     assert why in err
+
+
+@pytest.mark.parametrize("state", ["waiting", "in-flight", "ready", "dead", "recurring"])
+@pytest.mark.parametrize(
+    "place",
+    [
+        *({}, {"a": 1}, True, -2, 2**80, 1.5, "", "ab", [], [1, 2], ["x", ""], ["nan", ""], ["1_0", "00"], ["1", "0"]),
+        *(["1", 5], ["1", "00", "00"], [["1"], "00"], [{}, {}], [None, None], ["\ud800", ""], ["1" * 999, ""]),
+    ],
+    ids=str,
+)
+def test_a_cursor_with_any_other_place_is_none(redis_server: EmbeddedServer, state: Any, place: Any) -> None:
+    cursor = base64.urlsafe_b64encode(json.dumps([state, place]).encode()).decode()
+    with redisson_dq.connect(redis_server.url) as client, pytest.raises(ArgumentError, match="is no cursor"):
+        browse(client, "orders", state, after=cursor)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "e30=", "W10=", "bnVsbA==", "Inh4Ig==", "W3t9LG51bGxd", "\u00e9", "\ud800", "a" * 999]
+)
+def test_a_text_that_is_no_cursor(redis_server: EmbeddedServer, text: str) -> None:
+    with redisson_dq.connect(redis_server.url) as client, pytest.raises(ArgumentError, match="cursor"):
+        browse(client, "orders", "waiting", after=text)
 
 
 def test_a_change_in_the_table_is_that_of_the_clients_clock(redis_server: EmbeddedServer) -> None:

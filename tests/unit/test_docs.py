@@ -237,7 +237,7 @@ def test_what_an_error_says_to_install_is_what_the_extra_needs() -> None:
         if name.endswith(".py")
         for found in re.findall(r"pip install '([^'.]+(?:\.[^']+)?)'", text)
     }
-    assert len(told) == 9
+    assert len(told) == 8
     assert told <= extras
 
 
