@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from redisson_dq.codecs.jackson.naming import NAMINGS
+
 __all__ = ["STRATEGIES", "bean_name"]
 
 
@@ -23,44 +25,15 @@ def bean_name(method: str, prefix: str, *, jackson_3: bool = False) -> str | Non
     return rest[:small].lower() + rest[small:]
 
 
-def _snake(name: str) -> str:
-    found: list[str] = []
-    after_capital = False
-    for at, char in enumerate(name):
-        if at == 0 and char == "_":
-            continue
-        if char.isupper() and not after_capital and found and found[-1] != "_":
-            found.append("_")
-        after_capital = char.isupper()
-        found.append(char.lower())
-    return "".join(found) or name
-
-
-def _separated(name: str, separator: str) -> str:
-    found: list[str] = []
-    capitals = 0
-    for at, char in enumerate(name):
-        if char == char.lower():
-            if capitals > 1:  # the last of several capitals begins the next word
-                found.insert(len(found) - 1, separator)
-            capitals = 0
-        else:
-            if capitals == 0 and at:
-                found.append(separator)
-            capitals += 1
-        found.append(char.lower())
-    return "".join(found)
-
-
 #: By the simple name of their class.
 STRATEGIES: dict[str, Callable[[str], str]] = {
-    "SnakeCaseStrategy": _snake,
-    "LowerCaseWithUnderscoresStrategy": _snake,
-    "UpperSnakeCaseStrategy": lambda name: _snake(name).upper(),
-    "LowerCaseStrategy": str.lower,
-    "KebabCaseStrategy": lambda name: _separated(name, "-"),
-    "LowerDotCaseStrategy": lambda name: _separated(name, "."),
-    "UpperCamelCaseStrategy": lambda name: name[:1].upper() + name[1:],
-    "PascalCaseStrategy": lambda name: name[:1].upper() + name[1:],
-    **dict.fromkeys(("LowerCamelCaseStrategy", "PropertyNamingStrategy"), str),
+    "SnakeCaseStrategy": NAMINGS["snake_case"],
+    "LowerCaseWithUnderscoresStrategy": NAMINGS["snake_case"],
+    "UpperSnakeCaseStrategy": NAMINGS["upper_snake_case"],
+    "LowerCaseStrategy": NAMINGS["lower_case"],
+    "KebabCaseStrategy": NAMINGS["kebab_case"],
+    "LowerDotCaseStrategy": NAMINGS["lower_dot_case"],
+    "UpperCamelCaseStrategy": NAMINGS["upper_camel_case"],
+    "PascalCaseStrategy": NAMINGS["upper_camel_case"],
+    **dict.fromkeys(("LowerCamelCaseStrategy", "PropertyNamingStrategy"), NAMINGS["lower_camel_case"]),
 }

@@ -15,6 +15,7 @@ from redisson_dq.codecs.faults import decode_error, encode_error
 from redisson_dq.codecs.jackson import cbor, ion, msgpack, smile
 from redisson_dq.codecs.jackson.avro import Avro
 from redisson_dq.codecs.jackson.dialect import ION, JACKSON_2, JACKSON_2_BINARY, JACKSON_3_PLAIN, Dialect
+from redisson_dq.codecs.jackson.naming import checked_naming
 from redisson_dq.codecs.jackson.node import CLASS, Object
 from redisson_dq.codecs.jackson.reading.dispatch import Reader
 from redisson_dq.codecs.jackson.reading.doubts import Doubt
@@ -63,7 +64,10 @@ class JacksonCodec(Codec[T]):
     ``redisson``: the version that the Java side has, such as ``"4.3"``, where that is not the newest. Before Redisson
     4.2 a UUID in a field or array of that type has no class in the bytes.
 
-    Raises ArgumentError for another ``unknown``, and for a ``redisson`` that is no version.
+    ``naming``: the naming strategy of Java's mapper: ``"snake_case"`` for ``PropertyNamingStrategies.SNAKE_CASE``.
+    Fields are read and written by these names, except for those with a name in ``json=`` of their class.
+
+    Raises ArgumentError for another ``unknown`` or ``naming``, and for a ``redisson`` that is no version.
     """
 
     #: The format's functions: to bytes from a node, and back.
@@ -85,18 +89,19 @@ class JacksonCodec(Codec[T]):
     _quoted: Callable[[str], str] | None = None
     _texts: Texts | None = None
 
-    def __init__(self, *, unknown: str = "refuse", redisson: str | None = None) -> None:
+    def __init__(self, *, unknown: str = "refuse", redisson: str | None = None, naming: str | None = None) -> None:
         if unknown not in ("refuse", "generic"):
             raise ArgumentError(f"unknown is 'refuse' or 'generic', not {shown(unknown)}")
         typed_uuid = self._uuid is not None and self._uuid.is_written_by(redisson)
         self._dialect = attrs.evolve(self._set_up, typed_uuid=typed_uuid, generic=unknown == "generic")
+        self._dialect = attrs.evolve(self._dialect, naming=checked_naming(naming))
         if self._uuid_bytes and not typed_uuid:
             self._dialect = attrs.evolve(self._dialect, scalars={**self._dialect.scalars, **UUID_BYTES})
 
     def encode(self, value: T) -> bytes:
         """The bytes of ``value``. Raises EncodeError. O(size)."""
         try:
-            if self._quoted is not None:
+            if self._quoted is not None and not self._dialect.wraps:
                 texts = self._texts
                 if texts is None or texts.generation != generation():
                     self._texts = texts = Texts(self._dialect, self._declared, self._quoted, self._dumps)
@@ -124,7 +129,7 @@ class JacksonCodec(Codec[T]):
             if plans is None or plans.generation != generation():
                 self._plans = plans = Plans(self._dialect, self._declared)
             # An object of a declared class is compared when it is looked for, whatever its parts are.
-            is_compared = type(node) is Object and _is_of_a_declared_class(node)
+            is_compared = type(node) is Object and _is_of_a_declared_class(node) and not self._dialect.wraps
             reader = Reader(plans, is_json=self._quoted is not None, is_compared=is_compared)
             found: T = reader.value(node)
         except (Exception, SystemExit) as error:
@@ -194,8 +199,8 @@ class _UntypedCodec(JacksonCodec):
     _uuid_bytes = True
     _uuid = None
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, *, naming: str | None = None) -> None:
+        super().__init__(naming=naming)
 
 
 class CborJackson3Codec(_UntypedCodec):
@@ -232,13 +237,17 @@ class AvroJacksonCodec(JacksonCodec[T]):
     _uuid = RedissonForm.CLASS_OF_UUID_IN_TYPED
 
     @overload
-    def __init__(self, type: type[T], schema: str, *, redisson: str | None = None) -> None: ...
+    def __init__(
+        self, type: type[T], schema: str, *, redisson: str | None = None, naming: str | None = None
+    ) -> None: ...
 
     @overload
-    def __init__(self: AvroJacksonCodec[Any], type: Any, schema: str, *, redisson: str | None = None) -> None: ...
+    def __init__(
+        self: AvroJacksonCodec[Any], type: Any, schema: str, *, redisson: str | None = None, naming: str | None = None
+    ) -> None: ...
 
-    def __init__(self, type: Any, schema: str, *, redisson: str | None = None) -> None:
-        super().__init__(redisson=redisson)
+    def __init__(self, type: Any, schema: str, *, redisson: str | None = None, naming: str | None = None) -> None:
+        super().__init__(redisson=redisson, naming=naming)
         avro = Avro(schema)
         self._dumps = avro.dumps
         self._loads = avro.loads

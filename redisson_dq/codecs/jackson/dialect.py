@@ -10,9 +10,10 @@ import attrs
 from redisson_dq import java
 from redisson_dq._texts import shown
 from redisson_dq.codecs.jackson import scalar_nodes
+from redisson_dq.codecs.jackson.naming import checked_naming
 from redisson_dq.codecs.jackson.node import Typed
 from redisson_dq.codecs.jackson.scalar_nodes import Scalar
-from redisson_dq.codecs.jackson.types import REFERENCES, held_by, json_of, names_class
+from redisson_dq.codecs.jackson.types import REFERENCES, Property, held_by, json_of, names_class, properties
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java.arrays import PRIMITIVE_CODES
 from redisson_dq.java.declaration import Declaration
@@ -20,7 +21,16 @@ from redisson_dq.java.numbers import LONG_MAX, LONG_MIN
 from redisson_dq.java.registry import declaration_of
 from redisson_dq.java.signatures import OBJECT, Signature
 
-__all__ = ["ION", "JACKSON_2", "JACKSON_2_BINARY", "JACKSON_3", "JACKSON_3_PLAIN", "Dialect", "with_java_time"]
+__all__ = [
+    "ION",
+    "JACKSON_2",
+    "JACKSON_2_BINARY",
+    "JACKSON_3",
+    "JACKSON_3_PLAIN",
+    "Dialect",
+    "with_java_time",
+    "with_typing",
+]
 
 _UUID = "java.util.UUID"
 
@@ -42,6 +52,8 @@ class Dialect:
     ``unwraps``: an array of Optionals has a class name if an array of their contents would have one.
     ``names_referred``: an object of a declared class in an AtomicReference has its class name around it.
     ``annotates``: the name of a class stands beside its value and not in it.
+    ``wraps``: the name of an object's class stands in an array before it, and not in it as ``@class``.
+    ``naming``: the strategy for the names of fields.
     """
 
     scalars: Mapping[type, Scalar]
@@ -57,6 +69,17 @@ class Dialect:
     unwraps: bool = False
     names_referred: bool = False
     annotates: bool = False
+    wraps: bool = False
+    naming: str = checked_naming(None)
+
+    @property
+    def renames(self) -> bool:
+        """Whether fields have other names than in Java."""
+        return self.naming != checked_naming(None)
+
+    def properties(self, declaration: Declaration, arguments: tuple[Signature, ...]) -> dict[str, Property]:
+        """The properties of a declared class, by their names in JSON."""
+        return properties(declaration, arguments, jackson_3=self.jackson_3, naming=self.naming)
 
     def names(self, declared: Signature) -> bool:
         """Whether a value in a place of the type ``declared`` is written with the name of its class."""
@@ -146,3 +169,19 @@ def with_java_time(dialect: Dialect, java_time: str) -> Dialect:
     if not isinstance(java_time, str) or java_time not in _JAVA_TIME:
         raise ArgumentError(f"java_time is 'refuse', 'numbers' or 'text', not {shown(java_time)}")
     return attrs.evolve(dialect, scalars=_JAVA_TIME[java_time])
+
+
+def with_typing(dialect: Dialect, typing: str | None) -> Dialect:
+    """A dialect without the names of classes, with those of Jackson's own default typing NON_FINAL.
+
+    Redisson's JsonJacksonCodec has a typing of its own, which also names a Long. Raises ArgumentError for another one
+    than "wrapper_array" and "property".
+    """
+    if typing is None:
+        return dialect
+    if not isinstance(typing, str) or typing not in ("wrapper_array", "property"):
+        raise ArgumentError(f"typing is None, 'wrapper_array' or 'property', not {shown(typing)}")
+    bare = {**_BARE, int: _int, java.Long: lambda value: value}
+    return attrs.evolve(
+        dialect, typed=True, wraps=typing == "wrapper_array", bare=bare, long_is_final=True, unwraps=True
+    )

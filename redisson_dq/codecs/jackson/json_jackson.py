@@ -41,6 +41,8 @@ class JsonJacksonCodec(JacksonCodec):
     does, ``new JsonJacksonCodec(mapper)``; ``"text"`` as one on which WRITE_DATES_AS_TIMESTAMPS is disabled, too.
     Both forms are read, whatever ``java_time`` is. An Optional is written only where a field is declared so.
 
+    ``naming="snake_case"``: as a mapper with ``PropertyNamingStrategies.SNAKE_CASE``.
+
     Raises EncodeError for any other type, and for those that Redisson's Jackson has no form for (java.time, Optional).
     Also for keys that are not str where no field declares them, numbers of more than 1,000 digits, and values nested
     more than 200 deep. Raises DecodeError for bytes that are not one JSON value. Also for a Java class that is not
@@ -52,6 +54,13 @@ class JsonJacksonCodec(JacksonCodec):
     _loads = staticmethod(json.loads)
     _doubt = staticmethod(json.doubt)
 
-    def __init__(self, *, unknown: str = "refuse", redisson: str | None = None, java_time: str = "refuse") -> None:
-        super().__init__(unknown=unknown, redisson=redisson)
+    def __init__(
+        self,
+        *,
+        unknown: str = "refuse",
+        redisson: str | None = None,
+        java_time: str = "refuse",
+        naming: str | None = None,
+    ) -> None:
+        super().__init__(unknown=unknown, redisson=redisson, naming=naming)
         self._dialect = with_java_time(self._dialect, java_time)

@@ -62,13 +62,13 @@ class TypedJsonJackson3Codec(JacksonCodec[T]):
     _doubt = staticmethod(json.doubt)
 
     @overload
-    def __init__(self, type: type[T]) -> None: ...
+    def __init__(self, type: type[T], *, naming: str | None = None) -> None: ...
 
     @overload
-    def __init__(self: TypedJsonJackson3Codec[Any], type: Any) -> None: ...
+    def __init__(self: TypedJsonJackson3Codec[Any], type: Any, *, naming: str | None = None) -> None: ...
 
-    def __init__(self, type: Any) -> None:
-        super().__init__()
+    def __init__(self, type: Any, *, naming: str | None = None) -> None:
+        super().__init__(naming=naming)
         self._type = type
         self._declared = without_wildcards(signature_of(type, where="TypedJsonJackson3Codec", null=True))
 

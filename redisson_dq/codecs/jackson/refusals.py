@@ -6,7 +6,7 @@ from redisson_dq.codecs.faults import Malformed, shorten, undeclared
 from redisson_dq.codecs.java_limits import unread
 from redisson_dq.java.signatures import OBJECT, Signature
 
-__all__ = ["no_name", "unknown", "wrong"]
+__all__ = ["no_name", "other_typing", "unknown", "wrong"]
 
 
 def no_name(what: str, declared: Signature, is_own: bool) -> str:
@@ -31,3 +31,17 @@ def unknown(name: str) -> Malformed:
     if name.startswith(("java.", "[")):
         return Malformed(unread(name), near=name, stale=False)
     return undeclared(name, near=name)
+
+
+def other_typing(name: str, *, wrapped: bool) -> Malformed:
+    """The fault of an object of the class ``name`` that names it in another form than this codec writes.
+
+    ``wrapped``: in an array before it. Otherwise as its first property.
+    """
+    form, typing = (
+        (f'["{name}",{{..}}]', 'TypedJsonJacksonCodec(object, typing="wrapper_array")')
+        if wrapped
+        else (f'{{"@class":"{name}",..}}', 'JsonJacksonCodec() or TypedJsonJacksonCodec(object, typing="property")')
+    )
+    message = f"{form}, which this codec would not write again: the default typing of Java's mapper is that of {typing}"
+    return Malformed(message, near=name, stale=False)

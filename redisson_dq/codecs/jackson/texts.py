@@ -23,7 +23,6 @@ from redisson_dq.codecs.jackson.types import (
     element_of,
     json_of,
     key_and_value_of,
-    properties,
 )
 from redisson_dq.codecs.jackson.writing.containers import collection_name
 from redisson_dq.codecs.jackson.writing.dispatch import Writer
@@ -264,7 +263,7 @@ class Texts:
             "        raise Unusual",
             "    below = depth + 1",
         ]
-        found = properties(declaration, arguments, jackson_3=self._dialect.jackson_3).values()
+        found = self._dialect.properties(declaration, arguments).values()
         for number, field in enumerate(found):
             declared = field.type
             names[f"name_{number}"] = f",{self._quoted(field.name)}:"

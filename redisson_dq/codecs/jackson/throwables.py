@@ -11,6 +11,7 @@ from redisson_dq.java.signatures import OBJECT, Signature
 
 __all__ = [
     "DECLARED",
+    "RENAMED",
     "STACK_TRACE",
     "fields_of",
     "made_of",
@@ -24,6 +25,9 @@ __all__ = [
 DECLARED = {"cause": Signature("java.lang.Throwable"), "suppressed": Signature("[Ljava.lang.Throwable;")}
 #: The property with the stack trace.
 STACK_TRACE = "stackTrace"
+
+#: Why no exception is read or written by a codec with naming=.
+RENAMED = "an exception in a codec with naming=, whose properties Java's mapper renames too: send its text"
 
 # The line number of a native method.
 _NATIVE = -2

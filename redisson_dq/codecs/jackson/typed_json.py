@@ -10,11 +10,11 @@ import attrs
 from redisson_dq.codecs.base import Codec, T
 from redisson_dq.codecs.jackson import json
 from redisson_dq.codecs.jackson.codecs import JacksonCodec
-from redisson_dq.codecs.jackson.dialect import JACKSON_2, with_java_time
+from redisson_dq.codecs.jackson.dialect import JACKSON_2, with_java_time, with_typing
 from redisson_dq.codecs.jackson.types import without_wildcards
 from redisson_dq.codecs.redissons import RedissonForm
 from redisson_dq.java.annotations import signature_of
-from redisson_dq.java.signatures import Signature
+from redisson_dq.java.signatures import OBJECT, Signature
 
 __all__ = ["TypedJsonJacksonCodec"]
 
@@ -26,8 +26,12 @@ class TypedJsonJacksonCodec(JacksonCodec[T]):
     it decides what the JSON is read as, as the ``Class`` or ``TypeReference`` does in Java. ``object`` reads
     plain lists and dicts.
 
-    No class is named in the bytes: a value of a subclass comes back as the declared class, without the subclass's
-    fields. ``java_time`` as in JsonJacksonCodec.
+    Without ``typing`` no class is named in the bytes: a value of a subclass comes back as the declared class, without
+    the subclass's fields. ``java_time`` and ``naming`` as in JsonJacksonCodec.
+
+    ``typing``: the default typing of Java's mapper. ``"wrapper_array"`` is ``activateDefaultTyping(.., NON_FINAL)``:
+    objects are written as ``["com.acme.Order",{..}]``. ``"property"`` is the same with ``JsonTypeInfo.As.PROPERTY``:
+    ``{"@class":"com.acme.Order",..}``. Objects in another form than the codec writes are refused.
 
     ``redisson``: the version that the Java side has, such as ``"4.3"``, where that is not the newest. Redisson 4.2 to
     4.4 name the class of a UUID, and cannot read one without it. Any other Redisson writes a text, and cannot read the
@@ -44,21 +48,45 @@ class TypedJsonJacksonCodec(JacksonCodec[T]):
     _doubt = staticmethod(json.doubt)
 
     @overload
-    def __init__(self, type: type[T], *, redisson: str | None = None, java_time: str = "refuse") -> None: ...
+    def __init__(
+        self,
+        type: type[T],
+        *,
+        redisson: str | None = None,
+        java_time: str = "refuse",
+        naming: str | None = None,
+        typing: str | None = None,
+    ) -> None: ...
 
     @overload
     def __init__(
-        self: TypedJsonJacksonCodec[Any], type: Any, *, redisson: str | None = None, java_time: str = "refuse"
+        self: TypedJsonJacksonCodec[Any],
+        type: Any,
+        *,
+        redisson: str | None = None,
+        java_time: str = "refuse",
+        naming: str | None = None,
+        typing: str | None = None,
     ) -> None: ...
 
-    def __init__(self, type: Any, *, redisson: str | None = None, java_time: str = "refuse") -> None:
-        super().__init__(redisson=redisson)
-        self._dialect = with_java_time(self._dialect, java_time)
+    def __init__(
+        self,
+        type: Any,
+        *,
+        redisson: str | None = None,
+        java_time: str = "refuse",
+        naming: str | None = None,
+        typing: str | None = None,
+    ) -> None:
+        super().__init__(redisson=redisson, naming=naming)
+        self._dialect = with_typing(with_java_time(self._dialect, java_time), typing)
         self._type = type
         self._declared = _declared(type)
 
     def typed(self, type: Any) -> Codec[Any]:
         """This codec, with its options, for values of that type."""
+        if self._dialect.typed:
+            return super().typed(type)
         made = copy.copy(self)
         made._type, made._plans, made._texts = type, None, None
         made._declared = _declared(type)
@@ -69,4 +97,5 @@ class TypedJsonJacksonCodec(JacksonCodec[T]):
 
 
 def _declared(type: Any) -> Signature:
-    return without_wildcards(signature_of(type, where="TypedJsonJacksonCodec", null=True))
+    declared = without_wildcards(signature_of(type, where="TypedJsonJacksonCodec", null=True))
+    return OBJECT if declared == OBJECT else declared

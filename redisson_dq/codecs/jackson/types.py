@@ -13,6 +13,7 @@ from typing import Any
 import attrs
 
 from redisson_dq import java
+from redisson_dq.codecs.jackson.naming import NAMINGS
 from redisson_dq.java.arrays import PRIMITIVE_CODES, component_of
 from redisson_dq.java.declaration import Declaration
 from redisson_dq.java.element_types import declared_elements, element_types
@@ -150,6 +151,8 @@ class Property:
     aliases: tuple[str, ...] = ()
     #: Whether it is written also where it is null.
     writes_null: bool = False
+    #: The field's name in Java.
+    java_name: str = ""
 
     @property
     def is_written(self) -> bool:
@@ -174,13 +177,16 @@ def without_wildcards(signature: Signature) -> Signature:
 
 
 @lru_cache(maxsize=1024)
-def properties(declaration: Declaration, arguments: tuple[Signature, ...], *, jackson_3: bool) -> dict[str, Property]:
+def properties(
+    declaration: Declaration, arguments: tuple[Signature, ...], *, jackson_3: bool, naming: str
+) -> dict[str, Property]:
     """The class's properties by their names in JSON, in Jackson's order: that of the names, save for records in
-    Jackson 3.
+    Jackson 3. ``naming``: the strategy for the names that the declaration does not give.
     """
     json = json_of(declaration, jackson_3)
     fields = _fields(declaration, arguments)
-    known = {name: _annotated(field, name, json) for name, field in fields.items() if name not in json.ignored}
+    write = NAMINGS[naming]
+    known = {name: _annotated(field, name, json, write) for name, field in fields.items() if name not in json.ignored}
     named = {field.name: field for field in known.values()}
     if declaration.kind != "record" or not jackson_3:
         named = dict(sorted(named.items(), key=lambda item: item[0].encode("utf-16-be", "surrogatepass")))
@@ -203,11 +209,12 @@ def _fields(declaration: Declaration, arguments: tuple[Signature, ...]) -> dict[
     return found
 
 
-def _annotated(field: Property, java_name: str, json: Json) -> Property:
+def _annotated(field: Property, java_name: str, json: Json, written: Callable[[str], str]) -> Property:
     """The property, as the annotations of Jackson describe it."""
     return attrs.evolve(
         field,
-        name=str(json.names.get(java_name, java_name)),
+        name=str(json.names[java_name] if java_name in json.names else written(java_name)),
+        java_name=java_name,
         aliases=json.aliases.get(java_name, ()),
         writes_null=java_name in json.nulls,
     )

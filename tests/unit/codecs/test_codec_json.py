@@ -130,7 +130,6 @@ def test_what_java_would_lose_is_written_so_that_java_reads_it(value: Any, text:
         ('["java.util.LinkedHashSet",[3,1,"q"]]', java.LinkedHashSet([3, 1, "q"])),
         ('["java.util.Collections$EmptySet",[]]', java.EmptySet()),
         ('["java.util.TreeSet",["a","b"]]', java.TreeSet(["a", "b"])),
-        ('["java.util.HashMap",{"a":1}]', java.HashMap(a=1)),
         (
             '["java.util.Collections$UnmodifiableSet",[["java.util.ArrayList",[]]]]',
             java.ElementsView("java.util.Collections$UnmodifiableSet", java.Elements("java.util.LinkedHashSet", [[]])),

@@ -17,7 +17,7 @@ from redisson_dq.codecs.jackson.reading import containers, objects
 from redisson_dq.codecs.jackson.reading.doubts import Doubt, Doubts
 from redisson_dq.codecs.jackson.reading.plans import UNREAD, Plans
 from redisson_dq.codecs.jackson.reading.undeclared import java_object, names_a_class
-from redisson_dq.codecs.jackson.refusals import no_name, unknown, wrong
+from redisson_dq.codecs.jackson.refusals import no_name, other_typing, unknown, wrong
 from redisson_dq.codecs.jackson.scalar_values import SCALARS
 from redisson_dq.codecs.jackson.throwables import DECLARED
 from redisson_dq.codecs.jackson.types import HELD, REFERENCES, element_of, held_by, key_and_value_of
@@ -122,14 +122,19 @@ class Reader:
             if kind is list and len(node) == 2 and node[0] == declared.name and declared.name in SCALARS:
                 self.doubts.note(Doubt.NAMED_NEEDLESSLY, declared.name)
                 node = node[1]
-            declaration = declaration_of(class_of(node)[0] or "") if kind is Object else None
+            name = class_of(node)[0] if kind is Object else None
+            declaration = declaration_of(name or "")
             if declaration is not None and self.dialect.names_object(declaration, declared):
                 return _fitting(self.of_class(declaration.name, class_of(node)[1], declared, depth), declared)
+            if declaration is not None and not self.dialect.typed and declared is not OBJECT:
+                raise other_typing(declaration.name, wrapped=False)
             return self.declared_as(node, declared, depth)
         nameless = self.dialect.generic and depth > 1
         if kind is list:
             if len(node) == 2 and type(node[0]) is str and not (nameless and not names_a_class(node[0])):
-                if node[0] in _UNNAMED or type(node[1]) is Object:
+                if type(node[1]) is Object and not self.dialect.wraps:
+                    raise other_typing(node[0], wrapped=True)
+                if node[0] in _UNNAMED:
                     self.doubts.note(Doubt.NAMED_OTHERWISE)
                 return _fitting(self.of_class(node[0], node[1], declared, depth), declared)
             if nameless:
@@ -138,6 +143,8 @@ class Reader:
         if kind is Object:
             name, fields = class_of(node)
             if name is not None:
+                if self.dialect.wraps:
+                    raise other_typing(name, wrapped=False)
                 if node[0][0] != CLASS:
                     self.doubts.note(Doubt.LATE_CLASS, name)
                 return _fitting(self.of_class(name, fields, declared, depth), declared)
@@ -263,7 +270,7 @@ class Reader:
         if viewed:
             self.doubts.note(Doubt.OTHER_CLASS, name)
             return view_of(name, self.of_class(viewed, node, declared, depth))
-        if objects.is_exception(node):
+        if objects.is_exception(self, node):
             self.doubts.note(Doubt.OTHER_CLASS, name)
             return objects.throwable(self, name, node, depth)
         if name in HELD:

@@ -6,11 +6,13 @@ from operator import itemgetter
 from typing import Any
 
 from redisson_dq.codecs.faults import Malformed, shorten
-from redisson_dq.codecs.jackson.node import Object, object_node
+from redisson_dq.codecs.jackson.naming import NAMINGS
+from redisson_dq.codecs.jackson.node import CLASS, Object, object_node
 from redisson_dq.codecs.jackson.reading.doubts import Doubt
 from redisson_dq.codecs.jackson.reading.plans import UNREAD, ClassPlan, Plan
 from redisson_dq.codecs.jackson.reading.protocol import NodeReaderProtocol
-from redisson_dq.codecs.jackson.throwables import DECLARED, STACK_TRACE, made_of, read_trace
+from redisson_dq.codecs.jackson.refusals import other_typing
+from redisson_dq.codecs.jackson.throwables import DECLARED, RENAMED, STACK_TRACE, made_of, read_trace
 from redisson_dq.codecs.jackson.types import json_of, parts_of
 from redisson_dq.java.declaration import Declaration
 from redisson_dq.java.generics import arguments_in, not_related
@@ -38,6 +40,8 @@ def plan_of(reader: NodeReaderProtocol, declaration: Declaration, node: Any, dec
     if arguments is None:
         raise Malformed(not_related(declaration, declared), near=declaration.name)
     plan = reader.plans.of_class(declaration, arguments)
+    if type(node) is list and len(node) == 2 and type(node[0]) is str and type(node[1]) is Object:
+        raise other_typing(node[0], wrapped=True)
     object_node(declaration.name, node)  # a class that is refused may stand as another node
     return plan
 
@@ -51,6 +55,7 @@ def fields(reader: NodeReaderProtocol, plan: ClassPlan, node: Object, depth: int
         if keys not in plan.ordinary:
             plan.note_unordinary(keys, reader.doubts)
     values = {**plan.missing}
+    is_complete = True
     key = ""
     try:
         for key, item in node:
@@ -63,10 +68,14 @@ def fields(reader: NodeReaderProtocol, plan: ClassPlan, node: Object, depth: int
                     if item is None and not reader.dialect.nulls:
                         reader.doubts.note(Doubt.NULL_FIELD, key)
                 values[attribute] = value
+            elif key != CLASS:
+                is_complete = False
     except Malformed as error:
         error.inside(key)
         error.in_field(name, key)
         raise
+    if not is_complete:
+        plan.check_spelling(node)
     try:
         return declaration.make(values)
     except ValueError as error:
@@ -106,13 +115,16 @@ def subclass_of_collection(
 # -- exceptions ------------------------------------------------------------------------------------------------------
 
 
-def is_exception(node: Any) -> bool:
+def is_exception(reader: NodeReaderProtocol, node: Any) -> bool:
     """Whether the node is that of an exception, whatever its class."""
-    return type(node) is Object and any(key == STACK_TRACE for key, _ in node)
+    name = NAMINGS[reader.dialect.naming](STACK_TRACE)
+    return type(node) is Object and any(key == name for key, _ in node)
 
 
 def throwable(reader: NodeReaderProtocol, name: str, node: Object, depth: int) -> Any:
     """An exception of the class ``name``."""
+    if reader.dialect.renames:
+        raise Malformed(RENAMED, near=name)
     found: dict[str, Any] = {}
     # An exception may stand in a field of another one's own class.
     was_own, key = reader.is_own, ""

@@ -15,10 +15,11 @@ import attrs
 
 from redisson_dq.codecs.faults import MAX_DEPTH, Malformed
 from redisson_dq.codecs.jackson.dialect import Dialect
+from redisson_dq.codecs.jackson.naming import advice, letters
 from redisson_dq.codecs.jackson.node import CLASS, Number, Object
 from redisson_dq.codecs.jackson.reading.doubts import Doubt, Doubts
 from redisson_dq.codecs.jackson.scalar_values import SCALARS
-from redisson_dq.codecs.jackson.types import REFERENCES, element_of, json_of, missing_values, properties
+from redisson_dq.codecs.jackson.types import REFERENCES, element_of, json_of, missing_values
 from redisson_dq.java.assignable import value_is_assignable
 from redisson_dq.java.collections import COLLECTIONS
 from redisson_dq.java.declaration import Declaration
@@ -69,8 +70,9 @@ class ClassPlan:
 
     ``fields`` are by property: the attribute, and the parts of its plan. ``missing`` has values for the attributes that
     need one, for when the node lacks them. ``required`` are the properties that are written whatever their value is.
-    ``aliases`` are further names of properties. ``ordinary`` are sequences of names that were met, and that are written
-    in the same way.
+    ``aliases`` are further names of properties. ``java_names`` are the fields' names in Java by property,
+    ``spellings`` the properties by their letters. ``ordinary`` are sequences of names that were met, and that are
+    written in the same way.
     """
 
     declaration: Declaration
@@ -78,7 +80,22 @@ class ClassPlan:
     missing: dict[str, Any]
     required: frozenset[str]
     aliases: frozenset[str]
+    java_names: dict[str, str]
+    spellings: dict[str, str]
     ordinary: set[tuple[str, ...]] = attrs.field(factory=set, eq=False)
+
+    def check_spelling(self, node: Object) -> None:
+        """Raise Malformed if a property without a field is a field of the class that is missing, in another spelling.
+
+        That field would be read as if Java had left it out. O(properties).
+        """
+        names = {key: self.spellings.get(letters(key), "") for key, _ in node if key not in self.fields}
+        present = {key for key, _ in node}
+        lost = {self.java_names[field]: key for key, field in names.items() if field and field not in present}
+        if lost:
+            unknown, name = next(iter(lost.values())), self.declaration.name
+            message = f"{name} is read with a field {names[unknown]}, and the bytes have {unknown}: {advice(lost)}"
+            raise Malformed(message, near=unknown, stale=False)
 
     def note_unordinary(self, names: tuple[str, ...], doubts: Doubts) -> None:
         """Note why an object with these properties may have others when it is written, or in another order.
@@ -121,7 +138,7 @@ class Plans:
             why = json_of(declaration, self.dialect.jackson_3).refusal(declaration.name)
             if why:
                 raise Malformed(why, near=declaration.name).of_classes((declaration.name,))
-            known = properties(declaration, arguments, jackson_3=self.dialect.jackson_3)
+            known = self.dialect.properties(declaration, arguments)
             fields = {}
             for key, field in known.items():
                 plan = self.of(field.type)
@@ -136,6 +153,8 @@ class Plans:
                     key for key, field in known.items() if field.is_filled or field.writes_null or self.dialect.nulls
                 ),
                 frozenset(aliases),
+                {key: field.java_name for key, field in known.items()},
+                {letters(key): key for key in known},
             )
             self._classes[declaration, arguments] = found
         return found
@@ -152,6 +171,7 @@ class Plans:
         """The function for a type whose values are written with the names of their classes."""
         classes: dict[str, ClassPlan] = {}
         element: Plan | None = None
+        wraps = self.dialect.wraps
         holds_lists = value_is_assignable([], declared.name)
 
         def read(reader: PlanReader, node: Any, depth: int) -> Any:
@@ -159,7 +179,7 @@ class Plans:
             kind = type(node)
             if depth > MAX_DEPTH:
                 return UNREAD
-            if kind is Object:
+            if kind is Object and not wraps:
                 name = node[0][1] if node and node[0][0] == CLASS else None
                 if type(name) is str and name not in COLLECTIONS:
                     plan = classes.get(name) or self._class_named(name, declared, classes)

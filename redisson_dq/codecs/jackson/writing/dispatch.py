@@ -18,12 +18,11 @@ from redisson_dq.codecs.jackson.dialect import Dialect
 from redisson_dq.codecs.jackson.enums import node_of_constant
 from redisson_dq.codecs.jackson.node import Object, Typed
 from redisson_dq.codecs.jackson.scalar_nodes import NODE_TYPES, Scalar, no_module
-from redisson_dq.codecs.jackson.throwables import STACK_TRACE, fields_of, trace_of
+from redisson_dq.codecs.jackson.throwables import RENAMED, STACK_TRACE, fields_of, trace_of
 from redisson_dq.codecs.jackson.types import (
     REFERENCES,
     held_by,
     json_of,
-    properties,
 )
 from redisson_dq.codecs.jackson.writing.containers import collection, container, entry_nodes, item_nodes
 from redisson_dq.codecs.jackson.writing.keys import placed
@@ -92,11 +91,14 @@ class Writer:
         if type(node) is Object and type(value) is java.AtomicReference and self.dialect.names_referred:
             declaration = declaration_for(type(value.value))
             if declaration is not None and self.dialect.typed:
-                return Typed(declaration.name, node)
+                return self._named(declaration.name, node)
         return node
 
     def with_name(self, name: str, node: Any, declared: Signature) -> Any:
-        return Typed(name, node) if self.dialect.names(declared) else node
+        return self._named(name, node) if self.dialect.names(declared) else node
+
+    def _named(self, name: str, node: Any) -> Any:
+        return [name, node] if self.dialect.wraps else Typed(name, node)
 
     def member(self, declaration: Declaration, member: Enum) -> str | int:
         return node_of_constant(member, declaration, self.dialect.jackson_3)
@@ -143,7 +145,7 @@ class Writer:
             raise Unencodable(
                 f"a {declaration.name} where Jackson reads no object, as {declared.name} is declared: declare its class"
             )
-        found = properties(declaration, arguments or (), jackson_3=self.dialect.jackson_3).values()
+        found = self.dialect.properties(declaration, arguments or ()).values()
         try:
             values = [(field, getattr(value, field.attribute)) for field in found]
         except AttributeError as error:
@@ -153,7 +155,7 @@ class Writer:
             (field.name, item, field.type) for field, item in values if item is not None or nulls or field.is_written
         )
         node = self._pairs(fields, depth, declaration.name)
-        return Typed(declaration.name, node) if self.dialect.names_object(declaration, declared) else node
+        return self._named(declaration.name, node) if self.dialect.names_object(declaration, declared) else node
 
     def check_json(self, declaration: Declaration) -> None:
         why = json_of(declaration, self.dialect.jackson_3).refusal(declaration.name)
@@ -161,6 +163,8 @@ class Writer:
             raise Unencodable(why)
 
     def throwable(self, value: java.Throwable, depth: int) -> Object:
+        if self.dialect.renames:
+            raise Unencodable(RENAMED)
         numbers: tuple[tuple[str, Any], ...] = ()
         if self.dialect.numbered_exceptions:
             self.throwables += 1

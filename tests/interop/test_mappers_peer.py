@@ -1,0 +1,140 @@
+"""Codecs beside a Java whose mapper has a naming strategy or a default typing of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from decimal import Decimal
+from enum import Enum
+from typing import Annotated, Any
+from uuid import UUID
+
+import attrs
+import pytest
+
+from redisson_dq import codecs, java
+from redisson_dq.codecs import Codec, JsonJacksonCodec, TypedJsonJacksonCodec
+from redisson_dq.codecs.jackson.naming import NAMINGS
+from redisson_dq.errors import DecodeError
+from redisson_dq.java import JavaType, java_class
+from tests.interop.conftest import EACH_VERSION
+from tests.interop.programs import JAVA, JavaProgram
+
+SOURCES = sorted((JAVA / "mappers").glob("*.java"))
+NAMED = ("JsonJacksonCodec", "CborJacksonCodec", "SmileJacksonCodec", "MsgPackJacksonCodec", "IonJacksonCodec")
+TYPINGS = ("wrapper_array", "property")
+
+
+@java_class("mappers.Driver$Level")
+class Level(Enum):
+    LOW = 0
+    HIGH = 1
+
+
+@java_class("mappers.Driver$Part")
+@attrs.define
+class Part:
+    partNumber: str | None = None
+    longId: java.Long | None = None
+
+
+@java_class("mappers.Driver$Job", json={"givenName": "Fixed_Name"})
+@attrs.define
+class Job(Part):
+    retryCount: Annotated[int, JavaType("int")] = 0
+    aURL: str | None = None
+    x2Y: str | None = None
+    unitPrice: Decimal | None = None
+    topLevel: Level | None = None
+    traceId: UUID | None = None
+    anyValue: Any = None
+    mainPart: Part | None = None
+    allParts: list[Part] | None = None
+    extraData: dict[str, Any] | None = None
+    givenName: str | None = None
+
+
+@attrs.frozen
+class Row:
+    """A sample: its name, Java's bytes, and the text of what Java reads of them."""
+
+    name: str
+    data: bytes
+    text: str
+
+
+class Mappers:
+    """The program in ``java/mappers``."""
+
+    def __init__(self, program: JavaProgram, version: str) -> None:
+        self._program, self.version, self.close = program, version, program.close
+
+    def written(self, spec: str, what: str) -> list[Row]:
+        rows = (line.split("\t") for line in self._program.call("write", spec, what))
+        return [Row(name, bytes.fromhex(data), text) for name, data, text in rows]
+
+    def read(self, spec: str, *values: bytes) -> list[str]:
+        return self._program.call("read", spec, sent="\n".join(value.hex() for value in values))
+
+    def check(self, spec: str, what: str, codec: Codec[Any]) -> None:
+        """That Python reads each sample, writes it to Java's bytes, and that Java reads these."""
+        rows = self.written(spec, what)
+        assert len(rows) >= 5
+        for row in rows:
+            written = codec.encode(codec.decode(row.data))
+            assert written == row.data
+            assert self.read(spec, written) == [row.text]
+
+
+@pytest.fixture(scope="module", params=EACH_VERSION)
+def mappers(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mappers]:
+    version = request.param
+    program = JavaProgram("mappers.Driver", SOURCES, tmp_path_factory.mktemp("mappers"), version=version)
+    with closing(Mappers(program, version)) as made:
+        yield made
+
+
+@pytest.mark.parametrize("strategy", NAMINGS)
+def test_each_naming_strategy_is_that_of_java(mappers: Mappers, strategy: str) -> None:
+    for name in NAMED:
+        codec = getattr(codecs, name)(naming=strategy, redisson=mappers.version)
+        mappers.check(f"{name} {strategy}", "samples", codec)
+
+
+@pytest.mark.parametrize("strategy", NAMINGS)
+def test_a_typed_queue_has_the_names_of_java(mappers: Mappers, strategy: str) -> None:
+    codec = TypedJsonJacksonCodec(Job, naming=strategy, redisson=mappers.version)
+    spec = f"TypedJsonJacksonCodec {strategy} mappers.Driver$Job"
+    data = codec.encode(Job("p", retryCount=2, mainPart=Part("q"), extraData={"someKey": 1}))
+    assert mappers.read(spec, data) == [
+        "Job(Part(p null) 2 null null null null null null Part(q null) null "
+        "LinkedHashMap{String someKey=Integer 1} null)"
+    ]
+    [job] = [row for row in mappers.written(spec, "samples") if row.name == "job"]
+    assert codec.encode(codec.decode(job.data)) == job.data
+
+
+def test_names_in_another_spelling_are_refused_and_not_lost(mappers: Mappers) -> None:
+    rows = mappers.written("JsonJacksonCodec snake_case", "samples")
+    for row in rows[:4]:
+        with pytest.raises(DecodeError, match=r"the bytes have \w+_\w+: give the codec naming='snake_case'"):
+            JsonJacksonCodec(redisson=mappers.version).decode(row.data)
+
+
+@pytest.mark.parametrize("typing", TYPINGS)
+def test_default_typing_is_read_and_written_in_its_form(mappers: Mappers, typing: str) -> None:
+    codec: Codec[Any] = TypedJsonJacksonCodec(object, typing=typing, redisson=mappers.version)
+    for what in ("samples", "values"):
+        mappers.check(f"TypedJsonJacksonCodec {typing}", what, codec)
+
+
+@pytest.mark.parametrize("typing", TYPINGS)
+def test_no_queue_is_given_the_other_form(mappers: Mappers, typing: str) -> None:
+    [other] = {*TYPINGS} - {typing}
+    others: list[Codec[Any]] = [TypedJsonJacksonCodec(object, typing=other), TypedJsonJacksonCodec(Job)]
+    if typing == "wrapper_array":
+        others.append(JsonJacksonCodec())
+    [job] = [row for row in mappers.written(f"TypedJsonJacksonCodec {typing}", "samples") if row.name == "job"]
+    for codec in others:
+        with pytest.raises(DecodeError, match=rf'typing="{typing}"'):
+            codec.decode(job.data)
