@@ -108,8 +108,8 @@ MUTATIONS = [
     Mutation(
         "worker: a value that is let past its handler's limit takes a token",
         "redisson_dq/working/admission.py",
-        "if admission.has_limit and self._is_passed(handler):",
-        "if False:",
+        "if handler.admission is not None and handler.admission.has_limit and not self._is_passed(handler)",
+        "if handler.admission is not None and handler.admission.has_limit",
         "tests/integration/test_worker_limits.py::test_a_busy_handler_with_a_limit_holds_up_no_other",
     ),
     Mutation(

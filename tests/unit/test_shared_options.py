@@ -47,9 +47,9 @@ def test_every_call_shows_the_options_with_their_defaults(flavour: Any) -> None:
     assert options(flavour.DelayedQueue.offer) == offer
     assert options(flavour.PartitionedDelayedQueue.offer) == {"key": None, **offer}
     assert options(PartitionedDelayedRequests.offer) == {"key": None, **offer}
-    assert options(flavour.Client.blocking_queue) == {"transfer": True, "partitions": None, **terms}
+    assert options(flavour.Client.blocking_queue) == {"type": None, "transfer": True, "partitions": None, **terms}
     for call in (flavour.Client.blocking_deque, flavour.Client.bounded_blocking_queue):
-        assert options(call) == {"transfer": True, **terms}
+        assert options(call) == {"type": None, "transfer": True, **terms}
     for handle in (flavour.BlockingQueue, flavour.PartitionedBlockingQueue):
         assert options(handle.receive) == {"timeout": None, **receive}
 
