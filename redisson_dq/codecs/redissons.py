@@ -22,6 +22,8 @@ class RedissonForm(Enum):
     CLASS_OF_UUID_IN_TYPED = (4, 2), (4, 5)
     #: Kryo5 writes ``ConcurrentHashMap.newKeySet()`` as its map and the value of each key.
     MAP_OF_KEY_SET = (4, 7), None
+    #: In JSON, the name of a map's entry with half of a surrogate pair: Jackson 2.21 writes it and does not read it.
+    HALF_PAIR_IN_NAME = (0, 0), (4, 3)
 
     def is_written_by(self, redisson: str | None) -> bool:
         """Whether the Redisson of that version writes it, such as ``"4.3"``. None is the newest.

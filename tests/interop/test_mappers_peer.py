@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import closing
 from decimal import Decimal
@@ -15,7 +16,7 @@ import pytest
 from redisson_dq import codecs, java
 from redisson_dq.codecs import Codec, JsonJacksonCodec, TypedJsonJacksonCodec
 from redisson_dq.codecs.jackson.naming import NAMINGS
-from redisson_dq.errors import DecodeError
+from redisson_dq.errors import DecodeError, EncodeError
 from redisson_dq.java import JavaType, java_class
 from tests.interop.conftest import EACH_VERSION
 from tests.interop.programs import JAVA, JavaProgram
@@ -126,6 +127,19 @@ def test_default_typing_is_read_and_written_in_its_form(mappers: Mappers, typing
     codec: Codec[Any] = TypedJsonJacksonCodec(object, typing=typing, redisson=mappers.version)
     for what in ("samples", "values"):
         mappers.check(f"TypedJsonJacksonCodec {typing}", what, codec)
+
+
+def test_a_name_with_half_of_a_surrogate_pair_is_written_where_java_reads_it(mappers: Mappers) -> None:
+    older = JsonJacksonCodec(redisson="4.2")
+    for key in ("\ud800", "a\udc00b", "\udc00\ud800"):
+        value = {key: 1}
+        [read] = mappers.read("JsonJacksonCodec none", older.encode(value))
+        if mappers.version.startswith("4."):
+            assert "surrogate" in read
+            with pytest.raises(EncodeError, match="half of a surrogate pair"):
+                JsonJacksonCodec(redisson=mappers.version).encode(value)
+        else:
+            assert re.fullmatch(r"LinkedHashMap\{String \S+=Integer 1\}", read)
 
 
 @pytest.mark.parametrize("typing", TYPINGS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from redisson_dq.codecs.jackson import json
 from redisson_dq.codecs.jackson.codecs import JacksonCodec
 from redisson_dq.codecs.jackson.dialect import with_java_time
+from redisson_dq.codecs.redissons import RedissonForm
 
 __all__ = ["JsonJacksonCodec"]
 
@@ -63,4 +64,6 @@ class JsonJacksonCodec(JacksonCodec):
         naming: str | None = None,
     ) -> None:
         super().__init__(unknown=unknown, redisson=redisson, naming=naming)
+        if RedissonForm.HALF_PAIR_IN_NAME.is_written_by(redisson):
+            self._dumps = json.dumps_half_pairs
         self._dialect = with_java_time(self._dialect, java_time)

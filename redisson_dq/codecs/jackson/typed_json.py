@@ -79,6 +79,8 @@ class TypedJsonJacksonCodec(JacksonCodec[T]):
         typing: str | None = None,
     ) -> None:
         super().__init__(redisson=redisson, naming=naming)
+        if RedissonForm.HALF_PAIR_IN_NAME.is_written_by(redisson):
+            self._dumps = json.dumps_half_pairs
         self._dialect = with_typing(with_java_time(self._dialect, java_time), typing)
         self._type = type
         self._declared = _declared(type)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import attrs
@@ -125,6 +126,18 @@ def test_a_typed_codec_refuses_the_names_of_classes() -> None:
     for codec in (JsonJacksonCodec(), *(TypedJsonJacksonCodec(object, typing=typing) for typing in TYPINGS)):
         with pytest.raises(DecodeError, match="which this codec would not write again"):
             TypedJsonJacksonCodec(Note).decode(codec.encode(Note("a")))
+
+
+def test_no_digits_are_lost_where_classes_stand_before_values() -> None:
+    data = b'["java.math.BigDecimal",12345678901234567.89]'
+    typed = TypedJsonJacksonCodec(object, typing="wrapper_array")
+    assert typed.decode(data) == Decimal("12345678901234567.89")
+    assert typed.encode(typed.decode(data)) == data
+    for text in (data, b'{"price":%s}' % data, b'["com.acme.mappers.Note",{"paid":true}]'):
+        with pytest.raises(DecodeError, match=r'typing="wrapper_array"'):
+            TypedJsonJacksonCodec(object).decode(text)
+    names = ["java.math.BigDecimal", "java.lang.String"]
+    assert TypedJsonJacksonCodec(object).decode(TypedJsonJacksonCodec(object).encode(names)) == names
 
 
 def test_a_queue_of_one_type_keeps_the_typing() -> None:

@@ -14,12 +14,14 @@ from redisson_dq.codecs.jackson.keys import map_key
 from redisson_dq.codecs.jackson.node import Number, Object, array_node, object_node
 from redisson_dq.codecs.jackson.reading.doubts import Doubt
 from redisson_dq.codecs.jackson.reading.protocol import NodeReaderProtocol
-from redisson_dq.codecs.jackson.refusals import unknown
+from redisson_dq.codecs.jackson.refusals import other_typing, unknown
+from redisson_dq.codecs.jackson.scalar_values import SCALARS
 from redisson_dq.codecs.jackson.types import declared_component, key_and_value_of
 from redisson_dq.java.arrays import array_of, component_of
-from redisson_dq.java.collections import map_of, set_of
+from redisson_dq.java.collections import COLLECTIONS, map_of, set_of
 from redisson_dq.java.declaration import Declaration
 from redisson_dq.java.lists import ListOf
+from redisson_dq.java.registry import declaration_of
 from redisson_dq.java.signatures import OBJECT, Signature
 
 __all__ = [
@@ -44,6 +46,8 @@ _TEXT_OF: dict[type, Callable[[Any], str]] = {
     int: str,
     float: double_text,
 }
+#: Behind the name of a class, these show that it is no text of a list.
+_NAMED = frozenset((list, Object, int, Number))
 _VIEW = re.compile(
     r"java\.util\.Collections\$(?:Unmodifiable|Synchronized)"
     r"(?:(Collection|List|RandomAccessList)|((?:Sorted|Navigable)?Set)|((?:Sorted|Navigable)?Map))"
@@ -116,6 +120,11 @@ def property_text(reader: NodeReaderProtocol, node: Any, declared: Signature, de
     return text_of(value)
 
 
+def _is_class(name: Any) -> bool:
+    """Whether a text is the name of a class that is known here."""
+    return type(name) is str and (name in SCALARS or name in COLLECTIONS or declaration_of(name) is not None)
+
+
 # -- containers of known parts ---------------------------------------------------------------------------------------
 
 
@@ -123,6 +132,8 @@ def without_class(reader: NodeReaderProtocol, node: Any, depth: int) -> Any:
     """A list, or a dict, that stands without its class; another value as it is."""
     kind = type(node)
     if kind is list:
+        if len(node) == 2 and not reader.dialect.typed and type(node[1]) in _NAMED and _is_class(node[0]):
+            raise other_typing(node[0], wrapped=True)
         return items(reader, node, OBJECT, depth)
     if kind is Object:
         pairs = entries(reader, node, OBJECT, OBJECT, depth)
