@@ -186,7 +186,7 @@ class _SettingsFile:
             raise self._wrong(name, why)
         login = {"username": parts.username, "password": parts.password}
         if parts.password is None:
-            # As in Redisson: what stands alone is a password.
+            # As in Redisson: a single name is a password.
             login = {"username": None, "password": parts.username}
         host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
         found = {of: unquote_plus(text) for of, text in login.items() if text}

@@ -83,7 +83,7 @@ end
 local function turn_in(key, d, came)
   local prefix, turn = 'k' .. key, turn_of(d)
   if not (turn and string.sub(turn, 1, 17) == prefix and redis.call('ZSCORE', keys.lines, turn)) then
-    turn = new_turn(prefix)
+    turn = new_turn(prefix, now_ms)
     came = 0
   end
   for _ = 1, 100 do
@@ -104,7 +104,7 @@ local function turn_in(key, d, came)
         -- The values before it have left without calling it up.
         call_up(other, id, member, now_ms)
       end
-      return turn, number_of(turn) - number_of(first)
+      return turn, apart(turn, first)
     end
   end
   return turn, 100
@@ -177,8 +177,8 @@ local function admit(value, digest, asked)
   if limit and limit.slots > 0 then
     local first = first_of('w' .. limit.id, now_ms)
     if first and not returns or slots_taken(limit) >= limit.slots then
-      local mine = new_turn('w' .. limit.id)
-      local due = deadline + APART_MS * (number_of(mine) - number_of(first or mine))
+      local mine = new_turn('w' .. limit.id, now_ms)
+      local due = deadline + APART_MS * apart(mine, first or mine)
       redis.call('HSET', keys.turns, mine, park(value, d, turn, due))
       if limit.home ~= '' then
         redis.call('ZADD', slots_key(limit.home), 0, 'q' .. keys.ready)
@@ -195,6 +195,9 @@ local function admit(value, digest, asked)
         booked = bucket.from + math.ceil((bucket.tokens + 1 - bucket.level) * limit.per_us / limit.tokens)
       end
       write_bucket(limit, bucket.noted_from, bucket.noted_level, booked)
+      if limit.rate_home ~= '' then
+        redis.call('HSET', rate_key(limit.rate_home), 'q' .. keys.ready, '')
+      end
       park(value, d, turn, math.ceil(booked / 1000))
       return
     end
@@ -252,8 +255,9 @@ local function call_up_values(limit, free, all)
   free = free - redis.call('ZLEXCOUNT', keys.lines, '[' .. prefix, '[' .. prefix .. HIGHEST)
   local values = {}
   while #values < math.min(100, free) do
-    local value = next_of_limit(limit.id, now_ms)
-    if not value then
+    -- Those before a value that cannot be called up are put in.
+    local done, value = pcall(next_of_limit, limit.id, now_ms)
+    if not done or not value then
       break
     end
     table.insert(values, 1, value)

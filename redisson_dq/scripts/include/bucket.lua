@@ -1,14 +1,37 @@
 -- Counts the tokens of a rate, on the server's clock.
 -- INCLUDE: shared_limit
 --
---   turns    'b' .. rate    since when tokens are counted; how many there were then; until when values that wait for a
---                           token were given times. Times are in us
+--   turns    'b' .. rate     since when tokens are counted; how many there were then; until when values that wait for a
+--                            token were given times. Times are in us
+--            'q' .. queue    of a shared rate: a queue in which values wait for a token
 --
 -- Tokens come evenly until the bucket is full. All numbers are whole, so rounding neither loses nor makes a token.
 
 -- When a bucket has been full for so long, the values that were given times have left. Others need not wait behind
 -- them.
 local LEFT_US = 5000000
+
+-- Until when values were given times, at most: no more wait for a token than all that wait in these queues. The noted
+-- time may be that of a slower rate, or of a program that is none of ours.
+local function plausible(limit, booked, now_us)
+  local interval = limit.per_us / limit.tokens
+  local function least(waiting)
+    return math.min(booked, now_us + math.ceil(interval * (waiting + 1)))
+  end
+  local own = redis.call('ZCARD', keys.timeout)
+  if limit.rate_home == '' or least(own) == booked then
+    return least(own)
+  end
+  -- Without the right to see the other queues their values come for a token more often.
+  local waiting = own
+  for _, field in ipairs(redis.pcall('HRANDFIELD', rate_key(limit.rate_home), 100)) do
+    local queue = string.match(field, '^q(.+)$')
+    if queue and queue ~= keys.ready then
+      waiting = waiting + (tonumber(redis.pcall('ZCARD', key_of_queue('redisson_delay_queue_timeout', queue))) or 0)
+    end
+  end
+  return least(waiting)
+end
 
 -- The bucket of a limit now: how many tokens it has, and until when times were given. The notes of a call that takes a
 -- token are in from and level. The notes of a call that takes none are in noted_from and noted_level.
@@ -20,6 +43,11 @@ local function bucket_of(limit, now_us)
   -- After a step back of the clock the noted time tells nothing.
   if not from or from > now_us or level > size then
     return {tokens = size, booked = now_us, from = now_us, level = size, noted_from = now_us, noted_level = size}
+  end
+  booked = plausible(limit, booked, now_us)
+  -- No call of this rate owes more than the tokens of one span. Those of a faster one may.
+  if level < -count then
+    from, level = now_us, 0
   end
   local tokens = level + math.floor((now_us - from) * count / per_us)
   if tokens >= size then

@@ -44,16 +44,9 @@ local function number_of(turn)
   return high * 4294967296 + low
 end
 
--- The last place of a line.
-local function new_turn(prefix)
-  local last
-  for _, turn in ipairs(redis.call('ZREVRANGEBYLEX', keys.lines, '[' .. prefix .. HIGHEST, '[' .. prefix, 'LIMIT', 0, 100)) do
-    last = last or #turn == #prefix + 8 and turn
-  end
-  local number = last and number_of(last) + 1 or 1
-  local turn = prefix .. struct.pack('>I4I4', math.floor(number / 4294967296), number % 4294967296)
-  redis.call('ZADD', keys.lines, 0, turn)
-  return turn
+-- How many turns one may stand behind another. Numbers may have gaps.
+local function apart(turn, first)
+  return math.max(0, math.min(number_of(turn) - number_of(first), redis.call('ZCARD', keys.lines)))
 end
 
 local function drop_turns(turns)
@@ -92,6 +85,23 @@ local function state_of(turn, now_ms)
     return 'waits', d, id, member
   end
   return 'ready', d, id
+end
+
+-- The last place of a line. A void turn with a number that no line comes to is none of ours.
+local function new_turn(prefix, now_ms)
+  local last
+  for _, turn in ipairs(redis.call('ZREVRANGEBYLEX', keys.lines, '[' .. prefix .. HIGHEST, '[' .. prefix, 'LIMIT', 0, 100)) do
+    local number = number_of(turn)
+    if number >= 2 ^ 40 and (number >= 2 ^ 52 or not state_of(turn, now_ms)) then
+      drop_turn(turn)
+    else
+      last = last or #turn == #prefix + 8 and turn
+    end
+  end
+  local number = last and number_of(last) + 1 or 1
+  local turn = prefix .. struct.pack('>I4I4', math.floor(number / 4294967296), number % 4294967296)
+  redis.call('ZADD', keys.lines, 0, turn)
+  return turn
 end
 
 -- Takes out a value that waits, and gives it to the caller, who puts it at the head of the ready list.
@@ -159,6 +169,7 @@ local function next_of_limit(limit, now_ms)
       gone[i] = turn
       local state, d, id, member = state_of(turn, now_ms)
       if state == 'waits' then
+        check_other_queue()
         drop_turns(gone)
         redis.call('ZADD', keys.lines, 0, 'c' .. limit .. id)
         return call(d, id, member, now_ms)
@@ -179,6 +190,7 @@ local function next_of_limit(limit, now_ms)
   if last then
     local state, d, id, member = state_of(last, now_ms)
     if state == 'waits' then
+      check_other_queue()
       drop_turn(last)
       redis.call('ZADD', keys.lines, 0, 'c' .. limit .. id)
       return call(d, id, member, now_ms)

@@ -24,9 +24,36 @@ local function key_of_queue(prefix, queue)
   return prefix .. ':' .. (string.find(queue, '{', 1, true) and queue or '{' .. queue .. '}')
 end
 
+-- Whether keys has those of another queue, into which nothing has been written yet.
+local unchecked = false
+
+-- Fails before a value of another queue is taken out, where it could not be put back: by the type of a key there, or by
+-- this user's rights. Those of this queue were checked by the call.
+local function check_other_queue()
+  if not unchecked then
+    return
+  end
+  for command, names in pairs({
+    LLEN = {'ready', 'envelopes'}, ZCARD = {'timeout', 'leases', 'histories', 'history_ends', 'lines'},
+    HLEN = {'deliveries', 'turns'},
+  }) do
+    for _, name in ipairs(names) do
+      redis.call(command, keys[name])
+    end
+  end
+  -- Redis 6.2 has no right to read a key that is not one to write it.
+  for name in pairs(redis.acl_check_cmd and keys or {}) do
+    if not redis.acl_check_cmd('LPUSH', keys[name], '') then
+      error({err = 'NOPERM'})
+    end
+  end
+  unchecked = false
+end
+
 -- Carries out work on the keys of another queue. An error there is none of this call's.
 local function in_queue(queue, work)
   local own = keys
+  unchecked = true
   keys = {ready = queue}
   for name, prefix in pairs({
     timeout = 'redisson_delay_queue_timeout', envelopes = 'redisson_delay_queue', leases = 'redisson_dq_leases',
@@ -36,7 +63,7 @@ local function in_queue(queue, work)
     keys[name] = key_of_queue(prefix, queue)
   end
   local done, found = pcall(work)
-  keys = own
+  keys, unchecked = own, false
   return done and found
 end
 
