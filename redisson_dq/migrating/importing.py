@@ -13,7 +13,7 @@ import attrs
 from redisson_dq.errors import ArgumentError, EnvelopeError, RedisReplyError
 from redisson_dq.migrating.contents import renamed
 from redisson_dq.migrating.file import Checked, checked, content_of, lines_of
-from redisson_dq.migrating.sites import PARTS, PASSING, Content, QueueSite
+from redisson_dq.migrating.sites import NOTED, PARTS, PASSING, Content, QueueSite
 from redisson_dq.wire import calls
 from redisson_dq.wire.calls import DoneMark, ExchangeStep
 from redisson_dq.wire.envelope import unwrap
@@ -122,7 +122,7 @@ class _Importing:
                 else [[("+t", self._place.key(fields["in"]), int(fields["expires_ms"]), b"")]]
             )
         part, content = content_of(fields)
-        if self._is_left_out(part):
+        if self._is_left_out(part) or (self._is_left_out("capacity") and (part, content[0]) in NOTED):
             return []
         if self._is_other:
             content = renamed(part, content, self._old, self._place.raw)

@@ -20,7 +20,7 @@ from redisson_dq.migrating.holding import held_batches
 from redisson_dq.migrating.journal import Journal
 from redisson_dq.migrating.reading import KINDS
 from redisson_dq.migrating.recoding import Recoding
-from redisson_dq.migrating.sites import QueueSite
+from redisson_dq.migrating.sites import NOTED, QueueSite
 from redisson_dq.migrating.writing import HeldWriter
 from redisson_dq.wire import calls
 from redisson_dq.wire.calls import ExchangeStep
@@ -250,7 +250,9 @@ class Migration:
             settings = [content for page in source.site.pages("settings") for content in page]
             for site in self._targets:
                 puts: list[list[ExchangeStep]] = [
-                    [("+n", site.key("settings"), field, value)] for field, value in settings
+                    [("+n", site.key("settings"), field, value)]
+                    for field, value in settings
+                    if ("settings", field) not in NOTED
                 ]
                 site.run(calls.exchange(site.types, puts))
 

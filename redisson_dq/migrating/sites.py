@@ -13,7 +13,7 @@ from redisson_dq.wire.keys import DeadKeys, QueueKeys, map_name
 from redisson_dq.wire.partitions import MOST_PARTITIONS, partition_names
 from redisson_dq.wire.request import Request
 
-__all__ = ["PARTS", "PASSING", "Content", "QueueSite", "sites_of"]
+__all__ = ["NOTED", "PARTS", "PASSING", "Content", "QueueSite", "sites_of"]
 
 #: One content of a key: an element of a list, (member, score), (field, value), or the value of a string.
 Content = tuple[bytes, ...]
@@ -50,6 +50,9 @@ PARTS: dict[str, str] = {
 }
 #: Those that hold for clients of this very queue, for a moment. Another queue takes none of them over.
 PASSING = ("returned",)
+
+#: Contents that tell of the capacity of this very queue. They go with the part of that name, and with no other.
+NOTED = {("settings", b"capacity"), ("settings", b"short")}
 
 _PAGE = 500
 _PAGE_BYTES = 1_000_000

@@ -4,7 +4,7 @@
 -- ARGV: "if_free": only when no new name is taken, or "replace"; the channel on which clients of the new name are woken (or "")
 -- RETURN: 1 if copied, else 0
 -- COST: O(n), n the size of the keys
--- INCLUDE: need, announce
+-- INCLUDE: need, announce, capacity_note
 need({'COPY', 'UNLINK'})
 local count = math.floor(#KEYS / 2)
 if redis.call('EXISTS', unpack(KEYS, 1, count)) == 0 then
@@ -17,6 +17,8 @@ elseif redis.call('EXISTS', unpack(KEYS, count + 1)) > 0 then
 end
 for i = 1, count do
   redis.call('COPY', KEYS[i], KEYS[count + i])
+  forget_capacity(KEYS[count + i])
+  note_capacity(KEYS[count + i], noted_capacity(KEYS[i]))
 end
 -- 0 is a time that has passed: every client looks at once.
 if ARGV[2] ~= '' then

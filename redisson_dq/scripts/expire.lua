@@ -4,7 +4,7 @@
 -- ARGV: "in" or "at", ms (from now, or epoch), "always", "set", "not_set", "greater" or "less"
 -- RETURN: 1 if any key has it now, else 0
 -- COST: O(1)
--- INCLUDE: clock, expiry
+-- INCLUDE: clock, expiry, capacity_note
 local at, when, done = tonumber(ARGV[2]), ARGV[3], 0
 if ARGV[1] == 'in' then
   local _, now_ms = server_time()
@@ -20,6 +20,8 @@ for _, key in ipairs(KEYS) do
     or when == 'less' and (ends == -1 or at < ends)
   if wanted and ends ~= -2 then
     done = math.max(done, redis.call('PEXPIREAT', key, string.format('%.0f', at)))
+    -- The key ends without a word, and somebody may say another capacity then.
+    forget_capacity(key)
   end
 end
 return done

@@ -5,7 +5,7 @@
 -- ARGV: "all", "others", "some", "trim", "clear", "delete" or "unlink"; for how many ms outcomes are remembered; the values, or of "some" how many as LREM takes it and the value, or the first and the last index, or of "delete" and "unlink" "bounded" for the capacity too
 -- RETURN: how many were taken out; of "clear", "delete" and "unlink" how many keys were there
 -- COST: O(n), n ready; O(n k) to take k values out; O(h log m) more to clear where items have ids, h of them, m waiting
--- INCLUDE: clock, values, need, take_away
+-- INCLUDE: clock, values, need, take_away, capacity_note
 local which, remember_ms = ARGV[1], tonumber(ARGV[2])
 local _, now_ms = server_time()
 if which == 'clear' or which == 'delete' or which == 'unlink' then
@@ -17,6 +17,9 @@ if which == 'clear' or which == 'delete' or which == 'unlink' then
     count = redis.call('DEL', unpack(names))
   end
   -- Whatever the other keys are, these are gone.
+  if ARGV[3] == 'bounded' then
+    forget_capacity(keys.capacity)
+  end
   pcall(function()
     if begin_taking_away() then
       all_taken_away(remember_ms, now_ms)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
 
 from redisson_dq.codecs import StringCodec
-from redisson_dq.errors import ClosedError
+from redisson_dq.errors import ClosedError, RedisReplyError
 from redisson_dq.wire.keys import QueueKeys
 from tests.conftest import PATIENCE, eventually
 from tests.flavours import AsyncioFlavour, Flavour
@@ -178,3 +180,94 @@ def test_a_capacity_that_java_said_is_not_guessed(admin: Any, client: Any) -> No
     admin.hset(keys.settings, "capacity", 9)
     assert not bounded.try_set_capacity(5)
     assert not bounded.offer("c")
+
+
+def _set_again_by_java(admin: Any, capacity: int) -> None:
+    """As RBoundedBlockingQueue.trySetCapacity(int) does where no capacity is set."""
+    keys = QueueKeys.of("bounded")
+    assert admin.set(keys.capacity, capacity, nx=True)
+    admin.publish(keys.capacity_channel, capacity)
+
+
+GOES: dict[str, Callable[[Any, Any, Any], object]] = {
+    "delete": lambda bounded, client, admin: bounded.delete(),
+    "unlink": lambda bounded, client, admin: bounded.unlink(),
+    "rename": lambda bounded, client, admin: bounded.rename("elsewhere"),
+    "rename if free": lambda bounded, client, admin: bounded.rename_if_free("elsewhere"),
+    "it ends": lambda bounded, client, admin: (bounded.expire(60), admin.delete("bounded", "redisson_bqs:{bounded}")),
+    "Java deletes it, and a take follows": lambda bounded, client, admin: (
+        admin.delete("redisson_bqs:{bounded}"),
+        bounded.poll(),
+        admin.delete("bounded"),
+    ),
+    "restored": lambda bounded, client, admin: (
+        bounded.restore_and_replace(bounded.dump()),
+        admin.delete("bounded", "redisson_bqs:{bounded}"),
+    ),
+    "copied over": lambda bounded, client, admin: (
+        admin.set("redisson_bqs:{other}", 1),
+        admin.rpush("other", "x"),
+        client.bounded_blocking_queue("other", transfer=False).copy_and_replace("bounded"),
+        admin.delete("bounded", "redisson_bqs:{bounded}"),
+    ),
+    "another queue gets its name": lambda bounded, client, admin: (
+        admin.delete("bounded", "redisson_bqs:{bounded}"),
+        admin.set("redisson_bqs:{other}", 1),
+        client.bounded_blocking_queue("other", transfer=False).rename("bounded"),
+        admin.delete("bounded", "redisson_bqs:{bounded}"),
+    ),
+}
+
+
+@pytest.mark.parametrize("way", GOES)
+def test_a_capacity_that_went_is_not_made_again(admin: Any, client: Any, way: str) -> None:
+    keys = QueueKeys.of("bounded")
+    bounded = client.bounded_blocking_queue("bounded", transfer=False)
+    assert bounded.try_set_capacity(9)
+    bounded.add_all(["a", "b"])
+    GOES[way](bounded, client, admin)
+    _set_again_by_java(admin, 1)
+    bounded = client.bounded_blocking_queue("bounded", transfer=False)
+    assert bounded.offer("c")
+    admin.hset(keys.settings, "short", "5 8")
+    assert not bounded.offer("d")
+    assert bounded.remaining_capacity() == 0
+
+
+def test_the_note_of_a_capacity_goes_along_with_it(admin: Any, client: Any) -> None:
+    bounded = client.bounded_blocking_queue("bounded", transfer=False)
+    assert bounded.try_set_capacity(2)
+    bounded.add_all(["a", "b"])
+    assert bounded.copy("copied")
+    bounded.rename("renamed")
+    for name in ("copied", "renamed"):
+        keys = QueueKeys.of(name)
+        there = client.bounded_blocking_queue(name, transfer=False)
+        # As of a client that dies between the pop and the command that makes room.
+        admin.lpop(name)
+        admin.hset(keys.settings, "short", "5 1")
+        assert there.offer("c")
+        assert there.remaining_capacity() == 0
+
+
+@pytest.mark.parametrize("way", ["rename", "copy"])
+def test_a_delayed_queue_takes_no_capacity_along(admin: Any, client: Any, way: str) -> None:
+    client.bounded_blocking_queue("bounded", transfer=False).try_set_capacity(9)
+    delayed = client.delayed_queue("bounded", transfer=False)
+    delayed.offer("later", 60)
+    getattr(delayed, way)("elsewhere")
+    admin.set(QueueKeys.of("elsewhere").capacity, 0)
+    elsewhere = client.bounded_blocking_queue("elsewhere", transfer=False)
+    admin.hset(QueueKeys.of("elsewhere").settings, "short", "5 8")
+    assert not elsewhere.offer("x")
+
+
+@pytest.mark.parametrize("noted", ["9" * 400, "-5", "inf", "1e300", "\xff\0", ""])
+@pytest.mark.parametrize("room", ["0", "text"])
+def test_a_note_that_is_no_capacity_is_none(admin: Any, client: Any, noted: str, room: str) -> None:
+    keys = QueueKeys.of("bounded")
+    admin.set(keys.capacity, room)
+    admin.hset(keys.settings, mapping={"capacity": noted, "short": "5 8"})
+    with pytest.raises(RedisReplyError) if room == "text" else nullcontext():
+        assert not client.bounded_blocking_queue("bounded", transfer=False).offer("x")
+    assert admin.get(keys.capacity) == room.encode()

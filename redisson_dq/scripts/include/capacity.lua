@@ -11,8 +11,8 @@
 local MISSING_MS = 10000
 
 local function known_capacity()
-  local text = redis.pcall('HGET', keys.settings, 'capacity')
-  return type(text) == 'string' and tonumber(string.match(text, '^%d+$') or nil) or nil
+  local capacity = room_in(redis.pcall('HGET', keys.settings, 'capacity'))
+  return capacity and capacity >= 0 and capacity or nil
 end
 
 -- How many values are ready or on their way to a receiver.
@@ -24,6 +24,10 @@ end
 -- Makes room for values that have left, and no more than there is.
 local function give_room(count)
   local capacity, room = known_capacity(), change_room(count)
+  if capacity and not room and redis.call('EXISTS', keys.capacity) == 0 then
+    -- The next capacity may be another one.
+    redis.pcall('HDEL', keys.settings, 'capacity', 'short')
+  end
   local more = room and capacity and room + count_there() - capacity or 0
   if more > 0 then
     room = change_room(-math.min(count, more))
