@@ -349,8 +349,9 @@ def test_a_stop_hands_back_and_the_order_stays(client: Any, queue: Any, url: str
     worker.stop(grace=0)
     gate.open()
     assert whereabouts(admin).total == Counter(value.encode() for value in values)
-    with Worker.connect(url, codec=StringCodec()) as other:
-        other.handler("orders", concurrency=4, key=customer)(ledger.handle)
+    other = Worker.connect(url, codec=StringCodec())
+    other.handler("orders", concurrency=4, key=customer)(ledger.handle)
+    with other:
         came = ledger.some(15)
         at_rest(admin)
     for key in "abc":
