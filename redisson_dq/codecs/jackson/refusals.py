@@ -9,6 +9,12 @@ from redisson_dq.java.signatures import OBJECT, Signature
 __all__ = ["no_name", "other_typing", "unknown", "wrong"]
 
 
+#: Maps that no declaration is generated of.
+_MAPS = tuple(
+    f"{package}.JSONObject" for package in ("cn.hutool.json", "com.alibaba.fastjson", "com.alibaba.fastjson2")
+)
+
+
 def no_name(what: str, declared: Signature, is_own: bool) -> str:
     """The message for a value whose class nothing tells. ``is_own``: it is in a field of an exception's own class."""
     if is_own:
@@ -30,6 +36,10 @@ def unknown(name: str) -> Malformed:
     """The fault of a class that is not declared."""
     if name.startswith(("java.", "[")):
         return Malformed(unread(name), near=name, stale=False)
+    if name in _MAPS:
+        declaration = f'@java_class("{name}") above class JSONObject(java.LinkedHashMap): pass'
+        message = f"Java class {name} is not declared: Jackson writes it as a map, so declare it by {declaration}"
+        return Malformed(message, near=name, stale=False)
     return undeclared(name, near=name)
 
 

@@ -128,6 +128,21 @@ def test_a_typed_codec_refuses_the_names_of_classes() -> None:
             TypedJsonJacksonCodec(Note).decode(codec.encode(Note("a")))
 
 
+def test_an_object_of_a_json_library_is_declared_as_a_map() -> None:
+    data = b'{"@class":"cn.hutool.json.JSONObject","id":["java.lang.Long",5],"inner":{"@class":"java.util.HashMap"}}'
+    with pytest.raises(DecodeError, match=r'@java_class\("cn.hutool.json.JSONObject"\) above class JSONObject\(java.L'):
+        JsonJacksonCodec().decode(data)
+
+    @java_class("cn.hutool.json.JSONObject")
+    class JSONObject(java.LinkedHashMap[str, Any]):
+        pass
+
+    value = JsonJacksonCodec().decode(data)
+    assert type(value) is JSONObject
+    assert value == {"id": 5, "inner": {}}
+    assert JsonJacksonCodec().encode(value) == data
+
+
 def test_no_digits_are_lost_where_classes_stand_before_values() -> None:
     data = b'["java.math.BigDecimal",12345678901234567.89]'
     typed = TypedJsonJacksonCodec(object, typing="wrapper_array")
