@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from redisson_dq.browsing.one import TooFar, find_row
     from redisson_dq.browsing.overviews import Overview, figures_of, grouped, overview
     from redisson_dq.browsing.pages import SeenPage, browse, cursor_at, names_of_parts
-    from redisson_dq.browsing.partitions import partitions_of
+    from redisson_dq.browsing.partitions import exists, partitions_of
     from redisson_dq.browsing.recognising import Candidate, recognise
     from redisson_dq.browsing.rows import STATES, SeenIn, SeenItem
     from redisson_dq.browsing.timelines import SPANS, DueTimes, due_times
@@ -55,7 +55,7 @@ else:
                 "cursor_at",
                 "names_of_parts",
             ),
-            "partitions": ("partitions_of",),
+            "partitions": ("exists", "partitions_of"),
             "recognising": (
                 "Candidate",
                 "recognise",
@@ -95,6 +95,7 @@ __all__ = [
     "cluster_url",
     "cursor_at",
     "due_times",
+    "exists",
     "figures_of",
     "find_row",
     "grouped",

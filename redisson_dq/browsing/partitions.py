@@ -15,7 +15,7 @@ from redisson_dq.wire.partitions import MOST_PARTITIONS, partition_names, whole_
 if TYPE_CHECKING:
     from redisson_dq import Client
 
-__all__ = ["partitions_of"]
+__all__ = ["exists", "partitions_of"]
 
 # So many partitions are looked for first, and all where one of the later half exists.
 _FEW_PARTITIONS = 32
@@ -47,6 +47,24 @@ def partitions_of(client: Client, name: str) -> int | None:
         # Rights on the queue's own keys are enough for a queue without partitions.
         return None
     return last + 1 or None
+
+
+def exists(client: Client, name: str, partitions: int | None = None) -> bool:
+    """Whether Redis has any key of a queue or of its partitions: False where it is empty or its name is misspelt.
+
+    A user who may not look at all of its keys gets True. Example::
+
+        exists(client, "orders")
+
+    One round trip. Raises RedisConnectionError, RedisReplyError.
+    """
+    names = [name] if partitions is None else partition_names(name, partitions, client.runtime.options.name_mapper)
+    try:
+        return any(_exist(client, names))
+    except RedisReplyError as error:
+        if not lacks_rights(error):
+            raise
+        return True
 
 
 def _exist(client: Client, names: list[str]) -> list[bool]:

@@ -495,3 +495,48 @@ class TestOfferAndTake:
         left = json.loads(run("peek", "orders", "--count", "1000", "--json")[1])["items"]
         numbers = [each["value"] for each in left]
         assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(["list", "nope"], ["list", "nope", "--state", "dead"], ["peek", "nope"], ["show", "nope", "a"]),
+        *([verb, "nope", "--yes", "--no-undo"] for verb in ("pause", "resume")),
+        *([verb, "nope", "a", "--yes", "--no-undo"] for verb in ("cancel", "run-now", "release")),
+        ["ack", "nope", "a", "--yes"],
+        ["reschedule", "nope", "a", "--by", "5m", "--yes", "--no-undo"],
+        *([kind, "list", "nope"] for kind in ("dead", "quarantine", "undecodable")),
+        *([kind, "show", "nope", "a"] for kind in ("dead", "quarantine", "undecodable")),
+        *([kind, "redrive", "nope", "--all", "--yes", "--no-undo"] for kind in ("dead", "quarantine", "undecodable")),
+        *([kind, "purge", "nope", "--all", "--yes", "--no-undo"] for kind in ("dead", "quarantine", "undecodable")),
+        ["undecodable", "add", "nope", "--all", "--yes", "--no-undo"],
+    ],
+    ids=lambda words: "-".join(words[:2]),
+)
+@pytest.mark.parametrize("partitions", [[], ["--partitions", "2"]], ids=["plain", "partitions"])
+def test_a_name_of_which_redis_has_nothing_is_reported(
+    run: Run, redis_server: EmbeddedServer, words: list[str], partitions: list[str]
+) -> None:
+    said = "nope: there is nothing of it in Redis; the queues that have something: redisson-dq queues"
+    for as_json in ([], ["--json"]):
+        with redis.Redis.from_url(redis_server.url) as admin:
+            admin.flushall()
+        _, out, err = run(*words, *partitions, *as_json)
+        assert [line for line in err.splitlines() if line.startswith(said)], err
+        assert "nothing of it" not in out
+    # A queue that is there is not mentioned.
+    with redis.Redis.from_url(redis_server.url) as admin:
+        admin.flushall()
+        admin.rpush("nope", "a")
+        admin.rpush(partition_names("nope", 2)[1], "a")
+    assert "nothing of it" not in run(*words, *partitions)[2]
+
+
+def test_a_value_in_a_pipe_is_whole(run: Run, redis_server: EmbeddedServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    value = {"@class": "com.acme.shop.billing.Order", "id": 4711, "customer": "Anna", "comment": "leave at the door"}
+    with redis.Redis.from_url(redis_server.url) as admin:
+        admin.flushall()
+        admin.rpush("orders", json.dumps(value))
+    told = {words[0]: run(*words)[1] for words in (["list", "orders", "--state", "ready"], ["peek", "orders"])}
+    assert {name: json.dumps(value) in out for name, out in told.items()} == {"list": True, "peek": True}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 import attrs
 import click
 
-from redisson_dq._shell import NamedServer, named_server
+from redisson_dq._shell import NamedServer, command_line, named_server
 from redisson_dq.cli.frame._failures import attempt
 from redisson_dq.cli.frame._output import Output, say
 from redisson_dq.cli.frame._types import SECONDS, BoundedNumber
@@ -168,10 +168,16 @@ def dead_letter_option(function: _F) -> _F:
     return click.option("--dead-letter", metavar="NAME", help=text)(function)
 
 
-def found_partitions(client: Client, queue: str, partitions: int | None) -> int | None:
-    """The number of partitions that was given, or the one that Redis's keys tell."""
-    if partitions is not None:
-        return partitions
-    from redisson_dq.browsing import partitions_of
+def found_partitions(client: Client, queue: str, partitions: int | None, *, may_be_missing: bool = False) -> int | None:
+    """The number of partitions that was given, or the one that Redis's keys tell.
 
-    return partitions_of(client, queue)
+    A name of which Redis has nothing is reported on standard error, unless the command makes the queue, waits for it
+    or reports that itself: ``may_be_missing``.
+    """
+    from redisson_dq.browsing import exists, partitions_of
+
+    count = partitions_of(client, queue) if partitions is None else partitions
+    if not may_be_missing and not exists(client, queue, count):
+        others = command_line("queues")
+        say(f"{queue}: there is nothing of it in Redis; the queues that have something: {others}", error=True)
+    return count

@@ -17,6 +17,9 @@ from redisson_dq.cli.frame._tables import Column, TableLine, table_lines
 
 __all__ = ["Output", "say"]
 
+# More than any line has.
+_ANY_WIDTH = 1 << 30
+
 
 class _ShowTable(Protocol):
     """Shows a table with a note below it."""
@@ -27,8 +30,8 @@ class _ShowTable(Protocol):
 class Output:
     """Standard output, as a terminal, a file or a program wants it.
 
-    A terminal with rich gets colours. Anything else gets plain text. Tables have the terminal's width or 80 columns. At
-    a terminal sentences are folded to its width, and elsewhere lines stay whole.
+    A terminal with rich gets colours. Anything else gets plain text. At a terminal, tables and sentences keep to its
+    width. Elsewhere they keep to ``COLUMNS``, and without it lines stay whole.
     """
 
     def __init__(self, as_json: bool = False) -> None:
@@ -83,7 +86,7 @@ class Output:
 
         Where the columns do not fit into a terminal, each row is shown as some lines.
         """
-        lines = table_lines(columns, rows, self.width, stacks=self._has_width)
+        lines = table_lines(columns, rows, self.width if self._has_width else _ANY_WIDTH, stacks=self._has_width)
         if self.is_rich:
             self._console().print(_with_bold_heads(lines), soft_wrap=True)
         else:

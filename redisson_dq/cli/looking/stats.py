@@ -47,7 +47,7 @@ def command(
         tell_part_of_cluster(client)
         for name in queues:
             try:
-                parts = found_partitions(client, name, partitions)
+                parts = found_partitions(client, name, partitions, may_be_missing=True)
                 found.append(client.inspect(name, partitions=parts, dead_letter=dead_letter))
             except RedissonDQError as error:
                 # Of a cluster other nodes may answer.

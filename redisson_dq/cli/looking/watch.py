@@ -143,7 +143,7 @@ class _WatchedTable:
         for name in self._names:
             try:
                 if name not in self._parts:
-                    self._parts[name] = found_partitions(self._client, name, self._partitions)
+                    self._parts[name] = found_partitions(self._client, name, self._partitions, may_be_missing=True)
                 look = _look(self._client, name, self._parts[name], self._dead_letter, before.get(name))
                 if look.stats is not None and not look.stats.exists:
                     # It may come with partitions.

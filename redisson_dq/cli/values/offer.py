@@ -85,7 +85,7 @@ def command(
 
     load_classes(values.classes)
     with server.client() as looking:
-        count = found_partitions(looking, queue, partitions)
+        count = found_partitions(looking, queue, partitions, may_be_missing=True)
         codec = values.codec or codec_of(looking, queue, count)
         envelope = envelope or envelope_of(looking, queue, count)
     from redisson_dq.browsing.values import make_codec

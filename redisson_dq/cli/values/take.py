@@ -71,7 +71,7 @@ def command(
     most = count if count is not None else None if follow else 1
     taken = unreadable = 0
     with server.client(codec=ByteArrayCodec()) as client:
-        parts = found_partitions(client, queue, partitions)
+        parts = found_partitions(client, queue, partitions, may_be_missing=True)
         handle: Any = client.blocking_queue(queue, partitions=parts)
         while most is None or taken < most:
             data = handle.take() if follow else handle.poll(timeout=wait) if wait else handle.poll()
