@@ -337,10 +337,14 @@ class Sight:
         self.refused = refused
         return looked
 
-    def letters(self, queue: Looked) -> list[SeenItem]:
-        """The last dead letters of this queue, with the first bytes of their values."""
-        keys = LeaseKeys(queue=queue.keys, dead=DeadKeys.belonging_to(queue.raw))
-        first = max(0, queue.figures.dead - _MOST_LETTERS)
+    def letters(self, queue: Looked, *, of_others: bool = False) -> list[SeenItem]:
+        """The last dead letters of this queue, with the first bytes of their values.
+
+        With ``of_others`` those of other queues, which are its ready values.
+        """
+        dead = DeadKeys.of(queue.raw) if of_others else DeadKeys.belonging_to(queue.raw)
+        keys = LeaseKeys(queue=queue.keys, dead=dead)
+        first = max(0, (queue.figures.ready if of_others else queue.figures.dead) - _MOST_LETTERS)
         page = self.connections.run(calls.browse_dead(keys, first, _MOST_LETTERS, _LETTER_BYTES))
         now = queue.figures.server_time
         return [dead_row(queue.name, now, first + i, row) for i, row in enumerate(page.rows)]
@@ -360,8 +364,13 @@ class Sight:
         letters = self.connections.run(calls.dead_letters(keys, 0, _LETTERS - 1))
         raws = sorted({each.source for each in letters} - {"", queue.raw})
         self._kept[f"letters alone in {queue.raw}"] = all(each.source in raws for each in letters)
-        wholes = [(self.name_of(raw), whole_of(self.name_of(raw), self._options.name_mapper)) for raw in raws]
-        return sorted({name if whole is None else whole[0] for name, whole in wholes})
+        return sorted({self.whole_name_of(raw) for raw in raws})
+
+    def whole_name_of(self, raw: str) -> str:
+        """The name of a queue by its raw name, or of the whole of which it is a partition."""
+        name = self.name_of(raw)
+        whole = whole_of(name, self._options.name_mapper)
+        return name if whole is None else whole[0]
 
     @property
     def looked_again(self) -> dict[str, Looked]:

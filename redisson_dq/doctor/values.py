@@ -77,39 +77,50 @@ def dead_letters(sight: Sight) -> Iterator[Finding]:
     for queue in sight.queues:
         if queue.figures.dead:
             yield _of_letters(queue, sight.letters(queue))
-        for source in sight.sources_of_letters(queue):
-            options = ("--dead-letter", queue.whole)
-            yield queue.finding(
-                check="dead-letters",
-                severity=Severity.WARNING,
-                text=f"values of {source} were given up, and are kept here",
-                evidence={"dead": queue.figures.ready, "of": source},
-                shown_by=redis_cli("LLEN", queue.keys.ready),
-                commands=(command_line("dead list", [source], options), *_give_back_or_drop(source, "dead", *options)),
-                alternatives=2,
-            )
+        sources = sight.sources_of_letters(queue)
+        letters = sight.letters(queue, of_others=True) if sources else []
+        for source in sources:
+            yield _of_letters(queue, [each for each in letters if _is_of(sight, each, source)], source)
 
 
-def _of_letters(queue: Looked, letters: Sequence[SeenItem]) -> Finding:
-    """The dead letters of a queue, by their reasons. ``letters`` are the last ones."""
-    key = next(each.key for each in queue.figures.keys if each.role == "dead")
+def _is_of(sight: Sight, letter: SeenItem, source: str) -> bool:
+    return bool(letter.source) and sight.whole_name_of(letter.source) == source
+
+
+def _of_letters(queue: Looked, letters: Sequence[SeenItem], source: str | None = None) -> Finding:
+    """Dead letters by their reasons: those of a queue, or those that it keeps for ``source``.
+
+    ``letters`` are the last ones.
+    """
     reasons = Counter(_reason_of(each) for each in letters)
     recent = sum(each.at is not None and each.now - each.at < _RECENT for each in letters)
-    at_least = "at least " if recent == len(letters) < queue.figures.dead else ""
-    causes = "; ".join(f"{count} x {reason}" for reason, count in reasons.most_common(3))
+    count = queue.figures.dead if source is None else queue.figures.ready
+    at_least = "at least " if recent == len(letters) < count else ""
+    causes = "; ".join(f"{number} x {reason}" for reason, number in reasons.most_common(3))
     unreadable = next((each for each in letters if _FAILS_AGAIN.search(each.reason)), None)
-    give_back, drop = _give_back_or_drop(queue.whole, "dead")
-    commands: tuple[str, ...] = (queue.command("dead list"), give_back, drop)
+    name, options = (queue.whole, ()) if source is None else (source, ("--dead-letter", queue.whole))
+    look = command_line("dead list", [name], options)
+    give_back, drop = _give_back_or_drop(name, "dead", *options)
+    commands: tuple[str, ...] = (look, give_back, drop)
     if unreadable is not None:
         # A redrive as they are would end in the same way.
         deeds = _so_that_it_reads(queue, unreadable.data) if _UNREADABLE.search(unreadable.reason) else ()
-        commands = (queue.command("dead list"), *deeds, f"# when that is done: {give_back}", drop)
+        commands = (look, *deeds, f"# when that is done: {give_back}", drop)
+    if source is None:
+        text = counted(count, "value was", "values were") + " given up"
+        key = next(each.key for each in queue.figures.keys if each.role == "dead")
+    else:
+        text, key = f"values of {source} were given up, and are kept here", queue.keys.ready
     return queue.finding(
         check="dead-letters",
         severity=Severity.WARNING,
-        text=counted(queue.figures.dead, "value was", "values were")
-        + f" given up, {at_least}{recent} of them within the last hour: {causes or 'no reason is known'}",
-        evidence={"dead": queue.figures.dead, "last_hour": recent, "reasons": dict(reasons.most_common(10))},
+        text=f"{text}, {at_least}{recent} of them within the last hour: {causes or 'no reason is known'}",
+        evidence={
+            "dead": count,
+            "last_hour": recent,
+            "reasons": dict(reasons.most_common(10)),
+            **({} if source is None else {"of": source}),
+        },
         shown_by=redis_cli("LLEN", key),
         commands=commands,
         alternatives=2,

@@ -223,12 +223,34 @@ def test_dead_letters_of_partitions_in_another_queue(
         queue.receive(timeout=PATIENCE).reject("no such order")
     (finding,) = examined(fleet.url).findings
     assert (finding.check, finding.queue) == ("dead-letters", "graveyard"), finding
-    assert finding.text == "values of orders were given up, and are kept here"
+    assert finding.text == (
+        "values of orders were given up, and are kept here, 2 of them within the last hour: 2 x no such order"
+    )
+    assert finding.evidence["reasons"] == {"no such order": 2}
     shown, again, _ = finding.commands
     assert main(words_of(shown)[1:]) == 0
     assert capsys.readouterr().out.count("no such order") == 2
     assert main([*words_of(again)[1:], "--no-undo"]) == 0
     assert whole.size() == 2
+
+
+def test_dead_letters_in_another_queue_have_the_reasons_of_each_source(fleet: Fleet) -> None:
+    for name, reasons in (
+        ("orders", ["timeout after 5 s", "timeout after 9 s", "undecodable: no Kryo5"]),
+        ("bills", ["no"]),
+    ):
+        queue = fleet.client.blocking_queue(name, dead_letter="graveyard", transfer=False)
+        for reason in reasons:
+            queue.add("bad")
+            queue.receive(timeout=PATIENCE).reject(reason)
+    found = {each.evidence["of"]: each for each in examined(fleet.url).findings}
+    assert {source: each.evidence["reasons"] for source, each in found.items()} == {
+        "orders": {"timeout after N s": 2, "undecodable: no KryoN": 1},
+        "bills": {"no": 1},
+    }
+    # Values that would fail again are not given back as they are.
+    assert any(each.startswith("# when that is done: ") for each in found["orders"].commands)
+    assert any(each.startswith("redisson-dq dead redrive bills") for each in found["bills"].commands)
 
 
 def test_a_finding_of_partitions_tells_which_one_its_figures_are_of(fleet: Fleet) -> None:
