@@ -11,18 +11,15 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import click
-import redis
 
-from redisson_dq import connect
-from redisson_dq._redis import translate, without_password
 from redisson_dq.cli.frame import BoundedNumber
-from redisson_dq.codecs import StringCodec
-from redisson_dq.embedded import EmbeddedServer
-from redisson_dq.wire.keys import QueueKeys
+
+if TYPE_CHECKING:
+    from redisson_dq.embedded import EmbeddedServer
 
 __all__ = ["command"]
 
@@ -56,6 +53,13 @@ _LINGER = 0.3  # seconds after the last arrival in which a second one would show
 )
 def command(url: str | None, items: int, bulk: int, seconds: float) -> int:
     """Carry out ``demo``: 0 when every item came exactly once and none early."""
+    import redis
+
+    from redisson_dq import connect
+    from redisson_dq._redis import without_password
+    from redisson_dq.codecs import StringCodec
+    from redisson_dq.embedded import EmbeddedServer
+
     order = random.Random(7)
     singles = _spread("item", items, min(_SHORTEST, seconds), seconds, order)
     many = _spread("bulk", bulk, min(0.5, seconds / 2), min(_BULK_WITHIN, seconds), order)
@@ -105,6 +109,10 @@ def _spread(kind: str, count: int, first: float, last: float, order: random.Rand
 
 def _clock(look: Any, shown_url: str) -> tuple[float, float]:
     """By how many ms the clock of the server is ahead of the counter here, and the error: half a round trip."""
+    import redis
+
+    from redisson_dq._redis import translate
+
     samples = []
     for _ in range(20):
         sent = time.perf_counter()
@@ -171,6 +179,10 @@ def _take(queue: Any, singles: list[_Item], many: list[_Item], offering: Any, ah
 
 def _about(name: str, own: EmbeddedServer | None, look: Any, shown_url: str) -> Iterator[str]:
     """The server, and the keys of the queue."""
+    import redis
+
+    from redisson_dq.wire.keys import QueueKeys
+
     keys = QueueKeys.of(name)
     if own is not None:
         origin = own.program.source if own.program.source.startswith("redisson-dq") else own.program.path
