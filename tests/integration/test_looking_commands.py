@@ -372,8 +372,8 @@ def test_the_page_shows_what_the_commands_print(run: Run, redis_server: Embedded
 
 class TestOfferAndTake:
     def test_what_was_offered_is_taken(self, run: Run) -> None:
-        run("offer", "orders", '{"id": 1}', "[1, 2]", "null")
-        assert [run("take", "orders")[1] for _ in range(3)] == ['{"id": 1}\n', "[1, 2]\n", "null\n"]
+        run("offer", "orders", '{"id": 1}', "[1, 2]", '""')
+        assert [run("take", "orders")[1] for _ in range(3)] == ['{"id": 1}\n', "[1, 2]\n", '""\n']
         assert run("take", "orders")[:2] == (1, "")
 
     @pytest.mark.parametrize("partitions", [(), ("--partitions", "2")], ids=["", "partitions"])
