@@ -58,7 +58,7 @@ _KEPT = (
 )
 
 
-# What a plan in a journal has, by the types that JSON gives it.
+# The fields of a plan in a journal, with the types that JSON gives them.
 _TYPES: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(_KEPT, (str, type(None))),
     **dict.fromkeys(("queue", "from_server", "to_server"), (str,)),

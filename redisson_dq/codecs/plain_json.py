@@ -138,10 +138,13 @@ def _format_of(kind: Any) -> _Format:
         decoder = msgspec.json.Decoder(Any if kind is None else kind)
         if isinstance(msgspec.inspect.type_info(kind), msgspec.inspect.CustomType):
             raise TypeError("take a dataclass, an attrs class, a pydantic model or a TypedDict")
-    except TypeError as error:
-        if "unions may not contain" in str(error):
+    except (TypeError, ValueError) as error:  # a ValueError by the repr of an object that is no type
+        text = str(error)
+        if "unions may not contain" in text:
             return _pydantic(kind)  # which tells several classes apart by their fields
-        raise ArgumentError(f"JsonCodec: {shown(kind)} cannot be read from JSON: {error}") from error
+        if isinstance(error, ValueError) or text.endswith("is not supported"):
+            text = "it is not a supported type"  # msgspec shows the whole object, passwords too
+        raise ArgumentError(f"JsonCodec: {shown(kind)} cannot be read from JSON: {text}") from None
     encoder = msgspec.json.Encoder(order="deterministic")
 
     def dumps(value: Any) -> bytes:

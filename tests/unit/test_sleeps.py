@@ -64,6 +64,7 @@ SLEEPS: dict[str, tuple[int, str]] = {
     "integration/version_process.py": (3, PACE),
     "interop/test_leases_peer.py": (1, PACE),
     "interop/test_processes.py": (1, SERVER),
+    "testing/test_running_ahead.py": (1, LOOK),
     "testing/times.py": (1, REAL),
     "unit/cli/test_serving.py": (1, LOOK),
     "unit/test_docs_internals.py": (1, LOOK),
