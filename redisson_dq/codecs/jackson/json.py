@@ -57,7 +57,7 @@ def dumps(node: Any) -> bytes:
 
 
 def dumps_half_pairs(node: Any) -> bytes:
-    """The same, for a Jackson that reads a name with half of a surrogate pair."""
+    """Like :func:`dumps`, for a Jackson that reads a name with half of a surrogate pair."""
     return _dumps(node, _SCALARS_HALF_PAIRS)
 
 
