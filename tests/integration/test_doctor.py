@@ -166,6 +166,25 @@ def test_a_mix_of_five(fleet: Fleet, seed: int) -> None:
     assert named(report) == sorted(chosen), told(report)
 
 
+# Symptoms that end no other one's cause: of the server, and of a client that only is there. Planted last.
+BESIDE = ("client-versions", "clock", "eviction", "persistence")
+
+
+@pytest.mark.parametrize(
+    ("illness", "other"),
+    [
+        pytest.param(illness, other, marks=[] if i % len(BESIDE) == k else pytest.mark.nightly)
+        for i, illness in enumerate(ILLNESSES)
+        for k, other in enumerate(BESIDE)
+        if illness != other and illness not in ("memory", "replication")
+    ],
+)
+def test_no_symptom_beside_it_hides_a_problem(fleet: Fleet, illness: str, other: str) -> None:
+    for each in sorted((illness, other), key=lambda each: (each in BESIDE, each in GLOBAL)):
+        ILLNESSES[each](fleet, "orders")
+    assert {illness, other} <= set(named(examined(fleet.url)))
+
+
 # -- further signs ---------------------------------------------------------------------------------------------------
 
 
