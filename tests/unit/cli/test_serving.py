@@ -258,69 +258,72 @@ def no_descriptors() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
-class TestHostHeader:
-    """A page of another site reaches a port here by a name that it points here."""
+# -- the header Host: a page of another site reaches a port here by a name that it points here -----------------------
 
-    @pytest.mark.parametrize(
-        ("bound", "host", "status"),
-        [
-            ("127.0.0.1", "127.0.0.1:8080", 200),
-            ("127.0.0.1", "LOCALHOST", 200),
-            ("127.0.0.1", "[::1]:8080", 200),
-            ("127.0.0.1", "named.example:1", 200),
-            ("127.0.0.1", "evil.example", 403),
-            ("127.0.0.1", "10.1.2.3", 403),
-            ("127.0.0.1", "worker", 403),
-            ("127.0.0.1", "", 403),
-            ("127.0.0.1", "127.0.0.1.evil.example", 403),
-            ("127.0.0.1", "localhost@evil.example", 403),
-            ("127.0.0.1", "localhost, evil.example", 403),
-            ("0.0.0.0", "10.1.2.3:8080", 200),
-            ("0.0.0.0", "[fd00::1]:8080", 200),
-            ("0.0.0.0", "worker:9100", 200),
-            ("0.0.0.0", "named.example", 200),
-            ("0.0.0.0", "evil.example:9100", 403),
-            ("0.0.0.0", "10.1.2.3.evil.example", 403),
-            ("0.0.0.0", "evil.", 403),
-            ("0.0.0.0", "", 403),
-        ],
-    )
-    def test_who_is_answered(self, bound: str, host: str, status: int) -> None:
-        made = Port("test", bound, 0, {"/well": well}, ["named.example"])
-        try:
-            assert said(made.number, f"GET /well HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())[0] == status
-        finally:
-            made.close()
 
-    @pytest.mark.parametrize(
-        "request_bytes",
-        [
-            b"GET /well HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n",
-            b"GET /well HTTP/1.1\r\nHOST : evil.example\r\nHost: localhost\r\n\r\n",
-            b"GET http://evil.example/well HTTP/1.1\r\nHost: localhost\r\n\r\n",
-            b"GET //evil.example/well HTTP/1.1\r\nHost: localhost\r\n\r\n",
-            b"HEAD /well HTTP/1.1\r\nHost: evil.example\r\n\r\n",
-            b"GET /nothing HTTP/1.1\r\nHost: evil.example\r\n\r\n",
-        ],
-    )
-    def test_any_other_host_in_the_request_is_refused(self, port: int, request_bytes: bytes) -> None:
-        status, _, body = said(port, request_bytes)
-        assert status == 403
-        assert b"--allow-host" in body or request_bytes.startswith(b"HEAD")
+@pytest.mark.parametrize(
+    ("bound", "host", "status"),
+    [
+        ("127.0.0.1", "127.0.0.1:8080", 200),
+        ("127.0.0.1", "LOCALHOST", 200),
+        ("127.0.0.1", "[::1]:8080", 200),
+        ("127.0.0.1", "named.example:1", 200),
+        ("127.0.0.1", "evil.example", 403),
+        ("127.0.0.1", "10.1.2.3", 403),
+        ("127.0.0.1", "worker", 403),
+        ("127.0.0.1", "", 403),
+        ("127.0.0.1", "127.0.0.1.evil.example", 403),
+        ("127.0.0.1", "localhost@evil.example", 403),
+        ("127.0.0.1", "localhost, evil.example", 403),
+        ("0.0.0.0", "10.1.2.3:8080", 200),
+        ("0.0.0.0", "[fd00::1]:8080", 200),
+        ("0.0.0.0", "worker:9100", 200),
+        ("0.0.0.0", "named.example", 200),
+        ("0.0.0.0", "evil.example:9100", 403),
+        ("0.0.0.0", "10.1.2.3.evil.example", 403),
+        ("0.0.0.0", "evil.", 403),
+        ("0.0.0.0", "", 403),
+    ],
+)
+def test_the_host_of_a_request_decides_who_is_answered(bound: str, host: str, status: int) -> None:
+    made = Port("test", bound, 0, {"/well": well}, ["named.example"])
+    try:
+        assert said(made.number, f"GET /well HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())[0] == status
+    finally:
+        made.close()
 
-    def test_any_host_that_is_asked_for(self) -> None:
-        made = Port("test", "127.0.0.1", 0, {"/well": well}, ["*"])
-        try:
-            assert said(made.number, b"GET /well HTTP/1.1\r\nHost: evil.example\r\n\r\n")[0] == 200
-        finally:
-            made.close()
 
-    @pytest.mark.parametrize("name", ["worker", "move", "exporter"])
-    def test_every_port_of_a_command_is_this_machines_unless_asked(self, name: str) -> None:
-        command: click.Command = import_module(COMMANDS[name]).command
-        hosts = [each.default for each in command.params if (each.name or "").endswith("host")]
-        assert hosts
-        assert set(hosts) == {"127.0.0.1"}
+@pytest.mark.parametrize(
+    "request_bytes",
+    [
+        b"GET /well HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n",
+        b"GET /well HTTP/1.1\r\nHOST : evil.example\r\nHost: localhost\r\n\r\n",
+        b"GET http://evil.example/well HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"GET //evil.example/well HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"HEAD /well HTTP/1.1\r\nHost: evil.example\r\n\r\n",
+        b"GET /nothing HTTP/1.1\r\nHost: evil.example\r\n\r\n",
+    ],
+)
+def test_any_other_host_in_the_request_is_refused(port: int, request_bytes: bytes) -> None:
+    status, _, body = said(port, request_bytes)
+    assert status == 403
+    assert b"--allow-host" in body or request_bytes.startswith(b"HEAD")
+
+
+def test_any_host_that_is_asked_for() -> None:
+    made = Port("test", "127.0.0.1", 0, {"/well": well}, ["*"])
+    try:
+        assert said(made.number, b"GET /well HTTP/1.1\r\nHost: evil.example\r\n\r\n")[0] == 200
+    finally:
+        made.close()
+
+
+@pytest.mark.parametrize("name", ["worker", "move", "exporter"])
+def test_every_port_of_a_command_is_this_machines_unless_asked(name: str) -> None:
+    command: click.Command = import_module(COMMANDS[name]).command
+    hosts = [each.default for each in command.params if (each.name or "").endswith("host")]
+    assert hosts
+    assert set(hosts) == {"127.0.0.1"}
 
 
 class TestAddresses:
