@@ -6,7 +6,7 @@ from redisson_dq.codecs.faults import Malformed, shorten, undeclared
 from redisson_dq.codecs.java_limits import unread
 from redisson_dq.java.signatures import OBJECT, Signature
 
-__all__ = ["no_name", "other_typing", "unknown", "wrong"]
+__all__ = ["no_name", "other_typing", "unknown", "wrong", "wrong_time"]
 
 
 #: Maps that no declaration is generated of.
@@ -25,6 +25,14 @@ def no_name(what: str, declared: Signature, is_own: bool) -> str:
         f"{what} where {shorten(declared.name, 200)} is declared: Java could not read it either, or the declarations "
         "lack type arguments that Java has (redisson-dq generate-classes prints them)"
     )
+
+
+def wrong_time(name: str) -> Malformed:
+    """The fault of a text that is no date or time in a known form. A pattern of Java's mapper gives such texts."""
+    message = (
+        f"a value that is no {name}: texts in a pattern, as of @JsonFormat or setDateFormat, are not read. Where no "
+    )
+    return Malformed(message + "class stands before the text, declare the field as str", near=name, stale=False)
 
 
 def wrong(name: str) -> Malformed:

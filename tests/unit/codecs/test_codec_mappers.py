@@ -143,6 +143,27 @@ def test_an_object_of_a_json_library_is_declared_as_a_map() -> None:
     assert JsonJacksonCodec().encode(value) == data
 
 
+def test_a_date_in_a_pattern_is_read_by_a_field_of_text() -> None:
+    @java_class("com.acme.mappers.Dated")
+    @attrs.define
+    class Dated:
+        at: java.LocalDateTime | None = None
+
+    @java_class("com.acme.mappers.Texted")
+    @attrs.define
+    class Texted:
+        at: str | None = None
+
+    data = b'{"at":"2024-02-29 12:30:15"}'
+    with pytest.raises(
+        DecodeError, match=r"is no java.time.LocalDateTime: texts in a pattern, .* field as str"
+    ) as caught:
+        TypedJsonJacksonCodec(Dated).decode(data)
+    assert "again" not in str(caught.value)
+    codec = TypedJsonJacksonCodec(Texted)
+    assert codec.encode(codec.decode(data)) == data
+
+
 def test_no_digits_are_lost_where_classes_stand_before_values() -> None:
     data = b'["java.math.BigDecimal",12345678901234567.89]'
     typed = TypedJsonJacksonCodec(object, typing="wrapper_array")

@@ -17,7 +17,7 @@ from redisson_dq.codecs.jackson.reading import containers, objects
 from redisson_dq.codecs.jackson.reading.doubts import Doubt, Doubts
 from redisson_dq.codecs.jackson.reading.plans import UNREAD, Plans
 from redisson_dq.codecs.jackson.reading.undeclared import java_object, names_a_class
-from redisson_dq.codecs.jackson.refusals import no_name, other_typing, unknown, wrong
+from redisson_dq.codecs.jackson.refusals import no_name, other_typing, unknown, wrong, wrong_time
 from redisson_dq.codecs.jackson.scalar_values import SCALARS
 from redisson_dq.codecs.jackson.throwables import DECLARED
 from redisson_dq.codecs.jackson.types import HELD, REFERENCES, element_of, held_by, key_and_value_of
@@ -65,6 +65,7 @@ _ONE_FORM = frozenset(
 )
 #: The classes whose values stand without their class.
 _UNNAMED = frozenset(f"java.lang.{name}" for name in ("String", "Integer", "Double", "Boolean"))
+_TIMES = ("java.time.", "java.sql.", "java.util.Date")
 _PROPERTIES = "java.util.Properties"
 #: The nodes that hold others.
 _SHAPES = frozenset((list, Object, Typed))
@@ -215,7 +216,7 @@ class Reader:
         if scalar is not None:
             value = scalar(node)
             if value is None:
-                raise wrong(name)
+                raise wrong_time(name) if type(node) is str and name.startswith(_TIMES) else wrong(name)
             if name == "[B" and type(node) is str:
                 if not self.is_json or base64.b64encode(value).decode() != node:
                     self.doubts.note(Doubt.BYTES)
