@@ -105,7 +105,7 @@ def _message(kind: Any) -> _Coding:
     try:
         protobuf = importlib.import_module("google.protobuf.message")
     except ImportError as error:
-        raise ArgumentError("ProtobufCodec needs protobuf: pip install 'protobuf>=5.29'") from error
+        raise ArgumentError("ProtobufCodec needs protobuf: pip install 'protobuf>=5.29.6'") from error
     message: Any = kind
     if not isinstance(kind, type) or not issubclass(kind, protobuf.Message):
         raise ArgumentError(f"{kind!r} is no message class of google.protobuf")

@@ -266,7 +266,7 @@ def test_without_protobuf_the_error_says_what_to_install() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, text=True)
     assert done.stdout == "a\n"
-    assert "ProtobufCodec needs protobuf: pip install 'protobuf>=5.29'" in done.stderr
+    assert "ProtobufCodec needs protobuf: pip install 'protobuf>=5.29.6'" in done.stderr
 
 
 # JSON
