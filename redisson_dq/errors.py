@@ -22,6 +22,7 @@ __all__ = [
     "EnvelopeError",
     "NewerFormError",
     "LeaseLostError",
+    "NoThreadError",
     "QueueEmptyError",
     "QueueFullError",
     "RedisConnectionError",
@@ -68,6 +69,10 @@ class UnknownOptionError(ArgumentError, TypeError):
 
 class ClosedError(RedissonDQError, RuntimeError):
     """The client or the queue handle was closed. Open a new one."""
+
+
+class NoThreadError(RedissonDQError, RuntimeError):
+    """The system gives no thread for a background task, or the interpreter shuts down. Nothing has begun."""
 
 
 class RedisConnectionError(RedissonDQError, ConnectionError):

@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
+from redisson_dq.errors import NoThreadError
+
 __all__ = [
     "AsyncBackgroundTask",
     "AsyncCancelled",
@@ -19,7 +21,6 @@ __all__ = [
     "BackgroundTask",
     "Cancelled",
     "Failure",
-    "NoThread",
     "Work",
     "async_finish",
     "async_finish_or_undo",
@@ -52,10 +53,6 @@ class Cancelled(BaseException):
 #: event loop, and in no thread of ours.
 AsyncFailure = Exception
 Failure = BaseException
-
-
-class NoThread(RuntimeError):
-    """The system gives no thread for a background task. Nothing has begun, so it may be tried again."""
 
 
 class AsyncBackgroundTask:
@@ -145,7 +142,7 @@ class _Thread(threading.Thread):
         try:
             _thread.start_new_thread(self._begin, ())
         except RuntimeError as error:
-            raise NoThread(f"the system gives no thread: {error}") from error
+            raise _no_thread(error) from error
 
     def _begin(self) -> None:
         try:
@@ -171,6 +168,15 @@ class _Thread(threading.Thread):
             time.sleep(_START_PAUSE)
         if self._begins_in is None and self.ident is not None:
             super().join(None if timeout is None else max(0.0, ends - time.monotonic()))
+
+
+def _no_thread(error: RuntimeError) -> NoThreadError:
+    # Python 3.12 and newer.
+    if "interpreter shutdown" in str(error):
+        return NoThreadError(
+            "the interpreter shuts down and starts no threads: call before that, not in an atexit function"
+        )
+    return NoThreadError(f"the system gives no thread, nothing has begun: {error}; raise the limit, or call again")
 
 
 class BackgroundTask:

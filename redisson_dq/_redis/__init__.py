@@ -3,6 +3,7 @@
 The library reads the settings of the user's client, and never sends through it.
 """
 
+from redisson_dq._redis.clients import check_client
 from redisson_dq._redis.errors import (
     is_denied,
     is_out_of_memory,
@@ -71,6 +72,7 @@ __all__ = [
     "async_send_aside",
     "async_sends_no_more",
     "cannot_connect",
+    "check_client",
     "client_at",
     "close_client",
     "cluster_ready",

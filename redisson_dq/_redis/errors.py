@@ -24,6 +24,7 @@ __all__ = [
     "passes",
     "says_not_here",
     "serves_nobody",
+    "was_closed",
     "translate",
     "with_remedy",
     "without_settings",
@@ -159,6 +160,11 @@ def is_redirection(error: BaseException) -> bool:
     return isinstance(error, redis.exceptions.AskError)
 
 
+def was_closed(error: BaseException) -> bool:
+    """Whether the server, or what stands before it, has closed the connection."""
+    return re.search(r"(?i)closed by server|reset by peer|connection lost", without_settings(error)) is not None
+
+
 def is_of_a_proxy(error: BaseException) -> bool:
     """Whether a reply is of a proxy that cannot reach its server."""
     return type(error) is redis.exceptions.ResponseError and _OF_A_PROXY.match(str(error)) is not None
@@ -208,7 +214,7 @@ def is_misnamed(error: BaseException) -> bool:
     return isinstance(cause, redis.exceptions.AskError) or any(re.search(text, str(cause)) for text, _ in _MISNAMED)
 
 
-def without_settings(error: Exception) -> str:
+def without_settings(error: BaseException) -> str:
     """The text of an error, without the settings of connections that redis-py puts into that of a Sentinel."""
     return re.sub(r"(?s)<redis\..*?\)>\)>\)>", "", str(error))
 

@@ -10,17 +10,21 @@ import os
 import re
 import secrets
 import socket
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 from urllib.parse import quote
 
+from redis.exceptions import ConnectionError as Disconnected
 from redis.exceptions import RedisError, ResponseError
 
-from redisson_dq._redis.errors import is_passing
+from redisson_dq._log import Log
+from redisson_dq._redis.errors import is_passing, was_closed
 from redisson_dq._redis.sending import async_send, pack
 from redisson_dq._version import __version__
 
 __all__ = ["COMMANDS", "Introduction", "async_introduce", "introduce", "name_of_client", "own_leases", "own_process"]
+
+logger = Log()
 
 _LIBRARY = "redisson-dq"
 #: The role of a connection of the pool.
@@ -71,6 +75,8 @@ class Introduction:
         self.names_library = _says_nothing_of_a_driver(settings)
         # Another thread may note a refusal meanwhile. It is the same one.
         self._refused: set[str] = set()
+        #: Whether the server has ever heard such a command to its end.
+        self.was_heard = False
 
     def words(self, role: str, queue: str) -> dict[str, tuple[str, ...]]:
         """The commands to send when a connection has been made, by their purpose."""
@@ -88,6 +94,15 @@ class Introduction:
         """Notes that the server does not know a command, or that the user has no right to it."""
         if not is_passing(error):
             self._refused.add(what)
+
+    def may_be_unwanted(self, error: Exception) -> bool:
+        """Whether a connection may have been closed because of these commands, as twemproxy does."""
+        return not self.was_heard and not self._refused and isinstance(error, Disconnected) and was_closed(error)
+
+    def go_without(self) -> None:
+        """Sends none of these commands any more."""
+        logger.warning("the server closes a connection at CLIENT SETNAME: the connections of this client have no names")
+        self._refused.update(("name", "library", "version"))
 
 
 def _told(text: str) -> str:
@@ -108,33 +123,89 @@ def _says_nothing_of_a_driver(settings: Mapping[str, Any]) -> bool:
     return info is not None and getattr(info, "formatted_name", None) == _DRIVER
 
 
-def introduce(connection: Any) -> None:
-    """Tells the server who a new connection is. One round trip. A refusal is no error. Raises redis-py's errors."""
-    told = connection.introduction.words(connection.role, connection.queue)
+def introduce(connection: Any, connect: Callable[[], None]) -> None:
+    """Tells the server who a new connection is. One round trip. A refusal is no error. Raises redis-py's errors.
+
+    Where the connection ends at that, ``connect`` makes it again, once, and it goes on without a name.
+    """
     try:
-        if told:
-            connection.send_packed_command([b"".join(map(pack, told.values()))], check_health=False)
-        for what in told:
-            try:
-                connection.read_response(disable_decoding=True)
-            except ResponseError as error:
-                connection.introduction.note(what, error)
-    except (RedisError, OSError):
+        _introduce(connection)
+    except (RedisError, OSError) as error:
         connection.disconnect()
-        raise
+        if not connection.introduction.may_be_unwanted(error):
+            raise
+        if not _answers(connection, connect):
+            connection.disconnect()
+            raise
+        connection.introduction.go_without()
 
 
-async def async_introduce(connection: Any) -> None:
-    """Tells the server who a new connection is. One round trip. A refusal is no error. Raises redis-py's errors."""
+def _introduce(connection: Any) -> None:
     told = connection.introduction.words(connection.role, connection.queue)
+    if told:
+        connection.send_packed_command([b"".join(map(pack, told.values()))], check_health=False)
+    for what in told:
+        try:
+            connection.read_response(disable_decoding=True)
+        except ResponseError as error:
+            connection.introduction.note(what, error)
+        connection.introduction.was_heard = True
+
+
+def _answers(connection: Any, connect: Callable[[], None]) -> bool:
+    """Whether a connection without a name does any better."""
     try:
-        if told:
-            await async_send(connection, [pack(words) for words in told.values()])
-        for what in told:
-            try:
-                await connection.read_response(disable_decoding=True)
-            except ResponseError as error:
-                connection.introduction.note(what, error)
+        connect()
+        connection.send_packed_command([pack(("PING",))], check_health=False)
+        connection.read_response(disable_decoding=True)
+    except ResponseError:
+        return True
+    except (RedisError, OSError):
+        return False
+    return True
+
+
+async def async_introduce(connection: Any, connect: Callable[[], Awaitable[None]]) -> None:
+    """Tells the server who a new connection is. One round trip. A refusal is no error. Raises redis-py's errors.
+
+    Where the connection ends at that, ``connect`` makes it again, once, and it goes on without a name.
+    """
+    try:
+        await _async_introduce(connection)
+    except BaseException as error:
+        await connection.disconnect(nowait=True)
+        if not (isinstance(error, Exception) and connection.introduction.may_be_unwanted(error)):
+            raise
+        if not await _async_answers(connection, connect):
+            await connection.disconnect(nowait=True)
+            raise
+        connection.introduction.go_without()
+
+
+async def _async_introduce(connection: Any) -> None:
+    told = connection.introduction.words(connection.role, connection.queue)
+    if told:
+        await async_send(connection, [pack(words) for words in told.values()])
+    for what in told:
+        try:
+            await connection.read_response(disable_decoding=True)
+        except ResponseError as error:
+            connection.introduction.note(what, error)
+        connection.introduction.was_heard = True
+
+
+async def _async_answers(connection: Any, connect: Callable[[], Awaitable[None]]) -> bool:
+    """Whether a connection without a name does any better."""
+    try:
+        await connect()
+        await async_send(connection, [pack(("PING",))])
+        await connection.read_response(disable_decoding=True)
+    except ResponseError:
+        return True
+    except (RedisError, OSError):
+        await connection.disconnect(nowait=True)
+        return False
     except BaseException:
         await connection.disconnect(nowait=True)
         raise
+    return True

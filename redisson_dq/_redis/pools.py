@@ -67,7 +67,7 @@ class _Tidy:
         self.number, self.made_at = self.address.number, time.monotonic()
         try:
             super().connect()  # type: ignore[misc]
-            introduce(self)
+            introduce(self, super().connect)  # type: ignore[misc]
         except (redis.exceptions.RedisError, OSError) as error:
             self.address.failed(error)
             raise
@@ -104,7 +104,7 @@ class _Cancellable:
             self.number, self.made_at = self.address.number, time.monotonic()
             try:
                 await super().connect()  # type: ignore[misc]
-                await async_introduce(self)
+                await async_introduce(self, super().connect)  # type: ignore[misc]
             except (redis.exceptions.RedisError, OSError) as error:
                 self.address.failed(error)
                 raise

@@ -51,13 +51,25 @@ _POOL_BOUND = (
     "legacy_responses",
     "maint_notifications_config",
     "maint_notifications_pool_handler",
+    "maintenance_notification_hash",
+    "maintenance_state",
     "oss_cluster_maint_notifications_handler",
 )
+
+# While a server is maintained, a pool has other values for a time, and keeps the user's under these names.
+_ORIGINALS = {
+    "orig_host_address": "host",
+    "orig_socket_timeout": "socket_timeout",
+    "orig_socket_connect_timeout": "socket_connect_timeout",
+}
 
 
 def own_settings(settings: Any, retry: Any, introduction: Introduction) -> dict[str, Any]:
     """A copy of a pool's settings for a pool of our own, whose connections introduce themselves."""
-    ours = {name: value for name, value in settings.items() if name not in _POOL_BOUND}
+    ours = {name: value for name, value in settings.items() if name not in (*_POOL_BOUND, *_ORIGINALS)}
+    for kept, name in _ORIGINALS.items():
+        if settings.get(kept) is not None and name in ours:
+            ours[name] = settings[kept]
     for timeout in ("socket_connect_timeout", "socket_timeout"):
         if ours.get(timeout) is None:
             ours[timeout] = _TIMEOUT

@@ -26,6 +26,7 @@ import redis.sentinel
 from redis.connection import parse_url
 
 from redisson_dq._redis.settings import connection_factory
+from redisson_dq._redis.tls import check_tls
 
 __all__ = ["async_client_at", "async_close_client", "client_at", "close_client", "options_in", "startup_nodes"]
 
@@ -110,6 +111,9 @@ def _client_at(url: str, options: dict[str, Any], of: _Flavour) -> Any:
     scheme, _, rest = url.partition("://")
     protocol, _, kind = scheme.partition("+")
     _check(url)
+    if protocol == "rediss":
+        # The URL wins over options, as with redis-py's own URLs.
+        _check_tls({**options, **options_in(url)})
     if kind not in _PORTS or protocol not in ("redis", "rediss"):
         client = of.redis.from_url(url, **options)
         _check_timeouts(client.connection_pool.connection_kwargs)
@@ -117,7 +121,6 @@ def _client_at(url: str, options: dict[str, Any], of: _Flavour) -> Any:
         connection_factory(client.connection_pool)
         return client
     nodes, path, settings = _parts(rest, _PORTS[kind])
-    # The URL wins over options, as with redis-py's own URLs.
     settings = {**options, **settings, **({"ssl": True} if protocol == "rediss" else {})}
     _check_timeouts(settings)
     if kind == "sentinel":
@@ -158,6 +161,13 @@ def _check(url: str) -> None:
     # Neither this error nor its context has the words of urllib, which show what stands in the place of the password.
     if not is_read:
         raise ValueError(f"its host or its port cannot be read; {_ENCODED}")
+
+
+def _check_tls(settings: dict[str, Any]) -> None:
+    version = settings.get("ssl_min_version")
+    if isinstance(version, str) and version.isdecimal():
+        settings["ssl_min_version"] = int(version)
+    check_tls(settings)
 
 
 def _check_timeouts(settings: Mapping[str, Any]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import redis
@@ -10,7 +10,8 @@ import redis.asyncio
 from redis.asyncio.sentinel import SentinelConnectionPool as AsyncSentinelConnectionPool
 from redis.sentinel import SentinelConnectionPool
 
-from redisson_dq._redis.errors import without_settings
+from redisson_dq._redis.errors import was_closed, without_settings
+from redisson_dq._redis.tls import check_tls
 
 __all__ = ["cannot_connect", "hint_of_tls", "may_be_one", "where", "where_nodes"]
 
@@ -33,8 +34,11 @@ def where(pool: Any) -> str:
 
 
 def cannot_connect(pool: Any, error: Exception) -> str:
-    """The beginning of the text for an error while a connection was made. It asks whether both sides speak TLS."""
-    hint = hint_of_tls(pool, error)
+    """The beginning of the text for an error while a connection was made, with the remedy where there is one."""
+    if "interpreter shutdown" in str(error):
+        hint = "the interpreter shuts down and starts no threads: connect before that, not in an atexit function"
+    else:
+        hint = hint_of_tls(pool, error)
     return f"cannot connect to Redis ({hint})" if hint else "cannot connect to Redis"
 
 
@@ -43,10 +47,21 @@ def hint_of_tls(pool: Any, error: Exception) -> str:
     is_tls, text = _protocol(pool.connection_class) == "rediss", without_settings(error)
     if "CERTIFICATE_VERIFY_FAILED" in text:
         return "the option ssl_ca_certs of the URL names the file of its authority"
+    if is_tls and (wrong := _wrong_tls(pool.connection_kwargs)):
+        return wrong
     if is_tls and (isinstance(error, redis.exceptions.TimeoutError) or "SSL" in text):
         return "is it without TLS? then its URL begins with redis://"
-    if not is_tls and ("closed by server" in text or "reset by peer" in text):
+    if not is_tls and was_closed(error):
         return "does it want TLS? then its URL begins with rediss://"
+    return ""
+
+
+def _wrong_tls(settings: Mapping[str, Any]) -> str:
+    """The option of TLS that cannot be used now, of a client of the user's or of a file that has changed."""
+    try:
+        check_tls(settings)
+    except ValueError as error:
+        return str(error)
     return ""
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import _thread
 import errno
 import itertools
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
@@ -14,7 +16,7 @@ import redis.asyncio.connection
 import redis.connection
 
 from redisson_dq.codecs import StringCodec
-from redisson_dq.errors import RedissonDQError
+from redisson_dq.errors import NoThreadError, RedissonDQError
 from tests.conftest import PATIENCE, by_night, eventually
 from tests.faults.world import World
 from tests.flavours import AsyncioFlavour, Flavour
@@ -87,7 +89,7 @@ def of_descriptors(patch: pytest.MonkeyPatch, shortage: Shortage) -> None:
 
 
 def until_it_works(call: Callable[[], T]) -> T:
-    """As a program does that calls again. The error of a thread is Python's own, or ours."""
+    """As a program does that calls again. The error of a thread is ours, but in a pool of handlers."""
     for _ in range(5):
         try:
             return call()
@@ -145,3 +147,65 @@ def test_a_start_that_fails(
     # A second job in the same process finds nothing that the first one left behind.
     left = [each.name for each in threading.enumerate() if each.name.startswith("redisson_dq") and each.is_alive()]
     assert not left or isinstance(flavour, AsyncioFlavour)
+
+
+@pytest.mark.parametrize("says", ["can't start new thread", "can't create new thread at interpreter shutdown"])
+def test_a_call_that_gets_no_thread_raises_an_error_of_ours(
+    world: World, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*arguments: Any) -> int:
+        raise RuntimeError(says)
+
+    with Flavour().connect(world.server.url, codec=StringCodec()) as client:
+        queue = client.blocking_queue("orders", transfer=False)
+        queue.add("a")
+        worker = Flavour().worker(client)
+        worker.handler("orders")(print)
+        calls: list[Callable[[], object]] = [
+            client.health,
+            lambda: queue.subscribe_on_elements(print),
+            lambda: client.delayed_queue("orders").offer("b", delay=60),
+            lambda: queue.receive(renew=True),
+            worker.start,
+        ]
+        with monkeypatch.context() as patch:
+            patch.setattr(_thread, "start_new_thread", refused)
+            for call in calls:
+                with pytest.raises(NoThreadError, match="atexit" if "shutdown" in says else "raise the limit"):
+                    call()
+        assert client.health().connected
+
+
+_AT_EXIT = """
+import asyncio, atexit, sys
+import redisson_dq, redisson_dq.aio
+
+async def calls():
+    async with redisson_dq.aio.connect(sys.argv[1]) as client:
+        await client.delayed_queue("orders").offer("a", delay=60)
+
+def last():
+    try:
+        if sys.argv[2] == "asyncio":
+            asyncio.run(calls())
+        else:
+            with redisson_dq.connect(sys.argv[1]) as client:
+                client.delayed_queue("orders").offer("a", delay=60)
+    except redisson_dq.errors.RedissonDQError as error:
+        print(error)
+    else:
+        print("done")
+
+atexit.register(last)
+"""
+
+
+@pytest.mark.parametrize("kind", ["asyncio", "threads"])
+def test_a_call_at_the_exit_of_the_program_works_or_says_why(world: World, kind: str) -> None:
+    # A name, which asyncio looks up in a thread. Python 3.12 and newer start no thread at all then.
+    url = world.server.url.replace("127.0.0.1", "localhost")
+    ran = subprocess.run(
+        [sys.executable, "-c", _AT_EXIT, url, kind], capture_output=True, text=True, timeout=PATIENCE, check=True
+    )
+    starts_threads = kind == "threads" and sys.version_info < (3, 12)
+    assert ("done" if starts_threads else "not in an atexit function") in ran.stdout

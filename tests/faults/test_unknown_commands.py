@@ -177,6 +177,49 @@ def test_the_doctor_says_where_it_may_not_try(world: World) -> None:
     assert "redisson_dq_doctor_" in str(reason)
 
 
+def test_a_server_that_hangs_up_at_a_name_gets_none(
+    flavour: Flavour, world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    world.admin.flushall()
+    for command in ("CLIENT SETNAME", "CLIENT SETINFO"):
+        world.gate.trap(command, "command", "cut", times=10**6)
+    try:
+        assert Job(flavour, world.gate.url).errors == []
+    finally:
+        world.gate.clear()
+    warned = [line for line in caplog.messages if "CLIENT SETNAME" in line]
+    assert len(warned) == 1
+
+
+def test_a_server_that_hangs_up_at_all_is_asked_for_tls(flavour: Flavour, world: World) -> None:
+    for command in ("CLIENT SETNAME", "PING"):
+        world.gate.trap(command, "command", "cut", times=10**6)
+    try:
+        (error,) = Job(flavour, world.gate.url).errors
+    finally:
+        world.gate.clear()
+    assert "does it want TLS?" in str(error)
+
+
+@pytest.mark.parametrize("command", ["EVALSHA", "LLEN"])
+def test_a_server_without_a_command_is_taken_for_no_sentinel(flavour: Flavour, world: World, command: str) -> None:
+    world.admin.flushall()
+    answer = f"-ERR unknown command '{command}', with args beginning with: \r\n".encode()
+    with flavour.connect(world.gate.url, codec=StringCodec(), probe_interval=600) as client:
+        calls: dict[str, Callable[[], object]] = {
+            "EVALSHA": lambda: client.delayed_queue("orders", transfer=False).offer("a", delay=60),
+            "LLEN": lambda: client.blocking_queue("orders", transfer=False).size(),
+        }
+        world.gate.trap(command, "command", "refuse", times=10**6, answer=answer)
+        try:
+            with pytest.raises(RedissonDQError) as caught:
+                calls[command]()
+        finally:
+            world.gate.clear()
+    assert f"does not know {command}" in str(caught.value)
+    assert "Sentinel" not in str(caught.value)
+
+
 #: Commands of the scripts of the main job.
 INNER = sorted({name for script in ("offer", "transfer", "receive", "ack") for name in load(script).commands})
 

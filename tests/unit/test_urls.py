@@ -30,7 +30,7 @@ def settings(client: Any) -> dict[str, Any]:
     ("url", "expected", "connection"),
     [
         ("redis://u:p%40@h:1/3?socket_timeout=2", {"host": "h", "port": 1, "db": 3, "password": "p@"}, "Connection"),
-        ("rediss://h?ssl_ca_certs=/ca.pem&ssl_check_hostname=no", {"ssl_ca_certs": "/ca.pem"}, "SSLConnection"),
+        ("rediss://h?ssl_ca_path=/&ssl_check_hostname=no", {"ssl_ca_path": "/"}, "SSLConnection"),
         ("unix:///run/redis.sock?db=2", {"path": "/run/redis.sock", "db": 2}, "UnixDomainSocketConnection"),
     ],
 )
@@ -115,7 +115,7 @@ def test_a_cluster_with_asyncio() -> None:
             for name in ("socket_timeout", "socket_connect_timeout")
             for seconds in ("-1", "0", "nan", "inf")
         ),
-        ("rediss://h?ssl_cert_reqs=some", "Requirements"),
+        ("rediss://h?ssl_cert_reqs=some", "none of 'none', 'optional', 'required'"),
     ],
 )
 def test_a_url_that_cannot_be_used_says_why_without_the_password(flavour: Any, url: str, why: str) -> None:

@@ -14,10 +14,10 @@ from redisson_dq._async.moving.probe import Probe, look
 from redisson_dq._async.moving.task import Decided, Task
 from redisson_dq._async.moving.tidying import Tidying
 from redisson_dq._async.moving.transfers import Transfers
-from redisson_dq._concurrency import AsyncBackgroundTask, AsyncInbox, AsyncWork, NoThread
+from redisson_dq._concurrency import AsyncBackgroundTask, AsyncInbox, AsyncWork
 from redisson_dq._log import Log
 from redisson_dq._options import Options
-from redisson_dq.errors import ClosedError, RedisConnectionError
+from redisson_dq.errors import ClosedError, NoThreadError, RedisConnectionError
 from redisson_dq.items import TransferCounts
 from redisson_dq.observing import Subscribed
 from redisson_dq.scheduling.engine import RESERVE_US, Do, Engine, State
@@ -137,7 +137,7 @@ class TransferDriver:
                 return
             try:
                 await step()
-            except NoThread as error:
+            except NoThreadError as error:
                 logger.debug("a step waits for a thread: %s", error)
                 self._short.append(step)
             except Exception:
@@ -176,7 +176,7 @@ class TransferDriver:
             task = self.tasks[keys.channel] = self._made(keys, name)
             try:
                 await self._channels.add(keys)
-            except NoThread:
+            except NoThreadError:
                 del self.tasks[keys.channel]
                 raise
         task.holders.add(holder)

@@ -30,6 +30,7 @@ T = TypeVar("T")
 
 # Redis does not say which one.
 _UNKNOWN_IN_A_SCRIPT = re.compile(r"(?i)unknown (\w+ )?command called|invalid command passed to \w+\.acl_check")
+_UNKNOWN = re.compile(r"(?i)unknown command ['`](\w+)")
 _NEWER_FORM = re.compile(r"NEWERFORM (\w+) (\d+)")
 
 
@@ -50,6 +51,8 @@ def explained(runs: Runs, request: Request[Any], error: ResponseError) -> Rediss
         made = _denied(runs, request, error)
     elif _UNKNOWN_IN_A_SCRIPT.search(str(error)):
         made = _unknown(runs, request, error)
+    elif unknown := _UNKNOWN.search(str(error)):
+        made = _switched_off(runs, request, unknown[1], error)
     made = made or translate(error, subject(request))
     made.__cause__ = error
     return made
@@ -126,6 +129,23 @@ def _denied(runs: Runs, request: Request[Any], error: ResponseError) -> RedisRep
         f"{subject(request)}: the user may not run {one} {', '.join(missing)} ({error}); {done}; "
         "ACL SETUSER gives the right",
         maybe_done=doubt,
+    )
+
+
+def _switched_off(runs: Runs, request: Request[Any], command: str, error: ResponseError) -> RedisReplyError | None:
+    """Says that a server of keys lacks a command. None for one that knows no command of keys, as a Sentinel."""
+    key = next(iter(request.types), None)
+    if key is None or request.words[0] == "TYPE":
+        return None
+    try:
+        runs.run(Request(words=("TYPE", key), types={key: ""}, parse=bytes.decode))
+    except RedissonDQError as failure:
+        if _UNKNOWN.search(str(failure)):
+            return None
+    said = str(error).rstrip(" ,")
+    return RedisReplyError(
+        f"{subject(request)}: the server does not know {command} ({said}); a proxy has no such command, a managed "
+        "service may have switched it off, and rename-command in redis.conf hides it"
     )
 
 

@@ -13,6 +13,7 @@ from redis import ConnectionPool, Redis, RedisCluster
 
 from redisson_dq._redis import (
     WHICH_CLIENT,
+    check_client,
     cluster_ready,
     node_pool,
     pool_from,
@@ -44,11 +45,11 @@ class SingleServer:
         #: How many connections may be busy at once: as many as the user's client allows, within reason.
         self.max_connections = max(1, min(pool.max_connections, _MOST_CONNECTIONS))
         #: The number of the database.
-        self.database = int(pool.connection_kwargs.get("db") or 0)
+        self.database = int(self._pool.connection_kwargs.get("db") or 0)
         #: Host and port, or the path of a socket. A Sentinel tells the master's for each connection anew.
-        self.address = _address_of(pool.connection_kwargs)
+        self.address = _address_of(self._pool.connection_kwargs)
         #: That address as a URL. A Sentinel's names the Sentinels and the service.
-        self.where = where(pool)
+        self.where = where(self._pool)
 
     def pool_of(self, key: str) -> ConnectionPool:
         return self._pool
@@ -149,6 +150,7 @@ Servers = Union[SingleServer, ClusterServers]
 
 def servers_of(client: AnyRedis) -> Servers:
     """The servers behind a redis-py client. Raises ArgumentError for anything else, naming the right one."""
+    check_client(client)
     if isinstance(client, RedisCluster):
         return ClusterServers(client)
     if isinstance(client, Redis):

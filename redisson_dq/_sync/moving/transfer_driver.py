@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
-from redisson_dq._concurrency import BackgroundTask, Inbox, NoThread, Work
+from redisson_dq._concurrency import BackgroundTask, Inbox, Work
 from redisson_dq._log import Log
 from redisson_dq._options import Options
 from redisson_dq._sync.connecting.connections import Connections
@@ -20,7 +20,7 @@ from redisson_dq._sync.moving.probe import Probe, look
 from redisson_dq._sync.moving.task import Decided, Task
 from redisson_dq._sync.moving.tidying import Tidying
 from redisson_dq._sync.moving.transfers import Transfers
-from redisson_dq.errors import ClosedError, RedisConnectionError
+from redisson_dq.errors import ClosedError, NoThreadError, RedisConnectionError
 from redisson_dq.items import TransferCounts
 from redisson_dq.observing import Subscribed
 from redisson_dq.scheduling.engine import RESERVE_US, Do, Engine, State
@@ -140,7 +140,7 @@ class TransferDriver:
                 return
             try:
                 step()
-            except NoThread as error:
+            except NoThreadError as error:
                 logger.debug("a step waits for a thread: %s", error)
                 self._short.append(step)
             except Exception:
@@ -179,7 +179,7 @@ class TransferDriver:
             task = self.tasks[keys.channel] = self._made(keys, name)
             try:
                 self._channels.add(keys)
-            except NoThread:
+            except NoThreadError:
                 del self.tasks[keys.channel]
                 raise
         task.holders.add(holder)
