@@ -17,6 +17,7 @@ from redisson_dq.errors import ArgumentError
 __all__ = [
     "Delay",
     "Left",
+    "delay_us",
     "delays_in_seconds",
     "down_to_ms",
     "due_word",
@@ -35,7 +36,9 @@ Delay = Union[int, float, timedelta]
 
 # Scores are doubles: beyond 2**53 ms they lose milliseconds. Half of that leaves room for "now".
 _MAX_MS = 2**52
-_MAX_SECONDS = _MAX_MS / 1000
+
+# 31 years. A larger number is hardly a delay: the seconds or milliseconds since 1970 are.
+_A_MOMENT = 1_000_000_000
 
 # The types of nearly all delays.
 _NUMBERS = frozenset((int, float))
@@ -84,7 +87,7 @@ def due_word(queue: str, delay: Delay | None, at: datetime | None, clock: Clock 
     given. An ``at`` that has passed means due at once.
     """
     # The common case comes first: every offer pays for it.
-    if at is None and type(delay) in _NUMBERS and 0 <= delay <= _MAX_SECONDS:  # type: ignore[operator]
+    if at is None and type(delay) in _NUMBERS and 0 <= delay < _A_MOMENT:  # type: ignore[operator]
         return _left(up_to_us(delay), clock)  # type: ignore[arg-type]
     if at is not None and not isinstance(at, datetime):
         # Java's offer takes a number and its unit.
@@ -106,7 +109,7 @@ def _left(us: int, clock: Clock | None) -> str | Left:
 def delays_in_seconds(queue: str, delays: Sequence[Delay]) -> Sequence[float]:
     """The delays of many offers in seconds, unrounded. Raises ArgumentError."""
     # The common case comes first here too.
-    if _NUMBERS.issuperset(map(type, delays)) and all(0 <= delay <= _MAX_SECONDS for delay in delays):  # type: ignore[operator]
+    if _NUMBERS.issuperset(map(type, delays)) and all(0 <= delay < _A_MOMENT for delay in delays):  # type: ignore[operator]
         return delays  # type: ignore[return-value]
     return [_delay_seconds(queue, delay) for delay in delays]
 
@@ -118,7 +121,17 @@ def _delay_seconds(queue: str, delay: object) -> float:
             f"queue {queue!r}: a delay is finite, not negative and below 142,000 years, not {shown(delay)}; "
             "give delay=0 for an item that is due at once"
         )
+    if seconds >= _A_MOMENT and not isinstance(delay, timedelta):
+        raise ArgumentError(
+            f"queue {queue!r}: a delay of {delay} seconds would be {seconds / 31_557_600:,.0f} years; a moment goes by "
+            "at=datetime.fromtimestamp(..., timezone.utc), and a delay as long as that as a timedelta"
+        )
     return seconds
+
+
+def delay_us(delay: Delay, queue: str) -> int:
+    """A delay in whole microseconds, as that of an offer. Raises ArgumentError."""
+    return up_to_us(_delay_seconds(queue, delay))
 
 
 def span_ms(span: Delay, queue: str, what: str) -> int:

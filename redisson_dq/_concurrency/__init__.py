@@ -7,7 +7,16 @@
 themselves.
 """
 
-from redisson_dq._concurrency.calling import AsyncCallback, AsyncHome, Callback, Home, async_call, call
+from redisson_dq._concurrency.calling import (
+    AsyncCallback,
+    AsyncHome,
+    Callback,
+    Home,
+    async_call,
+    async_check_callback,
+    call,
+    check_callback,
+)
 from redisson_dq._concurrency.guards import AsyncMutex, AsyncSemaphore, AsyncSendLock, Mutex, Semaphore, SendLock
 from redisson_dq._concurrency.sleeping import (
     async_give_way,
@@ -59,12 +68,14 @@ __all__ = [
     "Switch",
     "Work",
     "async_call",
+    "async_check_callback",
     "async_finish",
     "async_finish_or_undo",
     "async_give_way",
     "async_here",
     "async_stand_back",
     "call",
+    "check_callback",
     "finish",
     "finish_or_undo",
     "give_way",

@@ -7,9 +7,11 @@ import inspect
 from collections.abc import Callable
 from typing import TypeVar
 
+from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError
 
-__all__ = ["AsyncCallback", "AsyncHome", "Callback", "Home", "async_call", "call"]
+__all__ = ["AsyncCallback", "AsyncHome", "Callback", "Home", "async_call", "async_check_callback", "call"]
+__all__ += ["check_callback"]
 
 T = TypeVar("T")
 
@@ -71,3 +73,17 @@ def call(callback: Callable[[T], object], value: T) -> None:
     except SystemExit as error:
         # It would end this thread without a word, and no program. That is a failure like any other.
         raise RuntimeError("it wanted to end the program, which only the main thread can do") from error
+
+
+def async_check_callback(callback: object, what: str) -> None:
+    """Raises ArgumentError for a function with ``yield``: no call of it would run anything."""
+    if inspect.isgeneratorfunction(callback) or inspect.isasyncgenfunction(callback):
+        raise ArgumentError(f"{what}: {shown(callback)} has a yield, so nothing of it would run")
+
+
+def check_callback(callback: object, what: str) -> None:
+    """Also for a coroutine function, which nobody awaits here."""
+    async_check_callback(callback, what)
+    call_of = getattr(callback, "__call__", None)  # noqa: B004 - asked for its kind, not whether it is there
+    if inspect.iscoroutinefunction(callback) or inspect.iscoroutinefunction(call_of):
+        raise ArgumentError(f"{what}: {shown(callback)} is a coroutine function, which only redisson_dq.aio awaits")

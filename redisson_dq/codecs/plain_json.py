@@ -69,6 +69,10 @@ class JsonCodec(Codec[T]):
 
     def typed(self, type: Any) -> Codec[Any]:
         """This codec for values of that type."""
+        if self._type is not None and type != self._type:
+            raise ArgumentError(
+                f"type={shown(type)}: its JsonCodec is of another type, {shown(self._type)}; say one of them"
+            )
         return JsonCodec(type)
 
     def encode(self, value: T) -> bytes:
@@ -78,7 +82,8 @@ class JsonCodec(Codec[T]):
             data = self._format.dumps(back)  # those of 5 where a float is declared are those of 5.0
         except Exception as error:
             raise self._refused(value, *_place_and_text(error)) from error
-        compares = getattr(type(back), "__eq__", None) is not object.__eq__
+        # None compares, although Python 3.12 and older have no __eq__ of its own: NaN would come back as it.
+        compares = back is None or getattr(type(back), "__eq__", None) is not object.__eq__
         if compares and back != value:
             raise self._refused(value, "$", f"it would come back as another value, of type {type_name(back)}")
         return data

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from datetime import timedelta
 from typing import Any, Union
 
+from redisson_dq._callables import takes
 from redisson_dq._clock import Clock
 from redisson_dq._log import Log
 from redisson_dq._texts import shown
@@ -79,6 +80,8 @@ class Observers(list[Observer]):
                 f"an observer is called and not awaited, and {shown(observer)} is a coroutine function; a plain "
                 "function may put what it hears into a queue for one"
             )
+        if not takes(observer, 1):
+            raise ArgumentError(f"an observer is a function of one argument, not {shown(observer)}")
         if observer not in self:
             self.append(observer)
             self._changed()

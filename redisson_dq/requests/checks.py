@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from redisson_dq._callables import takes
+from redisson_dq._callables import answers, takes
 from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError
 from redisson_dq.wire.commands import End
 
-__all__ = ["check_count", "check_end", "check_function", "check_index", "check_page", "limit_of", "nothing"]
+__all__ = ["check_condition", "check_count", "check_end", "check_function", "check_index", "check_page", "limit_of"]
+__all__ += ["nothing"]
 
 U = TypeVar("U")
 
@@ -47,6 +48,13 @@ def check_function(value: U, name: str) -> U:
     """Raises ArgumentError for an object that cannot be called with one value."""
     if not (callable(value) and takes(value, 1)):
         raise ArgumentError(f"queue {name!r}: a function of one value is wanted, not {shown(value)}")
+    return value
+
+
+def check_condition(value: U, name: str) -> U:
+    """Raises ArgumentError for a function whose answer is no answer yet: a coroutine or a generator is always true."""
+    if not answers(check_function(value, name)):  # type: ignore[arg-type]
+        raise ArgumentError(f"queue {name!r}: a plain function that returns its answer is wanted, not {shown(value)}")
     return value
 
 

@@ -171,6 +171,13 @@ def declared(
     what = f"handler {name_of(function)!r} of queue {queue!r}"
     if not callable(function):
         raise ArgumentError(f"{what}: a handler is a function, not {shown(function)}")
+    if inspect.isclass(function):
+        raise ArgumentError(
+            f"{what}: a class would only be called with the value, to make an object; declare a function, or a method "
+            "of an object"
+        )
+    if hasattr(function, "cache_info"):
+        raise ArgumentError(f"{what}: it has a cache, so a value that equals an earlier one would not be handled")
     kind = Kind.of(type, what)
     if where is not None and not (isinstance(where, Mapping) and all(isinstance(name, str) for name in where)):
         raise ArgumentError(f"{what}: where= maps names of fields to values, not {shown(where)}")

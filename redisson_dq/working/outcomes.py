@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import inspect
+import threading
 import types
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
@@ -50,8 +53,40 @@ def check_nothing_left(result: Any) -> None:
     """Raises TypeError for a result that shows that work is left to be done, or goes on."""
     if isinstance(result, _NOT_RUN) or result is NotImplemented:
         raise TypeError(f"the call returned {shown(result)}, which was not called: its value is not handled")
+    if _is_undone_block(result):
+        raise TypeError(
+            f"the call returned {shown(result)}, which nobody enters: use it in a with, or take the decorator away"
+        )
+    if isinstance(result, threading.Thread) and result.ident is None:
+        raise TypeError(f"the call returned {shown(result)}, which was not started, and nobody waits for it")
     if hasattr(result, "add_done_callback"):
         raise TypeError(f"the call returned {shown(result)}, and nobody waits for it; return its result()")
+    if isinstance(result, (list, tuple, set, frozenset, Mapping)):
+        _check_parts(result, list(result.values() if isinstance(result, Mapping) else result))
+
+
+def _check_parts(result: Any, parts: Sequence[Any]) -> None:
+    coroutines = [each for each in parts if inspect.iscoroutine(each)]
+    for each in coroutines:
+        each.close()
+    left = [each for each in parts if _is_undone_block(each) or (hasattr(each, "add_done_callback") and _goes_on(each))]
+    for part in (*coroutines, *left):
+        raise TypeError(
+            f"the call returned {shown(result)}, and nobody waits for {shown(part)} in it; await them, as with "
+            "asyncio.gather(*them)"
+        )
+
+
+def _goes_on(future: Any) -> bool:
+    done = getattr(future, "done", None)
+    return callable(done) and not done()
+
+
+def _is_undone_block(result: Any) -> bool:
+    """Whether a function with ``@contextmanager`` returned it: nothing of that runs before a ``with``."""
+    return isinstance(result, (contextlib.AbstractContextManager, contextlib.AbstractAsyncContextManager)) and hasattr(
+        result, "gen"
+    )
 
 
 def _error_of(result: Any) -> BaseException | None:

@@ -109,7 +109,9 @@ def exponential(first: Delay, cap: Delay, *, jitter: bool = False) -> Backoff:
 
     >>> retry = Retry(limit=8, backoff=exponential(1, 60, jitter=True))
     """
-    made = _Exponential(seconds_of(first, "a delay"), seconds_of(cap, "a cap"), bool(jitter))
+    if not isinstance(jitter, bool):
+        raise ArgumentError(f"exponential(): jitter= is True or False, not {shown(jitter)}")
+    made = _Exponential(seconds_of(first, "a delay"), seconds_of(cap, "a cap"), jitter)
     if made.cap < made.first:
         raise ArgumentError(f"exponential(): the cap {shown(cap)} is below the first delay {shown(first)}")
     return made

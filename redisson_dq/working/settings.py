@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from typing import Any, TypedDict
+from typing import Any, TypedDict, Union, get_args, get_origin
 
 import attrs
 
@@ -15,6 +15,10 @@ from redisson_dq.working.handlers import positive
 from redisson_dq.working.order import AnyOrder, Order, order_of
 
 __all__ = ["QueueSettings", "WorkerOptionNames", "WorkerOptions"]
+
+
+#: What a text in JSON is without a type that says more.
+_OF_JSON = frozenset((dict, list, str, int, float, bool, type(None)))
 
 
 @attrs.frozen(kw_only=True)
@@ -30,6 +34,8 @@ class QueueSettings:
     visibility_timeout: Delay | None = None
     transfer: bool | None = None
     bounded: bool | None = None
+    #: Whether a handler takes values of any type.
+    catches_all: bool = False
 
     def checked(self, what: str) -> QueueSettings:
         """Raises ArgumentError for options that would fail when the queue is opened, or later. ``what`` begins its
@@ -53,7 +59,17 @@ class QueueSettings:
         codec = self.codec or usual
         if self.type is not None:
             return codec.typed(self.type)
-        return codec.typed(self.handled) if self.handled is not None and codec.wants_type else codec
+        if self.handled is None or not codec.wants_type:
+            return codec
+        if not self.catches_all:
+            return codec.typed(self.handled)
+        kinds = get_args(self.handled) if get_origin(self.handled) is Union else (self.handled,)
+        if any((get_origin(kind) or kind) not in _OF_JSON for kind in kinds):
+            raise ArgumentError(
+                f"{codec!r} reads dicts where a handler takes values of any type, so the one of {shown(self.handled)} "
+                "would get none: give each handler of the queue its class, or worker.queue(name, type=...)"
+            )
+        return codec
 
     def with_defaults(self, defaults: QueueSettings) -> QueueSettings:
         """These settings, with those of ``defaults`` where this one has None."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from datetime import datetime
@@ -15,9 +17,22 @@ import pytest
 import redisson_dq
 import redisson_dq.aio
 import redisson_dq.aio.worker
-from redisson_dq.codecs import Kryo5Codec, StringCodec
+from redisson_dq.codecs import JsonCodec, Kryo5Codec, StringCodec
 from redisson_dq.errors import ArgumentError, EncodeError
-from redisson_dq.worker import Event, Failed, Limit, Rate, Reject, Retried, Retry, Succeeded, Worker, delays, fixed
+from redisson_dq.worker import (
+    Event,
+    Failed,
+    Limit,
+    Rate,
+    Reject,
+    Retried,
+    Retry,
+    Succeeded,
+    Worker,
+    delays,
+    exponential,
+    fixed,
+)
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
 from tests.workers.handlers import Log, at_rest, running
@@ -36,6 +51,16 @@ class Shop:
 class Order: ...
 
 
+@contextlib.contextmanager
+def block(value: Any) -> Iterator[None]:
+    yield
+
+
+@contextlib.asynccontextmanager
+async def async_block(value: Any) -> Any:
+    yield
+
+
 async def coroutine(value: Any) -> None: ...
 
 
@@ -45,6 +70,10 @@ def generator(value: Any) -> Iterator[Any]:
 
 async def async_generator(value: Any) -> Any:
     yield value
+
+
+#: Any, as type checkers refuse it.
+no_arguments: Any = lambda: None  # noqa: E731 - it has to be one that takes nothing
 
 
 def two_parts(order_id: Any, customer: Any) -> None: ...
@@ -104,6 +133,12 @@ VALUES: dict[str, tuple[Wrong, str]] = {
     "a dict as many": (lambda on: on.queue.add_all({"a": 1}), COLLECTION),
     "keep a text": (lambda on: on.queue.retain_all("abc"), COLLECTION),
     "remove a dict": (lambda on: on.queue.remove_all({"a": 1}), COLLECTION),
+    "no number in JSON": (
+        lambda on: on.client.blocking_queue("orders", JsonCodec()).add(float("nan")),
+        "it would come back as another value",
+    ),
+    "removed by a coroutine": (lambda on: on.queue.remove_if(coroutine), "a plain function that returns its answer"),
+    "removed by a generator": (lambda on: on.delayed.remove_if(generator), "a plain function that returns its answer"),
     "an object that is not awaited": (lambda on: on.queue.add(Future()), "has no Java type"),
     "a class for its object": (lambda on: on.queue.add(Order), "has no Java type"),
 }
@@ -113,6 +148,13 @@ TIMES: dict[str, tuple[Wrong, str]] = {
     "a delay as bool": (lambda on: on.delayed.offer("a", True), "a delay is a number of seconds"),
     "no delay": (lambda on: on.delayed.offer("a"), "either delay= or at="),
     "delay and time": (lambda on: on.delayed.offer("a", 5, at=NAIVE), "either delay= or at="),
+    "seconds since 1970": (
+        lambda on: on.delayed.offer("a", time.time() + 60),
+        r"would be \d+ years; a moment goes by at=",
+    ),
+    "milliseconds since 1970": (lambda on: on.delayed.offer("a", time.time() * 1000), "years; a moment goes by at="),
+    "such a pair": (lambda on: on.delayed.offer_all([("a", time.time())]), "years; a moment goes by at="),
+    "later at such a time": (lambda on: on.delayed.reschedule("x", time.time()), "years; a moment goes by at="),
     "a delay that is no number": (lambda on: on.delayed.offer("a", float("nan")), "a delay is finite"),
     "a negative delay": (lambda on: on.delayed.offer("a", -1), "not negative"),
     "a time without zone": (lambda on: on.delayed.offer("a", at=NAIVE), "a datetime with a time zone"),
@@ -144,6 +186,12 @@ IDS: dict[str, tuple[Wrong, str]] = {
     "ack one as many": (lambda on: on.queue.ack_all(on.leased()), COLLECTION),
     "the reason as delay": (lambda on: on.leased().nack("no"), "a delay is a number of seconds|a number of seconds"),
     "a flag as delay": (lambda on: on.leased().nack(True), "a number of seconds"),
+    "back at a time": (lambda on: on.leased().nack(time.time() + 60), "years; a moment goes by at="),
+    "renewed by a word": (lambda on: on.queue.receive(timeout=0, renew="no"), "renew= is True or False"),
+    "lost to a coroutine": (
+        lambda on: on.queue.receive(timeout=0, renew=True, on_lost=coroutine),
+        "a coroutine function, which only redisson_dq.aio awaits",
+    ),
     "one id of dead letters": (lambda on: on.queue.redrive("abc"), "."),
 }
 
@@ -153,6 +201,22 @@ OBJECTS: dict[str, tuple[Wrong, str]] = {
     "a queue's name as bytes": (lambda on: on.client.blocking_queue(b"q"), "name is a non-empty str"),
     "partitions as flag": (lambda on: on.client.blocking_queue("q", partitions=True), "partitions"),
     "the call in a pipeline": (lambda on: on.client.pipeline().add(on.queue.size()), "."),
+    "a listener to await": (lambda on: on.queue.subscribe_on_elements(coroutine), "which only redisson_dq.aio awaits"),
+    "a listener with yield": (lambda on: on.queue.subscribe_on_elements(generator), "has a yield"),
+    "a listener of a deque": (lambda on: on.deque.subscribe_on_last_elements(coroutine), "redisson_dq.aio awaits"),
+    "a listener of partitions": (
+        lambda on: on.client.blocking_queue("parts", partitions=3).subscribe_on_elements(coroutine),
+        "redisson_dq.aio awaits",
+    ),
+    "an observer of nothing": (
+        lambda on: redisson_dq.connect("redis://localhost", observer=no_arguments),
+        "an observer is a function of one argument",
+    ),
+    "two types of JSON": (
+        lambda on: on.client.blocking_queue("q", JsonCodec(int), type=str),
+        "is of another type, the class int",
+    ),
+    "options set twice": (lambda on: [on.worker.queue("orders", transfer=False) for _ in range(2)], "set before"),
     "a worker without client": (lambda on: Worker(None), r"Worker\.connect\(url\)"),  # type: ignore[arg-type]
     "a worker of a URL": (lambda on: Worker("redis://localhost"), "."),  # type: ignore[arg-type]
     "a worker of asyncio": (lambda on: redisson_dq.aio.worker.Worker(on.client), "redisson_dq.aio"),
@@ -193,6 +257,22 @@ HANDLERS: dict[str, tuple[Wrong, str]] = {
     "a coroutine in threads": (declared(coroutine), r"coroutine function: a worker of redisson_dq\.aio\.worker"),
     "a generator": (declared(generator), "has a yield"),
     "an async generator": (declared(async_generator), "coroutine function|has a yield"),
+    "a class to be made": (declared(Order), "a class would only be called with the value"),
+    "a function with a cache": (declared(functools.lru_cache(plain)), "it has a cache"),
+    "a share of jitter": (lambda on: exponential(1, 60, jitter=0.5), "jitter= is True or False"),  # type: ignore[arg-type]
+    "options of a name like it": (
+        lambda on: [on.worker.queue("order", transfer=False), declared(plain)(on), on.worker.__enter__()],
+        "did you mean 'orders'",
+    ),
+    "a class beside all values": (
+        lambda on: [
+            on.worker.queue("orders", codec=JsonCodec()),
+            declared(plain, type=Order)(on),
+            declared(plain)(on),
+            on.worker.__enter__(),
+        ],
+        "would get none: give each handler of the queue its class",
+    ),
     "a text": (declared("handle"), "a handler is a function"),
     "a property": (declared(property(plain)), "a handler is a function"),
     "the function for the queue": (
@@ -301,6 +381,11 @@ MEANT: dict[str, tuple[Callable[[], Any], str]] = {
     "a partial": (lambda: functools.partial(plain, 1), "was not called"),
     "a map": (lambda: map(plain, [1]), "was not called"),
     "a backoff": (lambda: fixed(5), "was not called"),
+    "a block": (lambda: block(1), "nobody enters"),
+    "an asynchronous block": (lambda: async_block(1), "nobody enters"),
+    "a thread": (lambda: threading.Thread(target=print), "was not started"),
+    "coroutines in a list": (lambda: [coroutine(1), coroutine(2)], "nobody waits for"),
+    "a future in a dict": (lambda: {"a": Future()}, "nobody waits for"),
     "a future": (Future, "nobody waits for it"),
     "a generator": (lambda: generator(1), "the call returned a generator"),
 }

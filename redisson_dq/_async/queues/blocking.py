@@ -9,7 +9,7 @@ from redisson_dq._async.queues.taking import TakingQueue
 from redisson_dq._async.queues.wait_loop import WaitLoop
 from redisson_dq._async.receiving.listeners import Listeners
 from redisson_dq._async.runtime import Runtime
-from redisson_dq._concurrency import AsyncCallback
+from redisson_dq._concurrency import AsyncCallback, async_check_callback
 from redisson_dq._shared_options import names_options
 from redisson_dq._times import Delay, timeout_seconds
 from redisson_dq.errors import ClosedError
@@ -297,5 +297,6 @@ class BlockingQueue(TakingQueue[T]):
     def _subscribe(self, end: End, consumer: AsyncCallback[T]) -> int:
         self._check()
         checked = check_function(consumer, self.name)
+        async_check_callback(consumer, f"queue {self.name!r}")
         self._begin_taking()
         return self._listeners.add(lambda: self._source(end), checked)

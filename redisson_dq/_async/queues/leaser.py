@@ -11,9 +11,10 @@ import attrs
 from redisson_dq._async.leases.delivery import Delivery, lease_of
 from redisson_dq._async.receiving.receiver import time_left
 from redisson_dq._async.runtime import Runtime
-from redisson_dq._concurrency import AsyncCallback
+from redisson_dq._concurrency import AsyncCallback, async_check_callback
 from redisson_dq._log import Log
 from redisson_dq._pauses import Pauses
+from redisson_dq._texts import shown
 from redisson_dq._times import Delay, timeout_seconds
 from redisson_dq.errors import ArgumentError, DecodeError, RedisConnectionError, RedissonDQError
 from redisson_dq.observing import LeaseBegan
@@ -84,8 +85,11 @@ class Leaser(Generic[T]):
         name = self.name
         seconds = None if timeout is None else timeout_seconds(timeout, name)
         wanted = 1 if limit is None else check_count(limit, name)
+        if not isinstance(how.renew, bool):
+            raise ArgumentError(f"queue {name!r}: renew= is True or False, not {shown(how.renew)}")
         if how.on_lost is not None:
             check_function(how.on_lost, name)
+            async_check_callback(how.on_lost, f"queue {name!r}: on_lost=")
             if not how.renew:
                 raise ArgumentError(f"queue {name!r}: on_lost= is called when a renewal fails, so it needs renew=True")
         deadline = None if seconds is None else self._runtime.clock.monotonic() + seconds

@@ -13,7 +13,7 @@ from redisson_dq._async.queues.wait_loop import WaitLoop, all_of, first_of
 from redisson_dq._async.receiving.listeners import Listeners
 from redisson_dq._async.receiving.receiver import Receiver
 from redisson_dq._async.runtime import Runtime
-from redisson_dq._concurrency import AsyncCallback, AsyncCancelled, async_finish_or_undo
+from redisson_dq._concurrency import AsyncCallback, AsyncCancelled, async_check_callback, async_finish_or_undo
 from redisson_dq._log import Log
 from redisson_dq._shared_options import names_options
 from redisson_dq._times import Delay, timeout_seconds
@@ -153,6 +153,7 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
         :Guarantee: at most once
         """
         checked = check_function(consumer, self.name)
+        async_check_callback(consumer, f"queue {self.name!r}")
         self._begin_taking()
         return self._listeners.add(lambda: self._all, checked)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeVar, overload
 
-from redisson_dq._concurrency import Callback
+from redisson_dq._concurrency import Callback, check_callback
 from redisson_dq._shared_options import names_options
 from redisson_dq._sync.queues.taking import TakingQueue
 from redisson_dq._sync.queues.wait_loop import WaitLoop
@@ -298,5 +298,6 @@ class BlockingQueue(TakingQueue[T]):
     def _subscribe(self, end: End, consumer: Callback[T]) -> int:
         self._check()
         checked = check_function(consumer, self.name)
+        check_callback(consumer, f"queue {self.name!r}")
         self._begin_taking()
         return self._listeners.add(lambda: self._source(end), checked)

@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar, cast, overload
 
-from redisson_dq._concurrency import Callback, Cancelled, finish_or_undo
+from redisson_dq._concurrency import Callback, Cancelled, check_callback, finish_or_undo
 from redisson_dq._log import Log
 from redisson_dq._shared_options import names_options
 from redisson_dq._sync.queues.blocking import BlockingQueue
@@ -156,6 +156,7 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
         :Guarantee: at most once
         """
         checked = check_function(consumer, self.name)
+        check_callback(consumer, f"queue {self.name!r}")
         self._begin_taking()
         return self._listeners.add(lambda: self._all, checked)
 

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from redisson_dq._sync.queues.handle import PAGE, Handle
 from redisson_dq._times import Delay, timeout_seconds
-from redisson_dq.requests.checks import check_function
+from redisson_dq.requests.checks import check_condition
 from redisson_dq.requests.inner.long_calls import told_if_long
 from redisson_dq.requests.inner.ready_side import ReadySide
 from redisson_dq.requests.ready import QueueRequests
@@ -219,7 +219,7 @@ class ReadyQueue(Handle[T]):
         :Cost: O(n), and O(n k) for k distinct values to remove; two round trips
         :Guarantee: the removal is atomic
         """
-        check_function(condition, self.name)
+        check_condition(condition, self.name)
         found = self._run(told_if_long(commands.slice_of(self.keys.ready), self._side, "remove_all() or remove_if()"))
         chosen = self._side.chosen(found, self.keys.ready, condition)
         return self._run(self._side.remove_bytes(chosen)) if chosen else 0

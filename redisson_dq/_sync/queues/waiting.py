@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import TypeVar, overload
 
 from redisson_dq._sync.queues.handle import PAGE, Handle
-from redisson_dq.requests.checks import check_function
+from redisson_dq.requests.checks import check_condition
 from redisson_dq.requests.delayed import DelayedRequests
 from redisson_dq.requests.inner import walks
 from redisson_dq.requests.inner.delayed_side import DelayedSide
@@ -184,7 +184,7 @@ class WaitingQueue(Handle[T]):
         :Cost: O(n + k log n), k taken out; two round trips for some 10,000 waiting values
         :Guarantee: like :meth:`remove_all`
         """
-        check_function(condition, self.name)
+        check_condition(condition, self.name)
         members = self._walk(walks.waiting(self.keys))
         chosen = self._side.chosen([unwrap(member)[1] for member in members], self.keys.timeout, condition)
         return self._walk(self._side.removal("all", chosen)) if chosen else 0

@@ -103,6 +103,8 @@ class Declarations:
         check_queue_name(name)
         if name in {handler.queue for handler in self._handlers}:
             raise ArgumentError(f"queue {name!r}: it is opened already; say how before its first handler")
+        if name in self._settings:
+            raise ArgumentError(f"queue {name!r}: its options were set before; set all of them in one call")
         settings = QueueSettings(
             codec=codec,
             type=type,
@@ -288,6 +290,14 @@ class Declarations:
         """The declarations, in their order."""
         return list(self._handlers)
 
+    def check_names(self) -> None:
+        """Raises ArgumentError for options of a queue without a handler whose name looks like that of another."""
+        for name in self._settings.keys() - set(self.queues):
+            if (meant := nearest(name, self.queues)) is not None:
+                raise ArgumentError(
+                    f"worker.queue({name!r}) sets options, and no handler is for that queue; did you mean {meant!r}?"
+                )
+
     def check_dependencies(self) -> None:
         """Raises ArgumentError for a dependency that nobody declared, as the start does."""
         self._check_dependencies(self._handlers, {layer.name for layer in self._resources_declared})
@@ -370,7 +380,8 @@ class Declarations:
     def _settings_of(self, name: str) -> QueueSettings:
         settings = self._settings.get(name, QueueSettings()).with_defaults(self._defaults)
         types = [handler.kind.annotation for handler in self._handlers if handler.queue == name]
-        return attrs.evolve(settings, handled=Union[tuple(types)] if types and None not in types else None)
+        named = tuple(each for each in types if each is not None)
+        return attrs.evolve(settings, handled=Union[named] if named else None, catches_all=None in types)
 
 
 def _check_known(needs: Sequence[str], known: set[str], late: set[str], what: str) -> None:

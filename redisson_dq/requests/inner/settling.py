@@ -9,7 +9,7 @@ import attrs
 
 from redisson_dq._options import check_durable
 from redisson_dq._texts import shown
-from redisson_dq._times import Delay, span_us, visible_us
+from redisson_dq._times import Delay, delay_us, visible_us
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError
 from redisson_dq.items import SettleOutcome
@@ -59,7 +59,7 @@ class Settling:
             self.source.lease_keys,
             self.source.envelope,
             ids,
-            delay_us=max(self.source.back_after_us, 0 if delay is None else span_us(delay, self.name, "a delay")),
+            delay_us=max(self.source.back_after_us, 0 if delay is None else delay_us(delay, self.name)),
             counted=count,
             reason=self._reason(reason),
             limit=self.source.limit,
