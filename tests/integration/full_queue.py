@@ -73,7 +73,7 @@ def fill(url: str, admin: redis.Redis, name: str = "orders", *, count: int = 5, 
         admin.rpush(f"redisson_dq_undecodable:{tag}", b"\xff%d" % number)
         admin.rpush(f"redisson_dq_expired:{tag}", b"1795256046475 expired %d" % number)
         admin.rpush(f"redisson_dq_quarantine:{tag}", b"1795256046475 \x01junk %d" % number)
-        admin.zadd(f"redisson_dq_newer:{tag}", {b"\x0b" + b"k" * 11 + b"%d" % number: 1795256046475})
+        admin.zadd(f"redisson_dq_newer:{tag}", {b"\x0c" + b"k" * 12 + b"\x01\0\0\0\0\0\0\0%d" % number: 1795256046475})
     # An entry of Java's has a random id.
     for number in range(count):
         member = wrap(Envelope.CURRENT, bytes([255 - number] * 8), b"java %d" % number)
