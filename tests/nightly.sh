@@ -72,6 +72,8 @@ part "faults and loads" python -m tests.faults --minutes "${REDISSON_DQ_FAULTS:-
 part "soak" python -m tests.faults --soak "${REDISSON_DQ_SOAK:-30}"
 part "soak of failovers behind one name" python -m tests.faults --soak "${REDISSON_DQ_SOAK:-30}" --by-name
 part "versions that are supported" python -m tests.compatibility --write
+part "newest versions" python -m tests.newest
+part "vectors of each Redisson" python -m tests.vector_files --check
 part "tests that wait long" python -m pytest -q -m nightly
 part "broken lines that a test has to notice" python -m tests.mutations
 part "longer searches" python -m pytest -q --hypothesis-profile=nightly tests/unit tests/testing/test_strangers.py

@@ -28,7 +28,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, final
 
-from tests.versions import LIBRARIES, REDISSONS
+from tests.poms import INTEROP, LATEST_LIBRARIES, libraries, maven, program, properties
+from tests.versions import REDISSONS
 
 __all__ = [
     "FAST_START",
@@ -45,10 +46,8 @@ __all__ = [
     "vectors",
 ]
 
-INTEROP = Path(__file__).resolve().parent.parent / "interop"
-
-#: Redisson versions, newest first.
-VERSIONS = REDISSONS
+#: Redisson versions, newest first. The variable names one that is not proven yet.
+VERSIONS = tuple(dict.fromkeys([*filter(None, [os.environ.get("REDISSON_DQ_REDISSON")]), *REDISSONS]))
 
 #: Flags for a JVM that starts quickly and stays small. Pass ``flags=()`` where the peer's own speed is measured.
 FAST_START = ("-Xshare:auto", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
@@ -87,7 +86,8 @@ def build(version: str) -> Path:
         if not stamp.exists() or stamp.stat().st_mtime < _newest_source():
             # Maven would leave the jars of an earlier dependency version in lib/, and so on the class path.
             shutil.rmtree(target, ignore_errors=True)
-            _maven(version)
+            redisson = f"-Dredisson.version={version.removesuffix(LATEST_LIBRARIES)}"
+            maven("-q", "compile", redisson, f"-Dbuild.name={version}", *properties(libraries(version)))
             stamp.touch()
     return target
 
@@ -95,31 +95,6 @@ def build(version: str) -> Path:
 def _newest_source() -> float:
     sources = [INTEROP / "pom.xml", *(INTEROP / "src").rglob("*")]
     return max(path.stat().st_mtime for path in sources)
-
-
-def _maven(version: str) -> None:
-    command = [_program("mvn"), "-q", "-B", "compile", f"-Dredisson.version={version}", *_properties(version)]
-    done = subprocess.run(
-        command, check=False, cwd=INTEROP, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8"
-    )
-    if done.returncode:
-        raise RuntimeError(f"{' '.join(command)} failed in {INTEROP}:\n{done.stdout}")
-
-
-def _properties(version: str) -> Iterator[str]:
-    """The versions of the libraries, as pom.xml takes them. One of another group has it in front."""
-    for library, named in LIBRARIES[version].items():
-        group, _, number = named.rpartition(":")
-        yield f"-Dlibrary.{library}.version={number}"
-        if group:
-            yield f"-Dlibrary.{library}.group={group}"
-
-
-def _program(name: str) -> str:
-    found = shutil.which(name)
-    if found is None:
-        raise RuntimeError(f"{name} is not in PATH; the tests against Redisson need a JDK 17 or later and Maven 3")
-    return found
 
 
 @contextmanager
@@ -135,7 +110,7 @@ def _command(version: str, flags: Sequence[str]) -> list[str]:
     target = build(version)
     classpath = f"{target / 'classes'}{os.pathsep}{target / 'lib'}/*"
     # The JVM's own warnings go to stdout by default, where only answers may stand.
-    return [_program("java"), "-Xlog:disable", "-Xlog:all=warning:stderr", *flags, "-cp", classpath, _MAIN]
+    return [program("java"), "-Xlog:disable", "-Xlog:all=warning:stderr", *flags, "-cp", classpath, _MAIN]
 
 
 def vectors(kind: str, version: str) -> str:

@@ -3,6 +3,9 @@
 The files of the newest Redisson are whole. A file of an older one has only the rows that differ, and its first line
 names what that Redisson has no row for. A codec's options are part of a row's key, as are its name or value. The word
 ``kotlin`` in place of a version makes the files of Kotlin.
+
+``--check`` writes nothing. It makes every row, and prints those that are not as in the files. A Redisson that has none
+is compared with the newest one.
 """
 
 from __future__ import annotations
@@ -68,6 +71,8 @@ def _name(row: _Row) -> str:
 
 
 def _key(row: _Row) -> tuple[str, ...]:
+    if "codec" not in row:  # A method.
+        return row["interface"], "null", f"{row['method']}({', '.join(row['parameters'])})"
     return row["codec"], _text(row.get("spec")), _name(row), row["javaType"]
 
 
@@ -96,6 +101,32 @@ def made(kind: str, version: str) -> str:
         if _key(row) not in ours or settled(row) != settled({**ours[_key(row)], "redisson": version})
     ]
     return _joined([_line({**again, "differs from": NEWEST, "absent": _absent(ours, theirs)}), *differing])
+
+
+def _compared(row: _Row) -> _Row:
+    return settled({**row, "redisson": ""})
+
+
+def differing(kind: str, version: str) -> list[str]:
+    """The rows that a Redisson, which runs now, writes in another way than the files have them, by their names."""
+    given = "golden" if kind == "basic" else kind
+    theirs = {_key(row): _compared(row) for row in map(json.loads, vectors(given, version).splitlines())}
+    known = rows(kind, version if version in KINDS[kind] else KINDS[kind][0])
+    ours = {_key(row): _compared(row) for row in known}
+    found = [(key, "other bytes") for key in ours if key in theirs and ours[key] != theirs[key]]
+    found += [(key, "gone") for key in ours if key not in theirs] + [(key, "new") for key in theirs if key not in ours]
+    return [f"{kind}: {key[0]} {'' if key[1] == 'null' else key[1]} {key[2]}: {word}" for key, word in found]
+
+
+def _check(versions: Iterable[str]) -> int:
+    failed = 0
+    for version in versions:
+        of_it = [kind for kind, known in KINDS.items() if version in known or kind in ("basic", "types", "foreign")]
+        found = [line for kind in of_it for line in differing(kind, version)]
+        count = sum(len(rows(kind, version if version in KINDS[kind] else NEWEST)) for kind in of_it)
+        print(f"Redisson {version}: {len(found)} of {count} rows differ", *found, sep="\n  ", flush=True)
+        failed += bool(found)
+    return bool(failed)
 
 
 def _absent(ours: Mapping[Any, _Row], theirs: Mapping[Any, _Row]) -> list[Any]:
@@ -141,7 +172,11 @@ def _make_kotlin() -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.vector_files", description=__doc__)
     parser.add_argument("version", nargs="*", help="a Redisson; without one, all that tests/versions.py names")
-    chosen = parser.parse_args(argv).version or REDISSONS
+    parser.add_argument("--check", action="store_true", help="print what differs, and write nothing")
+    arguments = parser.parse_args(argv)
+    chosen = arguments.version or REDISSONS
+    if arguments.check:
+        return _check(chosen)
     # The older ones are compared with the newest.
     for version in sorted(chosen, key=lambda each: each != NEWEST):
         if version == "kotlin":

@@ -6,7 +6,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = ["CLIENTS", "LEGACY", "LIBRARIES", "NEWEST", "OLDEST", "PYTHONS", "REDISES", "REDISSONS", "VALKEYS"]
+__all__ = [
+    "CLIENTS",
+    "CODECS",
+    "LATER",
+    "LEGACY",
+    "LIBRARIES",
+    "NEWEST",
+    "OLDEST",
+    "PYTHONS",
+    "REDISES",
+    "REDISSONS",
+    "VALKEYS",
+]
 
 #: The first is the oldest that is allowed.
 PYTHONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
@@ -15,8 +27,13 @@ CLIENTS = ("==6.4.0", ">=7,<8", ">=8,<9")
 REDISES = ("6.2", "7.0", "8.2")
 VALKEYS = ("9.1",)
 
-#: By Redisson, newest first: the libraries of its own pom, for the bytes of many codecs depend on them. Where Maven
-#: Central lacks such a version, it is the next one that is there. One whose group has changed has the group too.
+#: Of Python's libraries that codecs use, the newest line that is proven.
+CODECS: Mapping[str, str] = {"cramjam": "2.14", "msgspec": "0.22", "protobuf": "7.36", "pydantic": "2.14"}
+
+#: By Redisson, newest first: the libraries of its own pom, for the bytes of many codecs depend on them. Two differ from
+#: the pom, as the registry lacks that version: 4.7.0 names msgpack 0.9.12, after 0.9.11, and fory 1.4.0, before 1.6.0.
+#: A library that the pom of an older one does not name is that of a later Redisson. One whose group has changed has the
+#: group too.
 LIBRARIES: Mapping[str, Mapping[str, str]] = {
     "4.7.0": {
         "jackson": "2.21.4",
@@ -67,6 +84,8 @@ LIBRARIES: Mapping[str, Mapping[str, str]] = {
         "fst": "2.57",
     },
 }
+#: The newest of these libraries with which the newest Redisson is proven beside its own ones.
+LATER: Mapping[str, str] = {}
 #: Newest first. By day the tests run beside the newest and the oldest.
 REDISSONS = tuple(LIBRARIES)
 NEWEST, OLDEST = REDISSONS[0], REDISSONS[-1]

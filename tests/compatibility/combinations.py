@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from datetime import date
 
@@ -16,7 +18,10 @@ from tests.interop.sides import Java
 from tests.peer import JavaPeer, PeerError, from_json
 from tests.versions import LEGACY
 
-__all__ = ["Result", "tried"]
+__all__ = ["Combination", "Result", "most_telling", "server_name", "tried"]
+
+#: The versions of Python and redis-py, the server with its version, and the version of Redisson.
+Combination = tuple[str, str, str, str]
 
 
 @attrs.frozen
@@ -31,6 +36,31 @@ class Result:
     failure: str = ""
 
 
+def server_name(server: EmbeddedServer) -> str:
+    """With its version."""
+    return f"{server.name} {server.version}"
+
+
+def most_telling(combinations: Iterable[Combination], tried: Mapping[Combination, str]) -> Iterator[Combination]:
+    """Those never tried first, each with as many pairs of versions as possible that no other one had. Then the oldest.
+
+    ``tried`` has the day of each that was.
+    """
+    rest = list(combinations)
+    seen = {pair for each in tried for pair in _pairs(each)}
+    fresh = [each for each in rest if each not in tried]
+    while fresh:
+        best = max(fresh, key=lambda each: len(_pairs(each) - seen))
+        fresh.remove(best)
+        seen |= _pairs(best)
+        yield best
+    yield from sorted((each for each in rest if each in tried), key=lambda each: tried[each])
+
+
+def _pairs(combination: Combination) -> set[tuple[tuple[int, str], ...]]:
+    return set(itertools.combinations(enumerate(combination), 2))
+
+
 def tried(environment: Environment, server: EmbeddedServer, peer: JavaPeer) -> Result:
     """Runs the round trip on an emptied server."""
     with redis.Redis.from_url(server.url) as admin:
@@ -38,7 +68,7 @@ def tried(environment: Environment, server: EmbeddedServer, peer: JavaPeer) -> R
     return Result(
         environment.python,
         environment.redis_py,
-        f"{server.name} {server.version}",
+        server_name(server),
         peer.version,
         date.today().isoformat(),
         _failure(environment, server.url, peer),

@@ -42,7 +42,7 @@ UNREGISTRABLE = (
     *(f"java.util.Collections${kind}" for kind in ("Unmodifiable", "Synchronized", "Checked")),
     "java.util.EnumMap",
 )
-#: What a Redisson with allowed classes writes and cannot read.
+#: Values that a Redisson with allowed classes writes and cannot read.
 UNREADABLE = {("4.7.0", "set/concurrent")}
 
 
@@ -72,7 +72,7 @@ def check_sample(peer: JavaPeer, spec: Any, name: str, value: Any, codec: Codec)
 
 
 def check_unreadable(peer: JavaPeer, spec: Any, name: str, value: Any, codec: Codec) -> None:
-    """That Python writes what Java writes, reads that, and that this Java does not read it."""
+    """That Python writes the bytes of Java and reads them, and that this Java does not read them."""
     written = peer.call("encode_sample", codec=spec, name=name)
     assert codec.encode(value).hex() == written
     assert same(codec.decode(bytes.fromhex(written)), value)
