@@ -116,7 +116,8 @@ def _called(function: Callable[..., Any], placed: Sequence[Any], known: Mapping[
     except BaseException as error:
         leave_if_forked(process, error)
         raise
-    leave_if_forked(process)
+    if os.getpid() != process:
+        leave_if_forked(process)
     return result
 
 
@@ -130,7 +131,8 @@ async def _async_called(
     except BaseException as error:
         leave_if_forked(process, error)
         raise
-    leave_if_forked(process)
+    if os.getpid() != process:
+        leave_if_forked(process)
     return result
 
 

@@ -176,11 +176,11 @@ class Assigner:
         tells = self._hooks.hears(happenings.Received, happenings.Recovered)
         back: set[Delivery[Any]] = set()
         apart: list[Delivery[Any]] = []
-        suspects = sum(delivery.crashes > 0 for delivery in deliveries)
+        crashed = {delivery for delivery in deliveries if delivery.crashes}
         for delivery in deliveries:
             if self._stops:
                 back.add(delivery)
-            elif delivery.crashes and self._comes_alone_later(intake, delivery, suspects):
+            elif delivery in crashed and self._comes_alone_later(intake, delivery, len(crashed)):
                 apart.append(delivery)
             else:
                 self._route(intake, delivery, parked, starter, tells=tells)
