@@ -17,7 +17,7 @@ from redisson_dq.working.order import AnyOrder, Order, order_of
 __all__ = ["QueueSettings", "WorkerOptionNames", "WorkerOptions"]
 
 
-#: What a text in JSON is without a type that says more.
+#: The types that JSON itself has.
 _OF_JSON = frozenset((dict, list, str, int, float, bool, type(None)))
 
 
