@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from redis.exceptions import NoPermissionError
 
 from redisson_dq._sync.client import Client
-from redisson_dq.codecs import StringCodec
 from redisson_dq.doctor.findings import CannotRun, Finding, redis_cli, server_problem
 from redisson_dq.doctor.sight import Sight
 from redisson_dq.errors import RedissonDQError
@@ -58,7 +57,10 @@ class _Trial:
     def __init__(self, client: Client) -> None:
         self.name = f"{_NAME}{secrets.token_hex(4)}"
         self._client = client
-        self._queue = client.blocking_queue(self.name, codec=StringCodec())
+        from redisson_dq.codecs import StringCodec
+
+        self._codec = StringCodec()
+        self._queue = client.blocking_queue(self.name, codec=self._codec)
         self._delayed = client.delayed_queue(self._queue)
 
     def take(self) -> bool:
@@ -73,7 +75,7 @@ class _Trial:
     def work(self) -> bool:
         handled = threading.Event()
         worker = Worker(self._client)
-        worker.queue(self.name, codec=StringCodec())
+        worker.queue(self.name, codec=self._codec)
 
         @worker.handler(self.name)
         def handle(value: object) -> None:

@@ -173,14 +173,14 @@ class Assigner:
         tells = self._hooks.hears(happenings.Received, happenings.Recovered)
         back: set[Delivery[Any]] = set()
         apart: list[Delivery[Any]] = []
-        crashed = {delivery for delivery in deliveries if delivery.crashes}
+        crashed = {delivery: crashes for delivery in deliveries if (crashes := delivery.crashes)}
         for delivery in deliveries:
             if self._stops:
                 back.add(delivery)
             elif delivery in crashed and self._comes_alone_later(intake, delivery, len(crashed)):
                 apart.append(delivery)
             else:
-                self._route(intake, delivery, parked, starter, tells=tells)
+                self._route(intake, delivery, parked, starter, crashes=crashed.get(delivery, 0), tells=tells)
         for handler, some in parked.items():
             with self._mutex:
                 pause, actions = self._roster.post(handler).parked(len(some), self._clock.monotonic())
@@ -241,6 +241,7 @@ class Assigner:
         parked: dict[Handler, list[Delivery[Any]]],
         starter: Starts,
         *,
+        crashes: int,
         tells: bool,
     ) -> None:
         """Values that find no free slot, or were let past a limit, go to ``parked``. ``tells``: receipts are told."""
@@ -262,7 +263,7 @@ class Assigner:
         if is_admitted:
             if tells:
                 self._tell_received(intake, delivery, handler)
-            error = _fault_of(handler, delivery, error)
+            error = _fault_of(handler, delivery, crashes, error)
         with self._mutex:
             # A hook may have taken the handler off, and its post and its queue with it.
             post = self._roster.post(handler)
@@ -403,10 +404,12 @@ class Assigner:
 _CRASHES, _DANGEROUS, _APART = 2, 30.0, 0.3
 
 
-def _fault_of(handler: Handler, delivery: Delivery[Any], error: BaseException | None) -> BaseException | None:
+def _fault_of(
+    handler: Handler, delivery: Delivery[Any], crashes: int, error: BaseException | None
+) -> BaseException | None:
     """Why a value is not for its handler's function any more. ``error`` is that of the choice of a handler."""
-    if handler.crash_limit is not None and delivery.crashes >= handler.crash_limit:
-        return Crashed(f"its receivers died, or stood still, {delivery.crashes} times")
+    if handler.crash_limit is not None and crashes >= handler.crash_limit:
+        return Crashed(f"its receivers died, or stood still, {crashes} times")
     if error is None and handler.admission is not None:
         return handler.admission.fault_of(delivery.value, delivery.data)
     return error

@@ -209,7 +209,7 @@ class Worker(Declarations, AsyncWrongWith):
                 "the modules that do, before it starts"
             )
         self._process = os.getpid()
-        self.check_names()
+        self._check_names()
         self.check_dependencies()
         self._bridge = AsyncBridge()
         self._layers_found.clear()

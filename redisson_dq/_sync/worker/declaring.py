@@ -290,7 +290,7 @@ class Declarations:
         """The declarations, in their order."""
         return list(self._handlers)
 
-    def check_names(self) -> None:
+    def _check_names(self) -> None:
         """Raises ArgumentError for options of a queue without a handler whose name looks like that of another."""
         for name in self._settings.keys() - set(self.queues):
             if (meant := nearest(name, self.queues)) is not None:

@@ -212,7 +212,7 @@ class Worker(Declarations, WrongWith):
                 "the modules that do, before it starts"
             )
         self._process = os.getpid()
-        self.check_names()
+        self._check_names()
         self.check_dependencies()
         self._bridge = Bridge()
         self._layers_found.clear()

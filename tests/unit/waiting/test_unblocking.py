@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,9 +19,9 @@ from tests.conftest import eventually
 class Blocked:
     """A connection with a blocking command. The tries to end it have these outcomes, and the last one ends it."""
 
-    def __init__(self, *outcomes: bool | Exception) -> None:
+    def __init__(self, *outcomes: bool | Exception, until: float = math.inf) -> None:
         self._outcomes: Iterator[bool | Exception] = iter(outcomes)
-        self.target: tuple[Any, int] | None = (self, 1)
+        self.target: tuple[Any, int, float] | None = (self, 1, until)
         self.is_cut = False
 
     def unblock(self) -> bool:
@@ -80,5 +81,9 @@ def test_where_redis_forbids_it_only_a_connection_whose_values_are_asked_for_aga
     leased, popped = Blocked(FORBIDDEN), Blocked(FORBIDDEN, FORBIDDEN, True)
     assert pauses_of(leased, monkeypatch, may_cut=True) == []
     assert leased.is_cut
+    # Its wait is over soon anyway.
+    ending = Blocked(FORBIDDEN, True, until=0.0)
+    assert pauses_of(ending, monkeypatch, may_cut=True) == [0.1]
+    assert not ending.is_cut
     assert pauses_of(popped, monkeypatch) == [0.1, 0.2]
     assert not popped.is_cut
