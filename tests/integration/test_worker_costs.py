@@ -64,8 +64,8 @@ def handled_in_threads(admin: redis.Redis, url: str, calls: Calls, *, is_traced:
 def test_a_job_in_a_thread(admin: redis.Redis, url: str) -> None:
     calls = Calls()
     handled_in_threads(admin, url, calls)
-    # It was 216 once.
-    assert calls.of_a_job < 125
+    # It was 216 once. Three are for handlers that hang and for processes that a handler forks off.
+    assert calls.of_a_job < 132
 
 
 def test_a_job_that_is_traced(admin: redis.Redis, url: str) -> None:
