@@ -76,12 +76,13 @@ async def run(url: str, call: str, ending: str, chance: random.Random, got: list
         if "close" in ending:
             await stack.enter_async_context(client)
             await stack.enter_async_context(numbers)
-        await queues["bounded"].try_set_capacity(100)
+        await queues["bounded"].try_set_capacity(100 + COUNT)
         if call.startswith("partitions"):
             for value in VALUES:
                 await queues["parts"].add(value)
         else:
-            await queues["plain"].add_all(VALUES)
+            # A bounded queue counts its own values alone.
+            await queues["bounded" if call == "bounded" else "plain"].add_all(VALUES)
         task = asyncio.create_task(consume())
         for _ in range(chance.randrange(30)):
             await asyncio.sleep(0)

@@ -89,7 +89,9 @@ def test_a_value_of_other_nodes_knows_it(codec: Any, form: Any) -> None:
     others = 0
     for _ in range(1500):
         node = changed(chance.choice(seeds), chance, NODES if form is json else NODES + BINARY)
-        whole = ["java.util.ArrayList", [node, chance.choice(NODES)]]
+        parts = [node, chance.choice(NODES)]
+        # Codecs without types refuse the name of a class before a list.
+        whole = parts if "Jackson3" in codec.name and form is not json else ["java.util.ArrayList", parts]
         try:
             data = text_of(whole).encode() if form is json else form.dumps(whole)
         except Unencodable:
