@@ -296,6 +296,15 @@ def test_nothing_happens_where_somebody_says_no(mender: Tab, client: Client) -> 
     assert len(waiting()) == 2
 
 
+def _logged_in(tab: Tab) -> Page:
+    """The first page, behind a login of this tab's own."""
+    page = tab.open("/")
+    page.get_by_label("Token").fill(TOKEN)
+    page.get_by_role("button", name="Log in").click()
+    expect(page.get_by_role("heading", name="Queues")).to_be_visible()
+    return page
+
+
 def test_the_action_log_has_all_and_takes_back(mender: Tab, client: Client) -> None:
     waiting = _offered(client, 3)
     page = mender.open(LINKS.items("orders"))
@@ -310,16 +319,22 @@ def test_the_action_log_has_all_and_takes_back(mender: Tab, client: Client) -> N
     row.get_by_role("button", name="Undo").click()
     expect(page.locator("#action")).to_contain_text("3 of 3 are as before")
     assert len(waiting()) == 3
-    mender.open("/")
+
+
+def test_a_logout_ends_its_session_and_no_other(mender: Tab, open_tab: OpenTab) -> None:
+    """The other tests go on with the session of the module, so this one has its own."""
+    page = _logged_in(open_tab())
+    session = page.context.storage_state()
     page.get_by_role("button", name="Log out").click()
     expect(page.get_by_label("Token")).to_be_visible()
+    # Nor does a copy of the cookie lead in again.
+    expect(open_tab(storage_state=session).open("/").get_by_label("Token")).to_be_visible()
+    expect(mender.open("/").get_by_role("heading", name="Queues")).to_be_visible()
 
 
 def test_actions_work_without_a_script(open_tab: OpenTab, client: Client) -> None:
     waiting = _offered(client, 3)
-    page = open_tab(script=False).open("/")
-    page.get_by_label("Token").fill(TOKEN)
-    page.get_by_role("button", name="Log in").click()
+    page = _logged_in(open_tab(script=False))
     page.goto(page.url.rstrip("/") + LINKS.items("orders"))
     page.get_by_label("Choose id-1").check()
     page.get_by_role("button", name="Cancel the chosen items").click()
