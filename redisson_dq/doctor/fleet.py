@@ -79,8 +79,10 @@ def client_versions(sight: Sight) -> Iterator[Finding]:
 
 def orphans(sight: Sight) -> Iterator[Finding]:
     """No keys are left of queues that are gone."""
+    there = {queue.whole for queue in sight.queues if _is_there(queue)}
     for queue in sight.queues:
-        left = _left_over(queue)
+        # An empty partition is no queue that is gone while another one holds something.
+        left = _left_over(queue, is_there=queue.whole in there)
         if left:
             yield queue.finding(
                 check="orphans",
@@ -103,11 +105,15 @@ def orphans(sight: Sight) -> Iterator[Finding]:
         )
 
 
-def _left_over(queue: Looked) -> list[str]:
+def _is_there(queue: Looked) -> bool:
+    return bool({key.role for key in queue.figures.keys} - _SIDE - {"mover"} or queue.subscribers)
+
+
+def _left_over(queue: Looked, *, is_there: bool) -> list[str]:
     """Keys without an end whose values are gone."""
     roles = {key.role: key for key in queue.figures.keys}
     lasting = {role: key.key for role, key in roles.items() if role in _SIDE and key.expires is None}
-    if roles.keys() - _SIDE - {"mover"} or queue.subscribers:
-        # The queue is there. Its dead letters may be gone all the same.
+    if is_there:
+        # Its dead letters may be gone all the same.
         return [key for role, key in lasting.items() if role in _OF_DEAD and "dead" not in roles]
     return list(lasting.values())

@@ -281,6 +281,16 @@ def test_a_finding_of_partitions_tells_which_one_its_figures_are_of(fleet: Fleet
     assert finding.text.endswith(f" (in {parts[0]}, and 2 more partitions are like it)")
 
 
+def test_a_partition_that_is_empty_is_not_gone_while_another_holds_something(fleet: Fleet) -> None:
+    empty, full, _ = redisson_dq.partition_names("orders", 3)
+    fleet.admin.hset(QueueKeys.of(empty).records, "id", "record")
+    fleet.writer.offer(full, "alone", 3600)
+    assert named(examined(fleet.url)) == named(examined(fleet.url, "orders")) == ["nobody-moves"]
+    fleet.admin.delete(*fleet.admin.keys(f"*{{{full}}}"))
+    (finding,) = examined(fleet.url).findings
+    assert (finding.check, finding.queue, finding.partition) == ("orphans", "orders", empty)
+
+
 def test_a_queue_that_is_not_there_is_told_with_the_nearest(fleet: Fleet) -> None:
     assert examined(fleet.url, "bussy").notes == ("bussy: there is nothing of it in Redis; did you mean busy?",)
     assert examined(fleet.url, "other").notes == ("other: there is nothing of it in Redis",)
