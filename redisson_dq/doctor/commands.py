@@ -1,7 +1,8 @@
 """The check of commands: whether the server carries out each command that the main job sends.
 
 Services and proxies leave commands out, and say so in their documents at best. Each command is sent in a form that
-changes nothing: about a key that does not exist, or to nobody.
+changes nothing: about a key that does not exist, or to nobody. A user without the right to one is not refused it: from
+Redis 7.0 on the server tells the rights beforehand.
 """
 
 from __future__ import annotations
@@ -44,6 +45,11 @@ class _Needed:
     def name(self) -> str:
         return " ".join(self.words[: 2 if self.words[0] == "CLIENT" else 1])
 
+    @property
+    def asked(self) -> str:
+        """The command as the server is asked about it. Its keys and channels count, a script's text does not."""
+        return f"{self.name} 0 0" if self.name.startswith("EVAL") else " ".join(filter(None, self.words))
+
 
 _PROBLEM = Severity.PROBLEM
 _NO_SCRIPT = "no call that changes a queue works"
@@ -71,7 +77,7 @@ def commands(sight: Sight) -> Iterator[Finding]:
     """The server carries out each command that offering, taking, receiving and a worker send."""
     for node in sight.nodes:
         with contextlib.closing(_Probing(sight, node)) as line:
-            refused = {needed: error for needed in _NEEDED if (error := line.error_of(needed.words))}
+            refused = dict(_refusals(line, _rights(sight, node)))
             denied = {needed for needed, error in refused.items() if _is_right(error)}
             only_looks = {needed for needed in _NEEDED if needed.writes} <= denied
             if only_looks:
@@ -85,14 +91,46 @@ def commands(sight: Sight) -> Iterator[Finding]:
                 yield from _inside(sight, node, line)
 
 
+@attrs.frozen
+class _Rights:
+    """The commands that the user may not send about a queue, and those that it may not send as they are sent here."""
+
+    lacking: frozenset[_Needed] = frozenset()
+    unsendable: frozenset[_Needed] = frozenset()
+
+
+def _rights(sight: Sight, node: Node) -> _Rights:
+    """What the server tells of the rights beforehand."""
+    # Without words behind it a command is asked about with a queue's key.
+    of_keys = ("BLPOP", "BLMOVE", "LPOP")
+    asked = {needed: (needed.name if needed.name in of_keys else needed.asked, needed.asked) for needed in _NEEDED}
+    missing = sight.missing_rights([text for texts in asked.values() for text in texts], node)
+    return _Rights(
+        frozenset(needed for needed, (name, _) in asked.items() if name in missing),
+        frozenset(needed for needed, (_, text) in asked.items() if text in missing),
+    )
+
+
+def _refusals(line: _Probing, rights: _Rights) -> Iterator[tuple[_Needed, Exception]]:
+    """The commands that are refused. None is sent that would be refused for want of a right."""
+    for needed in _NEEDED:
+        if needed in rights.lacking:
+            yield needed, redis.exceptions.NoPermissionError("the user has no right to it")
+        elif needed not in rights.unsendable:
+            error = line.error_of(needed.words)
+            if error is not None:
+                yield needed, error
+
+
 def _inside(sight: Sight, node: Node, line: _Probing) -> Iterator[Finding]:
     """The commands that scripts send."""
     error = line.error_of(("EVAL", _TIME, "0"))
     if error is not None:
         yield _refused(node, "TIME in a script", error, _NO_SCRIPT, Severity.PROBLEM)
     wanted = sorted({name for script in _SCRIPTS for name in load(script).commands} - {"TIME"})
-    with contextlib.suppress(RedissonDQError):
-        for name in sight.connections.run(calls.unknown_commands([_NO_KEY], wanted), node=node.pool):
+    with contextlib.suppress(CannotRun, RedissonDQError):
+        key = _NO_KEY if sight.connections.is_cluster else sight.a_key()
+        for name in sight.connections.run(calls.unknown_commands([key], wanted), node=node.pool):
             of = ", ".join(each for each in _SCRIPTS if name in load(each).commands)
             yield _finding(node, name, f"does not know {name} in a script; these fail: {of}", Severity.PROBLEM)
 
@@ -108,7 +146,9 @@ class _Probing:
         """The error of a command that is refused. Raises CannotRun."""
         line = self._line
         try:
-            if line is None:
+            # A refusal for want of replicas, or by a replica, ends the connection for the next command.
+            if line is None or line.is_over:
+                self.close()
                 line = self._line = self._sight.connections.dedicated_at(self._node.pool, "doctor", "")
                 line.connect()
             line.send(*words)

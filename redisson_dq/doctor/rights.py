@@ -9,7 +9,7 @@ from redisson_dq._sync.connecting.asking import answers
 from redisson_dq._texts import counted
 from redisson_dq.doctor.facts import Looked
 from redisson_dq.doctor.findings import RECENTLY_S, CannotRun, Finding, Severity, redis_cli
-from redisson_dq.doctor.sight import MOST_NAMED, Sight
+from redisson_dq.doctor.sight import MOST_NAMED, TELLS_RIGHTS, Sight
 from redisson_dq.observing.server_advice import version_of
 from redisson_dq.wire import calls
 from redisson_dq.wire.keys import QueueKeys
@@ -17,8 +17,6 @@ from redisson_dq.wire.rights import needed_to_move
 
 __all__ = ["rights"]
 
-# From this version on a server tells which rights a user has.
-_TELLS_RIGHTS = (7, 0)
 # Refusals of these are no service's, as doctors and exporters ask for more than every user may know.
 _LOOKS = {"info", "config|get", "slowlog|get", "client|list", "acl|log", "pubsub|channels", "pubsub|numsub", "scan"}
 _OF_QUEUES = {
@@ -35,7 +33,7 @@ _WRITES = {"RPUSH", "ZADD", "ZREM", "LREM"}
 def rights(sight: Sight) -> Iterator[Finding]:
     """The user has all rights that a mover needs, and nobody was refused lately."""
     for _, info in sight.infos:
-        if version_of(info) < _TELLS_RIGHTS:
+        if version_of(info) < TELLS_RIGHTS:
             raise CannotRun("Redis before 7.0 does not tell which rights a user has")
     user = sight.ask("ACL", "WHOAMI").decode()
     looked, only_looks = sight.queues, False

@@ -139,7 +139,7 @@ def persistence(sight: Sight) -> Iterator[Finding]:
                 commands=("df -h", redis_cli("BGSAVE")),
             )
         elif info["aof_enabled"] == "0":
-            lost = _lost(lambda node=node: sight.ask("CONFIG", "GET", "save", node=node)[1])  # type: ignore[misc]
+            lost = _lost(lambda node=node: _saves(sight, node))  # type: ignore[misc]
             yield server_warning(
                 check="persistence",
                 text=f"{node.name} has no append-only file, so a crash loses {lost}",
@@ -148,6 +148,13 @@ def persistence(sight: Sight) -> Iterator[Finding]:
                 commands=(redis_cli("CONFIG", "SET", "appendonly", "yes"),),
             )
         yield from _of_replicas(sight, node, info)
+
+
+def _saves(sight: Sight, node: Node) -> object:
+    """The setting of the snapshots. Raises CannotRun, and asks for nothing that the user may not know."""
+    if sight.missing_rights(["CONFIG GET"], node):
+        raise CannotRun("the user may not ask for settings")
+    return sight.ask("CONFIG", "GET", "save", node=node)[1]
 
 
 def _lost(saves: Callable[[], object]) -> str:

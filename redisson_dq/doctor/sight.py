@@ -21,6 +21,7 @@ from redisson_dq.codecs.base import Codec
 from redisson_dq.doctor.facts import Looked, Node, Scanned, fields_of
 from redisson_dq.doctor.findings import CannotRun
 from redisson_dq.errors import RedisConnectionError, RedisReplyError, RedissonDQError
+from redisson_dq.observing.server_advice import version_of
 from redisson_dq.requests.inner.inspecting import inspection
 from redisson_dq.wire import calls, commands
 from redisson_dq.wire.calls import LeaseKeys
@@ -29,7 +30,7 @@ from redisson_dq.wire.names import CHANNELS, KEYS, names_of, unmapping
 from redisson_dq.wire.partitions import whole_of
 from redisson_dq.wire.request import Request
 
-__all__ = ["MOST_NAMED", "Gone", "Sight"]
+__all__ = ["MOST_NAMED", "TELLS_RIGHTS", "Gone", "Sight"]
 
 T = TypeVar("T")
 
@@ -42,6 +43,8 @@ _SHOWN = 20
 _LETTERS = 20
 # So many dead letters are looked at for their reasons.
 _MOST_LETTERS, _LETTER_BYTES = 50, 4096
+#: From this version on a server tells which rights a user has.
+TELLS_RIGHTS = (7, 0)
 #: So many queues are named in a command.
 MOST_NAMED = 5
 # Between the two looks at queues with ready values, in seconds.
@@ -95,6 +98,28 @@ class Sight:
             return self.connections.run(request)
         except RedisReplyError as error:
             raise CannotRun(f"Redis refuses {command} {key}: {error}") from error
+
+    def missing_rights(self, wanted: Iterable[str], node: Node) -> set[str]:
+        """Those of the commands that the user has no right to. None where the server does not tell, as before 7.0.
+
+        A command without a key is asked about with that of a queue. Nothing stands in ``ACL LOG`` of such a question.
+        """
+        try:
+            info = next(info for each, info in self.infos if each.name == node.name)
+            if version_of(info) < TELLS_RIGHTS:
+                return set()
+            request = calls.missing_rights([self.a_key()], list(dict.fromkeys(wanted)))
+            # In a Cluster the key's node answers for all.
+            missing: list[str] = self.connections.run(request, node=None if self.connections.is_cluster else node.pool)
+            return set(missing)
+        except (CannotRun, RedissonDQError):
+            return set()
+
+    def a_key(self) -> str:
+        """The ready list of a queue, which the user has rights to if to any. Raises CannotRun."""
+        if self._wanted:
+            return QueueKeys.of(map_name(self._wanted[0], self._options.name_mapper)).ready
+        return QueueKeys.of(min(self.scanned.names, default="redisson_dq:none")).ready
 
     def _once(self, name: str, ask: Callable[[], T]) -> T:
         """Asks at the first call. A fact that could not be had is not asked for again."""

@@ -29,7 +29,7 @@ def documented_commands() -> set[str]:
     """The commands in the table of docs/internals.md."""
     section = _PAGE.read_text("utf-8").split("## What is sent")[1]
     rows = [line for line in section.splitlines() if line.startswith("|")]
-    return {name.lower() for row in rows for name in re.findall(r"`([A-Z]+(?: [A-Z]+)?)`", row)}
+    return {name.lower() for row in rows for name in re.findall(r"`([A-Z_]+(?: [A-Z]+)?)`", row)}
 
 
 def grants() -> list[str]:
