@@ -275,7 +275,7 @@ def test_properties_hold_what_java_reads_of_them(codec: Codec) -> None:
 
 
 def test_a_bit_set_that_jackson_wrote_has_no_bits() -> None:
-    data = b'["java.util.ArrayList",[["java.util.BitSet",{"empty":%b}]]]'
+    data = b'["java.util.ArrayList",[{"@class":"java.util.BitSet","empty":%b}]]'
     assert JsonJacksonCodec().decode(data % b"true") == [java.BitSet()]
     with pytest.raises(DecodeError, match=r"a java\.util\.BitSet, of whose bits Jackson writes nothing \(offset"):
         JsonJacksonCodec().decode(data % b"false")
