@@ -39,7 +39,7 @@ def check_tls(settings: Mapping[str, Any]) -> None:
             raise ValueError(f"{option}={shown} cannot be used{_MORE.get(option, '')}: {error}") from None
 
 
-# How redis-py uses what an option names.
+# The check of each option that names a file or a setting of TLS.
 _USES: dict[str, Callable[[ssl.SSLContext, dict[str, Any]], None]] = {
     # Without a password, OpenSSL would ask for it at the terminal.
     "ssl_certfile": lambda context, given: context.load_cert_chain(

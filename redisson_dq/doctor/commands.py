@@ -100,7 +100,7 @@ class _Rights:
 
 
 def _rights(sight: Sight, node: Node) -> _Rights:
-    """What the server tells of the rights beforehand."""
+    """The answer of the server about rights, before a command is sent."""
     # Without words behind it a command is asked about with a queue's key.
     of_keys = ("BLPOP", "BLMOVE", "LPOP")
     asked = {needed: (needed.name if needed.name in of_keys else needed.asked, needed.asked) for needed in _NEEDED}
