@@ -556,9 +556,9 @@ MUTATIONS = [
     ),
     Mutation(
         "security: a name leads to another queue's keys",
-        "redisson_dq/web/dashboard.py",
-        "if self._is_plain and not is_plain(",
-        "if False and not is_plain(",
+        "redisson_dq/wire/names.py",
+        "while (owner := _owner_of(raws[-1])) is not None:",
+        "while False and (owner := _owner_of(raws[-1])) is not None:",
         "tests/security/test_names_that_share_keys.py::test_no_other_name_leads_past_the_rights",
     ),
     Mutation(
@@ -697,8 +697,8 @@ MUTATIONS = [
     Mutation(
         "security: a crafted export is Python's error",
         "redisson_dq/migrating/file.py",
-        '                raise FileError(f"{path}: line {number} cannot be read: {error}") from error',
-        "                raise",
+        'raise FileError(f"a line of it cannot be read: {error!r}") from error',
+        "raise",
         "tests/security/test_files_of_others.py::test_crafted_files_are_errors_of_ours",
     ),
     Mutation(
@@ -732,8 +732,8 @@ MUTATIONS = [
     Mutation(
         "security: a certificate is not checked",
         "redisson_dq/_redis/urls.py",
-        '({"ssl": True} if protocol',
-        '({"ssl": True, "ssl_cert_reqs": "none"} if protocol',
+        "client = of.redis.from_url(url, **options)",
+        'client = of.redis.from_url(url, **options, ssl_cert_reqs="none", ssl_check_hostname=False)',
         "tests/security/test_tls.py::test_a_server_that_is_not_the_right_one_is_not_talked_to",
     ),
     Mutation(
