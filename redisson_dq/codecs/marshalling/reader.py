@@ -11,9 +11,10 @@ import struct
 from collections.abc import Callable
 from typing import Any, Final
 
-from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Malformed, shorten
+from redisson_dq.codecs.faults import Malformed, shorten
 from redisson_dq.codecs.marshalling import ids
 from redisson_dq.codecs.marshalling.utf import as_java_writes_utf
+from redisson_dq.codecs.serialization.contents import ContentReader
 from redisson_dq.codecs.serialization.descriptors import array_descriptor, jdk_descriptor
 from redisson_dq.codecs.serialization.handler import int_bytes, put
 from redisson_dq.codecs.serialization.stream import (
@@ -47,30 +48,25 @@ _UNFINISHED: Final = -1  # the flags of a class that is being read
 _BLOCKS = {ids.BLOCK_SMALL: 1, ids.BLOCK_MEDIUM: 2, ids.BLOCK_LARGE: 4}
 
 
-class RiverReader:
-    """One value: its bytes, the position in them, and the objects and classes that can be referred to.
+class RiverReader(ContentReader):
+    """One value: its bytes, the position in them, and the objects and classes that can be referred to."""
 
-    ``other`` says why the objects are not written to the same bytes, if that is so.
-    """
-
-    __slots__ = ("alike", "classes", "data", "depth", "instances", "orders", "other", "pos", "texts", "version")
+    __slots__ = ("alike", "classes", "instances", "orders", "version")
 
     def __init__(self, data: bytes) -> None:
         """Raises Malformed for another version of the protocol."""
-        self.data = data
+        super().__init__(data, 1)
         self.version = data[0]
         if self.version not in ids.VERSIONS:
             raise Malformed(f"version {self.version} of the river protocol; 2 to 4 can be read", 0)
-        self.pos = 1
-        self.depth = 0
         self.instances: list[Content] = []
         self.classes: list[ClassDesc] = []
-        self.texts: set[str] = set()
         # By id and bytes: boxed numbers, and the empty collections of java.util.Collections.
         self.alike: dict[tuple[int, bytes | None], Instance] = {}
         # By class: its fields in the order of the bytes.
         self.orders: dict[ClassDesc, tuple[FieldDesc, ...]] = {}
-        self.other = "" if self.version == ids.VERSION else f"it has version {self.version} of the river protocol"
+        if self.version != ids.VERSION:
+            self.other = f"it has version {self.version} of the river protocol"
 
     def object(self) -> Content:
         """``Unmarshaller.readObject``"""
@@ -80,9 +76,7 @@ class RiverReader:
         rule = _RULES.get(code)
         if rule is None:
             raise Malformed(f"no object begins with {code:#04x}", start)
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise Malformed(TOO_DEEP, start)
+        self._enter(start)
         found = rule(self, code)
         self.depth -= 1
         return found
@@ -377,19 +371,6 @@ class RiverReader:
     def _long(self) -> int:
         (found,) = _LONG.unpack(self._next_bytes(8))
         return int(found)
-
-    def _next_bytes(self, size: int) -> bytes:
-        begin = self.pos
-        end = begin + size
-        if end > len(self.data):
-            raise IndexError
-        self.pos = end
-        return self.data[begin:end]
-
-    def _enter(self, start: int) -> None:
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise Malformed(TOO_DEEP, start)
 
 
 def _array_name(component: str) -> str:

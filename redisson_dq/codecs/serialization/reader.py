@@ -11,8 +11,9 @@ import struct
 from collections.abc import Callable
 from typing import Any, Final
 
-from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Malformed, shorten
+from redisson_dq.codecs.faults import MAX_DEPTH, Malformed, shorten
 from redisson_dq.codecs.serialization import stream
+from redisson_dq.codecs.serialization.contents import ContentReader
 from redisson_dq.codecs.serialization.stream import (
     ArrayInstance,
     ClassDesc,
@@ -41,28 +42,22 @@ _BEGIN_OR_END_BLOCK = frozenset(
 _TEXT_CODES = frozenset((stream.REFERENCE, stream.STRING, stream.LONG_STRING))
 
 
-class StreamReader:
+class StreamReader(ContentReader):
     """One stream: its bytes, the position in them, and the contents that have handles.
 
-    ``pos`` is where the next content begins. Java's streams may hold several objects one after another, the
-    later ones with references to the former. ``depth`` is how deep it is nested. ``other`` says why the
-    objects are not written to the same bytes, if that is so.
+    Java's streams may hold several objects one after another, the later ones with references to the former.
     """
 
-    __slots__ = ("constants", "data", "depth", "handles", "other", "pos", "texts")
+    __slots__ = ("constants", "handles")
 
     def __init__(self, data: bytes, pos: int = 0) -> None:
         """Reads the stream's header. Raises Malformed if it is another one."""
         if data[pos : pos + 4] != stream.HEADER:
             raise Malformed("the bytes do not begin as a Java serialization stream does: AC ED 00 05", pos)
-        self.data = data
-        self.pos = pos + 4
-        self.depth = 0
+        super().__init__(data, pos + 4)
         self.handles: list[Content] = []
-        self.texts: set[str] = set()
         # Of the names of enum constants, which are texts with a handle of their own: the last handle.
         self.constants: dict[str, int] = {}
-        self.other = ""
 
     def object(self) -> Content:
         """``object``, as ObjectInputStream.readObject reads it."""
@@ -355,19 +350,6 @@ class StreamReader:
         if self.data[start] != stream.REFERENCE:
             self.handles[-1] = text
         return text
-
-    def _next_bytes(self, size: int) -> bytes:
-        begin = self.pos
-        end = begin + size
-        if end > len(self.data):
-            raise IndexError
-        self.pos = end
-        return self.data[begin:end]
-
-    def _enter(self, start: int) -> None:
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise Malformed(TOO_DEEP, start)
 
 
 def _not_block(content: Content, end: int) -> Content:

@@ -1,0 +1,36 @@
+"""What the readers of Java's streams share: the bytes, the position in them, and how deep a content is nested."""
+
+from __future__ import annotations
+
+from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Malformed
+
+__all__ = ["ContentReader"]
+
+
+class ContentReader:
+    """``pos`` is where the next content begins. ``depth`` is how deep it is nested.
+
+    ``other`` says why the objects are not written to the same bytes, if that is so.
+    """
+
+    __slots__ = ("data", "depth", "other", "pos", "texts")
+
+    def __init__(self, data: bytes, pos: int) -> None:
+        self.data = data
+        self.pos = pos
+        self.depth = 0
+        self.texts: set[str] = set()
+        self.other = ""
+
+    def _next_bytes(self, size: int) -> bytes:
+        begin = self.pos
+        end = begin + size
+        if end > len(self.data):
+            raise IndexError
+        self.pos = end
+        return self.data[begin:end]
+
+    def _enter(self, start: int) -> None:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise Malformed(TOO_DEEP, start)
