@@ -159,6 +159,14 @@ local function call_next_of_key(prefix, now_ms, left)
   end
 end
 
+-- Takes out the value that waits for a slot of a limit by the last of these turns, and drops them all.
+local function call_for_limit(limit, turns, d, id, member, now_ms)
+  check_other_queue()
+  drop_turns(turns)
+  redis.call('ZADD', keys.lines, 0, 'c' .. limit .. id)
+  return call(d, id, member, now_ms)
+end
+
 -- Takes out the next value that waits for a slot of a limit, as call does, or gives nil. A turn is dropped when its value
 -- is ready again by its due time: it takes a slot, or gets another turn.
 local function next_of_limit(limit, now_ms)
@@ -169,10 +177,7 @@ local function next_of_limit(limit, now_ms)
       gone[i] = turn
       local state, d, id, member = state_of(turn, now_ms)
       if state == 'waits' then
-        check_other_queue()
-        drop_turns(gone)
-        redis.call('ZADD', keys.lines, 0, 'c' .. limit .. id)
-        return call(d, id, member, now_ms)
+        return call_for_limit(limit, gone, d, id, member, now_ms)
       end
       -- To find out that a value is ready takes more looks than to find out that it is gone.
       looks = looks - (state and 20 or 1)
@@ -190,10 +195,7 @@ local function next_of_limit(limit, now_ms)
   if last then
     local state, d, id, member = state_of(last, now_ms)
     if state == 'waits' then
-      check_other_queue()
-      drop_turn(last)
-      redis.call('ZADD', keys.lines, 0, 'c' .. limit .. id)
-      return call(d, id, member, now_ms)
+      return call_for_limit(limit, {last}, d, id, member, now_ms)
     end
   end
   return nil
