@@ -161,7 +161,7 @@ def is_redirection(error: BaseException) -> bool:
 
 
 def was_closed(error: BaseException) -> bool:
-    """Whether the server, or what stands before it, has closed the connection."""
+    """Whether the server, or a proxy before it, has closed the connection."""
     return re.search(r"(?i)closed by server|reset by peer|connection lost", without_settings(error)) is not None
 
 

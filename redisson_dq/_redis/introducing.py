@@ -124,7 +124,7 @@ def _says_nothing_of_a_driver(settings: Mapping[str, Any]) -> bool:
 
 
 def introduce(connection: Any, connect: Callable[[], None]) -> None:
-    """Tells the server who a new connection is. One round trip. A refusal is no error. Raises redis-py's errors.
+    """Sends the name and library of a new connection. One round trip. A refusal is no error. Raises redis-py's errors.
 
     Where the connection ends at that, ``connect`` makes it again, once, and it goes on without a name.
     """
@@ -166,7 +166,7 @@ def _answers(connection: Any, connect: Callable[[], None]) -> bool:
 
 
 async def async_introduce(connection: Any, connect: Callable[[], Awaitable[None]]) -> None:
-    """Tells the server who a new connection is. One round trip. A refusal is no error. Raises redis-py's errors.
+    """Sends the name and library of a new connection. One round trip. A refusal is no error. Raises redis-py's errors.
 
     Where the connection ends at that, ``connect`` makes it again, once, and it goes on without a name.
     """

@@ -167,7 +167,7 @@ def async_hang_up(connection: Any) -> None:
 
 
 def sends_no_more(connection: Any) -> None:
-    """Tells the server that no more commands come, while another thread reads a reply. The server then closes.
+    """Shuts the sending side down, while another thread reads a reply. The server then closes.
 
     A reply that is on its way still comes.
     """
@@ -178,7 +178,7 @@ def sends_no_more(connection: Any) -> None:
 
 
 def async_sends_no_more(connection: Any) -> None:
-    """Tells the server that no more commands come, while another task reads a reply. The server then closes.
+    """Shuts the sending side down, while another task reads a reply. The server then closes.
 
     A reply that is on its way still comes.
     """

@@ -173,7 +173,7 @@ def _untaken(sight: Sight) -> Iterator[Looked]:
 
 
 def _owner_of_untaken(sight: Sight, queue: Looked) -> str:
-    """The check that values belong to which nobody takes. It asks who receives, not whether something is in flight."""
+    """The check that reports values that nobody takes. It goes by the receivers, not by values in flight."""
     if _stalled(queue):
         return "worker"
     if _has_living_holders(sight, queue):

@@ -73,7 +73,7 @@ _lines: dict[type[Happening], _LogLine] = {}
 
 
 def line(level: int, logger: str = _MAIN) -> Callable[[_Words], _Words]:
-    """Gives a kind of happening its line. The function makes the words, and its annotation names the kind.
+    """Registers a function that writes the log line of a kind of event. Its annotation names the kind.
 
     ``level`` is the highest that a line of this kind may have: where it is off, no words are made.
     """

@@ -29,13 +29,13 @@ logger = Log()
 
 #: How often it looks. A handling that takes shorter is never noticed.
 EVERY = 5.0
-#: Redis is asked, and others are told, of handlings without a change for so many seconds.
+#: After this many seconds without a change, a worker looks at its handlings and tells other workers about them.
 LONG = 60.0
-# An event loop that stands still for so many seconds is reported.
+# An event loop that is blocked for this many seconds is reported.
 _STILL = 15.0
 # So many queues are asked about in one look, and so much of a stack is noted in Redis.
 _MOST_ASKED, _MOST_STACK = 32, 2000
-# A value that was parked within so many seconds waits for the handler that parked it.
+# A value that was parked less than this many seconds ago waits for the handler that parked it.
 _PARKED = 15.0
 # How long the end waits for an answer that is under way.
 _LAST_ANSWER = 2.0

@@ -30,7 +30,7 @@ _FIRST_PAUSE = 0.05
 # The name under which it reports an outage.
 _PART = "subscription"
 _LONGEST_PAUSE = 2.0
-# When so many connections in a row were closed at the SUBSCRIBE, the other end does not know the command.
+# After this many connections in a row that were closed at SUBSCRIBE, the server is taken not to know the command.
 _CLOSED_AT_ONCE = 3
 # The longest pause between connections that such a server closes.
 _PAUSE_WHEN_REFUSED = 30.0

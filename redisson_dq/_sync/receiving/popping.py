@@ -80,7 +80,7 @@ class Popping:
             self.dedicated = None
 
     def retire_if_over(self) -> None:
-        """Gives the connection up where it leads to a server that is the wrong one now. Under the mutex."""
+        """Closes the connection if it leads to the wrong server by now. The caller holds the mutex."""
         if self.dedicated is not None and self.dedicated.is_over:
             self.retire()
 

@@ -403,7 +403,7 @@ class Assigner:
         self._decide(lambda: self._roster.due(now))
 
 
-# A value that has died so often is tried alone, for so many seconds. Until then it comes again after such a time.
+# After this many crashes a value is tried alone, for this many seconds. Before that, it comes again after a pause.
 _CRASHES, _DANGEROUS, _APART = 2, 30.0, 0.3
 
 

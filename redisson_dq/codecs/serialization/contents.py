@@ -1,4 +1,4 @@
-"""What the readers of Java's streams share: the bytes, the position in them, and how deep a content is nested."""
+"""The common part of the readers of Java's streams: the bytes, the position in them, and the depth of the content."""
 
 from __future__ import annotations
 
