@@ -1,5 +1,5 @@
-"""Writes the sections of the pages that are made from the code: diagrams of decision tables, headers of
-scripts, the table of metrics, the usage of commands, the fields of their JSON.
+"""Writes the sections of the pages that are made from the code: the decision table of the engine, the
+table of scripts, the table of metrics, the commands with their options, the fields of their JSON.
 
     python docs/make_diagram.py            rewrites the sections
     python docs/make_diagram.py --check    changes nothing, fails when one is not up to date
@@ -14,7 +14,8 @@ import enum
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,8 +29,6 @@ from redisson_dq.cli._main import COMMANDS, PROGRAM, program  # noqa: E402 - fro
 from redisson_dq.prometheus import metrics  # noqa: E402 - from this tree, installed or not
 from redisson_dq.scheduling import engine  # noqa: E402
 from redisson_dq.scripts import script  # noqa: E402
-from redisson_dq.waiting import pop_table, rounds_table, watch_table  # noqa: E402
-from redisson_dq.working import fetch_table, handling_table, post_table, queue_wait_table  # noqa: E402
 
 #: (state, trigger) -> the next state, the actions, and perhaps more.
 Table = Mapping[tuple[Any, Any], tuple[Any, ...]]
@@ -44,79 +43,72 @@ def outcomes(table: Table, state: enum.Enum) -> dict[tuple[Any, ...], list[enum.
     return found
 
 
-def picture(table: Table) -> str:
-    """The diagram alone."""
-    return decisions(table).partition("\n\n")[0]
-
-
 def decisions(table: Table) -> str:
-    """The diagram, the states and the whole table."""
-    states: list[enum.Enum] = list(type(next(iter(table))[0]))
-    every_trigger = len(type(next(iter(table))[1]))
-    diagram = ["stateDiagram-v2", f"    [*] --> {states[0].name}"]
-    meanings = ["| state | meaning |", "|---|---|"]
+    """The whole table. Triggers that change nothing are left out."""
     rows = ["| state | trigger | next state | action |", "|---|---|---|---|"]
-    for state in states:
-        meanings.append(f"| `{state.name}` | {state.value} |")
+    for state in type(next(iter(table))[0]):
         for (target, to_do, *_), triggers in outcomes(table, state).items():
-            actions = ", ".join(do.value for do in to_do)
-            named = ["anything"] if len(triggers) == every_trigger else [trigger.value for trigger in triggers]
-            row = (f"`{state.name}`", "; ".join(named), f"`{target.name}`", actions or "none")
-            rows.append(f"| {' | '.join(row)} |")
             if target is not state or to_do:
-                # A label holds no colon: Mermaid's grammar ends it there.
-                label = "<br/>".join(name.replace(": ", ", ") for name in named)
-                label = f"{label}{f' / {actions}' if actions else ''}".replace("`", "")
-                diagram.append(f"    {state.name} --> {target.name} : {label}")
-        if list(outcomes(table, state)) == [(state, ())]:
-            diagram.append(f"    {state.name} --> [*]")
-    return "\n\n".join(("\n".join(("```mermaid", *diagram, "```")), "\n".join(meanings), "\n".join(rows)))
-
-
-def beside(table: Mapping[tuple[Any, Any], Any]) -> str:
-    """A smaller table, whose rows lead to a state alone."""
-    kind = type(next(iter(table))[0])
-    meanings = ["| state | meaning |", "|---|---|", *(f"| `{state.name}` | {state.value} |" for state in kind)]
-    rows = ["| state | event | next state |", "|---|---|---|"]
-    for state in kind:
-        events: dict[enum.Enum, list[str]] = {}
-        for (before, event), after in table.items():
-            if before is state and after is not state:
-                events.setdefault(after, []).append(event.value)
-        rows += [f"| `{state.name}` | {'; '.join(names)} | `{after.name}` |" for after, names in events.items()]
-    return "\n\n".join(("\n".join(meanings), "\n".join(rows)))
-
-
-def scripts_index() -> str:
-    """The first sentence of each script's header."""
-    does = {name: script.load(name).summary.partition(". ")[0].removesuffix(".") for name in script.names()}
-    rows = (f"| [`{name}`](#{name}lua) | {_cell(text)} |" for name, text in does.items())
-    return "\n".join(("| script | does |", "|---|---|", *rows))
+                actions = ", ".join(do.value for do in to_do)
+                named = "; ".join(trigger.value for trigger in triggers)
+                rows.append(f"| {state.name} | {named} | {target.name} | {actions} |")
+    return "\n".join(rows)
 
 
 def scripts() -> str:
-    """One table for each script, from its header."""
-    return "\n\n".join(scripts_section(name) for name in script.names())
+    """One row for each script: the first sentence of its header, Redisson's method and the cost."""
+    rows = []
+    for name in script.names():
+        loaded = script.load(name)
+        does = loaded.summary.partition(". ")[0].removesuffix(".")
+        answers = re.sub(r"^(?:nothing|none)\b.*", "", loaded.header["Answers to"])
+        rows.append(f"| `{name}` | {_cell(does)} | {_cell(answers)} | {_cell(loaded.header['COST'])} |")
+    return "\n".join(("| script | does | Redisson's method | cost |", "|---|---|---|---|", *rows))
 
 
-def scripts_section(name: str) -> str:
-    loaded = script.load(name)
-    rows = (f"| {field} | {_cell(text)} |" for field, text in loaded.header.items())
-    return "\n".join((f"### `{name}.lua`", "", loaded.summary, "", "| | |", "|---|---|", *rows))
-
-
-def usage(name: str) -> str:
-    """The help of a command, and of the commands below it."""
-    helps = []
-    pending = [(f"{PROGRAM} {name}", program.get_command(click.Context(program), name))]
-    while pending:
-        path, command = pending.pop(0)
+def commands() -> Iterator[tuple[str, click.Command]]:
+    """Each command by its name, those of a group behind its name."""
+    for name in COMMANDS:
+        command = program.get_command(click.Context(program), name)
         assert command is not None
-        ctx = click.Context(command, info_name=path, terminal_width=100, **program.context_settings)
-        helps.append(command.get_help(ctx))
         if isinstance(command, click.Group):
-            pending += [(f"{path} {each}", command.get_command(ctx, each)) for each in command.list_commands(ctx)]
-    return "\n\n".join(f"```text\n{each}\n```" for each in helps)
+            yield from ((f"{name} {each}", command.commands[each]) for each in command.commands)
+        else:
+            yield name, command
+
+
+def options_of(command: click.Command) -> list[tuple[str, str]]:
+    """Each option with its metavar, and its help."""
+    ctx = click.Context(command, info_name="", **program.context_settings)
+    found = [param.get_help_record(ctx) for param in command.get_params(ctx) if isinstance(param, click.Option)]
+    return [(name.replace("  ", " "), " ".join(text.split()).rstrip(".")) for name, text in filter(None, found)]
+
+
+#: An option that as many commands have, with one text, is listed once.
+SHARED_BY = 4
+
+
+def shared_options() -> list[tuple[str, str]]:
+    counted = Counter(option for _, command in commands() for option in options_of(command))
+    return [option for option, number in counted.items() if number >= SHARED_BY]
+
+
+def shared_options_table() -> str:
+    rows = (f"| `{name}` | {_cell(text)} |" for name, text in shared_options())
+    return "\n".join(("| option | |", "|---|---|", *rows))
+
+
+def commands_table() -> str:
+    """A row for each command: its arguments, the first sentence of its help, and its own options."""
+    shared = set(shared_options())
+    rows = []
+    for name, command in commands():
+        ctx = click.Context(command, info_name="", **program.context_settings)
+        arguments = " ".join(word for word in command.collect_usage_pieces(ctx) if word != "[OPTIONS]")
+        does = " ".join((command.help or "").split()).partition(". ")[0].rstrip(".")
+        own = [f"`{option}`: {text}" for option, text in options_of(command) if (option, text) not in shared]
+        rows.append(f"| `{' '.join((name, arguments)).strip()}` | {_cell(does)} | {_cell('; '.join(own))} |")
+    return "\n".join(("| command | does | its own options |", "|---|---|---|", *rows))
 
 
 def schemas() -> str:
@@ -141,30 +133,11 @@ def _cell(text: str) -> str:
 
 #: Page -> its sections.
 SECTIONS: dict[str, dict[str, Callable[[], str]]] = {
-    "docs/how-it-works.md": {
-        "picture of the engine": partial(picture, engine.TRANSITIONS),
-        "picture of a handling": partial(picture, handling_table.TRANSITIONS),
-    },
-    "docs/internals.md": {
-        "engine": partial(decisions, engine.TRANSITIONS),
-        "pop": partial(decisions, pop_table.TRANSITIONS),
-        "pumpers": partial(beside, pop_table.PUMPERS),
-        "contacts": partial(beside, pop_table.CONTACTS),
-        "watch": partial(decisions, watch_table.TRANSITIONS),
-        "watches": partial(beside, watch_table.WATCHES),
-        "rounds": partial(decisions, rounds_table.TRANSITIONS),
-        "handling": partial(decisions, handling_table.TRANSITIONS),
-        "posts": partial(decisions, post_table.TRANSITIONS),
-        "fetching": partial(decisions, fetch_table.TRANSITIONS),
-        "counts": partial(beside, fetch_table.COUNTS),
-        "standings": partial(beside, fetch_table.STANDINGS),
-        "queue-wait": partial(decisions, queue_wait_table.TRANSITIONS),
-    },
-    # A command has its section where it is described: in this page, unless it has a page of its own.
-    "docs/command-line.md": {f"usage of {name}": partial(usage, name) for name in COMMANDS},
+    "docs/moving.md": {"engine": partial(decisions, engine.TRANSITIONS)},
+    "docs/commands.md": {"commands": commands_table, "shared options": shared_options_table},
     "docs/json.md": {"schemas": schemas},
     "docs/metrics.md": {"metrics": metrics.as_table},
-    "docs/scripts.md": {"index": scripts_index, "scripts": scripts},
+    "docs/scripts.md": {"scripts": scripts},
 }
 
 

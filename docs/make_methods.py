@@ -108,9 +108,9 @@ All methods of Redisson {version}'s queues, what answers to them here, what that
 
 {contents}
 
-Each section lists inherited methods too. Overloads with a limit, an index or a timeout are arguments of one method.
-Redisson's twins whose names end with `Async` are not listed: they are the same methods of `redisson_dq.aio`, with
-`await`. Arguments and errors: [api.md](api.md); the guide: [queues.md](queues.md).
+A method that several interfaces have, with one cost and one promise, is in the first section only. Overloads with
+a limit, an index or a timeout are arguments of one method. The twins that end with `Async` are not listed: they are the
+methods of `redisson_dq.aio`. Arguments and errors: [api.md](api.md). The guide: [queues.md](queues.md).
 """
 
 DIFFERENCES = """\
@@ -242,8 +242,9 @@ def _signatures(own: Ours) -> set[str]:
 
 
 def page(java: list[JavaMethod], ours: Mapping[str, list[Ours]]) -> str:
+    shown: set[tuple[str, str, str, str]] = set()
     sections = [
-        _section(interface, [m for m in java if m.interface == interface], ours[interface]) for interface in ours
+        _section(interface, [m for m in java if m.interface == interface], ours[interface], shown) for interface in ours
     ]
     rest = (DIFFERENCES, *sections, _ours_alone(ours))
     headings = [section.splitlines()[0].removeprefix("## ") for section in rest]
@@ -251,21 +252,26 @@ def page(java: list[JavaMethod], ours: Mapping[str, list[Ours]]) -> str:
     return "\n".join((HEAD.format(version=NEWEST, contents="\n".join(links)), *rest))
 
 
-def _section(interface: str, java: list[JavaMethod], ours: list[Ours]) -> str:
-    """One row for each method of ours; the overloads that it answers to share it."""
+def _section(interface: str, java: list[JavaMethod], ours: list[Ours], shown: set[tuple[str, str, str, str]]) -> str:
+    """One row for each method of ours; the overloads that it answers to share it. Adds to ``shown`` what it lists."""
     rows = []
     for own in ours:
-        names = sorted({method.signature for method in java} & _signatures(own))
+        told = {signed: (signed, own.name, own.cost, own.guarantee) for signed in {m.signature for m in java}}
+        names = [signed for signed in sorted(_signatures(own)) if signed in told and told[signed] not in shown]
+        shown.update(told[signed] for signed in names)
         if names:
             rows.append((_code(names), f"`{own.name}`", own.cost, own.guarantee))
     left_out: dict[str, list[str]] = {}
     for method in sorted(java):
         for pattern, reason in LEFT_OUT.items():
-            if pattern in method.patterns:
+            if pattern in method.patterns and (method.signature, "", "", reason) not in shown:
+                shown.add((method.signature, "", "", reason))
                 left_out.setdefault(reason, []).append(method.signature)
     heading = f"## {interface}, here {ANSWERED_BY[interface]}"
-    left = (f"- {_code(names)}: {reason}." for reason, names in left_out.items())
-    return "\n".join((heading, "", _table("Redisson", sorted(rows)), "", "Left out:", "", *left, ""))
+    left = [f"- {_code(names)}: {reason}." for reason, names in left_out.items()]
+    return "\n".join(
+        (heading, "", _table("Redisson", sorted(rows)), "", *(["Left out:", "", *left, ""] if left else []))
+    )
 
 
 def _ours_alone(ours: Mapping[str, list[Ours]]) -> str:

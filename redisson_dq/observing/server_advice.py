@@ -81,6 +81,6 @@ def advice_of_rights(server: str, queue: str, missing: Sequence[str]) -> Iterato
             check="rights",
             server=server,
             found=f"queue {queue!r}: the user may not run {', '.join(missing)}",
-            advice='ACL SETUSER gives rights to commands, keys and channels; docs/internals.md, "What is sent"',
+            advice="ACL SETUSER gives rights to commands, keys and channels; docs/rights.md",
             needs_a_hand=True,
         )

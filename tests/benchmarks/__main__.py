@@ -187,13 +187,13 @@ def _parser() -> argparse.ArgumentParser:
     peers.add_options(parser)
     parser.add_argument("--server", help="the server program, a path or a name (default: redis-server on PATH first)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure to FILE")
-    parser.add_argument("--write", action="store_true", help="put the figures and charts into docs/benchmarks.md")
+    parser.add_argument("--write", action="store_true", help="put figures and charts into tests/benchmarks/figures.md")
     parser.add_argument("--resume", action="store_true", help="measure only what an earlier run has not kept")
     parser.add_argument(
         "--kept", type=Path, default=_KEPT, metavar="DIR", help="where figures are kept as they are found (%(default)s)"
     )
     parser.add_argument("--against", metavar="DIR", help="another checkout, for --only many: both in turns")
-    parser.add_argument("--markdown", action="store_true", help="print the section of docs/benchmarks.md")
+    parser.add_argument("--markdown", action="store_true", help="print the section of tests/benchmarks/figures.md")
     parser.add_argument("--check-goals", action="store_true", help="print each goal with met or missed")
     return parser
 

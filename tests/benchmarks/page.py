@@ -1,4 +1,4 @@
-"""The sections of docs/benchmarks.md that hold figures: each part has one, and a run replaces those of its parts."""
+"""The sections of figures.md beside this module: each part has one, and a run replaces those of its parts."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import Any
 from tests.benchmarks.machine import Machine
 from tests.benchmarks.tables import Table
 
-__all__ = ["PAGE", "draw", "replaced", "section"]
+__all__ = ["CHARTS", "PAGE", "draw", "replaced", "section"]
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "benchmarks.md"
+PAGE = Path(__file__).resolve().parent / "figures.md"
+CHARTS = Path(__file__).resolve().parents[2] / "docs" / "benchmarks"
 
 
 def section(command: str, machine: Machine, tables: Iterable[Table]) -> str:
@@ -32,10 +33,10 @@ def replaced(text: str, name: str, figures: str) -> str:
 
 
 def draw(figures: Mapping[str, Any]) -> str:
-    """Draws the charts of these figures beside the page. Gives what is to be said of it."""
+    """Draws the charts of these figures for docs/benchmarks.md. Gives what is to be said of it."""
     try:
         from tests.benchmarks import charts
     except ModuleNotFoundError as error:
         return f"no charts: {error.name} is not installed (dependency group benchmarks)"
-    drawn = charts.draw(figures, PAGE.parent / "benchmarks")
+    drawn = charts.draw(figures, CHARTS)
     return f"drew {', '.join(path.name for path in drawn)}" if drawn else "no charts of these parts"

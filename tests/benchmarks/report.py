@@ -272,7 +272,7 @@ def show(results: Results, *, with_goals: bool) -> None:
 
 
 def markdown(results: Results, *, with_goals: bool) -> str:
-    """The section of docs/benchmarks.md that holds figures."""
+    """The section of figures.md that holds figures."""
     parts = [f"{line}.\n" for line in results.machine.lines()]
     parts += [f"{_LEGEND}\n", *(table.markdown() for table in _all(results, with_goals))]
     return "\n".join(parts)

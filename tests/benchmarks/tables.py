@@ -52,7 +52,7 @@ class Table:
     note: str = ""
     #: The one of charts.py that shows the same.
     chart: str = ""
-    #: The rows that docs/benchmarks.md shows, where these are not all.
+    #: The rows that figures.md shows, where these are not all.
     brief: Sequence[tuple[str, ...]] | None = None
 
     def markdown(self, *, brief: bool = False) -> str:

@@ -53,18 +53,15 @@ LOOKING = (
 )
 STATES = ("waiting", "ready", "in-flight", "dead", "quarantined", "undecodable", "expired", "recurring")
 
-#: By their names: the commands of the sessions of docs/command-line.md that this file plays, in their order.
+#: By their names: the commands of the sessions of docs/looking.md that this file plays, in their order.
 SESSION_LINES = {
     "queues": ["queues"],
-    "stats": ["stats orders"],
-    "watch": ["watch orders --count 1"],
     "list": ["list orders", "list orders --filter 'total > 10 and due < 90m'", "list bills --state ready"],
-    "show": ["show orders order-1", "show parcels parcel-1"],
-    "peek": ["peek bills --count 2"],
+    "show": ["show orders order-1"],
     "offer": ["offer orders '{\"id\": 45}' --delay 5m --id order-4"],
     "take": ["take bills", "take bills --count 5 --json"],
 }
-PAGE = Path(__file__).parents[2] / "docs" / "command-line.md"
+PAGE = Path(__file__).parents[2] / "docs" / "looking.md"
 
 Run = Callable[..., tuple[int, str, str]]
 

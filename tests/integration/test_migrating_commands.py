@@ -1,4 +1,4 @@
-"""The sessions of docs/command-line.md about export, import and migrate, and what the commands refuse."""
+"""The sessions of docs/migrating.md about export, import and migrate, and what the commands refuse."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from redisson_dq.codecs import Kryo5Codec
 from redisson_dq.migrating import ToFile
 from tests.conftest import eventually
 
-PAGE = Path(__file__).parents[2] / "docs" / "command-line.md"
+PAGE = Path(__file__).parents[2] / "docs" / "migrating.md"
 SESSIONS = dict(
     re.findall(r"<!-- session: (export|import|migrate) -->\n\n```console\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
 )

@@ -1,4 +1,4 @@
-"""docs/deploy.md, docs/migrating.md and docs/how-to/kubernetes.md: their programs run, and their files are accepted."""
+"""docs/deploy.md and docs/how-to/kubernetes.md: their programs run, and their files are accepted."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 DEPLOY = (ROOT / "docs" / "deploy.md").read_text("utf-8")
 SIDECAR = (ROOT / "docs" / "sidecar.md").read_text("utf-8")
 KUBERNETES = (ROOT / "docs" / "how-to" / "kubernetes.md").read_text("utf-8")
-MIGRATING = (ROOT / "docs" / "migrating.md").read_text("utf-8")
 DOCUMENTED_URL = "redis://localhost:6379/0"
 
 pytestmark = [
@@ -65,18 +64,6 @@ def shop(place: Path, text: str, url: str, *options: str) -> Iterator[subprocess
         made.wait()
         assert made.stdout is not None
         made.stdout.close()
-
-
-@pytest.mark.parametrize(
-    ("containing", "line"),
-    [("redisson_dq.worker import Reject", "charged A-17 4200 attempt 1\n"), ("aio.worker", "charged A-17 4200\n")],
-)
-def test_the_workers_one_arrives_at(url: str, tmp_path: Path, containing: str, line: str) -> None:
-    with shop(tmp_path, program(MIGRATING, containing), url) as made:
-        code = program(MIGRATING, "charges.offer(").replace(DOCUMENTED_URL, url)
-        exec(compile(code, "migrating.md", "exec"), {"__name__": "__main__"})
-        assert made.stdout is not None
-        assert made.stdout.readline() == line
 
 
 def test_the_check_shows_what_the_page_shows(url: str, tmp_path: Path) -> None:

@@ -19,14 +19,14 @@ from tests.flavours import Flavour
 from tests.integration.calls import CALLS, Call, fill, opened
 from tests.integration.conftest import KEYS
 
-_PAGE = Path(__file__).parents[2] / "docs" / "internals.md"
+_PAGE = Path(__file__).parents[2] / "docs" / "rights.md"
 _NAMES = ("orders", "other")
 # A Redis from 7.2 on knows it, and redis-py sends it without looking at the answer.
 _NEWER = {"client setinfo", "waitaof"}
 
 
 def documented_commands() -> set[str]:
-    """The commands in the table of docs/internals.md."""
+    """The commands in the table of docs/rights.md."""
     section = _PAGE.read_text("utf-8").split("## What is sent")[1]
     rows = [line for line in section.splitlines() if line.startswith("|")]
     return {name.lower() for row in rows for name in re.findall(r"`([A-Z_]+(?: [A-Z]+)?)`", row)}
