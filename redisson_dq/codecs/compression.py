@@ -122,7 +122,7 @@ class _CompressingCodec(Codec[T]):
         why = f"the {self._format} library of its writer compresses otherwise than the one here"
         if not needs_copy(value):
             return compared(value, data, self, f"its bytes stand in another form, or {why}")
-        return value if self._compress(raw) == data else marked(value, why, self)
+        return value if self._compress(raw) == data else marked(value, why)
 
     def typed(self, type: Any) -> Codec[Any]:
         """This codec for values of that type, if its inner codec takes one."""

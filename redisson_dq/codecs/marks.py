@@ -5,14 +5,14 @@ second case the bytes are read and written once more, and compared, when the mar
 room for a mark, so it is compared at once. A queue checks for the mark before it looks for the value by its bytes. A
 copy of the value has no mark.
 
-Some values cannot be marked: a constant of an enum, a bool, and objects without room, such as a message of protobuf. Of
-the last 1,000 of these that had other bytes, the bytes are remembered that Python writes.
+A mark belongs to one object. Some values cannot have one (:func:`has_no_room`): a constant of an enum, a bool, and
+objects without room, such as a message of protobuf. A queue that does not find such a value by its bytes compares it
+with the values that it holds.
 """
 
 from __future__ import annotations
 
 import weakref
-from collections import OrderedDict
 from collections.abc import Callable
 from datetime import date, time, timedelta
 from enum import Enum
@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 from redisson_dq.codecs.base import Codec
 from redisson_dq.errors import EncodeError
 
-__all__ = ["compared", "marked", "needs_copy", "other_bytes"]
+__all__ = ["compared", "has_no_room", "marked", "needs_copy", "other_bytes"]
 
 T = TypeVar("T")
 
@@ -32,8 +32,6 @@ _NONE: dict[str, str] = {}
 _MADE_OF_PARTS = (date, time, timedelta)
 #: How many bytes of both forms a mark shows.
 _SHOWN = 40
-#: How many values without room are remembered.
-_REMEMBERED = 1_000
 
 
 class _Mark(weakref.ref[Any]):
@@ -47,10 +45,8 @@ class _Mark(weakref.ref[Any]):
     codec: Codec[Any] | None
 
 
-#: By id, because an object may have no hash.
+#: By id, because an object may have no hash. A mark ends with its object.
 _marks: dict[int, _Mark] = {}
-#: Of values without room, by the hash of the bytes that Python writes: why they were read from others.
-_remembered: OrderedDict[int, str] = OrderedDict()
 
 
 def _forget(mark: _Mark) -> None:
@@ -58,25 +54,15 @@ def _forget(mark: _Mark) -> None:
     _marks.pop(mark.key, None)
 
 
-def marked(value: T, why: str, codec: Codec[T]) -> T:
-    """The value, with a mark that says why ``codec`` writes it to other bytes. One without room is remembered. O(n)."""
-    kind: Any = type(value)
+def marked(value: T, why: str) -> T:
+    """The value, with a mark that says why it is written to other bytes. One without room stays as it is. O(n)."""
     if value is None:  # no queue holds it
         return value
     if _has_room(value):
         return _with_mark(value, why)
+    kind: Any = type(value)
     with_room = _with_room(kind)
-    if with_room is not None:
-        made: T = with_room(value, why)
-        return made
-    written = _bytes_by(value, codec)
-    if written is not None:
-        key = hash(written)
-        _remembered.pop(key, None)
-        _remembered[key] = why
-        while len(_remembered) > _REMEMBERED:
-            _remembered.popitem(last=False)
-    return value
+    return value if with_room is None else with_room(value, why)
 
 
 def _with_mark(value: T, why: object, data: bytes | None = None, codec: Codec[T] | None = None) -> T:
@@ -123,6 +109,11 @@ def _has_room(value: Any) -> bool:
     return bool(kind.__weakrefoffset__) and not issubclass(kind, Enum)
 
 
+def has_no_room(value: Any) -> bool:
+    """Whether neither the value nor a copy of it can be marked."""
+    return value is not None and not _has_room(value) and not needs_copy(value)
+
+
 def needs_copy(value: Any) -> bool:
     """Whether only a copy of the value can be marked, which is of a subclass."""
     kind: Any = type(value)
@@ -133,15 +124,17 @@ def compared(value: T, data: bytes, codec: Codec[T], why: object) -> T:
     """The value that was read from ``data``, with a mark if other bytes are written of it. O(size) for a plain value.
 
     ``why`` becomes a text when the bytes differ, and no sooner. Otherwise O(1): :func:`other_bytes` compares, unless
-    the value is known to have other bytes. A value that cannot be written has no mark, as whatever looks for it raises
-    EncodeError.
+    the value is known to have other bytes, or has no room. A value that cannot be written has no mark, as whatever
+    looks for it raises EncodeError.
     """
     if _has_room(value):
         mark = _marks.get(id(value))
         is_known = mark is not None and mark() is value and mark.data is None
         return value if is_known else _with_mark(value, why, data, codec)
+    if not needs_copy(value):
+        return value
     found = _difference(value, data, codec, why)
-    return marked(value, found, codec) if found else value
+    return marked(value, found) if found else value
 
 
 def _bytes_by(value: Any, codec: Codec[Any]) -> bytes | None:
@@ -161,11 +154,10 @@ def _difference(value: Any, data: bytes, codec: Codec[Any], why: object) -> str:
     return f"{why}; {data[start:end]!r} was read at byte {start}, {written[start:end]!r} is written"
 
 
-def other_bytes(value: Any, codec: Codec[Any]) -> str:
-    """Why a value was read from other bytes than ``codec`` writes. Empty if the value has no mark.
+def other_bytes(value: Any) -> str:
+    """Why a value was read from other bytes than are written. Empty if the value has no mark.
 
-    Of values without room the last 1,000 are known that were read from other bytes. A value that is written to the
-    same bytes as one of these is taken for it. O(1), and O(size) where that has to be found out.
+    O(1), and O(size) where the bytes have to be compared.
     """
     mark = _marks.get(id(value))
     if mark is not None and mark() is value:
@@ -174,6 +166,4 @@ def other_bytes(value: Any, codec: Codec[Any]) -> str:
         # The value itself may have been changed since it was read.
         return _difference(mark.codec.decode(mark.data), mark.data, mark.codec, mark.why)
     why: str = getattr(value, "__dict__", _NONE).get(_WHY, "")
-    if _remembered and not why and value is not None and not _has_room(value) and not needs_copy(value):
-        return _remembered.get(hash(_bytes_by(value, codec)), "")
     return why

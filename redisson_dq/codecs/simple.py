@@ -129,7 +129,7 @@ class _WholeNumberCodec(Codec[int]):
             raise Malformed("a number of too many digits").as_error(self.name, bytes(data)) from error
         if not self._least <= value <= self._most:
             raise Malformed(f"the number is outside {self._least} to {self._most}").as_error(self.name, bytes(data))
-        return value if b"%d" % value == data else marked(value, f"{data!r} is written as {value}", self)
+        return value if b"%d" % value == data else marked(value, f"{data!r} is written as {value}")
 
 
 class LongCodec(_WholeNumberCodec):

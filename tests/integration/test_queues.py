@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
-from redisson_dq.codecs import JsonJacksonCodec, LongCodec, StringCodec
+from redisson_dq.codecs import JsonJacksonCodec, LongCodec, ProtobufCodec, StringCodec
 from redisson_dq.errors import ArgumentError, EncodeError
 from redisson_dq.testing import TestClock
 from redisson_dq.wire.envelope import Envelope, unwrap, wrap
 from tests.conftest import eventually
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
+from tests.proto.shipment_pb2 import Shipment
 from tests.unit.codecs.acme import Color
 
 
@@ -262,19 +263,48 @@ def test_a_value_that_was_read_from_other_bytes_is_not_looked_for(admin: Any, cl
     assert admin.lrange("numbers", 0, -1) == [data]
 
 
-def test_a_constant_that_was_read_from_other_bytes_is_not_looked_for(admin: Any, client: Any) -> None:
-    """Nothing can be noted beside a constant, as all code shares it."""
-    queue = client.blocking_deque("colours", JsonJacksonCodec())
+WITHOUT_ROOM: list[tuple[Any, Any, bytes]] = [
+    (JsonJacksonCodec(), Color.BLUE, b'["com.acme.Color", "BLUE"]'),
+    (JsonJacksonCodec(), True, b" true"),
+    (ProtobufCodec(Shipment), Shipment(stock={"a": 1, "b": 2}), b"\x3a\x05\x0a\x01b\x10\x02\x3a\x05\x0a\x01a\x10\x01"),
+]
+
+
+@pytest.mark.parametrize("was_read", [False, True])
+@pytest.mark.parametrize(("codec", "value", "data"), WITHOUT_ROOM, ids=["constant", "bool", "message"])
+def test_a_value_without_room_for_its_bytes_is_compared_with_those_of_the_queue(
+    admin: Any, client: Any, codec: Any, value: Any, data: bytes, was_read: bool
+) -> None:
+    """No note can stand beside such a value. So each call says the same, whatever the process has read before."""
+    queue = client.blocking_deque("values", codec)
     delayed = client.delayed_queue(queue, transfer=False)
-    queue.offer(Color.RED)
-    data = b'["com.acme.Color", "BLUE"]'
-    admin.lpush("colours", data)
-    assert queue.peek() is Color.BLUE
-    for look in (queue.contains, queue.remove, delayed.remove):
-        with pytest.raises(EncodeError, match=r"was read from other bytes than .* it has spaces"):
-            look(Color.BLUE)
-    assert queue.contains(Color.RED)
-    assert admin.lrange("colours", 0, 0) == [data]
+    delayed.offer(value, 60)
+    entry, due = admin.zrange(delayed.keys.timeout, 0, -1, withscores=True)[0]
+    kept = wrap(Envelope.CURRENT, unwrap(entry)[0], data)
+    admin.delete(delayed.keys.timeout, delayed.keys.envelopes)
+    admin.zadd(delayed.keys.timeout, {kept: due})
+    admin.rpush(delayed.keys.envelopes, kept)
+    admin.rpush("values", data)
+    if was_read:
+        assert queue.peek() == delayed.peek() == value
+    one = queue.remove_first_occurrence, queue.remove_last_occurrence, queue.index_of, queue.last_index_of
+    for look in (*one, queue.contains, queue.remove, delayed.contains, delayed.remove):
+        with pytest.raises(EncodeError, match=r"is there with other bytes.*remove_if\(\) compares.*receive\(\)"):
+            look(value)
+    for handle in (queue, delayed):
+        for look in (handle.contains_all, handle.remove_all, handle.retain_all):
+            with pytest.raises(EncodeError, match="is there with other bytes"):
+                look([value])
+    assert (admin.lrange("values", 0, -1), admin.zrange(delayed.keys.timeout, 0, -1)) == ([data], [kept])
+    assert delayed.remove_if(lambda each: each == value) == 1
+    delivery = queue.receive(timeout=0)
+    assert (delivery.value, delivery.data) == (value, data)
+    assert delivery.ack()
+    queue.offer(value)
+    for found in (queue.contains, queue.remove):
+        assert found(value)
+    for found in (queue.contains, queue.remove, delayed.contains, delayed.remove):
+        assert not found(value)
 
 
 def test_names_are_mapped(flavour: Flavour, admin: Any, url: str) -> None:

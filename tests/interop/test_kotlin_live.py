@@ -13,7 +13,7 @@ import pytest
 
 from redisson_dq.cli import main
 from redisson_dq.codecs import Codec, Kryo5Codec, SerializationCodec
-from redisson_dq.codecs.marks import other_bytes
+from redisson_dq.codecs.marks import has_no_room, other_bytes
 from redisson_dq.errors import DecodeError
 from tests.interop.rig import CODECS, Rig, module_of
 from tests.versions import NEWEST
@@ -62,7 +62,7 @@ def _read_and_write(rig: Rig) -> None:
             refused.add((sample, name))
             continue
         again = codec.encode(value)
-        assert (again == data) is not bool(other_bytes(value, codec)), (sample, name)
+        assert has_no_room(value) or (again == data) is not bool(other_bytes(value)), (sample, name)
         sent += [(sample, name, again), (sample, name, codec.encode(copy.deepcopy(value)))]
         if isinstance(codec, (Kryo5Codec, SerializationCodec)):
             others = [each for each in codecs if (sample, each) in same and (sample, each) not in REFUSED]

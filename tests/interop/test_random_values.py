@@ -16,7 +16,7 @@ import pytest
 
 from redisson_dq import codecs
 from redisson_dq.cli import main
-from redisson_dq.codecs.marks import other_bytes
+from redisson_dq.codecs.marks import has_no_room, other_bytes
 from redisson_dq.errors import DecodeError, EncodeError
 from redisson_dq.java.registry import declaration_of
 from tests.interop.rig import module_of
@@ -74,7 +74,7 @@ def test_other_bytes_are_known(tmp_path: Path) -> None:
                 refused.append((number, name, str(error)))
             continue
         count[codec.name] += 1
-        if bool(other_bytes(value, codec)) != (written != text):
+        if not has_no_room(value) and bool(other_bytes(value)) != (written != text):
             unknown.append((number, name))
     assert unknown == []
     assert refused == []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from typing import Any, Generic, Literal, TypeVar
 
 from redisson_dq._async.queues.taken_values import TakenValues
@@ -160,15 +160,25 @@ class OpenHandle(AsyncWrongWith, Generic[T]):
 
     async def _none_of(self, values: Iterable[Any]) -> Literal[False]:
         """False for values that were not found. Raises EncodeError if one is there as an equal value of another type
-        in Java. One more round trip for numbers and letters, none for other values.
+        in Java, or with other bytes that it has no room to note. One more round trip for numbers and letters. For
+        constants, bools and other values without room all values are read. No round trip for others.
         """
+        values = list(values)
         others = self._side.of_other_types(values)
         if others:
             missing = await self._missing(others)
             for data, (value, name) in others.items():
                 if data not in missing:
                     raise self._side.other_type(value, name)
+        without_room = self._side.without_room(values)
+        if without_room:
+            async for found in self._bytes():
+                self._side.check_bytes(found, without_room)
         return False
+
+    def _bytes(self) -> AsyncIterator[Collection[bytes]]:
+        """The bytes of all values in the queue, part by part."""
+        raise NotImplementedError
 
     async def _missing(self, data: Collection[bytes]) -> list[bytes]:
         """Those of the bytes that are not in the queue."""

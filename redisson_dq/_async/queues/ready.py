@@ -17,6 +17,9 @@ __all__ = ["ReadyQueue"]
 
 T = TypeVar("T")
 
+# So many values are read at a time where each is compared.
+_PART = 1000
+
 
 class ReadyQueue(Handle[T]):
     """The calls of a :class:`BlockingQueue` that are answered at once and take nothing."""
@@ -247,6 +250,12 @@ class ReadyQueue(Handle[T]):
         requests = [commands.index_of(self.keys.ready, each) for each in data]
         places = await self._runtime.connections.run_many(requests, transaction=False)
         return [each for each, place in zip(data, places, strict=True) if place is None]
+
+    async def _bytes(self) -> AsyncIterator[list[bytes]]:
+        start = 0
+        while part := await self._run(commands.slice_of(self.keys.ready, start, start + _PART - 1)):
+            yield part
+            start += len(part)
 
     async def clear(self) -> None:
         """Removes every ready value.

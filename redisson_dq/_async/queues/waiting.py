@@ -203,6 +203,9 @@ class WaitingQueue(Handle[T]):
     async def _missing(self, data: Collection[bytes]) -> list[bytes]:
         return await self._walk(walks.missing(self.keys, data))
 
+    async def _bytes(self) -> AsyncIterator[list[bytes]]:
+        yield [unwrap(member)[1] for member in await self._walk(walks.waiting(self.keys))]
+
     async def clear(self) -> None:
         """Takes everything that waits out for good. A pause, the largest size and recurring offers stay.
 

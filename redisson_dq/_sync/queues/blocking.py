@@ -43,8 +43,9 @@ class BlockingQueue(TakingQueue[T]):
 
     Calls that look for a value (``contains``, ``remove`` ...) compare bytes, and so does ``deduplicate_for=``. Equal
     values that Python made have equal bytes. A value that was read from Java has those it was read from, but for the
-    few kinds that docs/codecs.md lists. Calls that look for one of these raise EncodeError. Constants of enums,
-    bools and messages of protobuf count as such while they are among the last 1,000 that were read so.
+    few kinds that docs/codecs.md lists. Calls that look for one of these raise EncodeError. A constant of an enum, a
+    bool or a message of protobuf cannot carry a note of its bytes. A call that does not find one reads all values, and
+    raises EncodeError for an equal one of other bytes: ``remove_if`` finds it, and ``delivery.data`` has its bytes.
     """
 
     requests: QueueRequests[T]

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, Generic, Literal, TypeVar
 
 from redisson_dq._concurrency import finish
@@ -163,15 +163,25 @@ class OpenHandle(WrongWith, Generic[T]):
 
     def _none_of(self, values: Iterable[Any]) -> Literal[False]:
         """False for values that were not found. Raises EncodeError if one is there as an equal value of another type
-        in Java. One more round trip for numbers and letters, none for other values.
+        in Java, or with other bytes that it has no room to note. One more round trip for numbers and letters. For
+        constants, bools and other values without room all values are read. No round trip for others.
         """
+        values = list(values)
         others = self._side.of_other_types(values)
         if others:
             missing = self._missing(others)
             for data, (value, name) in others.items():
                 if data not in missing:
                     raise self._side.other_type(value, name)
+        without_room = self._side.without_room(values)
+        if without_room:
+            for found in self._bytes():
+                self._side.check_bytes(found, without_room)
         return False
+
+    def _bytes(self) -> Iterator[Collection[bytes]]:
+        """The bytes of all values in the queue, part by part."""
+        raise NotImplementedError
 
     def _missing(self, data: Collection[bytes]) -> list[bytes]:
         """Those of the bytes that are not in the queue."""

@@ -20,6 +20,9 @@ __all__ = ["ReadyQueue"]
 
 T = TypeVar("T")
 
+# So many values are read at a time where each is compared.
+_PART = 1000
+
 
 class ReadyQueue(Handle[T]):
     """The calls of a :class:`BlockingQueue` that are answered at once and take nothing."""
@@ -248,6 +251,12 @@ class ReadyQueue(Handle[T]):
         requests = [commands.index_of(self.keys.ready, each) for each in data]
         places = self._runtime.connections.run_many(requests, transaction=False)
         return [each for each, place in zip(data, places, strict=True) if place is None]
+
+    def _bytes(self) -> Iterator[list[bytes]]:
+        start = 0
+        while part := self._run(commands.slice_of(self.keys.ready, start, start + _PART - 1)):
+            yield part
+            start += len(part)
 
     def clear(self) -> None:
         """Removes every ready value.

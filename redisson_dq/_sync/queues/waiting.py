@@ -206,6 +206,9 @@ class WaitingQueue(Handle[T]):
     def _missing(self, data: Collection[bytes]) -> list[bytes]:
         return self._walk(walks.missing(self.keys, data))
 
+    def _bytes(self) -> Iterator[list[bytes]]:
+        yield [unwrap(member)[1] for member in self._walk(walks.waiting(self.keys))]
+
     def clear(self) -> None:
         """Takes everything that waits out for good. A pause, the largest size and recurring offers stay.
 

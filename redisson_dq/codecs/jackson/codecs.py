@@ -136,7 +136,7 @@ class JacksonCodec(Codec[T]):
             raise decode_error(error, self.name, data) from error
         doubts = reader.doubts
         if not doubts.may_be_compared:
-            return marked(found, str(doubts), self)
+            return marked(found, str(doubts))
         if is_compared:
             return compared(found, data, self, Doubt.ANY_FORM.words)
         if doubts.told is None and not is_usual:

@@ -143,7 +143,7 @@ class Kryo5Codec(Codec):
                     # Of two equal texts or bytes Python may have one object.
                     return compared(value, data, self, reader.other or "Python has one object for two of Java")
                 other = reader.other or ("" if reader.streams is None else reader.streams.other)
-                return marked(value, other, self) if other else value
+                return marked(value, other) if other else value
             if end > len(data):
                 raise IndexError
             seen = () if reader is None else reversed(reader.seen)

@@ -61,7 +61,7 @@ class MarshallingCodec(Codec):
         except (Exception, SystemExit) as error:
             raise decode_error(error, self.name, data) from error
         other = decoder.other or reader.other
-        return marked(value, other, self) if other else value
+        return marked(value, other) if other else value
 
     def typed(self, type: Any) -> Codec[Any]:
         """This codec for values of that type: see :class:`~redisson_dq.codecs.typed.TypedCodec`."""

@@ -61,7 +61,7 @@ class SerializationCodec(Codec):
                 raise Malformed(f"{len(data) - end} bytes too many after the value", end)
         except (Exception, SystemExit) as error:
             raise decode_error(error, self.name, data) from error
-        return marked(value, state.other, self) if state.other else value
+        return marked(value, state.other) if state.other else value
 
     def typed(self, type: Any) -> Codec[Any]:
         """This codec for values of that type: see :class:`~redisson_dq.codecs.typed.TypedCodec`."""

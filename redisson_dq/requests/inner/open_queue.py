@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextvars
 import itertools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Generic, TypeVar
 
@@ -13,7 +13,7 @@ import attrs
 from redisson_dq._options import Options, check_durable
 from redisson_dq._texts import described, shown
 from redisson_dq.codecs.base import Codec, check_codec
-from redisson_dq.codecs.marks import other_bytes
+from redisson_dq.codecs.marks import has_no_room, other_bytes
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError, DecodeError, EncodeError, QueueEmptyError
 from redisson_dq.observing import Skipped, Undecodable, ValuesTaken
@@ -27,6 +27,8 @@ T = TypeVar("T")
 U = TypeVar("U")
 #: So many values are looked for as other types, where none of them was found.
 _MOST_COMPARED = 20
+#: So many bytes of a value an error shows.
+_SHOWN = 40
 
 
 class OpenQueue(Generic[T]):
@@ -117,12 +119,11 @@ class OpenQueue(Generic[T]):
 
         Raises EncodeError, also for a value that was read from other bytes.
         """
-        why = other_bytes(value, self.codec)
+        why = other_bytes(value)
         if why:
             message = (
                 f"queue {self.name!r}: {self.codec.name}: the value was read from other bytes than it is written to, "
-                f"so it cannot be found by those: {why}. A copy of it is looked for as it is written, except of a "
-                "constant, a bool or a message"
+                f"so it cannot be found by those: {why}. A copy of it is looked for as it is written"
             )
             raise EncodeError(message, codec=self.codec.name)
         return self._encoded([value])[0]
@@ -145,6 +146,27 @@ class OpenQueue(Generic[T]):
                     if data != own:
                         found[data] = value, name
         return found
+
+    def without_room(self, values: Iterable[T]) -> list[T]:
+        """Those of the values that could not carry a note of the bytes that they were read from."""
+        return [value for value in values if has_no_room(value)]
+
+    def check_bytes(self, found: Iterable[bytes], sought: Sequence[T]) -> None:
+        """Raises EncodeError if one of the values in the queue equals a sought one, and has other bytes."""
+        for data in dict.fromkeys(found):
+            values, _ = self.decoded([data])
+            for value in sought:
+                if not values or type(values[0]) is not type(value) or values[0] != value:
+                    continue
+                own = self._encoded([value])[0]
+                if data != own:
+                    raise EncodeError(
+                        f"queue {self.name!r}: {self.codec.name}: {shown(value)} is there with other bytes, "
+                        f"{data[:_SHOWN]!r}, than it is written to, {own[:_SHOWN]!r}, and {type(value).__name__} has "
+                        "no room for a note of them: remove_if() compares values, and receive() gives a delivery, "
+                        "which has the bytes in data and ends without them",
+                        codec=self.codec.name,
+                    )
 
     def other_type(self, value: T, name: str) -> EncodeError:
         """The error for a value that is there as one of the type ``name``."""

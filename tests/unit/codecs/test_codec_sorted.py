@@ -174,7 +174,7 @@ def test_what_was_read_and_not_changed_is_written_as_it_was(name: str) -> None:
     read = SERIALIZATION.decode(data)
     for value in (read, copy.deepcopy(read), pickle.loads(pickle.dumps(read))):
         assert SERIALIZATION.encode(value) == data
-        assert other_bytes(value, SERIALIZATION) == ""
+        assert other_bytes(value) == ""
     for view in (java.unmodifiable, java.synchronized):
         wrapped = SERIALIZATION.encode(view(read))
         assert SERIALIZATION.encode(SERIALIZATION.decode(wrapped)) == wrapped

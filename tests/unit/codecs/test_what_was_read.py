@@ -30,7 +30,7 @@ def check_rewritten(codec: Codec, data: bytes) -> None:
     except DecodeError:
         return
     written = codec.encode(value)
-    assert written == data or other_bytes(value, codec) or same(codec.decode(written), value)
+    assert written == data or other_bytes(value) or same(codec.decode(written), value)
 
 
 @pytest.mark.parametrize("name", CODECS)
