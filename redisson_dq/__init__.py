@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from redisson_dq._sync.queues.deque import BlockingDeque
     from redisson_dq._sync.queues.partitioned_blocking import PartitionedBlockingQueue
     from redisson_dq._sync.queues.partitioned_delayed import PartitionedDelayedQueue
+    from redisson_dq.calls.leases import DeadLetter, InFlight
     from redisson_dq.durability import Confirmed, Durability
     from redisson_dq.health import ClientHealth, QueueHealth
     from redisson_dq.inspection import QueueInspection
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
         Stall,
         TransferCounts,
     )
-    from redisson_dq.requests.leases import DeadLetter, InFlight
     from redisson_dq.stats import KeyInspection, Mover, QueueStats
     from redisson_dq.wire.partitions import partition_names
 else:

@@ -65,7 +65,7 @@ MUTATIONS = [
     ),
     Mutation(
         "metrics: an item that was kept out is no offer",
-        "redisson_dq/requests/inner/delayed_side.py",
+        "redisson_dq/calls/delayed_side.py",
         "if outcome is not OfferOutcome.KEPT:",
         "if outcome:",
         "tests/integration/test_prometheus.py::test_a_client_that_offers_and_takes",
@@ -479,7 +479,7 @@ MUTATIONS = [
     ),
     Mutation(
         "observers: a lost lease is told each time",
-        "redisson_dq/requests/inner/lease.py",
+        "redisson_dq/calls/lease.py",
         "            self._is_told_lost = True\n",
         "",
         "tests/integration/test_observing.py::test_a_lease_that_is_not_renewed_any_more",

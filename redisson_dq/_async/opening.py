@@ -13,12 +13,12 @@ from redisson_dq._async.queues.leasing import terms_of
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._shared_options import names_options, with_options_of
 from redisson_dq._texts import mixed_up, shown
+from redisson_dq.calls.delayed_side import DelayedSide
+from redisson_dq.calls.leased_side import LeasedSide, LeaseTerms
+from redisson_dq.calls.ready import BoundedRequests, DequeRequests, QueueRequests
+from redisson_dq.calls.ready_side import BoundedSide, ReadySide
 from redisson_dq.codecs.base import Codec
 from redisson_dq.errors import ArgumentError
-from redisson_dq.requests.inner.delayed_side import DelayedSide
-from redisson_dq.requests.inner.leased_side import LeasedSide, LeaseTerms
-from redisson_dq.requests.inner.ready_side import BoundedSide, ReadySide
-from redisson_dq.requests.ready import BoundedRequests, DequeRequests, QueueRequests
 from redisson_dq.wire.partitions import partition_names
 
 __all__ = ["Opening"]

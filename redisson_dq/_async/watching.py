@@ -19,13 +19,13 @@ from redisson_dq._log import Log
 from redisson_dq._shared_options import names_options
 from redisson_dq._texts import shown
 from redisson_dq._times import Delay, seconds_of
+from redisson_dq.calls.inspecting import figures, figures_together
+from redisson_dq.calls.ready_side import ReadySide
 from redisson_dq.errors import ArgumentError, RedisReplyError, RedissonDQError
 from redisson_dq.health import ClientHealth
 from redisson_dq.inspection import QueueInspection
 from redisson_dq.items import Problem, TransferCounts
 from redisson_dq.observing import Observer, Role
-from redisson_dq.requests.inner.inspecting import figures, figures_together
-from redisson_dq.requests.inner.ready_side import ReadySide
 from redisson_dq.stats import QueueStats
 from redisson_dq.wire import commands
 from redisson_dq.wire.names import CHANNELS, KEYS, named, names_of, unmapping

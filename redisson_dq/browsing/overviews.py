@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from redisson_dq.calls.inspecting import figures_together
 from redisson_dq.errors import RedissonDQError
-from redisson_dq.requests.inner.inspecting import figures_together
 from redisson_dq.stats import QueueStats
 from redisson_dq.wire.names import exact_name, named
 from redisson_dq.wire.partitions import whole_of

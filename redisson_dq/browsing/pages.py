@@ -24,9 +24,9 @@ from redisson_dq.browsing.rows import (
     recurring_row,
     waiting_row,
 )
+from redisson_dq.calls.delayed import DelayedRequests
+from redisson_dq.calls.delayed_side import DelayedSide
 from redisson_dq.errors import ArgumentError
-from redisson_dq.requests.delayed import DelayedRequests
-from redisson_dq.requests.inner.delayed_side import DelayedSide
 from redisson_dq.wire import calls
 from redisson_dq.wire.calls import FoundPage, LeaseKeys
 from redisson_dq.wire.keys import DeadKeys, QueueKeys, map_name

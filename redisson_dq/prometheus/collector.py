@@ -17,9 +17,9 @@ from prometheus_client.metrics_core import Metric
 
 from redisson_dq._log import Log
 from redisson_dq._texts import shown
+from redisson_dq.calls.inspecting import figures_together
 from redisson_dq.errors import ArgumentError, RedissonDQError
 from redisson_dq.prometheus.families import counter, gauge
-from redisson_dq.requests.inner.inspecting import figures_together
 from redisson_dq.stats import QueueStats
 from redisson_dq.wire.names import exact_name
 from redisson_dq.wire.partitions import whole_of

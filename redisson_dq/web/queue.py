@@ -13,13 +13,13 @@ from redisson_dq._sync.client import Client
 from redisson_dq._times import from_ms
 from redisson_dq.browsing import names_of_parts
 from redisson_dq.browsing.holders import ClientRow
+from redisson_dq.calls.delayed import DelayedRequests
+from redisson_dq.calls.delayed_side import DelayedSide
 from redisson_dq.doctor import Finding, Report
 from redisson_dq.doctor.findings import CannotRun
 from redisson_dq.doctor.sight import Sight
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.inspection import QueueInspection
-from redisson_dq.requests.delayed import DelayedRequests
-from redisson_dq.requests.inner.delayed_side import DelayedSide
 from redisson_dq.scheduling.recurrence import Recurrence
 from redisson_dq.web.actions import ActionChoice
 from redisson_dq.web.deeds.offering import CODECS

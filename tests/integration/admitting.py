@@ -9,9 +9,9 @@ import attrs
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.leases.delivery import Delivery
 from redisson_dq._sync.queues.bounded import BoundedBlockingQueue
+from redisson_dq.calls.lease import Lease
+from redisson_dq.calls.settling import Settling
 from redisson_dq.observing import Observers
-from redisson_dq.requests.inner.lease import Lease
-from redisson_dq.requests.inner.settling import Settling
 from redisson_dq.wire.calls import Admitted
 from redisson_dq.wire.calls.leases import LeaseKeys
 from redisson_dq.wire.envelope import Envelope

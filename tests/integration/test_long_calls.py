@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import redisson_dq
+from redisson_dq.calls import long_calls
 from redisson_dq.codecs import StringCodec
-from redisson_dq.requests.inner import long_calls
 
 
 def told(caplog: pytest.LogCaptureFixture) -> list[tuple[Any, Any]]:

@@ -12,8 +12,8 @@ import pytest
 
 import redisson_dq
 from redisson_dq import Outcome
+from redisson_dq.calls import walks
 from redisson_dq.codecs import StringCodec
-from redisson_dq.requests.inner import walks
 from redisson_dq.wire.envelope import Envelope, unwrap, wrap
 from redisson_dq.wire.keys import QueueKeys
 from tests.benchmarks import entries

@@ -35,7 +35,7 @@ WALKS = re.findall(
 )
 NAMES = ["offer", "take", "receive", "ack", "handling"]
 #: The rooms that a walk shows. The others are helpers.
-ROOMS = ("_async/", "requests/", "scheduling/", "waiting/", "wire/", "working/")
+ROOMS = ("_async/", "calls/", "scheduling/", "waiting/", "wire/", "working/")
 T = TypeVar("T")
 
 
@@ -248,7 +248,7 @@ def test_a_module_imports_from_its_own_line_of_the_tree_and_from_those_below() -
 def test_rooms_for_new_parts_exist() -> None:
     table = section("The house").rpartition("| a new |")[2]
     rooms = {name for name in re.findall(r"`([\w/.]+)`", table) if name.endswith(("/", ".py"))}
-    assert rooms >= {"scheduling/", "requests/", "wire/calls/", "java/", "codecs/", "cli/"}
+    assert rooms >= {"scheduling/", "calls/", "wire/calls/", "java/", "codecs/", "cli/"}
     assert [room for room in rooms if not (PACKAGE / room).exists()] == []
 
 

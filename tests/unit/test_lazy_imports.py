@@ -49,7 +49,7 @@ def test_the_package_brings_no_codec_no_java_type_no_asyncio_flavour_and_no_sche
         "redisson_dq._sync.receiving.round_robin",
         "redisson_dq._sync.worker",
         "redisson_dq.scheduling.recurrence",
-        "redisson_dq.requests.partitioned",
+        "redisson_dq.calls.partitioned",
         "apscheduler",
         "decimal",
         "zoneinfo",

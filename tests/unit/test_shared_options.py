@@ -16,9 +16,9 @@ from redisson_dq import aio, worker
 from redisson_dq._async.queues.leaser import Receiving
 from redisson_dq._shared_options import with_options_of
 from redisson_dq.aio import worker as aio_worker
-from redisson_dq.requests.delayed import DelayedRequests, OfferOptions
-from redisson_dq.requests.inner.leased_side import LeasedSide, LeaseTerms
-from redisson_dq.requests.partitioned import PartitionedDelayedRequests
+from redisson_dq.calls.delayed import DelayedRequests, OfferOptions
+from redisson_dq.calls.leased_side import LeasedSide, LeaseTerms
+from redisson_dq.calls.partitioned import PartitionedDelayedRequests
 from redisson_dq.working.settings import WorkerOptionNames, WorkerOptions
 
 

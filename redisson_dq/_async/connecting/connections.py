@@ -34,6 +34,7 @@ from redisson_dq._redis import (
     says_not_here,
     translate,
 )
+from redisson_dq.calls.confirming import check_confirmed, subject
 from redisson_dq.durability import Confirmed, Durability
 from redisson_dq.errors import (
     DecodeError,
@@ -41,7 +42,6 @@ from redisson_dq.errors import (
     RedissonDQError,
 )
 from redisson_dq.observing import Observers, Sent
-from redisson_dq.requests.inner.confirming import check_confirmed, subject
 from redisson_dq.scripts.script import Script
 from redisson_dq.wire import calls, commands
 from redisson_dq.wire.keys import QueueKeys

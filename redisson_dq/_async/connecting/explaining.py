@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeVar
 from redis.exceptions import ResponseError
 
 from redisson_dq._redis import is_denied, is_passing, translate
+from redisson_dq.calls.confirming import subject
 from redisson_dq.errors import (
     NewerFormError,
     RedisConnectionError,
@@ -15,7 +16,6 @@ from redisson_dq.errors import (
     RedissonDQError,
     WrongTypeError,
 )
-from redisson_dq.requests.inner.confirming import subject
 from redisson_dq.wire import calls, commands
 from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.forms import newer_text

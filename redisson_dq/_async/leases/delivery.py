@@ -13,11 +13,11 @@ from redisson_dq._log import Log
 from redisson_dq._shared_options import names_options
 from redisson_dq._texts import described
 from redisson_dq._times import Delay, from_ms, from_optional_ms
+from redisson_dq.calls.lease import Lease
 from redisson_dq.durability import Durability
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.items import SettleOutcome
 from redisson_dq.observing.operations import OperationKind
-from redisson_dq.requests.inner.lease import Lease
 from redisson_dq.wire.request import Fence, Request
 
 __all__ = ["Delivery", "DeliveryRequests", "is_of", "lease_of"]

@@ -19,9 +19,9 @@ from redisson_dq._concurrency import (
     async_call,
 )
 from redisson_dq._log import Log
+from redisson_dq.calls.settling import Settling
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.items import SettleOutcome
-from redisson_dq.requests.inner.settling import Settling
 
 __all__ = ["Renewal"]
 

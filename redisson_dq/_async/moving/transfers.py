@@ -13,10 +13,10 @@ from redisson_dq._concurrency import async_give_way
 from redisson_dq._log import Log
 from redisson_dq._options import Options
 from redisson_dq._pauses import jittered
+from redisson_dq.calls.delayed_side import tell_undelivered
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.items import TransferCounts
 from redisson_dq.observing import Moved, RoleChanged
-from redisson_dq.requests.inner.delayed_side import tell_undelivered
 from redisson_dq.scheduling.engine import Role, State
 from redisson_dq.scheduling.head_start import HeadStart
 from redisson_dq.wire import calls, commands

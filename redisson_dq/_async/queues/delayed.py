@@ -15,12 +15,12 @@ from redisson_dq._async.runtime import Runtime
 from redisson_dq._log import Log
 from redisson_dq._shared_options import names_options, with_options_of
 from redisson_dq._times import Delay, due_word
+from redisson_dq.calls.delayed import By, DelayedRequests, OfferOptions
+from redisson_dq.calls.delayed_side import DelayedSide, note_offered
 from redisson_dq.durability import Durability
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.items import ExpiredItem, Outcome, Overdue
 from redisson_dq.observing.operations import OperationKind
-from redisson_dq.requests.delayed import By, DelayedRequests, OfferOptions
-from redisson_dq.requests.inner.delayed_side import DelayedSide, note_offered
 from redisson_dq.wire import commands
 from redisson_dq.wire.envelope import Quarantined
 from redisson_dq.wire.request import Request

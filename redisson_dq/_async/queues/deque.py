@@ -10,8 +10,8 @@ from redisson_dq._async.queues.handle import PAGE
 from redisson_dq._concurrency import AsyncCallback
 from redisson_dq._shared_options import names_options
 from redisson_dq._times import Delay
-from redisson_dq.requests.checks import limit_of
-from redisson_dq.requests.ready import DequeRequests
+from redisson_dq.calls.checks import limit_of
+from redisson_dq.calls.ready import DequeRequests
 
 __all__ = ["BlockingDeque"]
 

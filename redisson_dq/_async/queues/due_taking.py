@@ -12,9 +12,9 @@ from redisson_dq._async.queues.waiting import WaitingQueue
 from redisson_dq._concurrency import async_finish_or_undo
 from redisson_dq._log import Log
 from redisson_dq._times import Delay
+from redisson_dq.calls.delayed_side import DelayedSide
+from redisson_dq.calls.long_calls import told_if_long
 from redisson_dq.errors import RedissonDQError
-from redisson_dq.requests.inner.delayed_side import DelayedSide
-from redisson_dq.requests.inner.long_calls import told_if_long
 from redisson_dq.wire.calls import Due, DueRange
 
 __all__ = ["DueTaking"]

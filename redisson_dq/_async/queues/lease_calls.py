@@ -13,12 +13,12 @@ from redisson_dq._concurrency import AsyncCallback
 from redisson_dq._shared_options import check_options, with_options_of
 from redisson_dq._texts import shown
 from redisson_dq._times import Delay
+from redisson_dq.calls.lease import Lease
+from redisson_dq.calls.settling import Settling
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError, RedissonDQError
 from redisson_dq.items import SettleOutcome
 from redisson_dq.observing.operations import OperationKind
-from redisson_dq.requests.inner.lease import Lease
-from redisson_dq.requests.inner.settling import Settling
 from redisson_dq.wire.request import Request
 
 __all__ = ["LeaseCalls"]

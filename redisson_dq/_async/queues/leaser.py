@@ -16,13 +16,13 @@ from redisson_dq._log import Log
 from redisson_dq._pauses import Pauses
 from redisson_dq._texts import shown
 from redisson_dq._times import Delay, timeout_seconds
+from redisson_dq.calls.checks import check_count, check_function
+from redisson_dq.calls.lease import Lease
+from redisson_dq.calls.leased_side import LeasedSide
+from redisson_dq.calls.routing import Routing
+from redisson_dq.calls.settling import Settling
 from redisson_dq.errors import ArgumentError, DecodeError, RedisConnectionError, RedissonDQError
 from redisson_dq.observing import LeaseBegan
-from redisson_dq.requests.checks import check_count, check_function
-from redisson_dq.requests.inner.lease import Lease
-from redisson_dq.requests.inner.leased_side import LeasedSide
-from redisson_dq.requests.inner.routing import Routing
-from redisson_dq.requests.inner.settling import Settling
 from redisson_dq.waiting.line import Lifeline
 from redisson_dq.wire.blocking import RoundRobin
 from redisson_dq.wire.lease_source import LeaseSource

@@ -12,11 +12,11 @@ from redisson_dq._async.queues.lease_calls import LeaseCalls
 from redisson_dq._async.queues.leaser import Leaser
 from redisson_dq._async.queues.partitioned import Partitioned
 from redisson_dq._async.runtime import Runtime
+from redisson_dq.calls.leased_side import LeaseTerms
+from redisson_dq.calls.leases import DeadLetter, InFlight, LeaseRequests
+from redisson_dq.calls.ready_side import ReadySide
 from redisson_dq.errors import ArgumentError
 from redisson_dq.items import Redriven
-from redisson_dq.requests.inner.leased_side import LeaseTerms
-from redisson_dq.requests.inner.ready_side import ReadySide
-from redisson_dq.requests.leases import DeadLetter, InFlight, LeaseRequests
 
 __all__ = ["LeasingQueue", "target_name", "terms_of"]
 

@@ -10,11 +10,11 @@ from redisson_dq._async.queues.handle import Handle
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._concurrency import async_finish
 from redisson_dq._concurrency.blocks import AsyncWrongWith
+from redisson_dq.calls.inspecting import figures_together, together
+from redisson_dq.calls.routing import Routing
 from redisson_dq.codecs.base import Codec
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.inspection import QueueInspection
-from redisson_dq.requests.inner.inspecting import figures_together, together
-from redisson_dq.requests.inner.routing import Routing
 from redisson_dq.stats import QueueStats
 from redisson_dq.wire.request import Request
 

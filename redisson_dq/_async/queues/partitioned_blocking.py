@@ -17,11 +17,11 @@ from redisson_dq._concurrency import AsyncCallback, AsyncCancelled, async_check_
 from redisson_dq._log import Log
 from redisson_dq._shared_options import names_options
 from redisson_dq._times import Delay, timeout_seconds
+from redisson_dq.calls.checks import check_count, check_function, limit_of
+from redisson_dq.calls.partitioned import PartitionedQueueRequests
+from redisson_dq.calls.ready_side import ReadySide
+from redisson_dq.calls.routing import Routing
 from redisson_dq.errors import ClosedError, DecodeError, RedissonDQError
-from redisson_dq.requests.checks import check_count, check_function, limit_of
-from redisson_dq.requests.inner.ready_side import ReadySide
-from redisson_dq.requests.inner.routing import Routing
-from redisson_dq.requests.partitioned import PartitionedQueueRequests
 from redisson_dq.waiting.line import Lifeline
 from redisson_dq.wire import commands
 from redisson_dq.wire.blocking import Pop, RoundRobin, Taken, put_back

@@ -14,15 +14,15 @@ from redisson_dq._async.queues.partitioned import Partitioned
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._shared_options import names_options, with_options_of
 from redisson_dq._times import Delay
+from redisson_dq.calls.checks import check_function
+from redisson_dq.calls.delayed import DelayedRequests, OfferOptions
+from redisson_dq.calls.delayed_side import DelayedSide, note_offered
+from redisson_dq.calls.partitioned import PartitionedDelayedRequests
+from redisson_dq.calls.routing import DelayedRouting
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError, RedissonDQError
 from redisson_dq.items import OfferOutcome, Outcome, Overdue, entry_id
 from redisson_dq.observing.operations import OperationKind
-from redisson_dq.requests.checks import check_function
-from redisson_dq.requests.delayed import DelayedRequests, OfferOptions
-from redisson_dq.requests.inner.delayed_side import DelayedSide, note_offered
-from redisson_dq.requests.inner.routing import DelayedRouting
-from redisson_dq.requests.partitioned import PartitionedDelayedRequests
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

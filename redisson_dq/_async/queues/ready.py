@@ -7,10 +7,10 @@ from typing import TypeVar
 
 from redisson_dq._async.queues.handle import PAGE, Handle
 from redisson_dq._times import Delay, timeout_seconds
-from redisson_dq.requests.checks import check_condition
-from redisson_dq.requests.inner.long_calls import told_if_long
-from redisson_dq.requests.inner.ready_side import ReadySide
-from redisson_dq.requests.ready import QueueRequests
+from redisson_dq.calls.checks import check_condition
+from redisson_dq.calls.long_calls import told_if_long
+from redisson_dq.calls.ready import QueueRequests
+from redisson_dq.calls.ready_side import ReadySide
 from redisson_dq.wire import commands
 
 __all__ = ["ReadyQueue"]

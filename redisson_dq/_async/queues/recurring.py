@@ -8,10 +8,10 @@ from typing import TypeVar
 from redisson_dq._async.queues.waiting import WaitingQueue
 from redisson_dq._shared_options import names_options
 from redisson_dq._times import Delay
+from redisson_dq.calls.delayed import DelayedRequests
+from redisson_dq.calls.delayed_side import DelayedSide
 from redisson_dq.items import OfferOutcome, RecurringOffer
 from redisson_dq.observing.operations import OperationKind
-from redisson_dq.requests.delayed import DelayedRequests
-from redisson_dq.requests.inner.delayed_side import DelayedSide
 from redisson_dq.wire import commands
 
 __all__ = ["RecurringOffers"]

@@ -14,8 +14,8 @@ from redisson_dq._async.receiving.receiver import Notice, Receiver
 from redisson_dq._clock import Clock
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncInbox, AsyncPromise, AsyncWork
 from redisson_dq._log import Log
+from redisson_dq.calls.confirming import subject
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
-from redisson_dq.requests.inner.confirming import subject
 from redisson_dq.waiting.line import Farewell, Waiter
 from redisson_dq.wire.blocking import Source, Waitable
 from redisson_dq.wire.request import Request

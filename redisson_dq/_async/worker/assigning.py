@@ -17,9 +17,9 @@ from redisson_dq._async.worker.intake import Intake
 from redisson_dq._async.worker.starting import Starts
 from redisson_dq._concurrency import AsyncMutex, AsyncSwitch
 from redisson_dq._log import Log
+from redisson_dq.calls.endings import Bury, Nack
 from redisson_dq.errors import DecodeError
 from redisson_dq.items import SettleOutcome
-from redisson_dq.requests.inner.endings import Bury, Nack
 from redisson_dq.working import handling_table, happenings
 from redisson_dq.working.handlers import Handler
 from redisson_dq.working.post import PostAction

@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 from redisson_dq._async.client import Client
 from redisson_dq._async.connecting.asking import answers, without_subscribers
 from redisson_dq._async.worker.intake import sides_of, timeout_of
+from redisson_dq.calls.inspecting import figures, figures_together, inspection, together
+from redisson_dq.calls.ready_side import ReadySide
+from redisson_dq.calls.settling import Settling
 from redisson_dq.inspection import QueueInspection
 from redisson_dq.items import SettleOutcome
-from redisson_dq.requests.inner.inspecting import figures, figures_together, inspection, together
-from redisson_dq.requests.inner.ready_side import ReadySide
-from redisson_dq.requests.inner.settling import Settling
 from redisson_dq.stats import QueueStats
 from redisson_dq.wire import calls, commands
 from redisson_dq.wire.lease_source import mark_of

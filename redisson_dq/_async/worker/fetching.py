@@ -19,9 +19,9 @@ from redisson_dq._concurrency import AsyncFailure, AsyncMutex, AsyncSwitch, asyn
 from redisson_dq._concurrency.handler_pools import AsyncHandlerPool
 from redisson_dq._log import Log
 from redisson_dq._pauses import Pauses
+from redisson_dq.calls.endings import Ack
+from redisson_dq.calls.settling import Settling
 from redisson_dq.errors import ClosedError, RedissonDQError
-from redisson_dq.requests.inner.endings import Ack
-from redisson_dq.requests.inner.settling import Settling
 from redisson_dq.waiting.line import Lifeline
 from redisson_dq.wire.blocking import Waitable
 from redisson_dq.wire.lease_source import MOST_AT_ONCE

@@ -13,8 +13,8 @@ from redisson_dq._async.worker.assigning import Assigner
 from redisson_dq._async.worker.intake import Intake
 from redisson_dq._async.worker.starting import Starts
 from redisson_dq._log import Log
+from redisson_dq.calls.leased_side import LeasedSide
 from redisson_dq.errors import DecodeError
-from redisson_dq.requests.inner.leased_side import LeasedSide
 from redisson_dq.waiting.line import Lifeline
 from redisson_dq.wire.lease_source import MOST_AT_ONCE, LeaseSource
 from redisson_dq.wire.leases import Leased

@@ -25,9 +25,9 @@ from redisson_dq._concurrency.handler_pools import AsyncHandlerPool, AsyncRunnin
 from redisson_dq._concurrency.layers import Layer, async_perform
 from redisson_dq._log import Log
 from redisson_dq._texts import described
+from redisson_dq.calls.endings import Ack, Bury, Ending, Nack
 from redisson_dq.items import SettleOutcome
 from redisson_dq.observing.operations import OperationKind, Operations, Under
-from redisson_dq.requests.inner.endings import Ack, Bury, Ending, Nack
 from redisson_dq.working import happenings
 from redisson_dq.working.handlers import Handler, is_async
 from redisson_dq.working.handling_table import Do, HandlingAction, HandlingTable, State, Trigger

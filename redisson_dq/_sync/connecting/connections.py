@@ -37,6 +37,7 @@ from redisson_dq._sync.connecting.explaining import explained
 from redisson_dq._sync.connecting.pools import Pools
 from redisson_dq._sync.connecting.servers import Servers
 from redisson_dq._sync.connecting.transactions import Transactions
+from redisson_dq.calls.confirming import check_confirmed, subject
 from redisson_dq.durability import Confirmed, Durability
 from redisson_dq.errors import (
     DecodeError,
@@ -44,7 +45,6 @@ from redisson_dq.errors import (
     RedissonDQError,
 )
 from redisson_dq.observing import Observers, Sent
-from redisson_dq.requests.inner.confirming import check_confirmed, subject
 from redisson_dq.scripts.script import Script
 from redisson_dq.wire import calls, commands
 from redisson_dq.wire.keys import QueueKeys

@@ -9,9 +9,9 @@ from typing import Any
 
 from redisson_dq._log import Log
 from redisson_dq._sync.connecting.connections import Connections
+from redisson_dq.calls.confirming import why_not
 from redisson_dq.durability import Durability
 from redisson_dq.errors import RedisReplyError, ServerSettingError
-from redisson_dq.requests.inner.confirming import why_not
 from redisson_dq.wire.request import Request
 
 __all__ = ["check_durability", "check_keyspace_events"]

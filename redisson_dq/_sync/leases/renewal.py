@@ -22,9 +22,9 @@ from redisson_dq._concurrency import (
 from redisson_dq._log import Log
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.leases.delivery import Delivery, lease_of
+from redisson_dq.calls.settling import Settling
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.items import SettleOutcome
-from redisson_dq.requests.inner.settling import Settling
 
 __all__ = ["Renewal"]
 

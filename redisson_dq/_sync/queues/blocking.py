@@ -15,10 +15,10 @@ from redisson_dq._sync.queues.wait_loop import WaitLoop
 from redisson_dq._sync.receiving.listeners import Listeners
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq._times import Delay, timeout_seconds
+from redisson_dq.calls.checks import check_end, check_function, limit_of
+from redisson_dq.calls.ready import QueueRequests
+from redisson_dq.calls.ready_side import ReadySide
 from redisson_dq.errors import ClosedError
-from redisson_dq.requests.checks import check_end, check_function, limit_of
-from redisson_dq.requests.inner.ready_side import ReadySide
-from redisson_dq.requests.ready import QueueRequests
 from redisson_dq.wire.commands import End
 from redisson_dq.wire.keys import QueueKeys
 

@@ -13,11 +13,11 @@ from redisson_dq._concurrency.blocks import WrongWith
 from redisson_dq._sync.queues.taken_values import TakenValues
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq._texts import shown
+from redisson_dq.calls.open_queue import OpenQueue
+from redisson_dq.calls.sides import SideRequests
 from redisson_dq.codecs.base import Codec
 from redisson_dq.errors import ArgumentError, ClosedError, DecodeError
 from redisson_dq.observing.operations import OperationKind
-from redisson_dq.requests.inner.open_queue import OpenQueue
-from redisson_dq.requests.sides import SideRequests
 from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.request import Request
 

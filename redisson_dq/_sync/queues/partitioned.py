@@ -13,11 +13,11 @@ from redisson_dq._concurrency.blocks import WrongWith
 from redisson_dq._sync.connecting.asking import without_subscribers
 from redisson_dq._sync.queues.handle import Handle
 from redisson_dq._sync.runtime import Runtime
+from redisson_dq.calls.inspecting import figures_together, together
+from redisson_dq.calls.routing import Routing
 from redisson_dq.codecs.base import Codec
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.inspection import QueueInspection
-from redisson_dq.requests.inner.inspecting import figures_together, together
-from redisson_dq.requests.inner.routing import Routing
 from redisson_dq.stats import QueueStats
 from redisson_dq.wire.request import Request
 

@@ -17,15 +17,15 @@ from redisson_dq._sync.queues.delayed_item import DelayedItem
 from redisson_dq._sync.queues.partitioned import Partitioned
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq._times import Delay
+from redisson_dq.calls.checks import check_function
+from redisson_dq.calls.delayed import DelayedRequests, OfferOptions
+from redisson_dq.calls.delayed_side import DelayedSide, note_offered
+from redisson_dq.calls.partitioned import PartitionedDelayedRequests
+from redisson_dq.calls.routing import DelayedRouting
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError, RedissonDQError
 from redisson_dq.items import OfferOutcome, Outcome, Overdue, entry_id
 from redisson_dq.observing.operations import OperationKind
-from redisson_dq.requests.checks import check_function
-from redisson_dq.requests.delayed import DelayedRequests, OfferOptions
-from redisson_dq.requests.inner.delayed_side import DelayedSide, note_offered
-from redisson_dq.requests.inner.routing import DelayedRouting
-from redisson_dq.requests.partitioned import PartitionedDelayedRequests
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

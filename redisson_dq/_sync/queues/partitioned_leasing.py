@@ -17,11 +17,11 @@ from redisson_dq._sync.queues.leaser import Leaser
 from redisson_dq._sync.queues.leasing import LeasingQueue, target_name
 from redisson_dq._sync.queues.partitioned import Partitioned
 from redisson_dq._sync.runtime import Runtime
+from redisson_dq.calls.checks import check_count
+from redisson_dq.calls.leases import DeadLetter, InFlight
+from redisson_dq.calls.ready_side import ReadySide
+from redisson_dq.calls.routing import Routing
 from redisson_dq.items import Redriven
-from redisson_dq.requests.checks import check_count
-from redisson_dq.requests.inner.ready_side import ReadySide
-from redisson_dq.requests.inner.routing import Routing
-from redisson_dq.requests.leases import DeadLetter, InFlight
 
 __all__ = ["PartitionedLeasingQueue"]
 

@@ -9,11 +9,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import TypeVar, overload
 
 from redisson_dq._sync.queues.handle import PAGE, Handle
-from redisson_dq.requests.checks import check_condition
-from redisson_dq.requests.delayed import DelayedRequests
-from redisson_dq.requests.inner import walks
-from redisson_dq.requests.inner.delayed_side import DelayedSide
-from redisson_dq.requests.inner.walks import Walk
+from redisson_dq.calls import walks
+from redisson_dq.calls.checks import check_condition
+from redisson_dq.calls.delayed import DelayedRequests
+from redisson_dq.calls.delayed_side import DelayedSide
+from redisson_dq.calls.walks import Walk
 from redisson_dq.wire.envelope import unwrap
 
 __all__ = ["WaitingQueue"]

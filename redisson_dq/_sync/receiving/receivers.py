@@ -17,8 +17,8 @@ from redisson_dq._sync.receiving.beginning import Beginner
 from redisson_dq._sync.receiving.idle import IdleConnections
 from redisson_dq._sync.receiving.lookouts import Lookouts
 from redisson_dq._sync.receiving.receiver import Notice, Receiver
+from redisson_dq.calls.confirming import subject
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
-from redisson_dq.requests.inner.confirming import subject
 from redisson_dq.waiting.line import Farewell, Waiter
 from redisson_dq.wire.blocking import Source, Waitable
 from redisson_dq.wire.request import Request

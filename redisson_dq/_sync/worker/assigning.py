@@ -20,9 +20,9 @@ from redisson_dq._sync.worker.event import Event
 from redisson_dq._sync.worker.handling import Crashed, Handling, Setting
 from redisson_dq._sync.worker.intake import Intake
 from redisson_dq._sync.worker.starting import Starts
+from redisson_dq.calls.endings import Bury, Nack
 from redisson_dq.errors import DecodeError
 from redisson_dq.items import SettleOutcome
-from redisson_dq.requests.inner.endings import Bury, Nack
 from redisson_dq.working import handling_table, happenings
 from redisson_dq.working.handlers import Handler
 from redisson_dq.working.post import PostAction

@@ -22,9 +22,9 @@ from redisson_dq._sync.worker.handing_over import Came, HandOver, page
 from redisson_dq._sync.worker.intake import Intake
 from redisson_dq._sync.worker.settling import Settlement, Settler, doubt
 from redisson_dq._sync.worker.starting import Starter, Turns
+from redisson_dq.calls.endings import Ack
+from redisson_dq.calls.settling import Settling
 from redisson_dq.errors import ClosedError, RedissonDQError
-from redisson_dq.requests.inner.endings import Ack
-from redisson_dq.requests.inner.settling import Settling
 from redisson_dq.waiting.line import Lifeline
 from redisson_dq.wire.blocking import Waitable
 from redisson_dq.wire.lease_source import MOST_AT_ONCE

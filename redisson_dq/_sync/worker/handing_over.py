@@ -16,8 +16,8 @@ from redisson_dq._sync.runtime import Runtime
 from redisson_dq._sync.worker.assigning import Assigner
 from redisson_dq._sync.worker.intake import Intake
 from redisson_dq._sync.worker.starting import Starts
+from redisson_dq.calls.leased_side import LeasedSide
 from redisson_dq.errors import DecodeError
-from redisson_dq.requests.inner.leased_side import LeasedSide
 from redisson_dq.waiting.line import Lifeline
 from redisson_dq.wire.lease_source import MOST_AT_ONCE, LeaseSource
 from redisson_dq.wire.leases import Leased

@@ -28,9 +28,9 @@ from redisson_dq._sync.worker.intake import Intake
 from redisson_dq._sync.worker.settling import Settler
 from redisson_dq._sync.worker.starting import Starts
 from redisson_dq._texts import described
+from redisson_dq.calls.endings import Ack, Bury, Ending, Nack
 from redisson_dq.items import SettleOutcome
 from redisson_dq.observing.operations import OperationKind, Operations, Under
-from redisson_dq.requests.inner.endings import Ack, Bury, Ending, Nack
 from redisson_dq.working import happenings
 from redisson_dq.working.handlers import Handler, is_async
 from redisson_dq.working.handling_table import Do, HandlingAction, HandlingTable, State, Trigger

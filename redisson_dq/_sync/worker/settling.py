@@ -18,12 +18,12 @@ from redisson_dq._log import Log
 from redisson_dq._pauses import Pauses
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.leases.delivery import Delivery, lease_of
+from redisson_dq.calls.endings import Ack, Ending, Nack
+from redisson_dq.calls.lease import Lease
+from redisson_dq.calls.settling import Settling
 from redisson_dq.errors import ClosedError, DurabilityError, RedisConnectionError, RedissonDQError
 from redisson_dq.items import SettleOutcome
 from redisson_dq.observing.operations import OperationKind, Under
-from redisson_dq.requests.inner.endings import Ack, Ending, Nack
-from redisson_dq.requests.inner.lease import Lease
-from redisson_dq.requests.inner.settling import Settling
 
 __all__ = ["LAST_ANSWER", "Settlement", "Settler", "doubt"]
 

@@ -16,8 +16,8 @@ from redisson_dq._redis import translate
 from redisson_dq._sync.receiving.looks import Looks
 from redisson_dq._sync.receiving.popping import Popping
 from redisson_dq._sync.receiving.put_backs import PutBacks
+from redisson_dq.calls.sources import BoundedSource
 from redisson_dq.errors import RedisConnectionError, RedisReplyError
-from redisson_dq.requests.inner.sources import BoundedSource
 from redisson_dq.waiting.debts import Debts, repeat
 from redisson_dq.waiting.in_hand import EMPTY
 from redisson_dq.waiting.line import Lifeline, Line

@@ -20,11 +20,11 @@ from redisson_dq._sync.leases.delivery import Delivery, lease_of
 from redisson_dq._sync.worker.assigning import Assigner
 from redisson_dq._sync.worker.handling import Setting
 from redisson_dq._sync.worker.intake import Intake
+from redisson_dq.calls.endings import Ack, Bury, Nack
+from redisson_dq.calls.lease import Lease
+from redisson_dq.calls.settling import Settling
 from redisson_dq.codecs import StringCodec
 from redisson_dq.items import SettleOutcome
-from redisson_dq.requests.inner.endings import Ack, Bury, Nack
-from redisson_dq.requests.inner.lease import Lease
-from redisson_dq.requests.inner.settling import Settling
 from redisson_dq.wire.leases import Leased
 from redisson_dq.working.handlers import Handler, declared
 from redisson_dq.working.hooks import Hooks

@@ -15,12 +15,12 @@ from redisson_dq._clock import SYSTEM
 from redisson_dq._sync.leases.delivery import Delivery
 from redisson_dq._sync.worker import settling as settling_module
 from redisson_dq._sync.worker.settling import Settler
+from redisson_dq.calls.endings import Ack, Nack
+from redisson_dq.calls.lease import Lease
+from redisson_dq.calls.settling import Settling
 from redisson_dq.errors import RedisConnectionError, RedisReplyError, RedissonDQError
 from redisson_dq.items import SettleOutcome
 from redisson_dq.observing import Observers
-from redisson_dq.requests.inner.endings import Ack, Nack
-from redisson_dq.requests.inner.lease import Lease
-from redisson_dq.requests.inner.settling import Settling
 from redisson_dq.wire.leases import Leased
 from tests.conftest import PATIENCE
 

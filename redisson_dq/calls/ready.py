@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import TypeVar, overload
 
 from redisson_dq._texts import shown
+from redisson_dq.calls.checks import check_count, check_end, check_index, nothing
+from redisson_dq.calls.leases import LeaseRequests
+from redisson_dq.calls.long_calls import told_if_long
 from redisson_dq.errors import ArgumentError, QueueFullError, RedisReplyError
-from redisson_dq.requests.checks import check_count, check_end, check_index, nothing
-from redisson_dq.requests.inner.long_calls import told_if_long
-from redisson_dq.requests.leases import LeaseRequests
 from redisson_dq.wire import calls, commands
 from redisson_dq.wire.commands import End
 from redisson_dq.wire.request import Request

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any, TypeVar
 
+from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.observing import TookLong
-from redisson_dq.requests.inner.open_queue import OpenQueue
 from redisson_dq.wire.request import Request
 
 __all__ = ["LONG_US", "told_if_long"]

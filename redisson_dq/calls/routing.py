@@ -7,7 +7,7 @@ import random
 from typing import Generic, TypeVar
 from zlib import crc32
 
-from redisson_dq.requests.inner.delayed_side import DelayedSide
+from redisson_dq.calls.delayed_side import DelayedSide
 from redisson_dq.wire.partitions import partition_of
 
 __all__ = ["DelayedRouting", "Routing"]

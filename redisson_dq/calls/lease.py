@@ -7,9 +7,9 @@ from datetime import timedelta
 from typing import Any
 
 from redisson_dq import observing
+from redisson_dq.calls.settling import Settling
 from redisson_dq.items import SettleOutcome
 from redisson_dq.observing.operations import Operations
-from redisson_dq.requests.inner.settling import Settling
 from redisson_dq.wire.leases import Leased, LeaseRecord
 
 __all__ = ["Lease"]

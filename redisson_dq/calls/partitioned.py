@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from redisson_dq._shared_options import names_options, with_options_of
 from redisson_dq._times import Delay
+from redisson_dq.calls.delayed import DelayedRequests, OfferOptions
+from redisson_dq.calls.ready import QueueRequests
+from redisson_dq.calls.routing import DelayedRouting, Routing
+from redisson_dq.calls.sides import SideRequests
+from redisson_dq.calls.waiting_item import WaitingItem
 from redisson_dq.errors import ArgumentError
 from redisson_dq.items import Outcome, entry_id
-from redisson_dq.requests.delayed import DelayedRequests, OfferOptions
-from redisson_dq.requests.inner.routing import DelayedRouting, Routing
-from redisson_dq.requests.ready import QueueRequests
-from redisson_dq.requests.sides import SideRequests
-from redisson_dq.requests.waiting_item import WaitingItem
 from redisson_dq.wire.request import Request
 
 if TYPE_CHECKING:

@@ -12,6 +12,12 @@ from typing import TYPE_CHECKING, TypeVar
 from redisson_dq._options import Options
 from redisson_dq._texts import shown
 from redisson_dq._times import Delay, delays_in_seconds, down_to_ms, due_word, from_ms, span_ms, span_us, to_ms
+from redisson_dq.calls import walks
+from redisson_dq.calls.checks import check_count, check_index
+from redisson_dq.calls.leased_side import LeasedSide, LeaseTerms
+from redisson_dq.calls.long_calls import told_if_long
+from redisson_dq.calls.waiting_item import WaitingItem
+from redisson_dq.calls.walks import Walk
 from redisson_dq.codecs.base import Codec
 from redisson_dq.durability import Durability
 from redisson_dq.errors import (
@@ -24,12 +30,6 @@ from redisson_dq.errors import (
 )
 from redisson_dq.items import ItemState, OfferOutcome, Outcome, entry_id, item_id
 from redisson_dq.observing import Expired, Observers, SetAside
-from redisson_dq.requests.checks import check_count, check_index
-from redisson_dq.requests.inner import walks
-from redisson_dq.requests.inner.leased_side import LeasedSide, LeaseTerms
-from redisson_dq.requests.inner.long_calls import told_if_long
-from redisson_dq.requests.inner.walks import Walk
-from redisson_dq.requests.waiting_item import WaitingItem
 from redisson_dq.wire import calls
 from redisson_dq.wire.calls import Added, Due, DueRange, Found, Page, Target
 from redisson_dq.wire.envelope import Envelope, unwrap

@@ -11,15 +11,15 @@ from redisson_dq._log import Log
 from redisson_dq._shared_options import names_options
 from redisson_dq._texts import shown
 from redisson_dq._times import Delay, due_word, from_ms
+from redisson_dq.calls.checks import check_count, check_index, check_page, nothing
+from redisson_dq.calls.delayed_side import DelayedSide
+from redisson_dq.calls.long_calls import told_if_long
+from redisson_dq.calls.sides import SideRequests
+from redisson_dq.calls.waiting_item import WaitingItem
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError
 from redisson_dq.items import ExpiredItem, Outcome, Overdue, RecurringOffer
 from redisson_dq.observing import Paused, Resumed
-from redisson_dq.requests.checks import check_count, check_index, check_page, nothing
-from redisson_dq.requests.inner.delayed_side import DelayedSide
-from redisson_dq.requests.inner.long_calls import told_if_long
-from redisson_dq.requests.sides import SideRequests
-from redisson_dq.requests.waiting_item import WaitingItem
 from redisson_dq.wire import calls, commands
 from redisson_dq.wire.calls import Added
 from redisson_dq.wire.envelope import Quarantined

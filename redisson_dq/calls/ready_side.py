@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-from redisson_dq.requests.checks import check_count, check_index
-from redisson_dq.requests.inner.leased_side import LeasedSide
-from redisson_dq.requests.inner.long_calls import told_if_long
+from redisson_dq.calls.checks import check_count, check_index
+from redisson_dq.calls.leased_side import LeasedSide
+from redisson_dq.calls.long_calls import told_if_long
 from redisson_dq.wire import calls, commands
 from redisson_dq.wire.commands import End
 from redisson_dq.wire.keys import QueueKeys

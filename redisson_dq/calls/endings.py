@@ -6,8 +6,8 @@ from typing import Union
 
 import attrs
 
+from redisson_dq.calls.settling import Settling
 from redisson_dq.items import SettleOutcome
-from redisson_dq.requests.inner.settling import Settling
 from redisson_dq.wire.request import Request
 
 __all__ = ["Ack", "Bury", "Ending", "Nack"]
