@@ -83,7 +83,7 @@ else:
             ),
             "java": (),
             "observing": (),
-            "requests.leases": ("DeadLetter", "InFlight"),
+            "calls.leases": ("DeadLetter", "InFlight"),
             "stats": ("KeyInspection", "Mover", "QueueStats"),
             "wire.partitions": ("partition_names",),
         },

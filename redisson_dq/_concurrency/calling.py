@@ -22,6 +22,11 @@ class AsyncHome:
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
 
+    @property
+    def is_here(self) -> bool:
+        """Whether the client is known to belong to the loop that is running."""
+        return self._loop is not None and asyncio._get_running_loop() is self._loop
+
     def check(self, what: str) -> None:
         """Raises ArgumentError outside a running loop, and in another loop than the client's."""
         try:
@@ -41,6 +46,8 @@ class AsyncHome:
 
 class Home:
     """A client whose calls may come from any thread."""
+
+    is_here = True
 
     def check(self, what: str) -> None:
         """Nothing to check."""

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import queue
 import threading
-from collections.abc import Callable
 
 __all__ = ["AsyncMutex", "AsyncSemaphore", "AsyncSendLock", "Mutex", "Semaphore", "SendLock"]
 
@@ -20,28 +19,23 @@ Mutex = type(threading.RLock())
 AsyncSemaphore = asyncio.Semaphore
 
 
-class Semaphore:
-    """So many may be inside at a time.
+class Semaphore(queue.SimpleQueue[object]):
+    """So many may be inside at a time. A queue of permits.
 
     Going in and going out is one call of C code each. So a signal handler that raises leaves no lock held and no permit
     lost. ``threading.Semaphore`` is Python code, and may be left locked for ever.
     """
 
     def __init__(self, count: int) -> None:
-        self._permits: queue.SimpleQueue[None] = queue.SimpleQueue()
         for _ in range(count):
-            self._permits.put(None)
+            self.put(None)
 
-    def locked(self) -> bool:
-        """Whether the next caller has to wait."""
-        return self._permits.empty()
-
-    @property
-    def __enter__(self) -> Callable[[], None]:
-        return self._permits.get
-
-    def __exit__(self, *_: object) -> None:
-        self._permits.put(None)
+    __enter__ = queue.SimpleQueue.get
+    #: A permit is any object: here the type of the error that ends the block. A queue of this kind is never full, so
+    #: it takes no notice of the two other arguments.
+    __exit__ = queue.SimpleQueue.put
+    #: Whether the next caller has to wait.
+    locked = queue.SimpleQueue.empty
 
 
 #: Held while bytes are written to a connection that several callers share.

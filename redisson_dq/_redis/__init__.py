@@ -23,6 +23,7 @@ from redisson_dq._redis.pools import (
     pool_from,
 )
 from redisson_dq._redis.sending import (
+    async_exchange,
     async_hang_up,
     async_is_open,
     async_may_send_aside,
@@ -30,6 +31,7 @@ from redisson_dq._redis.sending import (
     async_send,
     async_send_aside,
     async_sends_no_more,
+    exchange,
     hang_up,
     is_open,
     mark_clean,
@@ -58,6 +60,8 @@ from redisson_dq._redis.urls import (
 from redisson_dq._redis.where import cannot_connect, hint_of_tls, where, where_nodes
 
 __all__ = [
+    "async_exchange",
+    "exchange",
     "WHICH_CLIENT",
     "async_client_at",
     "async_close_client",

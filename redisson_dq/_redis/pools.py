@@ -151,11 +151,15 @@ class _Lending:
         return connection
 
     def get_connection(self: Any) -> Any:
-        connection = _last_of(self._idle) or self.make_connection()
         try:
-            if is_over(connection):
+            connection = self._idle.pop()
+        except IndexError:
+            connection = self.make_connection()
+        try:
+            if connection.number not in (-1, connection.address.number):
                 connection.disconnect()
-            connection.connect()
+            if connection._sock is None or not connection.is_clean:
+                connection.connect()
             if not is_open(connection):
                 connection.disconnect()
                 connection.connect()
@@ -177,7 +181,8 @@ class _Lending:
             # A Sentinel has named another master since.
             connection.disconnect()
             return
-        if is_over(connection) or _is_old(connection):
+        over = connection.number not in (-1, connection.address.number)
+        if over or time.monotonic() - connection.made_at > OLD:
             connection.disconnect()
         self._idle.append(connection)
 
@@ -200,9 +205,12 @@ class _AsyncLending:
         return connection
 
     async def get_connection(self: Any) -> Any:
-        connection = _last_of(self._idle) or self.make_connection()
         try:
-            if is_over(connection):
+            connection = self._idle.pop()
+        except IndexError:
+            connection = self.make_connection()
+        try:
+            if connection.number not in (-1, connection.address.number):
                 await connection.disconnect(nowait=True)
             await self.ensure_connection(connection)
         except BaseException:
@@ -222,7 +230,8 @@ class _AsyncLending:
 
     async def release(self, connection: Any) -> None:
         self._idle.append(connection)
-        if is_over(connection) or _is_old(connection):
+        over = connection.number not in (-1, connection.address.number)
+        if over or time.monotonic() - connection.made_at > OLD:
             await connection.disconnect(nowait=True)
 
     async def disconnect(self, inuse_connections: bool = True) -> None:
@@ -243,10 +252,6 @@ def _last_of(idle: list[Any]) -> Any:
 def is_over(connection: Any) -> bool:
     """Whether new connections may lead to another server than this one."""
     return bool(connection.number not in (-1, connection.address.number))
-
-
-def _is_old(connection: Any) -> bool:
-    return bool(time.monotonic() - connection.made_at > OLD)
 
 
 def pool_from(pool: redis.ConnectionPool, client: str, *, is_node: bool = False) -> redis.ConnectionPool:

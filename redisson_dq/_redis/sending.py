@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import socket
 import ssl
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 import redis.exceptions
@@ -14,6 +14,7 @@ from hiredis import pack_command
 from redis.asyncio.connection import async_timeout  # type: ignore[attr-defined]
 
 __all__ = [
+    "async_exchange",
     "async_hang_up",
     "async_is_open",
     "async_may_send_aside",
@@ -21,6 +22,7 @@ __all__ = [
     "async_send",
     "async_send_aside",
     "async_sends_no_more",
+    "exchange",
     "hang_up",
     "is_open",
     "mark_clean",
@@ -46,10 +48,11 @@ def pack(words: Iterable[Any]) -> bytes:
     hiredis asks Python for the digits of a number, where a signal handler may run. When that raises, hiredis goes on
     without the digits, and the process crashes. So hiredis is given no numbers.
     """
-    without_numbers: Any = tuple(
-        [word if type(word) in _TEXTS else str(word) if type(word) is int else _text(word) for word in words]
-    )
-    packed: bytes = pack_command(without_numbers)
+    without_numbers: list[Any] = []
+    for word in words:
+        kind = type(word)
+        without_numbers.append(word if kind in _TEXTS else str(word) if kind is int else _text(word))
+    packed: bytes = pack_command(tuple(without_numbers))
     return packed
 
 
@@ -121,6 +124,58 @@ async def async_read(connection: Any, within: float | None = None, *, goes_on: b
             )
     except asyncio.TimeoutError:
         raise redis.exceptions.TimeoutError(f"no reply within {within:g} s") from None
+
+
+def exchange(
+    connection: Any,
+    words: Iterable[Any],
+    before_sending: Callable[[], object] | None = None,
+    after_sending: Callable[[], object] | None = None,
+    within: float | None = None,
+) -> Any:
+    """The reply to one command, which has to come ``within`` so many seconds. Raises redis-py's errors.
+
+    ``before_sending`` is called when connection and bytes are ready, ``after_sending`` before the reply is read.
+    """
+    packed = pack(words)
+    if before_sending is not None:
+        before_sending()
+    connection.is_clean = False
+    connection.send_packed_command([packed], check_health=False)
+    if after_sending is not None:
+        after_sending()
+    try:
+        if within is None:
+            reply = connection.read_response(disable_decoding=True)
+        else:
+            reply = read(connection, min(within, connection.socket_timeout))
+    except redis.exceptions.ResponseError:
+        connection.is_clean = True
+        raise
+    connection.is_clean = True
+    return reply
+
+
+async def async_exchange(
+    connection: Any,
+    words: Iterable[Any],
+    before_sending: Callable[[], Awaitable[object]] | None = None,
+    after_sending: Callable[[], Awaitable[object]] | None = None,
+    within: float | None = None,
+) -> Any:
+    """The reply to one command, which has to come ``within`` so many seconds. Raises redis-py's errors.
+
+    ``before_sending`` is called when connection and bytes are ready, ``after_sending`` before the reply is read.
+    """
+    packed = pack(words)
+    if before_sending is not None:
+        await before_sending()
+    await async_send(connection, [packed])
+    if after_sending is not None:
+        await after_sending()
+    if within is None:
+        return await connection.read_response(disable_decoding=True)
+    return await async_read(connection, min(within, connection.socket_timeout))
 
 
 def mark_clean(connection: Any) -> None:

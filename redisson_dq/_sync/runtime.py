@@ -87,7 +87,8 @@ class Runtime:
         #: Handles and workers that have a queue open, by the key of its ready list.
         self.attachments: dict[str, list[Attachment]] = {}
         self._mutex = Mutex()
-        self._home = Home()
+        #: The event loop that the client belongs to.
+        self.home = Home()
         self._is_open = False
         self._is_closed = False
 
@@ -95,7 +96,7 @@ class Runtime:
 
     def check_home(self, what: str) -> None:
         """Raises ArgumentError in another event loop than the client's."""
-        self._home.check(what)
+        self.home.check(what)
 
     def attach(self, keys: QueueKeys, name: str, transfer: bool) -> Attachment:
         """One more who has the queue open. Nothing starts. Raises ClosedError."""

@@ -43,7 +43,7 @@ from redisson_dq.observing.happenings import (
 )
 from redisson_dq.scheduling.engine import Role
 
-__all__ = ["Words", "fields_of", "is_logged", "line", "log"]
+__all__ = ["Words", "fields_of", "has_line", "is_logged", "line", "log"]
 
 _MAIN = "redisson_dq"
 #: The lines of these two come at the pace of the queues. A program may want one of them alone.
@@ -84,6 +84,11 @@ def line(level: int, logger: str = _MAIN) -> Callable[[_Words], _Words]:
         return words
 
     return register
+
+
+def has_line(kind: type[Happening]) -> bool:
+    """Whether a happening of this kind is ever logged."""
+    return kind in _lines
 
 
 def is_logged(kind: type[Happening]) -> bool:

@@ -16,7 +16,7 @@ from redisson_dq._log import Log
 from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError
 from redisson_dq.observing.happenings import Answered, Happening, Sent
-from redisson_dq.observing.log import is_logged, log
+from redisson_dq.observing.log import has_line, is_logged, log
 from redisson_dq.observing.operations import Operations, may_be_of_a_signal
 from redisson_dq.observing.tally import Tally
 
@@ -65,8 +65,9 @@ class Observers(list[Observer]):
         self.log_values: LogValues = False
         #: Those that count values without objects.
         self.tallies: tuple[Tally, ...] = ()
-        # Whether somebody hears a kind of happenings. It is found once after each change of the list.
-        self._heard: dict[type[Happening], bool] = {}
+        # Whether somebody hears a kind of happenings, found once after each change of the list. None: the log decides,
+        # which may be set up anew at any time.
+        self._heard: dict[type[Happening], bool | None] = {}
         if observer is not None:
             self.add(observer)
 
@@ -98,11 +99,14 @@ class Observers(list[Observer]):
 
     def hear(self, kind: type[Happening]) -> bool:
         """Whether the log or an observer is called for a happening of this kind. Others need not be made."""
-        heard = self._heard.get(kind)
-        if heard is None:
-            heard = self._heard[kind] = any(issubclass(kind, _kinds_of(each)) for each in self)
-        # The log may be set up anew at any time.
-        return heard or is_logged(kind)
+        try:
+            heard = self._heard[kind]
+        except KeyError:
+            heard = (
+                True if any(issubclass(kind, _kinds_of(each)) for each in self) else None if has_line(kind) else False
+            )
+            self._heard[kind] = heard
+        return is_logged(kind) if heard is None else heard
 
     def texts(self, kind: type[Happening], values: Iterable[object]) -> tuple[str, ...]:
         """The texts of values for a line of the log. None without ``log_values=``, or where that line is not wanted."""

@@ -48,16 +48,13 @@ class Script:
     includes: tuple[str, ...]
     #: Whether nothing in its text changes anything.
     only_reads: bool
+    #: Whether its reply tells, before its result, if a message was refused (``include/announce.lua``).
+    announces: bool
 
     @property
     def keys(self) -> tuple[str, ...]:
         """The names of the keys it takes, in order: attribute names of QueueKeys."""
         return _keys(self.header)
-
-    @property
-    def announces(self) -> bool:
-        """Whether its reply tells, before its result, if a message was refused (``include/announce.lua``)."""
-        return "announce" in self.includes
 
     @property
     def commands(self) -> tuple[str, ...]:
@@ -207,6 +204,7 @@ def _assembled(name: str, file: _File) -> Script:
         header=file.header,
         includes=tuple(included),
         only_reads=READING.issuperset(called),
+        announces="announce" in included,
     )
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 from collections.abc import Callable
 from typing import Any, TypeVar, Union
 
-import attrs
 from redis.asyncio import ConnectionPool
 from redis.exceptions import (
     AskError,
@@ -29,6 +29,7 @@ from redisson_dq._clock import Clock
 from redisson_dq._concurrency import AsyncCancelled, AsyncWork, async_finish
 from redisson_dq._log import Log
 from redisson_dq._redis import (
+    async_exchange,
     is_out_of_memory,
     lacks_rights,
     says_not_here,
@@ -56,6 +57,10 @@ logger = Log()
 #: A reply, or the error in its place, and the confirmation of the change where that was asked for.
 _Answer = tuple[Any, Union[Confirmed, Exception, None]]
 
+#: Callbacks of each sending, when the bytes are ready and before the reply is read, and in how many seconds the reply
+#: has to come.
+_How = tuple[Union[AsyncWork, None], Union[AsyncWork, None], Union[float, None]]
+
 # A slot under migration answers at the second try. More tries are for a slot that moves again meanwhile.
 _REDIRECTIONS = 8
 _PAUSE_WHILE_MIGRATING = 0.05
@@ -66,22 +71,6 @@ _ASIDE_PAUSES = (0.01, 0.05, 0.2, 0.5)
 def _was_left(pool: Any, number: int) -> bool:
     """Whether the connections of a pool were given up since its address had this number."""
     return bool(pool.address.number != number)
-
-
-@attrs.frozen
-class _Sending:
-    """One request, and how it is sent."""
-
-    request: Request[Any]
-    #: Callbacks of each sending: when the connection and the bytes are ready, and before the reply is read.
-    before: AsyncWork | None
-    after: AsyncWork | None
-    #: In so many seconds the reply has to come.
-    within: float | None
-    #: Whether only a connection will do that is open already.
-    at_hand: bool
-    #: The node that has to answer, whatever the key.
-    node: ConnectionPool | None = None
 
 
 class Connections(Pools):
@@ -129,19 +118,21 @@ class Connections(Pools):
         one that has to answer, where the key does not tell. Raises
         RedisConnectionError, WrongTypeError, RedisReplyError, ClosedError.
         """
-        if not (when_closed and self.is_of_this_process):
-            self.check()
+        if self._closed or self._process != os.getpid():
+            self._check_closed(when_closed=when_closed)
         for begin in request.on_sending:
             begin()
         try:
-            sending = _Sending(request, before_sending, after_sending, within, at_hand, node)
+            how = before_sending, after_sending, within
             if not self._observers.hear(Sent):
-                reply, confirmed = await self._run(sending)
+                reply, confirmed = await self._ask(request, how, node, at_hand=at_hand)
             else:
                 with self._observers.exchange([(request.name, request.keys)], self.clock):
-                    reply, confirmed = await self._run(sending)
-            result = self.parsed(request, reply)
-            check_confirmed(request, result, confirmed)
+                    reply, confirmed = await self._ask(request, how, node, at_hand=at_hand)
+            announces = request.script is not None and request.script.announces
+            result = self.parsed(request, reply) if announces else request.parse(reply)
+            if request.durable is not None:
+                check_confirmed(request, result, confirmed)
             # A caller that is cancelled during the work would lose values that it has taken.
             if self.behind_next is not None and request.on_sending and not request.aside:
                 # Another thread may have taken the work meanwhile.
@@ -153,6 +144,10 @@ class Connections(Pools):
             if request.when_full is not None and is_out_of_memory(error):
                 return await self.run(request.when_full, when_closed=when_closed)
             raise await explained(self, request, error) from error
+
+    def _check_closed(self, *, when_closed: bool) -> None:
+        if not (when_closed and self.is_of_this_process):
+            self.check()
 
     def parsed(self, request: Request[T], reply: Any) -> T:
         """The result of a reply. Warns once for each channel on which Redis refused to publish."""
@@ -186,7 +181,7 @@ class Connections(Pools):
     async def run_quietly(self, request: Request[T], within: float) -> T | None:
         """The result of a request that no observer hears of; None when it has failed, or took longer than that."""
         try:
-            reply, _ = await self._run(_Sending(request, None, None, within, True, None))
+            reply, _ = await self._ask(request, (None, None, within), None, at_hand=True)
             return self.parsed(request, reply)
         except (RedissonDQError, RedisError, OSError) as error:
             logger.debug("%s was not answered: %s", request.name, error)
@@ -338,31 +333,31 @@ class Connections(Pools):
             # Redis refuses the script: a right is missing, or its keys share no slot. Twice is better than not at all.
             await self.run(commands.set_aside(key, values), when_closed=True)
 
-    async def _run(self, sending: _Sending) -> _Answer:
+    async def _ask(self, request: Request[Any], how: _How, node: ConnectionPool | None, *, at_hand: bool) -> _Answer:
         """The reply, and the confirmation of the change where that was asked for."""
-        key = sending.request.key
+        key, within = request.key, how[-1]
         asking = False
-        if sending.at_hand and self.permits.locked():
+        if at_hand and self.permits.locked():
             raise RedisConnectionError("all connections to Redis are busy")
-        pool = sending.node or await self.pool_of(key)
+        pool = node or self._servers.only or await self.pool_of(key)
         for attempt in range(_REDIRECTIONS):
             number = pool.address.number  # type: ignore[attr-defined]
             try:
                 async with self.permits:
-                    return await self._once(pool, sending, asking=asking)
+                    return await self._once(pool, request, how, at_hand=at_hand, asking=asking)
             except AskError as error:
                 # The node that answered does not serve the slot any more (MOVED) or this key (ASK): nothing was done.
                 asking = not isinstance(error, MovedError)
                 pool = await self.pool_at(error, key)
             except (TryAgainError, ClusterDownError):
-                if sending.within is not None or attempt == _REDIRECTIONS - 1:
+                if within is not None or attempt == _REDIRECTIONS - 1:
                     raise
                 await self.clock.async_sleep(_PAUSE_WHILE_MIGRATING * (attempt + 1))
                 await self.refresh()
                 pool = await self.pool_of(key)
                 asking = False
             except RedisConnectionError as error:
-                if error.maybe_done or sending.node is not None:
+                if error.maybe_done or node is not None:
                     raise
                 # Nothing was sent. After a failover another node has the slot.
                 gone, pool = pool, await self.pool_of(key)
@@ -371,22 +366,31 @@ class Connections(Pools):
                 asking = False
             except ResponseError as error:
                 # Nothing was done. A new connection may lead to another server.
-                if attempt or sending.within is not None or not (says_not_here(error) and _was_left(pool, number)):
+                if attempt or within is not None or not (says_not_here(error) and _was_left(pool, number)):
                     raise
         raise ResponseError("the cluster redirected the request too often")
 
-    async def _once(self, pool: ConnectionPool, sending: _Sending, *, asking: bool) -> _Answer:
-        request = sending.request
-        connection = await (self.borrow_open(pool) if sending.at_hand else self.borrow(pool))
+    async def _once(
+        self, pool: ConnectionPool, request: Request[Any], how: _How, *, at_hand: bool, asking: bool
+    ) -> _Answer:
+        connection = await (self.borrow_open(pool) if at_hand else self.borrow(pool))
         try:
-            reply = await self._reply(connection, sending, asking=asking)
+            script = request.script
+            if script is None:
+                if asking:
+                    await async_exchange(connection, ("ASKING",))
+                reply = await async_exchange(connection, request.words, *how)
+            elif script.only_reads:
+                reply = await self._looked(connection, script, request.words, how, asking=asking)
+            else:
+                reply = await self._called(connection, script, "", request.words, how, asking=asking)
             # On the same connection: Redis waits for the changes of the connection that asks.
             confirmed = None if request.durable is None else await self._confirmed(connection, request.durable)
             return reply, confirmed
         except ResponseError:
             raise
         except (RedisError, OSError) as error:
-            if sending.at_hand:
+            if at_hand:
                 # A cluster whose node stands still would not say either who owns its slots now.
                 raise translate(error, subject(request), sent=True) from error
             raise await self.broken(error, subject(request), sent=True) from error
@@ -395,21 +399,16 @@ class Connections(Pools):
             await connection.disconnect()
             raise
         finally:
-            await self.give_back(pool, connection)
+            await (self.give_back(pool, connection) if self._closed else pool.release(connection))
 
-    async def _reply(self, connection: Any, sending: _Sending, *, asking: bool) -> Any:
-        script = sending.request.script
-        if script is None:
-            return await self._sent(connection, sending.request.words, sending, asking=asking)
-        if not script.only_reads:
-            return await self._called(connection, script, "", sending, asking=asking)
+    async def _looked(self, connection: Any, script: Script, words: tuple[Any, ...], how: _How, *, asking: bool) -> Any:
         # A user who may only read the keys is refused EVALSHA, as Redis asks for the right to write them. From Redis 7
         # on such a user may call a script by EVALSHA_RO.
         ways = ("_RO", "") if self._only_looks else ("", "_RO")
         refusal: ResponseError | None = None
         for suffix in ways:
             try:
-                reply = await self._called(connection, script, suffix, sending, asking=asking)
+                reply = await self._called(connection, script, suffix, words, how, asking=asking)
                 self._only_looks = suffix == "_RO"
                 return reply
             except ResponseError as error:
@@ -421,21 +420,22 @@ class Connections(Pools):
                 refusal = error
         raise AssertionError("the second way returns or raises")
 
-    async def _called(self, connection: Any, script: Script, suffix: str, sending: _Sending, *, asking: bool) -> Any:
-        words = sending.request.words
+    async def _called(
+        self, connection: Any, script: Script, suffix: str, words: tuple[Any, ...], how: _How, *, asking: bool
+    ) -> Any:
+        # A node that takes a slot over serves one command behind each ASKING.
+        if asking:
+            await async_exchange(connection, ("ASKING",))
         try:
-            return await self._sent(connection, (f"EVALSHA{suffix}", script.sha, *words), sending, asking=asking)
+            return await async_exchange(connection, (f"EVALSHA{suffix}", script.sha, *words), *how)
         except NoScriptError:
             # The script did not run. EVAL carries the text, so a SCRIPT FLUSH in between does not matter.
-            return await self._sent(connection, (f"EVAL{suffix}", script.source, *words), sending, asking=asking)
-
-    async def _sent(self, connection: Any, words: tuple[Any, ...], sending: _Sending, *, asking: bool) -> Any:
-        if asking:
-            await self.exchange(connection, ("ASKING",))
-        return await self.exchange(connection, words, sending.before, sending.after, sending.within)
+            if asking:
+                await async_exchange(connection, ("ASKING",))
+            return await async_exchange(connection, (f"EVAL{suffix}", script.source, *words), *how)
 
     async def _confirmed(self, connection: Any, durable: Durability) -> Confirmed | Exception:
         try:
-            return durable.confirmed(await self.exchange(connection, durable.words))
+            return durable.confirmed(await async_exchange(connection, durable.words))
         except (ResponseError, BusyLoadingError) as error:
             return error

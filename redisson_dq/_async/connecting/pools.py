@@ -6,21 +6,17 @@ import os
 from typing import Any
 
 from redis.asyncio import ConnectionPool
-from redis.exceptions import AskError, MovedError, RedisError, ResponseError
+from redis.exceptions import AskError, MovedError, RedisError
 
 from redisson_dq._async.connecting.dedicated import Dedicated
 from redisson_dq._async.connecting.servers import AsyncAnyRedis, ClusterServers, Servers
 from redisson_dq._clock import Clock
-from redisson_dq._concurrency import AsyncSemaphore, AsyncWork
+from redisson_dq._concurrency import AsyncSemaphore
 from redisson_dq._log import Log
 from redisson_dq._redis import (
     async_close_client,
-    async_read,
-    async_send,
     cannot_connect,
     dedicated_connection,
-    mark_clean,
-    pack,
     translate,
 )
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
@@ -106,6 +102,8 @@ class Pools:
         return isinstance(self._servers, ClusterServers)
 
     async def pool_of(self, key: str) -> ConnectionPool:
+        if self._servers.only is not None:
+            return self._servers.only
         try:
             return await self._servers.pool_of(key)
         except Exception as error:
@@ -165,28 +163,6 @@ class Pools:
             # aclose() left this connection open, so that the reply could still come.
             await connection.disconnect()
         await pool.release(connection)
-
-    async def exchange(
-        self,
-        connection: Any,
-        words: tuple[Any, ...],
-        before_sending: AsyncWork | None = None,
-        after_sending: AsyncWork | None = None,
-        within: float | None = None,
-    ) -> Any:
-        packed = pack(words)
-        if before_sending is not None:
-            await before_sending()
-        await async_send(connection, [packed])
-        if after_sending is not None:
-            await after_sending()
-        try:
-            reply = await async_read(connection, None if within is None else min(within, connection.socket_timeout))
-        except ResponseError:
-            mark_clean(connection)
-            raise
-        mark_clean(connection)
-        return reply
 
     async def dedicated(self, key: str, role: str, queue: str) -> Dedicated:
         """A connection of its own to the key's node, for reads that block. The caller connects and closes it.

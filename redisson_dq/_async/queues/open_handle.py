@@ -123,7 +123,8 @@ class OpenHandle(AsyncWrongWith, Generic[T]):
     def _check(self) -> None:
         if not self._open:
             raise ClosedError(f"queue {self.name!r}: this handle was destroyed; open another one from the client")
-        self._runtime.check_home(f"queue {self.name!r}")
+        if not self._runtime.home.is_here:
+            self._runtime.check_home(f"queue {self.name!r}")
 
     def _begin_taking(self) -> None:
         """Values are taken from here on, so the client moves the queue's due items."""
@@ -155,7 +156,8 @@ class OpenHandle(AsyncWrongWith, Generic[T]):
         """A hook for subclasses: the handle no longer uses these keys."""
 
     async def _run(self, request: Request[U]) -> U:
-        self._check()
+        if not (self._open and self._runtime.home.is_here):
+            self._check()
         return await self._runtime.connections.run(request)
 
     async def _none_of(self, values: Iterable[Any]) -> Literal[False]:

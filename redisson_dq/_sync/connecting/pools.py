@@ -9,19 +9,15 @@ import os
 from typing import Any
 
 from redis import ConnectionPool
-from redis.exceptions import AskError, MovedError, RedisError, ResponseError
+from redis.exceptions import AskError, MovedError, RedisError
 
 from redisson_dq._clock import Clock
-from redisson_dq._concurrency import Semaphore, Work
+from redisson_dq._concurrency import Semaphore
 from redisson_dq._log import Log
 from redisson_dq._redis import (
     cannot_connect,
     close_client,
     dedicated_connection,
-    mark_clean,
-    pack,
-    read,
-    send,
     translate,
 )
 from redisson_dq._sync.connecting.dedicated import Dedicated
@@ -109,6 +105,8 @@ class Pools:
         return isinstance(self._servers, ClusterServers)
 
     def pool_of(self, key: str) -> ConnectionPool:
+        if self._servers.only is not None:
+            return self._servers.only
         try:
             return self._servers.pool_of(key)
         except Exception as error:
@@ -168,28 +166,6 @@ class Pools:
             # close() left this connection open, so that the reply could still come.
             connection.disconnect()
         pool.release(connection)
-
-    def exchange(
-        self,
-        connection: Any,
-        words: tuple[Any, ...],
-        before_sending: Work | None = None,
-        after_sending: Work | None = None,
-        within: float | None = None,
-    ) -> Any:
-        packed = pack(words)
-        if before_sending is not None:
-            before_sending()
-        send(connection, [packed])
-        if after_sending is not None:
-            after_sending()
-        try:
-            reply = read(connection, None if within is None else min(within, connection.socket_timeout))
-        except ResponseError:
-            mark_clean(connection)
-            raise
-        mark_clean(connection)
-        return reply
 
     def dedicated(self, key: str, role: str, queue: str) -> Dedicated:
         """A connection of its own to the key's node, for reads that block. The caller connects and closes it.

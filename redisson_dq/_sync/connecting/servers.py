@@ -41,27 +41,28 @@ class SingleServer:
     def __init__(self, pool: ConnectionPool) -> None:
         #: The name by which the server and the scripts tell this client from others.
         self.client = name_of_client()
-        self._pool = pool_from(pool, self.client)
+        #: The pool to the one server.
+        self.only: ConnectionPool = pool_from(pool, self.client)
         #: How many connections may be busy at once: as many as the user's client allows, within reason.
         self.max_connections = max(1, min(pool.max_connections, _MOST_CONNECTIONS))
         #: The number of the database.
-        self.database = int(self._pool.connection_kwargs.get("db") or 0)
+        self.database = int(self.only.connection_kwargs.get("db") or 0)
         #: Host and port, or the path of a socket. A Sentinel tells the master's for each connection anew.
-        self.address = _address_of(self._pool.connection_kwargs)
+        self.address = _address_of(self.only.connection_kwargs)
         #: That address as a URL. A Sentinel's names the Sentinels and the service.
-        self.where = where(self._pool)
+        self.where = where(self.only)
 
     def pool_of(self, key: str) -> ConnectionPool:
-        return self._pool
+        return self.only
 
     def masters(self) -> list[ConnectionPool]:
         """The pool to the server."""
-        return [self._pool]
+        return [self.only]
 
     @property
     def pools(self) -> list[ConnectionPool]:
         """All pools that there are by now."""
-        return [self._pool]
+        return [self.only]
 
     def pool_at(self, host: str, port: int) -> ConnectionPool:
         raise AssertionError("a single server redirects nobody")
@@ -70,11 +71,14 @@ class SingleServer:
         """There is no map of slots to refresh."""
 
     def close(self) -> None:
-        self._pool.disconnect(inuse_connections=False)
+        self.only.disconnect(inuse_connections=False)
 
 
 class ClusterServers:
     """The nodes of a Redis Cluster, as the user's client knows them."""
+
+    #: A key's node is asked for each time.
+    only: ConnectionPool | None = None
 
     def __init__(self, cluster: RedisCluster) -> None:
         #: As that of a single server.
