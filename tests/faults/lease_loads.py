@@ -18,6 +18,8 @@ from redisson_dq.worker import Lost, Retry, Succeeded
 from tests.faults.loads import LOADS, Asyncio, Load, kind_of
 from tests.faults.rules import LEASED
 from tests.flavours import AsyncioFlavour
+from tests.proof.history import Call
+from tests.proof.recording import epoch_ms
 
 __all__: list[str] = []
 
@@ -163,7 +165,7 @@ class AsyncioLeases(Leases, Asyncio):
             found.extend(await call())
 
         self._cancel(told, rng)
-        self._work([self._flavour.bridge(each) for each in found], rng)
+        self._work([each.bridged(self._flavour.bridge) for each in found], rng)
 
 
 class Workers(Load):
@@ -177,6 +179,9 @@ class Workers(Load):
         super().start()
 
     def _consume(self) -> None:
+        self._began = time.monotonic_ns()
+        # By lease: the call that ends it.
+        self._ending: dict[str, Call] = {}
         self._worker = self._flavour.worker(self.client, visibility_timeout=_VISIBLE)
         self._worker.handler(self.queue_name, concurrency=4, retry=Retry(limit=None, backoff=0.05))(self._handle)
         self._worker.on()(self._happened)
@@ -187,14 +192,20 @@ class Workers(Load):
         self._worker.stop()
         super().close()
 
-    def _handle(self, value: str) -> None:
+    def _handle(self, value: str, event: Any) -> None:
         self.ledger.delivered(value)
+        delivery = event.delivery
+        row = [value, event.id, epoch_ms(delivery.received), epoch_ms(delivery.deadline)]
+        self._begun("receive", 1, at=self._began).ok([row])
         time.sleep(self._chance.uniform(0.0, 0.02))
-        if self._chance.random() < 0.1:
+        fails = self._chance.random() < 0.1
+        self._ending[event.id] = self._begun("nack" if fails else "ack", [[value, event.id]])
+        if fails:
             raise ValueError("now and then")
 
     def _happened(self, happening: Any) -> None:
         if isinstance(happening, Succeeded):
+            self._ending.pop(happening.id).ok(["acked"])
             self.ledger.took([happening.event.value])
         elif isinstance(happening, Lost) and happening.event is not None:
             self.ledger.maybe_acked(happening.event.value)

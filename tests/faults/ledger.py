@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tests.faults.gate import LostReply
 from tests.faults.rules import Rules
+from tests.proof.history import History
 
 __all__ = ["Finding", "Item", "Ledger", "Pardon", "Verdict"]
 
@@ -207,7 +208,7 @@ class Ledger:
 
     def verdict(
         self,
-        left: Sequence[str],
+        left: Mapping[str, Sequence[str]],
         lost_replies: Collection[LostReply],
         *,
         queues: Collection[str] = (),
@@ -218,14 +219,10 @@ class Ledger:
         A reply that the client itself did not wait for excuses nothing.
         """
         rules, findings = self.rules, list(self.findings)
-        in_redis: dict[str, int] = {}
-        for name in left:
-            in_redis[name] = in_redis.get(name, 0) + 1
-        mine = {queue.encode() for queue in queues} | {b""}
-        replies = [reply for reply in lost_replies if reply.key in mine]
+        in_redis = {name: len(places) for name, places in left.items()}
+        replies = self._of_mine(lost_replies, queues)
         dropped = {name for reply in replies if reply.ended_by == "client" for name in reply.held or ()}
-        if not rules.lost_with_drop:
-            replies = [reply for reply in replies if reply.ended_by != "client"]
+        replies = [reply for reply in replies if rules.lost_with_drop or reply.ended_by != "client"]
         held = {name for reply in replies for name in reply.held or ()} if rules.lost_with_reply else set()
         unseen = sum(reply.most for reply in replies if reply.held is None) if rules.lost_with_reply else 0
         items = list(self.items.values())
@@ -268,7 +265,7 @@ class Ledger:
             "refused": sum(item.state == "refused" for item in items),
             "cancelled": sum(item.state == "cancelled" for item in items),
             "taken": sum(len(item.taken) for item in items),
-            "left": len(left),
+            "left": sum(in_redis.values()),
             "deliveries": sum(len(item.delivered) for item in items),
             "delivered again": sum(len(item.delivered) > 1 for item in items),
             "gone with an ack in doubt": sum(item.maybe_acked for item in gone),
@@ -279,6 +276,26 @@ class Ledger:
         }
         late = [min(item.taken) - item.offered - item.delay for item in items if item.taken]
         return Verdict(counts, findings, max(late, default=0.0))
+
+    def tell(self, history: History, queue: str, lost_replies: Collection[LostReply], queues: Collection[str]) -> None:
+        """Writes into the history what faults and broken connections may have taken along."""
+        now, epoch = time.monotonic_ns(), time.time()
+        for pardon in self.pardons:
+            since, until = (now - round(1e9 * (epoch - moment)) for moment in (pardon.since, pardon.until))
+            history.excuse(pardon.kind, since, until, pardon.why)
+        replies = self._of_mine(lost_replies, queues) if self.rules.lost_with_reply else []
+        for reply in replies:
+            if self.rules.lost_with_drop or reply.ended_by != "client":
+                call = history.invoke("gate", "take", queue, reply.most, at=now - round(1e9 * (epoch - reply.at + 60)))
+                call.info(
+                    f"reply lost by {reply.ended_by}", sorted(reply.held or ()), most=0 if reply.held else reply.most
+                )
+        if self.in_hand:
+            history.invoke("killed", "take", queue, self.in_hand).info("in hand at its end", most=self.in_hand)
+
+    def _of_mine(self, replies: Collection[LostReply], queues: Collection[str]) -> list[LostReply]:
+        mine = {queue.encode() for queue in queues} | {b""}
+        return [reply for reply in replies if reply.key in mine]
 
     def _pardoned(self, kind: str, item: Item) -> bool:
         return any(pardon.kind == kind and pardon.covers(item) for pardon in self.pardons)

@@ -24,6 +24,8 @@ from tests.faults.ledger import Ledger
 from tests.faults.rules import AT_ONCE, WAITS, Rules
 from tests.faults.world import World
 from tests.flavours import AsyncioFlavour, Flavour
+from tests.proof.history import Call
+from tests.proof.recording import Recorded, ended
 
 __all__ = ["HELD", "LOADS", "Asyncio", "Load", "kind_of"]
 
@@ -50,7 +52,7 @@ class Load:
     endless: ClassVar[tuple[str, ...]] = ("_take",)
 
     def __init__(self, name: str, world: World, ledger: Ledger, seed: int) -> None:
-        self.name, self.ledger = name, ledger
+        self.name, self.ledger, self.history = name, ledger, world.history
         self.queue_name = f"faults-{name}"
         self.refused: set[str] = set()
         self.worst_wait = 0.0
@@ -76,8 +78,8 @@ class Load:
     def start(self) -> None:
         self.client = self._world.connect(self._flavour)
         options = {} if self.partitions is None else {"partitions": self.partitions}
-        self.queue = self.client.blocking_queue(self.queue_name, **options, **self.queue_options)
-        self.delayed = self.client.delayed_queue(self.queue_name, lean=self.lean, **options)
+        self.queue = self._recorded(self.client.blocking_queue(self.queue_name, **options, **self.queue_options))
+        self.delayed = self._recorded(self.client.delayed_queue(self.queue_name, lean=self.lean, **options))
         self._offering.set()
         self._thread(self._offer_all_the_time)
         self._consume()
@@ -248,8 +250,22 @@ class Load:
     def _make_flavour(self) -> Flavour:
         return Flavour()
 
+    def _begun(self, f: str, value: Any, **more: Any) -> Call:
+        """Writes down that a call begins which no recorded handle makes."""
+        return self.history.invoke(threading.current_thread().name, f, self.queue_name, value, **more)
+
+    def _took(self, names: list[str], began: int) -> None:
+        """Values came that no recorded handle has taken."""
+        self._begun("take", len(names), at=began).ok(names)
+        self.ledger.took(names)
+
+    def _recorded(self, handle: Any) -> Any:
+        """The handle, which writes its calls into the history."""
+        return Recorded(handle, self.history, self.queue_name)
+
     def _thread(self, work: Callable[..., None], *args: Any) -> None:
-        thread = threading.Thread(target=work, args=args, name=f"load-{self.name}", daemon=True)
+        name = f"load-{self.name}-{len(self._threads)}"
+        thread = threading.Thread(target=work, args=args, name=name, daemon=True)
         self._threads.append(thread)
         thread.start()
 
@@ -322,12 +338,13 @@ class Listeners(Load):
     """Listeners, which are subscribed and unsubscribed meanwhile."""
 
     def _consume(self) -> None:
+        self._began = time.monotonic_ns()
         self._thread(self._resubscribe, random.Random(self._rng.random()))
         for _ in range(2):
             self.queue.subscribe_on_elements(self._told_by_listener)
 
     def _told_by_listener(self, value: str) -> None:
-        self.ledger.took([value])
+        self._took([value], self._began)
 
     def _resubscribe(self, rng: random.Random) -> None:
         try:
@@ -355,6 +372,7 @@ class Pipelines(Load):
     def _offer_many(self) -> None:
         delays = [self._delay() for _ in range(self._rng.randint(2, 20))]
         names = [self.ledger.next(delay) for delay in delays]
+        calls = [self._begun("offer", [[name, 1000 * d]]) for name, d in zip(names, delays, strict=True)]
         pipe = self.client.pipeline(transaction=self._rng.random() < 0.5)
         replies = [
             pipe.add(self.delayed.requests.offer(name, delay=delay)) for name, delay in zip(names, delays, strict=True)
@@ -365,12 +383,21 @@ class Pipelines(Load):
             raise
         except RedissonDQError as error:
             self.refused.add(kind_of(error))
-        for name, reply in zip(names, replies, strict=True):
+        for name, call, reply in zip(names, calls, replies, strict=True):
             if getattr(reply, "_is_there", False) or getattr(getattr(reply, "inner", None), "_is_there", False):
-                self._told([name], lambda reply=reply: reply.result)  # type: ignore[misc]
+                self._told([name], lambda call=call, reply=reply: self._result(call, reply))  # type: ignore[misc]
+
+    def _result(self, call: Call, reply: Any) -> Any:
+        try:
+            result = reply.result
+        except RedissonDQError as error:
+            ended(call, error)
+            raise
+        call.ok([["offered", None]])
+        return result
 
     def _take_in_pipeline(self, rng: random.Random) -> None:
-        limit = rng.randint(1, 20)
+        limit, began = rng.randint(1, 20), time.monotonic_ns()
         pipe = self.client.pipeline(transaction=rng.random() < 0.5)
         one, many = pipe.add(self.queue.requests.poll()), pipe.add(self.queue.requests.poll(limit))
         with suppress(RedissonDQError):
@@ -381,7 +408,7 @@ class Pipelines(Load):
             except RedissonDQError:
                 self.ledger.ended_without_telling(most)
                 continue
-            self.ledger.took(value if isinstance(value, list) else [] if value is None else [value])
+            self._took(value if isinstance(value, list) else [] if value is None else [value], began)
         time.sleep(rng.uniform(0, 0.05))
         self.queue.size()
 

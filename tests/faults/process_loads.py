@@ -28,6 +28,7 @@ from tests.conftest import environment
 from tests.faults.loads import LOADS, Load
 from tests.faults.rules import BESIDE_JAVA, LEASED
 from tests.peer import JavaPeer, PeerDied, PeerError
+from tests.proof.history import Call
 
 __all__ = ["Processes"]
 
@@ -95,21 +96,29 @@ class _Worker:
         return [sys.executable, "-m", "tests.workers.under_faults", json.dumps(arguments)]
 
     def _listen(self, process: subprocess.Popen[bytes]) -> None:
-        ledger = self._load.ledger
+        ledger, load = self._load.ledger, self._load
+        began = time.monotonic_ns()
+        offers: dict[str, Call] = {}
         assert process.stdout is not None
         with process.stdout as lines:
             for line in lines:
                 kind, _, rest = line.decode().strip().partition(" ")
                 if kind == "took":
-                    ledger.took([rest])
+                    load._took([rest], began)
                 elif kind == "asked":
                     name, delay, at = rest.split()
+                    since = time.monotonic_ns() - round(1e9 * (time.time() - float(at)))
+                    offers[name] = load._begun("offer", [[name, 1000 * float(delay)]], at=since)
                     ledger.told(name, float(delay), float(at))
                 elif kind == "acked":
                     self._load.acked(rest)
                 elif kind == "wrong":
                     ledger.found("raised", rest)
                 else:
+                    if kind == "in":
+                        offers[rest].ok([["offered", None]])
+                    else:
+                        offers[rest].fail(kind)
                     ledger.answered([rest], kind)
 
 
@@ -187,6 +196,7 @@ class LeaseProcesses(Processes):
     queue_options: ClassVar[dict[str, Any]] = {"delivery_limit": None}
 
     def start(self) -> None:
+        self._began = time.monotonic_ns()
         self._noted: set[str] = set()
         self._acked: set[str] = set()
         super().start()
@@ -210,7 +220,7 @@ class LeaseProcesses(Processes):
                 self.ledger.found("twice", f"{name} was done {count} times")
         new = notes.keys() - self._noted
         self._noted |= new
-        self.ledger.took(new)
+        self._took(list(new), self._began)
 
     def acked(self, name: str) -> None:
         if name in self._acked:
@@ -278,18 +288,22 @@ class BesideJava(Load):
         while self._offering.is_set() and not self._leaves.is_set():
             delay = self._delay()
             # Redisson computes due times by its own clock. On a server whose clock is ahead they come as much earlier.
-            name = self.ledger.next(delay - max(0.0, self._world.clock() - time.time()))
+            shown = delay - max(0.0, self._world.clock() - time.time())
+            name = self.ledger.next(shown)
+            call = self._begun("offer", [[name, 1000 * shown]])
             # One that failed may be in all the same.
             with suppress(PeerError, FutureTimeoutError):
                 self._peer.call("offer", queue=self.queue_name, value=name, delayMs=round(delay * 1000))
+                call.ok([["offered", None]])
                 self.ledger.answered([name], "in")
             time.sleep(rng.uniform(0, 0.05))
 
     def _take_in_java(self) -> None:
         while not self._leaves.is_set():
+            began = time.monotonic_ns()
             try:
                 value = self._peer.call("poll", queue=self.queue_name, side="ready", timeoutMs=300)
-                self.ledger.took([] if value is None else [value])
+                self._took([] if value is None else [value], began)
             except (PeerError, FutureTimeoutError):
                 self.ledger.killed(1)
                 time.sleep(0.05)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import faulthandler
 import random
+import shutil
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +17,11 @@ from tests.faults.all_loads import LOADS, Load
 from tests.faults.ledger import Finding, Ledger, Verdict
 from tests.faults.rules import LEASED
 from tests.faults.world import ClusterWorld, NamedWorld, SentinelWorld, World
+from tests.mutations import ROOT
+from tests.proof.checker import check
+
+# Histories with findings.
+_KEPT = ROOT / "build" / "histories"
 
 __all__ = ["Fault", "Result", "Run", "command", "gone_on", "judged", "run", "settled"]
 
@@ -119,6 +125,7 @@ def run(fault: Fault, load_names: Sequence[str], seed: int, *, times: int | None
     began = time.monotonic()
     findings: list[Finding] = []
     with _world(fault) as world:
+        world.record(fault=fault.name, loads="+".join(load_names), seed=seed)
         ledgers = [Ledger(name, LOADS[name].rules) for name in load_names]
         loads = [LOADS[name](name, world, ledger, seed) for name, ledger in zip(load_names, ledgers, strict=True)]
         run = Run(fault, world, loads, seed)
@@ -155,9 +162,23 @@ def judged(world: World, loads: Sequence[Load]) -> tuple[dict[str, Verdict], lis
     for load in loads:
         left = world.left(load.queues)
         verdicts[load.name] = load.ledger.verdict(left, world.lost, queues=load.queues, skews=world.skews)
+        load.ledger.tell(world.history, load.queue_name, world.lost, load.queues)
+        world.history.invoke("judge", "look", load.queue_name).ok(left)
         if torn := world.torn(load.queues):
             findings.append(Finding("torn", f"{load.name}: entries in one of two keys", tuple(torn)))
-    return verdicts, findings
+    return verdicts, findings + _checked(world)
+
+
+def _checked(world: World) -> list[Finding]:
+    """What the checker finds in the history. It keeps a history that has findings."""
+    world.history.close()
+    report = check(world.history.path)
+    if not report.findings:
+        return []
+    kept = _KEPT / world.history.path.name
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(world.history.path, kept)
+    return [Finding("history", f"{len(report.findings)} findings in {kept}: {report.findings[0]}")]
 
 
 def _world(fault: Fault) -> World:

@@ -64,6 +64,7 @@ def soak(minutes: float, seed: int, *, by_name: bool = False) -> Result:
     findings: list[Finding] = []
     came = 0
     with NamedWorld() if by_name else World(config={"appendfsync": "always"}) as world:
+        world.record(fault="soak", loads="+".join(names), seed=seed)
         ledgers = [Ledger(name, LOADS[name].rules) for name in names]
         loads = [LOADS[name](name, world, ledger, seed) for name, ledger in zip(names, ledgers, strict=True)]
         run = Run(Fault("soak", lambda run: None, config={"appendfsync": "always"}), world, loads, seed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import subprocess
 import tempfile
@@ -23,10 +24,15 @@ from tests.conftest import PROGRAMS, REPLICATES_AT_ONCE, eventually
 from tests.faults.gate import ITEM, Gate, LostReply
 from tests.flavours import Flavour
 from tests.integration.whereabouts import whereabouts
+from tests.proof.history import History
 
 __all__ = ["ClusterWorld", "NamedWorld", "SentinelWorld", "World"]
 
 _FAKETIME = ("/usr/lib/*/faketime/libfaketime.so.1", "/usr/local/lib/faketime/libfaketime.so.1")
+
+
+# The connection that asks for the server's time.
+_WATCHING = "history"
 
 
 class World:
@@ -35,6 +41,8 @@ class World:
     #: Only of one server. Where there are several, what breaks is counted by hand.
     gate: Gate
     admins: list[Any]
+    #: Of the run: what its loads ask, and what they are answered.
+    history: History
 
     def __init__(self, *, program: str = "redis", config: Mapping[str, str] | None = None, clock: bool = False) -> None:
         # First, as its error leaves nothing behind.
@@ -74,6 +82,20 @@ class World:
     def admin(self) -> Any:
         """A client of redis-py for the server, or the master."""
         return self.admins[0]
+
+    def record(self, **header: Any) -> History:
+        """Begins the history of a run: for as long as this world, or in the folder ``REDISSON_DQ_HISTORIES``."""
+        folder = Path(os.environ.get("REDISSON_DQ_HISTORIES", self._dir))
+        folder.mkdir(parents=True, exist_ok=True)
+        name = "-".join(str(part) for part in header.values() if isinstance(part, (str, int)))
+        self.history = History(folder / f"{name}.jsonl", **header)
+        # All servers have the clock of this machine, unless there is one alone.
+        at = self.admins[0].connection_pool.connection_kwargs
+        watching = redis.Redis(host=at["host"], port=at["port"], client_name=_WATCHING, retry=None)
+        self._stack.callback(watching.close)
+        self._stack.callback(self.history.close)
+        self.history.watch(watching.time)
+        return self.history
 
     # -- for loads ---------------------------------------------------------------------------------------------------
 
@@ -137,16 +159,24 @@ class World:
         """A client for the server that has the key."""
         return self.admin
 
-    def left(self, queues: list[str]) -> list[str]:
-        """The items in Redis, with the number of times that each one is there."""
-        found = []
+    def left(self, queues: list[str]) -> dict[str, list[str]]:
+        """The items in Redis, with the places of each one."""
+        found: dict[str, list[str]] = {}
         for queue in queues:
             keys, admin = QueueKeys.of(queue), self.admin_of(queue)
-            values = [unwrap(member)[1] for member in admin.zrange(keys.timeout, 0, -1)]
-            # A lease is an entry of the timeout set, too.
-            lists = (keys.ready, keys.arrivals, keys.undecodable, DeadKeys.belonging_to(queue).dead)
-            values += [value for key in lists for value in admin.lrange(key, 0, -1)]
-            found += [name.group().decode() for value in values if (name := ITEM.search(value))]
+            leases = set(admin.zrange(keys.leases, 0, -1))
+            entries = [unwrap(member) for member in admin.zrange(keys.timeout, 0, -1)]
+            values = [("leased" if id in leases else "waiting", value) for id, value in entries]
+            lists = {
+                keys.ready: "ready",
+                keys.arrivals: "ready",
+                keys.undecodable: "dead",
+                DeadKeys.belonging_to(queue).dead: "dead",
+            }
+            values += [(place, value) for key, place in lists.items() for value in admin.lrange(key, 0, -1)]
+            for place, value in values:
+                if name := ITEM.search(value):
+                    found.setdefault(name.group().decode(), []).append(place)
         return found
 
     def due_or_ready(self, queues: list[str]) -> int:
@@ -234,9 +264,14 @@ def _server_time(admin: redis.Redis) -> float:
 
 
 def _is_servers_own(client: dict[str, str]) -> bool:
-    """Whether it is of replication, of a Sentinel, or one that MIGRATE keeps for a while."""
+    """Whether it is of replication, of a Sentinel, of the history, or one that MIGRATE keeps for a while."""
     flags, name, command = client["flags"], client.get("name", ""), client["cmd"]
-    return flags in ("M", "S") or name.startswith("sentinel-") or command in ("restore", "restore-asking")
+    return (
+        flags in ("M", "S")
+        or name == _WATCHING
+        or name.startswith("sentinel-")
+        or command in ("restore", "restore-asking")
+    )
 
 
 class NamedWorld(World):

@@ -1,0 +1,158 @@
+"""Decides whether a history is one that the queue may have: ``python -m tests.proof check FILE``.
+
+Each item has to have an order of its steps that the model allows. Where there is none, the finding is named by what is
+wrong with the item, so far as that can be seen. Beside it: items of ordered queues leave in the order of their due
+times, and no item is in two places.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import attrs
+
+from tests.proof.history import read
+from tests.proof.linear import order_of
+from tests.proof.model import Step
+from tests.proof.operations import NEVER, Excuse, Happened, Operation, happened
+from tests.proof.order import out_of_order
+
+__all__ = ["Finding", "Report", "check", "judged"]
+
+_GIVES = ("take", "receive")
+_ENDS = ("ack", "nack", "reject", "extend")
+
+
+@attrs.frozen
+class Finding:
+    """One item that no order of its steps explains."""
+
+    kind: str
+    queue: str
+    item: str
+    text: str
+    steps: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return "\n    ".join((f"{self.kind}: {self.item} of {self.queue}: {self.text}", *self.steps))
+
+
+@attrs.define
+class Report:
+    """What the checker says."""
+
+    operations: int
+    items: int
+    counts: dict[str, int]
+    findings: list[Finding] = attrs.field(factory=list)
+    #: Lost or twice, within what a fault or a lost reply may take with it.
+    excused: Counter[str] = attrs.field(factory=Counter)
+
+    def __str__(self) -> str:
+        told = ", ".join(f"{count:,} {name}" for name, count in sorted(self.counts.items()))
+        lines = [f"{self.operations:,} operations on {self.items:,} items: {told}"]
+        lines += [f"excused: {count:,} {kind}" for kind, count in self.excused.items()]
+        kinds = Counter(finding.kind for finding in self.findings)
+        lines += [f"{count:,} {kind}" for kind, count in kinds.most_common()] or ["nothing found"]
+        return "\n".join([*lines, *map(str, self.findings[:20])])
+
+
+def check(path: Path | str, *, ordered: Sequence[str] = ()) -> Report:
+    """Judges a history in a file. ``ordered``: queues with one consumer, from which nothing was given back."""
+    return judged(happened(lambda: read(path)), ordered=ordered)
+
+
+def judged(found: Happened, *, ordered: Sequence[str] = ()) -> Report:
+    """Judges what a history tells."""
+    items = sum(len(items) for items in found.queues.values())
+    report = Report(found.operations, items, dict(found.counts))
+    for queue, of_items in found.queues.items():
+        lost: list[Finding] = []
+        for item, operations in of_items.items():
+            is_right, beginning = order_of(operations, by_clock=not found.is_set)
+            if is_right:
+                continue
+            why = [each for each in found.excuses if _covers(each, operations)]
+            if _is_excused(operations, why, by_clock=not found.is_set):
+                report.excused["by a fault"] += 1
+                continue
+            kind, text = _named(operations, by_clock=not found.is_set)
+            steps = tuple(_shown(op, beginning) for op in sorted(operations))
+            (lost if kind == "lost" else report.findings).append(Finding(kind, queue, item, text, steps))
+        if len(lost) > found.in_hand[queue]:
+            report.findings += lost
+        elif lost:
+            report.excused["lost"] += len(lost)
+        report.findings += [Finding("torn", queue, item, "it is in two places") for item in found.torn[queue]]
+        if queue in ordered:
+            report.findings += [Finding("order", queue, item, text) for item, text in out_of_order(of_items)]
+    return report
+
+
+def _named(operations: Sequence[Operation], *, by_clock: bool) -> tuple[str, str]:
+    """What is wrong with an item for which there is no order."""
+
+    def explained(*without: Operation) -> bool:
+        return order_of([op for op in operations if op not in without], by_clock=by_clock)[0]
+
+    looks = [op for op in operations if op.steps[0].f == "look"]
+    offers = [op for op in operations if op.steps[0].f == "offer"]
+    if not offers:
+        return "strange", "it was never offered, or its offer was refused"
+    given = [op for op in operations if op.steps[0].f in _GIVES and op.ended != NEVER]
+    cancelled = [op for op in operations if op.steps[0][:2] == ("cancel", "cancelled") and op.ended != NEVER]
+    if looks and explained(*looks):
+        if looks[0].steps[0].outcome == "gone":
+            return "lost", "its offer was confirmed, and it is nowhere"
+        return "twice", f"it is done, and it is still {looks[0].steps[0].outcome}"
+    due = offers[0].steps[0].until or offers[0].low + offers[0].steps[0].delay
+    if given and given[0].high < due:
+        return "early", "it came before its time on the server's clock"
+    if cancelled and explained(*cancelled):
+        return "outcome", "cancel() answered CANCELLED, and that is not true"
+    for op in operations:
+        step = op.steps[0]
+        if step.f in _ENDS and step.outcome != "lost" and op.ended != NEVER and explained(op):
+            return "stale", f"{step.f} of a lease that was over answered {step.outcome.upper()}"
+    for op in operations:
+        if op.steps[0].f in ("cancel", "reschedule", "ack", "nack") and explained(op):
+            return "outcome", f"{op.steps[0].f} answered {op.steps[0].outcome.upper()}, and that is not true"
+    for op in given:
+        if explained(op):
+            if op.steps[0].f == "receive":
+                return "overlap", "it was leased while another lease of it lasted, or after it was done"
+            return "twice", "it was taken after it was done, or while a lease of it lasted"
+    taken = sum(op.steps[0].f == "take" for op in given)
+    return (
+        ("twice", f"it was taken {taken} times") if taken > 1 else ("impossible", "no order of its steps explains it")
+    )
+
+
+def _is_excused(operations: Sequence[Operation], why: Sequence[Excuse], *, by_clock: bool) -> bool:
+    """Whether a fault that took data with it explains the item: it vanished then, or is as it had been before."""
+    if any(each.kind == "twice" for each in why):
+        return True
+    step = (Step("vanish", "gone"),)
+    gone = [Operation(each.since, NEVER, 0, NEVER, step, each.why, 0) for each in why if each.kind == "lost"]
+    return bool(gone) and order_of([*operations, *gone], by_clock=by_clock)[0]
+
+
+def _covers(excuse: Excuse, operations: Sequence[Operation]) -> bool:
+    since, until = excuse.since, excuse.until
+    return any(
+        since <= moment <= until
+        for op in operations
+        if op.steps[0].f in ("offer", *_GIVES)
+        for moment in (op.began, min(op.ended, until))
+    )
+
+
+def _shown(op: Operation, beginning: Sequence[Operation]) -> str:
+    step = op.steps[0]
+    mark = "  " if op in beginning else "! "
+    end = "no answer" if op.ended == NEVER else f"{(op.ended - op.began) / 1e6:.3f} ms"
+    until = f" until {step.until / 1e6:.3f}" if step.until else ""
+    lease = f" {step.lease}" if step.lease else ""
+    return f"{mark}{op.low / 1e6:.6f} {op.process}: {step.f}{lease} {step.outcome}{until} ({end})"

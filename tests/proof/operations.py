@@ -1,0 +1,206 @@
+"""Reads a history into what happened to each item: steps of the model, each between two moments.
+
+A batch is one step of each of its items. A step that nobody knows about has no end; it may have been made or not.
+"""
+
+from __future__ import annotations
+
+import sys
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+import attrs
+
+from tests.proof.model import Step
+
+__all__ = ["NEVER", "Excuse", "Happened", "Operation", "happened"]
+
+#: Later than everything: the end of a step without an answer.
+NEVER = 1 << 62
+# A clock that differs from two looks by more than this, in us, was set.
+_SET_US = 250_000
+# What the clocks of two machines, or of a process and the kernel, drift apart between two looks.
+_DRIFT_US = 500
+
+
+class Operation(NamedTuple):
+    """One step of one item. ``began`` and ``ended`` are ns of the monotonic clock, ``low`` and ``high`` us of the
+    server's: it was made between them. ``steps`` are the outcomes that it may have had.
+    """
+
+    began: int
+    ended: int
+    low: int
+    high: int
+    steps: tuple[Step, ...]
+    process: str
+    op: int
+
+
+@attrs.frozen
+class Excuse:
+    """A fault took items with it that were offered or delivered in this time."""
+
+    kind: str
+    since: int
+    until: int
+    why: str
+
+
+@attrs.define
+class Happened:
+    """What a history tells."""
+
+    #: By queue, then by item.
+    queues: dict[str, dict[str, list[Operation]]] = attrs.field(factory=lambda: defaultdict(lambda: defaultdict(list)))
+    excuses: list[Excuse] = attrs.field(factory=list)
+    #: By queue: how many items calls had in hand that nobody knows about.
+    in_hand: dict[str, int] = attrs.field(factory=lambda: defaultdict(int))
+    #: Queues that somebody looked at in the end.
+    looked: dict[str, Operation] = attrs.field(factory=dict)
+    #: Items that somebody found in two places, by queue.
+    torn: dict[str, list[str]] = attrs.field(factory=lambda: defaultdict(list))
+    redrives: dict[str, list[Operation]] = attrs.field(factory=lambda: defaultdict(list))
+    operations: int = 0
+    counts: dict[str, int] = attrs.field(factory=lambda: defaultdict(int))
+    #: Whether the server's clock was set meanwhile.
+    is_set: bool = False
+
+
+class _Clock:
+    """Between which times of the server's clock a moment was."""
+
+    def __init__(self, looks: list[tuple[int, int, int]]) -> None:
+        looks.sort()
+        self._times = [began for began, _, _ in looks]
+        # The server's clock less the monotonic one, in us: at least, at most.
+        self._least = [server - ended // 1000 - _DRIFT_US for _, ended, server in looks]
+        self._most = [server - began // 1000 + _DRIFT_US for began, _, server in looks]
+        self.is_set = any(
+            low > most + _SET_US or high < least - _SET_US
+            for low, high, least, most in zip(self._least[1:], self._most[1:], self._least, self._most, strict=False)
+        )
+
+    def span(self, began: int, ended: int) -> tuple[int, int]:
+        """The least and the most that the server's clock can have said from one moment to another."""
+        if not self._times:
+            return began // 1000, ended if ended == NEVER else ended // 1000
+        first = max(0, bisect_right(self._times, began) - 1)
+        last = len(self._times) if ended == NEVER else bisect_left(self._times, ended) + 1
+        if self.is_set:
+            low, high = min(self._least[first:last]), max(self._most[first:last])
+        else:
+            # Neither clock was set, so any look near by is good.
+            low, high = max(self._least[first : first + 2]), min(self._most[max(first, last - 2) : last])
+        return began // 1000 + low, ended if ended == NEVER else ended // 1000 + high
+
+
+def happened(lines: Callable[[], Iterable[dict[str, Any]]]) -> Happened:
+    """Everything of a history, item by item. Its lines are read twice: once for the server's clock."""
+    clock = _Clock([(line["time"], line["until"], line["server"]) for line in lines() if line["type"] == "clock"])
+    found = Happened(is_set=clock.is_set)
+    begun: dict[int, dict[str, Any]] = {}
+    for line in lines():
+        type = line["type"]
+        if type == "invoke":
+            begun[line["op"]] = line
+        elif type == "excuse":
+            found.excuses.append(Excuse(line["f"], line["since"], line["until"], line["why"]))
+        elif type != "clock":
+            _add(found, clock, begun.pop(line["op"]), line)
+    for line in begun.values():
+        _add(found, clock, line, {"type": "info", "value": None})
+    for queue, look in found.looked.items():
+        for operations in found.queues[queue].values():
+            if all(op.op != look.op for op in operations):
+                operations.append(look)
+    for queue, redrives in found.redrives.items():
+        for operations in found.queues[queue].values():
+            operations += _redriven(operations, redrives)
+    return found
+
+
+def _redriven(operations: list[Operation], redrives: list[Operation]) -> Iterator[Operation]:
+    """For each time that an item may have become a dead letter, a redrive of the whole queue that may have met it."""
+    for op in operations:
+        if any(step.outcome == "dead" for step in op.steps):
+            met = next((each for each in redrives if each.ended >= op.began), None)
+            if met is not None:
+                yield met._replace(ended=NEVER)
+
+
+def _add(found: Happened, clock: _Clock, begin: dict[str, Any], end: dict[str, Any]) -> None:
+    found.operations += 1
+    found.counts[f"{begin['f']} {end['type']}"] += 1
+    if end["type"] == "fail":
+        return
+    queue, f, is_known = begin["queue"], begin["f"], end["type"] == "ok"
+    began, ended = begin["time"], end["time"] if is_known else NEVER
+    low, high = clock.span(began, ended)
+    made = (sys.intern(begin["process"]), begin["op"])
+    items = found.queues[queue]
+    if f == "look":
+        if is_known:
+            found.looked[queue] = Operation(began, ended, low, high, (Step("look", "gone"),), *made)
+            for item, places in end["value"].items():
+                items[item].append(Operation(began, ended, low, high, (Step("look", places[0]),), *made))
+                if len(places) > 1:
+                    found.torn[queue].append(item)
+        return
+    if f == "redrive":
+        found.redrives[queue].append(Operation(began, ended, low, NEVER, (Step("redrive", "redriven"),), *made))
+        return
+    if f == "take" and not is_known:
+        found.in_hand[queue] += end.get("most", 0)
+    for item, steps, at in _steps(f, begin, end, is_known):
+        if at is None:
+            items[item].append(Operation(began, ended, low, high, steps, *made))
+        else:
+            # One script may have leased values for several callers, before the last of them has called.
+            since = min(began, began - 1000 * (low - 1000 * at))
+            items[item].append(Operation(since, ended, 1000 * at, min(high, 1000 * at + 999), steps, *made))
+
+
+_TAKEN = (Step("take", "taken"),)
+# The outcomes that a step without an answer may have had.
+_OUTCOMES = {
+    "ack": ("acked",),
+    "nack": ("returned", "delayed", "dead", "cancelled"),
+    "reject": ("dead", "cancelled"),
+    "extend": ("extended", "cancelled"),
+    "cancel": ("cancelled",),
+    "reschedule": ("rescheduled",),
+}
+
+
+def _steps(
+    f: str, begin: dict[str, Any], end: dict[str, Any], is_known: bool
+) -> Iterator[tuple[str, tuple[Step, ...], int | None]]:
+    """Each item of a call, the outcomes that its step may have had, and when it was made on the server's clock."""
+    asked, told = begin["value"], end["value"]
+    delay_us = round(1000 * (begin.get("delay") or 0))
+    if f == "offer":
+        named = bool(begin.get("named"))
+        for (item, delay), answer in zip(asked, told if is_known else [None] * len(asked), strict=True):
+            outcome, due = answer or ("offered", None)
+            step = Step("offer", outcome, until=1000 * due if due else 0, delay=round(1000 * delay), named=named)
+            yield item, (step,), None
+    elif f == "take":
+        for item in told or ():
+            yield item, _TAKEN, None
+    elif f == "receive":
+        for item, lease, received, deadline in told or ():
+            yield item, (Step("receive", "leased", lease, 1000 * deadline),), received
+    elif f in ("cancel", "reschedule"):
+        outcome, until = (*(told or ("", 0)), 0)[:2]
+        outcomes = (outcome,) if is_known else _OUTCOMES[f]
+        yield asked[0], tuple(Step(f, each, until=1000 * (until or 0), delay=delay_us) for each in outcomes), None
+    else:
+        for number, (item, lease) in enumerate(asked):
+            outcome, until = "", 0
+            if is_known:
+                outcome, until = told[number] if f == "extend" else (told[number], 0)
+            outcomes = (outcome,) if is_known else _OUTCOMES[f]
+            yield item, tuple(Step(f, each, lease, 1000 * (until or 0), delay_us) for each in outcomes), None

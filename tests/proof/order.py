@@ -1,0 +1,36 @@
+"""The order in which items leave a queue with one consumer, from which nothing is given back."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+
+from tests.proof.operations import NEVER, Operation
+
+__all__ = ["out_of_order"]
+
+
+def out_of_order(items: Mapping[str, Sequence[Operation]]) -> Iterator[tuple[str, str]]:
+    """Items that left after one that was due later, although they had been offered when that one was moved.
+
+    Items of one due time leave in the order of their offers.
+    """
+    rows = []
+    for item, operations in items.items():
+        offer = next((op for op in operations if op.steps[0].f == "offer" and op.ended != NEVER), None)
+        left = next((op for op in operations if op.steps[0].f in ("take", "receive") and op.ended != NEVER), None)
+        if offer is not None and left is not None and offer.steps[0].until:
+            rows.append((offer.steps[0].until, offer.began, offer, left, item))
+    rows.sort(key=lambda row: row[:2])
+    dues = [(due, began) for due, began, *_ in rows]
+    # The earliest end of a take among this item and all that are due later.
+    earliest: list[tuple[int, str]] = [(NEVER, "")] * (len(rows) + 1)
+    for i in range(len(rows) - 1, -1, -1):
+        _, _, _, left, item = rows[i]
+        earliest[i] = min(earliest[i + 1], (left.ended, item))
+    for due, _, offer, left, item in rows:
+        # What is due then, or later than this item was in, was moved with it or after it.
+        since = (due, offer.ended + 1) if offer.high <= due else (offer.high, 0)
+        ended, other = earliest[bisect_left(dues, since)]
+        if ended < left.began:
+            yield item, f"{other} is due later, and left before it"

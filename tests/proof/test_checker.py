@@ -1,0 +1,31 @@
+"""The checker accepts what the queue may do, and finds each kind of defect."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.conftest import by_night
+from tests.proof.checker import Report, judged
+from tests.proof.making import ORDERED, Lines, right
+from tests.proof.operations import happened
+from tests.proof.planting import PLANTS, planted
+
+
+def _judged(lines: Lines) -> Report:
+    return judged(happened(lambda: lines), ordered=[ORDERED])
+
+
+@pytest.mark.parametrize("seeds", [range(100), by_night(range(100, 2000))])
+def test_right_histories_are_accepted(seeds: range) -> None:
+    for seed in seeds:
+        report = _judged(right(seed, 150))
+        assert not report.findings, f"seed {seed}: {report}"
+        assert not report.excused
+
+
+@pytest.mark.parametrize("seeds", [range(100), by_night(range(100, 1000))])
+@pytest.mark.parametrize("kind", PLANTS)
+def test_each_planted_defect_is_found(kind: str, seeds: range) -> None:
+    for seed in seeds:
+        report = _judged(planted(kind, seed, 150))
+        assert report.findings, f"{kind} was planted and not found: seed {seed}"
