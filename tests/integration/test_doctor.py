@@ -111,6 +111,10 @@ def test_a_ready_value_in_another_codec_is_shown_where_it_stands(safe_server: Em
 def test_a_planted_problem_is_named_and_nothing_else(fleet: Fleet, illness: str) -> None:
     ILLNESSES[illness](fleet, "orders")
     report = examined(fleet.url)
+    if illness == "replication" and "nobody-moves" in named(report):
+        # A refused write makes the clients connect again. In that moment nobody listens.
+        eventually(lambda: "nobody-moves" not in named(examined(fleet.url)))
+        report = examined(fleet.url)
     assert named(report) == [illness], told(report)
     (finding,) = report.findings
     assert finding.queue in (None, "orders", "shop:orders")
@@ -354,22 +358,32 @@ def test_the_command_line(fleet: Fleet, capsys: pytest.CaptureFixture[str], tmp_
 
 
 @pytest.mark.parametrize(
-    ("value", "deed"),
+    ("value", "codecs", "missing"),
     [
-        (UNDECLARED, "# declare com.shop.Unseen for the consumers, with the jar of the Java service: redisson-dq gen"),
-        (b'{"@class":"com.shop.Order","id":4}', "# declare com.shop.Order for the consumers"),
-        (b"\xac\xed\x00\x05t\x00\x01a", "# give the consumers the codec of these bytes: SerializationCodec"),
-        (b"\xff\xff", "# let producers and consumers use one codec"),
+        (UNDECLARED, "Kryo5Codec", "com.shop.Unseen"),
+        (b'{"@class":"com.shop.Order","id":4}', "JsonJacksonCodec", "com.shop.Order"),
+        (b"\xac\xed\x00\x05t\x00\x01a", "SerializationCodec", None),
+        (b"\xff\xff", "CborJacksonCodec or MsgPackJacksonCodec", None),
+        (b"\x1c\x1c\x1c", None, None),
     ],
 )
 def test_what_lets_consumers_read_it_comes_before_it_is_given_back_and_dropped(
-    fleet: Fleet, value: bytes, deed: str
+    fleet: Fleet, value: bytes, codecs: str | None, missing: str | None
 ) -> None:
     fleet.admin.rpush(QueueKeys.of("orders").undecodable, value)
     fleet.listen("orders")
     (finding,) = examined(fleet.url).findings
-    shown, first, *others = finding.commands
-    assert (shown, first.startswith(deed)) == ("redisson-dq undecodable list orders", True), first
+    shown, codec, *others = finding.commands
+    assert shown == "redisson-dq undecodable list orders"
+    if codecs is None:
+        assert codec.startswith("# let producers and consumers use one codec")
+    else:
+        assert codec == f"# give consumers and producers one codec: these bytes are of {codecs}"
+    if missing is not None:  # after the codec, as a class declared for another one is of no use
+        declare = others.pop(0)
+        assert declare.startswith(
+            f"# declare {missing} for the consumers, with the jar of the Java service: redisson-dq gen"
+        )
     assert others == [
         "redisson-dq undecodable redrive orders --all --yes",
         "redisson-dq undecodable purge orders --all",

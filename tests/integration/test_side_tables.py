@@ -145,7 +145,7 @@ def test_each_call_drops_some_of_what_java_left(admin: Any, client: Any, produce
         {"delay": 60, "id": "42"},
         {"delay": 60, "deduplicate_for": 120},
         {"delay": 60, "expires": 180},
-        {"delay": 3e11, "id": "42"},
+        {"delay": timedelta(days=3_000_000), "id": "42"},
     ],
 )
 def test_neither_key_has_an_end_of_its_own(flavour: Flavour, admin: Any, url: str, options: dict[str, Any]) -> None:

@@ -29,7 +29,7 @@ from redisson_dq.testing import NoRestError, NotForTestsError, TestClock, run_un
 from redisson_dq.testing.faults import Faults
 from redisson_dq.worker import Retry, exponential
 from tests.cluster import Cluster
-from tests.conftest import PATIENCE, environment
+from tests.conftest import PATIENCE, environment, eventually
 from tests.flavours import Flavour
 from tests.integration.test_topologies import Watched
 from tests.testing.conftest import START
@@ -246,6 +246,8 @@ def test_a_clock_that_would_meet_the_faults_is_refused(url: str) -> None:
     with server_of_tests(url) as server, Faults(server) as faults:
         with pytest.raises(ArgumentError, match=r"the clock would meet the faults too; give it server\.url"):
             TestClock(faults.url).__enter__()
+        # The server learns of its end through the faults, later.
+        eventually(lambda: not any("test-clock" in each["name"] for each in server.admin.client_list()))
         with TestClock(server.url) as clock, redisson_dq.connect(faults.url, codec=StringCodec()) as client:
             client.delayed_queue("orders").offer("a", DAY)
             clock.advance(DAY)

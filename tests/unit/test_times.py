@@ -27,7 +27,7 @@ UTC = timezone.utc
         (0.1 + 0.2, 300_000),
         (8.2, 8_200_000),
         (1.0005, 1_000_500),
-        (86_400 * 365 * 1000, 31_536_000_000_000_000),
+        (timedelta(days=365 * 1000), 31_536_000_000_000_000),
     ],
 )
 def test_a_delay_becomes_whole_microseconds_rounded_up(delay: Any, microseconds: int) -> None:
