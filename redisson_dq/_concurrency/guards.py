@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import queue
 import threading
 
 __all__ = ["AsyncMutex", "AsyncSemaphore", "AsyncSendLock", "Mutex", "Semaphore", "SendLock"]
 
-#: Guards fields for a few lines that neither block nor await. One event loop needs no guard. A signal handler that
-#: closes the client may find its own thread inside.
-AsyncMutex = contextlib.nullcontext
-# ``threading.RLock`` is a function in Python around this class.
+#: Guards fields for a few lines that neither block nor await. A signal handler that closes the client may find its own
+#: thread inside. ``threading.RLock`` is a function in Python around this class.
 Mutex = type(threading.RLock())
+# One event loop needs no guard, and a context manager in Python that does nothing takes longer than this one.
+AsyncMutex = Mutex
 
 #: Lets so many callers in at once. The others wait until one leaves.
 AsyncSemaphore = asyncio.Semaphore

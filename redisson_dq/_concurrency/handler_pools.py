@@ -6,11 +6,12 @@ A pair here has the same methods with the same meaning, as in :mod:`redisson_dq.
 from __future__ import annotations
 
 import asyncio
+import collections
 import contextlib
 import contextvars
 import os
 import threading
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from typing import Any, TypeVar, cast
 
 from redisson_dq._clock import SYSTEM, Clock
@@ -19,11 +20,11 @@ from redisson_dq.items import SettleOutcome
 
 __all__ = [
     "AsyncHandlerPool",
-    "AsyncRunning",
+    "AsyncPoolWork",
     "AsyncSettled",
     "AsyncBridge",
     "HandlerPool",
-    "Running",
+    "PoolWork",
     "Settled",
     "Bridge",
 ]
@@ -32,100 +33,132 @@ logger = Log()
 
 T = TypeVar("T")
 
+#: A work of a pool. It returns None, or the work that the same thread or task does next.
+AsyncPoolWork = Callable[[], Coroutine[Any, Any, Any]]
+PoolWork = Callable[[], Any]
+
 #: The result of a call on an event.
 AsyncSettled = Awaitable[SettleOutcome]
 Settled = SettleOutcome
 
 
-class Running:
-    """A handling that runs in a thread, or that ``waits`` for one."""
-
-    def __init__(self, *, waits: bool = False) -> None:
-        self.waits = waits
-
-    def cancel(self) -> None:
-        """Does nothing: a thread cannot be cancelled. Its event tells the handler."""
-
-
-# All handlings in threads are alike.
-_RUNNING, _WAITING = Running(), Running(waits=True)
-
-
 class HandlerPool:
     """Threads for handlers: one for each running handler. A handler that never returns occupies only its own thread.
 
-    Where the system gives no more threads, a handling waits until a thread of the pool is free.
+    A thread that has ended one work takes the next one. Of the idle threads one is woken at a time, and wakes the next
+    one where more works are left. So quick works wake nobody.
+
+    Where the system gives no more threads, a work waits until a thread of the pool is free.
     """
 
-    def __init__(self, name: str, clock: Clock = SYSTEM) -> None:
+    def __init__(self, name: str, clock: Clock = SYSTEM, context: contextvars.Context | None = None) -> None:
+        """Each work sees the variables of the ``context``, else of the caller's. One that it sets is seen by it
+        alone.
+        """
         self._name = name
         #: As in the pool of an event loop.
         self.bridge = Bridge()
         #: As in the pool of an event loop. A handling is in its own thread.
         self.inside: dict[object, int] = {}
-        # Each handling sees the context variables of the worker's starter. A variable that it sets is seen by it alone.
-        self._context = contextvars.copy_context()
-        self._works = clock.events()
+        self._context = contextvars.copy_context() if context is None else context
         self._process = os.getpid()
+        # Guards the fields below.
         self._mutex = threading.Lock()
-        # Threads that wait for work; below zero, works that wait for a thread.
-        self._idle = 0
+        self._works: collections.deque[PoolWork] = collections.deque()
+        # Wakes one idle thread each time.
+        self._bell = clock.events()
+        # Threads that wait for the bell, and threads that are about to look for a work.
+        self._idle = self._coming = 0
         self._threads = 0
+        self._is_closed = False
 
-    def start(self, work: Callable[[], object]) -> Running:
-        """Runs ``work`` in a thread. It may take as long as it likes.
+    def start(self, work: PoolWork) -> bool:
+        """Runs ``work`` in a thread. It may take as long as it likes. Whether it waits for a thread.
 
         Raises RuntimeError when the system gives not even the first thread.
         """
         with self._mutex:
-            if self._idle > 0 or not self._has_one_more():
-                self._idle -= 1
-            self._works.put(work)
-            return _WAITING if self._idle < 0 else _RUNNING
+            self._works.append(work)
+            return self._waits()
+
+    def start_all(self, works: Iterable[PoolWork]) -> bool:
+        """Runs works, each in a thread. Whether one of them waits for a thread."""
+        with self._mutex:
+            self._works.extend(works)
+            return self._waits()
+
+    def _waits(self) -> bool:
+        """Sees to it that each work finds a thread. Whether there is none to be had."""
+        while len(self._works) > self._idle + self._coming:
+            if not self._has_one_more():
+                return True
+        if self._works and not self._coming:
+            self._wake()
+        return False
+
+    def _wake(self) -> None:
+        self._idle -= 1
+        self._coming += 1
+        self._bell.put(None)
 
     def _has_one_more(self) -> bool:
         """Adds a thread. False: there is none to be had, and others do its work."""
         thread = threading.Thread(target=self._serve, name=f"redisson_dq-{self._name}", daemon=True)
+        # It looks for work as soon as the caller leaves the mutex.
+        self._coming += 1
         try:
             thread.start()
         except RuntimeError as error:
+            self._coming -= 1
             if not self._threads:
+                self._works.pop()
                 raise
             logger.warning("worker: a handling waits for one of %d threads: %s", self._threads, error)
             return False
         self._threads += 1
         return True
 
-    def adopt(self) -> Running:
-        """The calling thread, which is going to :meth:`run` a handling."""
-        return _RUNNING
-
-    def run(self, work: Callable[[], object]) -> None:
-        """Runs ``work`` in the calling thread. Never raises."""
-        try:
-            self._context.copy().run(work)
-        except BaseException:
-            # Only a defect gets here. Errors of handlers are dealt with before.
-            logger.exception("worker: a handling ended unexpectedly")
+    @staticmethod
+    def cancel(where: object) -> None:
+        """Does nothing: a thread cannot be cancelled. Its event tells the handler."""
 
     def close(self, timeout: float) -> None:
         """Ends each thread when its handler has returned."""
         with self._mutex:
-            for _ in range(self._threads):
-                self._works.put(None)
+            self._is_closed = True
+            while self._idle:
+                self._wake()
 
     def _serve(self) -> None:
+        with self._mutex:
+            self._coming -= 1
+        work: PoolWork | None = None
         while True:
-            work = self._works.get()
             if work is None:
-                return
-            self.run(work)
-            work = None
+                with self._mutex:
+                    if self._works:
+                        work = self._works.popleft()
+                        if self._works and self._idle and not self._coming:
+                            self._wake()
+                    elif self._is_closed:
+                        self._threads -= 1
+                        return
+                    else:
+                        self._idle += 1
+            if work is None:
+                self._bell.get()
+                with self._mutex:
+                    self._coming -= 1
+                continue
+            try:
+                work = self._context.copy().run(work)
+            except BaseException:
+                # Only a defect gets here. Errors of handlers are dealt with before.
+                logger.exception("worker: a handling ended unexpectedly")
+                work = None
             if os.getpid() != self._process:
                 # The handler has forked, and returned in the child too. The works are for threads of the parent.
                 return
-            with self._mutex:
-                self._idle += 1
 
 
 class Bridge:
@@ -160,51 +193,91 @@ class AsyncBridge:
             self._loop.call_soon_threadsafe(function)
 
 
-class AsyncRunning:
-    """A handling that runs as a task."""
-
-    waits = False
-
-    def __init__(self, task: asyncio.Task[Any]) -> None:
-        self._task = task
-
-    def cancel(self) -> None:
-        """Cancels the task at its next await."""
-        if self._task is not asyncio.current_task():
-            self._task.cancel()
-
-
 class AsyncHandlerPool:
-    """A task for each handling, and threads for handlers that are no coroutines."""
+    """Tasks for handlers, which take one work after the other, and threads for handlers that are no coroutines.
 
-    def __init__(self, name: str, clock: Clock = SYSTEM) -> None:
-        self._threads = HandlerPool(name, clock)
+    As with threads, one idle task is woken at a time.
+    """
+
+    def __init__(self, name: str, clock: Clock = SYSTEM, context: contextvars.Context | None = None) -> None:
+        """``context`` is as with threads. A task whose work has left another one behind ends."""
+        self._context = contextvars.copy_context() if context is None else context
+        self._threads = HandlerPool(name, clock, self._context)
         self._tasks: set[asyncio.Task[Any]] = set()
         #: The threads in which functions run, by the tasks that wait for them.
         self.inside: dict[object, int] = {}
         self._name = f"redisson_dq-{name}"
         #: The way back to the loop for handlers in threads.
         self.bridge = AsyncBridge()
-        # As with threads: not the context variables of a handler that adds another one, nor of an earlier receiver.
-        self._context = contextvars.copy_context()
+        self._works: collections.deque[AsyncPoolWork] = collections.deque()
+        # The bells of idle tasks, and how many tasks are about to look for a work.
+        self._idle: list[asyncio.Future[None]] = []
+        self._coming = 0
+        self._is_closed = False
 
-    def start(self, work: Callable[[], Coroutine[Any, Any, object]]) -> AsyncRunning:
-        """Runs ``work`` as a task of its own."""
-        loop = asyncio.get_running_loop()
-        task = self._context.copy().run(loop.create_task, work(), name=self._name)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return AsyncRunning(task)
+    def start(self, work: AsyncPoolWork) -> bool:
+        """Runs ``work`` in a task. False: none has to wait for one."""
+        self._works.append(work)
+        return self._waits()
 
-    def adopt(self) -> AsyncRunning:
-        """The calling task, which is going to :meth:`run` a handling, and nothing after that."""
-        task = asyncio.current_task()
-        assert task is not None
-        return AsyncRunning(task)
+    def start_all(self, works: Iterable[AsyncPoolWork]) -> bool:
+        """Runs works, each in a task. False: none has to wait for one."""
+        self._works.extend(works)
+        return self._waits()
 
-    async def run(self, work: Callable[[], Coroutine[Any, Any, object]]) -> None:
-        """Runs ``work`` in the calling task."""
-        await work()
+    def _waits(self) -> bool:
+        while len(self._works) > len(self._idle) + self._coming:
+            task = self._context.copy().run(asyncio.get_running_loop().create_task, self._serve(), name=self._name)
+            self._coming += 1
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        if self._works and not self._coming:
+            self._wake()
+        return False
+
+    def _wake(self) -> None:
+        self._coming += 1
+        self._idle.pop().set_result(None)
+
+    @staticmethod
+    def cancel(where: object) -> None:
+        """Cancels the task at its next await."""
+        if isinstance(where, asyncio.Task) and where is not asyncio.current_task():
+            where.cancel()
+
+    async def _serve(self) -> None:
+        task, loop = asyncio.current_task(), asyncio.get_running_loop()
+        self._coming -= 1
+        work: AsyncPoolWork | None = None
+        while True:
+            if work is None and self._works:
+                work = self._works.popleft()
+                if self._works and self._idle and not self._coming:
+                    self._wake()
+            if work is None:
+                if self._is_closed:
+                    return
+                bell = loop.create_future()
+                self._idle.append(bell)
+                try:
+                    await bell
+                finally:
+                    # Cancelled at the end of the loop.
+                    if bell in self._idle:
+                        self._idle.remove(bell)
+                self._coming -= 1
+                continue
+            try:
+                work = await work()
+            except Exception:
+                logger.exception("worker: a handling ended unexpectedly")
+                work = None
+            if _was_cancelled(task) or not _equal(contextvars.copy_context(), self._context):
+                # The next work is to find neither.
+                if work is not None:
+                    self._works.appendleft(work)
+                    self._waits()
+                return
 
     async def in_thread(self, function: Callable[[], Any]) -> Any:
         """Calls a function that would block the loop, and returns its result. The caller's cancellation does not end
@@ -234,9 +307,27 @@ class AsyncHandlerPool:
     async def aclose(self, timeout: float) -> None:
         """Waits for the cancelled tasks. Ends each thread when its handler has returned."""
         self._threads.close(timeout)
+        self._is_closed = True
+        while self._idle:
+            self._wake()
         others = self._tasks - {asyncio.current_task()}
         if others:
             await asyncio.wait(others, timeout=timeout)
+
+
+def _was_cancelled(task: asyncio.Task[Any] | None) -> bool:
+    """Whether somebody has cancelled a task that has gone on all the same."""
+    # Before Python 3.11 a task does not tell.
+    cancelling = getattr(task, "cancelling", None)
+    return bool(getattr(task, "_must_cancel", False) if cancelling is None else cancelling())
+
+
+def _equal(one: contextvars.Context, other: contextvars.Context) -> bool:
+    try:
+        return one == other
+    except Exception:
+        # Values of the user's that cannot be compared.
+        return False
 
 
 def _fill(outcome: asyncio.Future[Any], result: Any, error: BaseException | None) -> None:

@@ -65,7 +65,7 @@ def test_a_job_in_a_thread(admin: redis.Redis, url: str) -> None:
     calls = Calls()
     handled_in_threads(admin, url, calls)
     # It was 216 once. Three are for handlers that hang and for processes that a handler forks off.
-    assert calls.of_a_job < 132
+    assert calls.of_a_job < 130
 
 
 def test_a_job_that_is_traced(admin: redis.Redis, url: str) -> None:
@@ -103,4 +103,4 @@ def test_a_job_in_a_task(admin: redis.Redis, url: str) -> None:
 
     asyncio.run(work())
     # It was 273 once.
-    assert calls.of_a_job < 180
+    assert calls.of_a_job < 150

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import random
 from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
@@ -11,6 +12,7 @@ from typing import Any
 from redisson_dq._async.client import Client
 from redisson_dq._async.moving.arrivals import Arrivals
 from redisson_dq._async.worker.assigning import Assigner
+from redisson_dq._async.worker.event import current
 from redisson_dq._async.worker.fetching import Fetcher
 from redisson_dq._async.worker.fetching_many import ManyFetcher
 from redisson_dq._async.worker.handling import Setting
@@ -73,7 +75,10 @@ class Crew:
         # Fetchers in whose place others are, until nothing more comes from them.
         self._replaced: set[Fetcher | ManyFetcher] = set()
         self._stops = False
-        self._pool = AsyncHandlerPool("handler", self._clock)
+        # Not the event of a handler that starts a worker.
+        context = contextvars.copy_context()
+        context.run(current.set, None)
+        self._pool = AsyncHandlerPool("handler", self._clock, context)
         #: Of the parts of queues whose due items others move.
         self._arrivals: dict[str, list[Arrivals]] = {}
         self._prober: Prober | None = None

@@ -14,9 +14,9 @@ from redisson_dq._async.worker.assigning import Assigner
 from redisson_dq._async.worker.handing_over import Came, HandOver, page
 from redisson_dq._async.worker.intake import Intake
 from redisson_dq._async.worker.settling import Settlement, Settler, doubt
-from redisson_dq._async.worker.starting import Starter, Turns
+from redisson_dq._async.worker.starting import Turns
 from redisson_dq._concurrency import AsyncFailure, AsyncMutex, AsyncSwitch, async_give_way
-from redisson_dq._concurrency.handler_pools import AsyncHandlerPool
+from redisson_dq._concurrency.handler_pools import AsyncHandlerPool, AsyncPoolWork
 from redisson_dq._log import Log
 from redisson_dq._pauses import Pauses
 from redisson_dq.calls.endings import Ack
@@ -69,8 +69,11 @@ class Fetcher:
 
     def start(self) -> None:
         """Begins to receive."""
-        if self._turns.begin():
-            # It waits for a thread until a handler has returned. Leases and acks do not.
+        self._begun(self._turns.begin())
+
+    def _begun(self, waits: bool) -> None:
+        if waits:
+            # The next turn waits for a thread until a handler has returned. Leases and acks do not.
             self._hand_over.renew()
             self._decide(lambda: self._plan.happened(Trigger.SHORT))
 
@@ -140,28 +143,28 @@ class Fetcher:
 
     # -- the fetcher's thread or task --------------------------------------------------------------------------------
 
-    async def _run(self) -> None:
-        first = None
+    async def _run(self) -> AsyncPoolWork | None:
+        handlings: list[AsyncPoolWork] = []
         try:
-            while first is None and not self._plan.ends:
+            while not handlings and not self._plan.ends:
                 self._hand_over.renew()
-                starter = Starter(self._pool)
-                await self._receive(starter)
-                first = starter.first
-                if first is None:
+                await self._receive(handlings)
+                if not handlings:
                     # Handlers begin before the next wait does.
                     await async_give_way()
         finally:
-            if first is None:
+            goes_on = bool(handlings) and not self._plan.ends
+            if goes_on:
+                # This thread becomes a handler's, and another one receives.
+                self._begun(self._turns.next(handlings[1:]))
+            else:
                 self._hand_over.renew()
                 self._decide(self._plan.gone)
-            else:
-                # This thread becomes a handler, and another one receives.
-                self.start()
-        if first is not None:
-            await self._pool.run(first)
+                # Nobody who waits for the end of the turns waits for a handler.
+                self._pool.start_all(handlings)
+        return handlings[0] if goes_on else None
 
-    async def _receive(self, starter: Starter) -> None:
+    async def _receive(self, handlings: list[AsyncPoolWork]) -> None:
         """One round. Never raises."""
         with self._mutex:
             self._plan.new_round()
@@ -170,7 +173,7 @@ class Fetcher:
         step = self._decide(lambda: self._plan.counted(wanted > 0, self._clock.monotonic()))
         while step is not None:
             try:
-                step = await self._taken(step, wanted, starter)
+                step = await self._taken(step, wanted, handlings)
             except ClosedError:
                 # Somebody has closed the client.
                 step = self._decide(self._plan.failed)
@@ -182,13 +185,13 @@ class Fetcher:
                 logger.exception("worker: receiving from %s failed", [self._intake.name])
                 step = self._failed(error, is_told=False)
 
-    async def _taken(self, step: Do, wanted: int, starter: Starter) -> Do | None:
+    async def _taken(self, step: Do, wanted: int, handlings: list[AsyncPoolWork]) -> Do | None:
         """Takes one step of a round. Gives the next one, None at the end of the round."""
         if step is Do.JOIN:
-            return await self._ack_and_receive(wanted, starter)
+            return await self._ack_and_receive(wanted, handlings)
         if step is Do.WAIT:
-            return await self._wait_for(wanted, starter)
-        if starter.first is None:
+            return await self._wait_for(wanted, handlings)
+        if not handlings:
             await self._changed.wait(self._pauses.next() if step is Do.PAUSE else None)
         return self._decide(lambda: self._plan.happened(Trigger.OVER))
 
@@ -219,7 +222,7 @@ class Fetcher:
         more = bool(leased) and bool(leased[-1].left)
         return self._decide(lambda: self._plan.took(more, self._clock.monotonic()))
 
-    async def _ack_and_receive(self, wanted: int, starter: Starter) -> Do | None:
+    async def _ack_and_receive(self, wanted: int, handlings: list[AsyncPoolWork]) -> Do | None:
         """Sends the acks that came meanwhile, if any, and takes ready values, in one call."""
         ((side, source),) = self._intake.reception.sources.values()
         with self._mutex:
@@ -251,10 +254,10 @@ class Fetcher:
         if not leased:
             return self._missed()
         step = self._took(leased)
-        self._accept(await self._hand_over.opened(self._intake, leased), starter)
+        self._accept(await self._hand_over.opened(self._intake, leased), handlings)
         return step
 
-    async def _wait_for(self, wanted: int, starter: Starter) -> Do | None:
+    async def _wait_for(self, wanted: int, handlings: list[AsyncPoolWork]) -> Do | None:
         """Waits until the queue has something."""
         intake, reception = self._intake, self._intake.reception
         wanted = min(wanted, MOST_AT_ONCE)
@@ -279,7 +282,7 @@ class Fetcher:
         lifeline.keep()
         # Handlers may end before the next round begins.
         step = self._took(leased)
-        self._accept(came, starter)
+        self._accept(came, handlings)
         return step
 
     def _receiver(self, waitable: Waitable) -> Receiver:
@@ -288,8 +291,7 @@ class Fetcher:
         self._receivers[receiver] = receivers
         return receiver
 
-    def _accept(self, came: Sequence[Came], starter: Starter) -> None:
+    def _accept(self, came: Sequence[Came], handlings: list[AsyncPoolWork]) -> None:
         """Gives the deliveries to the worker."""
-        # The end of the fetcher may not wait for a handler. So its thread does not become one any more.
-        self._hand_over.accept(came, self._pool if self._plan.ends else starter)
+        self._hand_over.accept(came, handlings.append)
         self._went_well()

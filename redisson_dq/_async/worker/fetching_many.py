@@ -21,9 +21,9 @@ from redisson_dq._async.worker.assigning import Assigner
 from redisson_dq._async.worker.handing_over import Came, HandOver, page
 from redisson_dq._async.worker.intake import Intake
 from redisson_dq._async.worker.queue_wait import QueueWait, WaitAnswer
-from redisson_dq._async.worker.starting import Starter, Turns
+from redisson_dq._async.worker.starting import Turns
 from redisson_dq._concurrency import AsyncFailure, AsyncInbox, async_give_way
-from redisson_dq._concurrency.handler_pools import AsyncHandlerPool
+from redisson_dq._concurrency.handler_pools import AsyncHandlerPool, AsyncPoolWork
 from redisson_dq._log import Log
 from redisson_dq.errors import ClosedError, RedissonDQError
 from redisson_dq.waiting.line import Lifeline
@@ -90,8 +90,11 @@ class ManyFetcher:
 
     def start(self) -> None:
         """Begins to receive."""
-        if self._turns.begin():
-            # It waits for a thread until a handler has returned. Leases do not.
+        self._begun(self._turns.begin())
+
+    def _begun(self, waits: bool) -> None:
+        if waits:
+            # The next turn waits for a thread until a handler has returned. Leases do not.
             self._hand_over.renew()
 
     def set_intakes(self, intakes: Iterable[Intake]) -> None:
@@ -122,49 +125,48 @@ class ManyFetcher:
 
     # -- the fetcher's thread or task --------------------------------------------------------------------------------
 
-    async def _run(self) -> None:
-        first = None
+    async def _run(self) -> AsyncPoolWork | None:
+        handlings: list[AsyncPoolWork] = []
         try:
-            while first is None and not self._has_left:
+            while not handlings and not self._has_left:
                 self._hand_over.renew()
-                starter = Starter(self._pool)
                 try:
-                    await self._round(starter)
+                    await self._round(handlings)
                 except AsyncFailure:
                     # A defect. Values that were received already come again at their deadlines.
                     logger.exception("worker: receiving from %d queues failed", len(self._waits))
-                    if starter.first is None:
+                    if not handlings:
                         await self._clock.async_sleep(PAUSES[0])
-                first = starter.first
-                if first is None:
+                if not handlings:
                     # Handlers begin before the next wait does.
                     await async_give_way()
         finally:
-            if first is None:
+            goes_on = bool(handlings) and not self._has_left
+            if goes_on:
+                # This thread becomes a handler's, and another one receives.
+                self._begun(self._turns.next(handlings[1:]))
+            else:
                 self._ends = True
                 self._hand_over.renew()
                 for wait in (*self._waits.values(), *self._leaving):
                     wait.forget()
                 self._turns.end()
-            else:
-                # This thread becomes a handler, and another one receives.
-                self.start()
-        if first is not None:
-            await self._pool.run(first)
+                self._pool.start_all(handlings)
+        return handlings[0] if goes_on else None
 
     @property
     def _has_left(self) -> bool:
         return self._ends and not self._waits and not self._leaving
 
-    async def _round(self, starter: Starter) -> None:
-        if await self._take_in(self._bell.poll(), starter):
+    async def _round(self, handlings: list[AsyncPoolWork]) -> None:
+        if await self._take_in(self._bell.poll(), handlings):
             return
         self._review()
-        if self._has_left or (self._stocked and await self._look(starter)):
+        if self._has_left or (self._stocked and await self._look(handlings)):
             return
-        await self._take_in(await self._bell.next(self._patience()), starter)
+        await self._take_in(await self._bell.next(self._patience()), handlings)
 
-    async def _take_in(self, event: _Event | None, starter: Starter) -> bool:
+    async def _take_in(self, event: _Event | None, handlings: list[AsyncPoolWork]) -> bool:
         """Sees to this event, and to all that came behind it. Whether values came."""
         answers: list[WaitAnswer] = []
         while event is not None:
@@ -177,7 +179,7 @@ class ManyFetcher:
             if until <= self._clock.monotonic():
                 del self._pauses[wait]
                 self._happened(wait, Trigger.OVER)
-        return await self._answered(answers, starter)
+        return await self._answered(answers, handlings)
 
     def _patience(self) -> float | None:
         """How long nothing has to be done."""
@@ -260,7 +262,7 @@ class ManyFetcher:
 
     # -- values ------------------------------------------------------------------------------------------------------
 
-    async def _answered(self, answers: Sequence[WaitAnswer], starter: Starter) -> bool:
+    async def _answered(self, answers: Sequence[WaitAnswer], handlings: list[AsyncPoolWork]) -> bool:
         """Hands over the values that came to waiters, as far as slots are free. Whether any came."""
         ranks = {
             name: rank for rank, name in enumerate(self._order.sorted([each.wait.intake.name for each in answers]))
@@ -276,16 +278,16 @@ class ManyFetcher:
             wait = answer.wait
             wait.lifeline.keep()
             self._order.took(wait.intake.name, sum(len(each.deliveries) for each in some))
-            self._accept(wait, some, starter, more=free is not None and answer.more)
+            self._accept(wait, some, handlings, more=free is not None and answer.more)
         return bool(came)
 
-    def _accept(self, wait: QueueWait, came: Sequence[Came], starter: Starter, *, more: bool) -> None:
+    def _accept(self, wait: QueueWait, came: Sequence[Came], handlings: list[AsyncPoolWork], *, more: bool) -> None:
         """Hands over the values of one queue. A defect there holds up no other queue.
 
         The leases of the others' values run already, and may end in a pause.
         """
         try:
-            self._hand_over.accept(came, starter)
+            self._hand_over.accept(came, handlings.append)
         except AsyncFailure as error:
             self._broke(wait, error)
         else:
@@ -334,7 +336,7 @@ class ManyFetcher:
 
     # -- looks -------------------------------------------------------------------------------------------------------
 
-    async def _look(self, starter: Starter) -> bool:
+    async def _look(self, handlings: list[AsyncPoolWork]) -> bool:
         """Takes ready values of the first queue in order that has some, of those that may. Whether one has."""
         # Most looks find values at one of the first, so it is not asked for all how many they may give.
         wanted = (name for name in self._order.sorted(list(self._stocked)) if self._wanted(name))
@@ -344,7 +346,7 @@ class ManyFetcher:
             size *= _TIMES
             ready = await self._ready(some)
             for name in some:
-                if name in ready and await self._look_at(self._stocked[name], idle, starter):
+                if name in ready and await self._look_at(self._stocked[name], idle, handlings):
                     return True
                 if name not in ready:
                     self._happened(self._stocked[name], Trigger.MISSED)
@@ -371,7 +373,7 @@ class ManyFetcher:
             return names
         return [name for (name, _), length in zip(asked, lengths, strict=True) if length != 0]
 
-    async def _look_at(self, wait: QueueWait, idle: Sequence[str], starter: Starter) -> bool:
+    async def _look_at(self, wait: QueueWait, idle: Sequence[str], handlings: list[AsyncPoolWork]) -> bool:
         intake, wanted = wait.intake, self._wanted(wait.intake.name)
         found: list[Leased] = []
         lifelines: list[Lifeline] = []
@@ -400,5 +402,5 @@ class ManyFetcher:
         for lifeline in lifelines:
             lifeline.keep()
         self._order.took(intake.name, len(found), idle)
-        self._accept(wait, came, starter, more=bool(found[-1].left))
+        self._accept(wait, came, handlings, more=bool(found[-1].left))
         return True

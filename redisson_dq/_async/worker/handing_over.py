@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import attrs
@@ -11,7 +11,7 @@ from redisson_dq._async.leases.delivery import Delivery, lease_of
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._async.worker.assigning import Assigner
 from redisson_dq._async.worker.intake import Intake
-from redisson_dq._async.worker.starting import Starts
+from redisson_dq._concurrency.handler_pools import AsyncPoolWork
 from redisson_dq._log import Log
 from redisson_dq.calls.leased_side import LeasedSide
 from redisson_dq.errors import DecodeError
@@ -92,15 +92,15 @@ class HandOver:
             for key, some in by_key.items()
         ]
 
-    def accept(self, came: Iterable[Came], starts: Starts) -> None:
-        """Gives them to the worker. Handlings begin by ``starts``.
+    def accept(self, came: Iterable[Came], start: Callable[[AsyncPoolWork], object]) -> None:
+        """Gives them to the worker. ``start`` begins a handling.
 
         Where that fails, the values come again at the deadlines of their leases.
         """
         for each in came:
             if each.error is not None:
                 self._assigner.unreadable(each.intake, each.error)
-            self._assigner.accept(each.intake, each.deliveries, starts)
+            self._assigner.accept(each.intake, each.deliveries, start)
             self._handed_over += each.deliveries
 
     def renew(self) -> None:

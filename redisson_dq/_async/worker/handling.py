@@ -18,10 +18,9 @@ from redisson_dq._async.leases.delivery import Delivery, lease_of
 from redisson_dq._async.worker.event import Event, cancel, current
 from redisson_dq._async.worker.intake import Intake
 from redisson_dq._async.worker.settling import Settler
-from redisson_dq._async.worker.starting import Starts
 from redisson_dq._clock import Clock
 from redisson_dq._concurrency import AsyncCancelled, AsyncMutex, async_here
-from redisson_dq._concurrency.handler_pools import AsyncHandlerPool, AsyncRunning
+from redisson_dq._concurrency.handler_pools import AsyncHandlerPool, AsyncPoolWork
 from redisson_dq._concurrency.layers import Layer, async_perform
 from redisson_dq._log import Log
 from redisson_dq._texts import described
@@ -80,17 +79,15 @@ class Handling:
         self._table = HandlingTable(len(deliveries))
         # Guards the table.
         self._mutex = AsyncMutex()
-        self._running: AsyncRunning | None = None
         #: When it began, by the client's clock.
         self.began = setting.clock.monotonic()
-        #: The thread or task that it runs in.
+        #: The thread or task in which the handler or the conclusion runs.
         self.where: object = None
 
-    def start(self, starter: Starts, error: BaseException | None = None) -> None:
-        """Begins. With an ``error`` the handler is not called: it counts as having raised that."""
+    def start(self, start: Callable[[AsyncPoolWork], object], error: BaseException | None = None) -> None:
+        """Begins by ``start``. With an ``error`` the handler is not called: it counts as having raised that."""
         self.began = self._setting.clock.monotonic()
-        work = self._perform if error is None else lambda: self._returned([error])
-        self._running = starter.start(work)
+        start(self._perform if error is None else lambda: self._returned([error]))
 
     @property
     def holds_slot(self) -> bool:
@@ -138,8 +135,8 @@ class Handling:
         if action.do in (Do.VOID, Do.CANCEL):
             for event in events:
                 cancel(event)
-            if action.do is Do.CANCEL and self._running is not None:
-                self._running.cancel()
+            if action.do is Do.CANCEL:
+                self._setting.pool.cancel(self.where)
         elif action.do is Do.TELL_LATE:
             self._tell_late()
         elif action.do is Do.TELL_LOST:
@@ -147,7 +144,7 @@ class Handling:
                 self._tell(happenings.Lost, event)
         elif action.do is Do.CONCLUDE_APART:
             # The handler's own thread may never come back.
-            self._running = self._setting.pool.start(lambda: self._conclude([self._timeout()] * len(self.events)))
+            self._setting.pool.start(self._conclude_apart)
         elif action.do is Do.HAND_BACK:
             for event in reversed(events):
                 self._put(event, Nack(0, counted=False), happenings.HandedBack, {})
@@ -172,14 +169,30 @@ class Handling:
         if self._table.state is not State.RUNNING:
             # Its time was over, or it was handed back, while it waited for a thread.
             return
-        self.where = async_here()
+        where = self.where = async_here()
         try:
-            outcomes = await self._called()
-        except AsyncCancelled:
-            # Something else has decided, or the loop ends. In that case the leases end by their deadlines.
-            self._happened(Trigger.CANCELLED)
-            raise
-        await self._returned(outcomes)
+            try:
+                outcomes = await self._called()
+            except AsyncCancelled:
+                # Something else has decided, or the loop ends. In that case the leases end by their deadlines.
+                self._happened(Trigger.CANCELLED)
+                raise
+            await self._returned(outcomes)
+        finally:
+            self._leave(where)
+
+    async def _conclude_apart(self) -> None:
+        where = self.where = async_here()
+        try:
+            await self._conclude([self._timeout()] * len(self.events))
+        finally:
+            self._leave(where)
+
+    def _leave(self, where: object) -> None:
+        """The thread or task goes on with other handlings. Another one may have the conclusion."""
+        current.set(None)
+        if self.where is where:
+            self.where = None
 
     async def _returned(self, outcomes: Outcomes) -> None:
         if Do.CONCLUDE in map(_DO, self._happened(Trigger.RETURNED)):

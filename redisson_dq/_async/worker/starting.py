@@ -1,36 +1,16 @@
-"""Where handlings begin, and where fetchers have their turns."""
+"""The turns of a fetcher in the pool of handlers."""
 
 from __future__ import annotations
 
 import enum
-from typing import Union
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from redisson_dq._clock import Clock
-from redisson_dq._concurrency import AsyncMutex, AsyncSwitch, AsyncWork
-from redisson_dq._concurrency.handler_pools import AsyncHandlerPool, AsyncRunning
+from redisson_dq._concurrency import AsyncMutex, AsyncSwitch
+from redisson_dq._concurrency.handler_pools import AsyncHandlerPool, AsyncPoolWork
 
-__all__ = ["Starter", "Starts", "Turns"]
-
-
-class Starter:
-    """Begins the handlings of values that were received at a time.
-
-    The first one is for the fetcher itself, and begins without another thread or task being woken. The handling that
-    ends first in the pool receives from then on.
-    """
-
-    def __init__(self, pool: AsyncHandlerPool) -> None:
-        self._pool = pool
-        #: The handling that the fetcher is to run. Until it does, nothing may be awaited, as the handling may be
-        #: cancelled.
-        self.first: AsyncWork | None = None
-
-    def start(self, work: AsyncWork) -> AsyncRunning:
-        """Sets the first ``work`` aside for the fetcher, and runs the others in the pool."""
-        if self.first is not None:
-            return self._pool.start(work)
-        self.first = work
-        return self._pool.adopt()
+__all__ = ["Turns"]
 
 
 class _Turn(enum.Enum):
@@ -43,12 +23,12 @@ class _Turn(enum.Enum):
 
 
 class Turns:
-    """The turns of a fetcher in the pool. Each ends with a handling, and begins the next one, until the last.
+    """The turns of a fetcher in the pool. Each ends when values came, and begins the next one, until the last.
 
     Where the system gives no thread, a turn waits until a handler has returned. The end does not wait for that.
     """
 
-    def __init__(self, pool: AsyncHandlerPool, turn: AsyncWork, clock: Clock) -> None:
+    def __init__(self, pool: AsyncHandlerPool, turn: AsyncPoolWork, clock: Clock) -> None:
         self._pool = pool
         self._turn = turn
         # Guards the turn until it has begun.
@@ -58,12 +38,19 @@ class Turns:
         self._changed = AsyncSwitch(clock)
 
     def begin(self) -> bool:
-        """The next turn begins soon. Whether it waits for a thread."""
+        """The first turn begins soon. Whether it waits for a thread."""
+        return self._begin(lambda: self._pool.start(self._take))
+
+    def next(self, handlings: Iterable[AsyncPoolWork]) -> bool:
+        """Begins handlings, and the next turn behind them. The turn that calls ends."""
+        return self._begin(lambda: self._pool.start_all([*handlings, self._take]))
+
+    def _begin(self, start: Callable[[], bool]) -> bool:
         with self._mutex:
             # The pool raises where the system gives not even the first thread.
             self._last = _Turn.SHORT
             try:
-                if not self._pool.start(self._take).waits:
+                if not start():
                     self._last = _Turn.DUE
             finally:
                 is_short = self._last is _Turn.SHORT
@@ -79,7 +66,7 @@ class Turns:
     async def ended(self, timeout: float | None) -> bool:
         """Waits until no turn follows, after the fetcher was asked to end. False when that takes longer.
 
-        The caller takes a turn that waits for a thread. It is the last one, and ends without a handling.
+        The caller takes a turn that waits for a thread. It is the last one.
         """
         while not self._has_ended:
             self._changed.off()
@@ -94,14 +81,9 @@ class Turns:
     def _has_ended(self) -> bool:
         return self._last is _Turn.ENDED
 
-    async def _take(self) -> None:
+    async def _take(self) -> Any:
         with self._mutex:
             is_due = self._last in (_Turn.DUE, _Turn.SHORT)
             if is_due:
                 self._last = _Turn.GOING
-        if is_due:
-            await self._turn()
-
-
-#: The place where a handling begins: in the fetcher itself, or in the pool.
-Starts = Union[Starter, AsyncHandlerPool]
+        return await self._turn() if is_due else None

@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from redisson_dq._concurrency import Mutex, Switch
+from redisson_dq._concurrency.handler_pools import PoolWork
 from redisson_dq._log import Log
 from redisson_dq._sync.leases.delivery import Delivery, lease_of
 from redisson_dq._sync.worker.deadlines import Deadlines
 from redisson_dq._sync.worker.event import Event
 from redisson_dq._sync.worker.handling import Crashed, Handling, Setting
 from redisson_dq._sync.worker.intake import Intake
-from redisson_dq._sync.worker.starting import Starts
 from redisson_dq.calls.endings import Bury, Nack
 from redisson_dq.errors import DecodeError
 from redisson_dq.items import SettleOutcome
@@ -33,6 +33,9 @@ from redisson_dq.working.routing import Unroutable, choose
 __all__ = ["Assigner"]
 
 logger = Log()
+
+#: Begins a handling, in the pool or in the fetcher's own turn.
+_Start = Callable[[PoolWork], object]
 
 
 class Assigner:
@@ -170,7 +173,7 @@ class Assigner:
         with self._mutex:
             return self._roster.wanted(intake.name)
 
-    def accept(self, intake: Intake, deliveries: Sequence[Delivery[Any]], starter: Starts) -> None:
+    def accept(self, intake: Intake, deliveries: Sequence[Delivery[Any]], start: _Start) -> None:
         """Gives each value to its handler, or to the dead letters."""
         parked: dict[Handler, list[Delivery[Any]]] = {}
         tells = self._hooks.hears(happenings.Received, happenings.Recovered)
@@ -183,7 +186,7 @@ class Assigner:
             elif delivery in crashed and self._comes_alone_later(intake, delivery, len(crashed)):
                 apart.append(delivery)
             else:
-                self._route(intake, delivery, parked, starter, crashes=crashed.get(delivery, 0), tells=tells)
+                self._route(intake, delivery, parked, start, crashes=crashed.get(delivery, 0), tells=tells)
         for handler, some in parked.items():
             with self._mutex:
                 pause, actions = self._roster.post(handler).parked(len(some), self._clock.monotonic())
@@ -242,7 +245,7 @@ class Assigner:
         intake: Intake,
         delivery: Delivery[Any],
         parked: dict[Handler, list[Delivery[Any]]],
-        starter: Starts,
+        start: _Start,
         *,
         crashes: int,
         tells: bool,
@@ -273,7 +276,7 @@ class Assigner:
             self._intakes.setdefault(intake.name, intake)
             actions = post.came(delivery, self._clock.monotonic(), fails=error is not None, is_admitted=is_admitted)
             begun = self._made(actions, error)
-        self._carry_out(actions, begun, starter, error)
+        self._carry_out(actions, begun, start, error)
         if actions[0].do is Do.TURN_AWAY:
             parked.setdefault(handler, []).append(delivery)
 
@@ -317,15 +320,15 @@ class Assigner:
         with self._mutex:
             actions = decide()
             begun = self._made(actions)
-        self._carry_out(actions, begun, self._setting.pool)
+        self._carry_out(actions, begun, self._setting.pool.start)
 
     def _carry_out(
-        self, actions: Iterable[PostAction], begun: list[Handling], starter: Starts, error: BaseException | None = None
+        self, actions: Iterable[PostAction], begun: list[Handling], start: _Start, error: BaseException | None = None
     ) -> None:
-        """Handlings begin by the ``starter``. With an ``error`` their handlers are not called."""
+        """``start`` begins a handling. With an ``error`` their handlers are not called."""
         for action in actions:
             if action.do is Do.BEGIN:
-                self._begin(begun.pop(0), action, starter, error)
+                self._begin(begun.pop(0), action, start, error)
             elif action.do is Do.ARM:
                 self._deadlines.added(action.moment)
             elif action.do in (Do.FETCH, Do.RECOUNT):
@@ -360,7 +363,7 @@ class Assigner:
             begun.append(handling)
         return begun
 
-    def _begin(self, handling: Handling, action: PostAction, starter: Starts, error: BaseException | None) -> None:
+    def _begin(self, handling: Handling, action: PostAction, start: _Start, error: BaseException | None) -> None:
         if len(handling.deliveries) < len(action.values):
             # While they waited for their batch.
             leased = {id(delivery) for delivery in handling.deliveries}
@@ -372,7 +375,7 @@ class Assigner:
         elif self._stops:
             handling.hand_back()
         else:
-            handling.start(starter, error)
+            handling.start(start, error)
             if (deadline := self._roster.deadline(handling)) is not None:
                 self._deadlines.added(deadline)
 
@@ -382,7 +385,7 @@ class Assigner:
             with self._mutex:
                 now = self._clock.monotonic()
                 actions = handling.post.freed(now, now - handling.began)
-            self._carry_out(actions, [], self._setting.pool)
+            self._carry_out(actions, [], self._setting.pool.start)
             return
         with self._mutex:
             self._handlings.pop(handling, None)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import random
 from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
@@ -18,6 +19,7 @@ from redisson_dq._redis.introducing import own_leases
 from redisson_dq._sync.client import Client
 from redisson_dq._sync.moving.arrivals import Arrivals
 from redisson_dq._sync.worker.assigning import Assigner
+from redisson_dq._sync.worker.event import current
 from redisson_dq._sync.worker.fetching import Fetcher
 from redisson_dq._sync.worker.fetching_many import ManyFetcher
 from redisson_dq._sync.worker.handling import Setting
@@ -76,7 +78,10 @@ class Crew:
         # Fetchers in whose place others are, until nothing more comes from them.
         self._replaced: set[Fetcher | ManyFetcher] = set()
         self._stops = False
-        self._pool = HandlerPool("handler", self._clock)
+        # Not the event of a handler that starts a worker.
+        context = contextvars.copy_context()
+        context.run(current.set, None)
+        self._pool = HandlerPool("handler", self._clock, context)
         #: Of the parts of queues whose due items others move.
         self._arrivals: dict[str, list[Arrivals]] = {}
         self._prober: Prober | None = None

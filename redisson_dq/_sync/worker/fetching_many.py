@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 from typing import Union
 
 from redisson_dq._concurrency import Failure, Inbox, give_way
-from redisson_dq._concurrency.handler_pools import HandlerPool
+from redisson_dq._concurrency.handler_pools import HandlerPool, PoolWork
 from redisson_dq._log import Log
 from redisson_dq._sync.receiving.receiver import Receiver
 from redisson_dq._sync.runtime import Runtime
@@ -27,7 +27,7 @@ from redisson_dq._sync.worker.assigning import Assigner
 from redisson_dq._sync.worker.handing_over import Came, HandOver, page
 from redisson_dq._sync.worker.intake import Intake
 from redisson_dq._sync.worker.queue_wait import QueueWait, WaitAnswer
-from redisson_dq._sync.worker.starting import Starter, Turns
+from redisson_dq._sync.worker.starting import Turns
 from redisson_dq.errors import ClosedError, RedissonDQError
 from redisson_dq.waiting.line import Lifeline
 from redisson_dq.wire.lease_source import MOST_AT_ONCE
@@ -93,8 +93,11 @@ class ManyFetcher:
 
     def start(self) -> None:
         """Begins to receive."""
-        if self._turns.begin():
-            # It waits for a thread until a handler has returned. Leases do not.
+        self._begun(self._turns.begin())
+
+    def _begun(self, waits: bool) -> None:
+        if waits:
+            # The next turn waits for a thread until a handler has returned. Leases do not.
             self._hand_over.renew()
 
     def set_intakes(self, intakes: Iterable[Intake]) -> None:
@@ -125,49 +128,48 @@ class ManyFetcher:
 
     # -- the fetcher's thread or task --------------------------------------------------------------------------------
 
-    def _run(self) -> None:
-        first = None
+    def _run(self) -> PoolWork | None:
+        handlings: list[PoolWork] = []
         try:
-            while first is None and not self._has_left:
+            while not handlings and not self._has_left:
                 self._hand_over.renew()
-                starter = Starter(self._pool)
                 try:
-                    self._round(starter)
+                    self._round(handlings)
                 except Failure:
                     # A defect. Values that were received already come again at their deadlines.
                     logger.exception("worker: receiving from %d queues failed", len(self._waits))
-                    if starter.first is None:
+                    if not handlings:
                         self._clock.sleep(PAUSES[0])
-                first = starter.first
-                if first is None:
+                if not handlings:
                     # Handlers begin before the next wait does.
                     give_way()
         finally:
-            if first is None:
+            goes_on = bool(handlings) and not self._has_left
+            if goes_on:
+                # This thread becomes a handler's, and another one receives.
+                self._begun(self._turns.next(handlings[1:]))
+            else:
                 self._ends = True
                 self._hand_over.renew()
                 for wait in (*self._waits.values(), *self._leaving):
                     wait.forget()
                 self._turns.end()
-            else:
-                # This thread becomes a handler, and another one receives.
-                self.start()
-        if first is not None:
-            self._pool.run(first)
+                self._pool.start_all(handlings)
+        return handlings[0] if goes_on else None
 
     @property
     def _has_left(self) -> bool:
         return self._ends and not self._waits and not self._leaving
 
-    def _round(self, starter: Starter) -> None:
-        if self._take_in(self._bell.poll(), starter):
+    def _round(self, handlings: list[PoolWork]) -> None:
+        if self._take_in(self._bell.poll(), handlings):
             return
         self._review()
-        if self._has_left or (self._stocked and self._look(starter)):
+        if self._has_left or (self._stocked and self._look(handlings)):
             return
-        self._take_in(self._bell.next(self._patience()), starter)
+        self._take_in(self._bell.next(self._patience()), handlings)
 
-    def _take_in(self, event: _Event | None, starter: Starter) -> bool:
+    def _take_in(self, event: _Event | None, handlings: list[PoolWork]) -> bool:
         """Sees to this event, and to all that came behind it. Whether values came."""
         answers: list[WaitAnswer] = []
         while event is not None:
@@ -180,7 +182,7 @@ class ManyFetcher:
             if until <= self._clock.monotonic():
                 del self._pauses[wait]
                 self._happened(wait, Trigger.OVER)
-        return self._answered(answers, starter)
+        return self._answered(answers, handlings)
 
     def _patience(self) -> float | None:
         """How long nothing has to be done."""
@@ -263,7 +265,7 @@ class ManyFetcher:
 
     # -- values ------------------------------------------------------------------------------------------------------
 
-    def _answered(self, answers: Sequence[WaitAnswer], starter: Starter) -> bool:
+    def _answered(self, answers: Sequence[WaitAnswer], handlings: list[PoolWork]) -> bool:
         """Hands over the values that came to waiters, as far as slots are free. Whether any came."""
         ranks = {
             name: rank for rank, name in enumerate(self._order.sorted([each.wait.intake.name for each in answers]))
@@ -279,16 +281,16 @@ class ManyFetcher:
             wait = answer.wait
             wait.lifeline.keep()
             self._order.took(wait.intake.name, sum(len(each.deliveries) for each in some))
-            self._accept(wait, some, starter, more=free is not None and answer.more)
+            self._accept(wait, some, handlings, more=free is not None and answer.more)
         return bool(came)
 
-    def _accept(self, wait: QueueWait, came: Sequence[Came], starter: Starter, *, more: bool) -> None:
+    def _accept(self, wait: QueueWait, came: Sequence[Came], handlings: list[PoolWork], *, more: bool) -> None:
         """Hands over the values of one queue. A defect there holds up no other queue.
 
         The leases of the others' values run already, and may end in a pause.
         """
         try:
-            self._hand_over.accept(came, starter)
+            self._hand_over.accept(came, handlings.append)
         except Failure as error:
             self._broke(wait, error)
         else:
@@ -337,7 +339,7 @@ class ManyFetcher:
 
     # -- looks -------------------------------------------------------------------------------------------------------
 
-    def _look(self, starter: Starter) -> bool:
+    def _look(self, handlings: list[PoolWork]) -> bool:
         """Takes ready values of the first queue in order that has some, of those that may. Whether one has."""
         # Most looks find values at one of the first, so it is not asked for all how many they may give.
         wanted = (name for name in self._order.sorted(list(self._stocked)) if self._wanted(name))
@@ -347,7 +349,7 @@ class ManyFetcher:
             size *= _TIMES
             ready = self._ready(some)
             for name in some:
-                if name in ready and self._look_at(self._stocked[name], idle, starter):
+                if name in ready and self._look_at(self._stocked[name], idle, handlings):
                     return True
                 if name not in ready:
                     self._happened(self._stocked[name], Trigger.MISSED)
@@ -372,7 +374,7 @@ class ManyFetcher:
             return names
         return [name for (name, _), length in zip(asked, lengths, strict=True) if length != 0]
 
-    def _look_at(self, wait: QueueWait, idle: Sequence[str], starter: Starter) -> bool:
+    def _look_at(self, wait: QueueWait, idle: Sequence[str], handlings: list[PoolWork]) -> bool:
         intake, wanted = wait.intake, self._wanted(wait.intake.name)
         found: list[Leased] = []
         lifelines: list[Lifeline] = []
@@ -401,5 +403,5 @@ class ManyFetcher:
         for lifeline in lifelines:
             lifeline.keep()
         self._order.took(intake.name, len(found), idle)
-        self._accept(wait, came, starter, more=bool(found[-1].left))
+        self._accept(wait, came, handlings, more=bool(found[-1].left))
         return True

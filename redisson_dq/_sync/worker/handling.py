@@ -19,14 +19,13 @@ import attrs
 
 from redisson_dq._clock import Clock
 from redisson_dq._concurrency import Cancelled, Mutex, here
-from redisson_dq._concurrency.handler_pools import HandlerPool, Running
+from redisson_dq._concurrency.handler_pools import HandlerPool, PoolWork
 from redisson_dq._concurrency.layers import Layer, perform
 from redisson_dq._log import Log
 from redisson_dq._sync.leases.delivery import Delivery, lease_of
 from redisson_dq._sync.worker.event import Event, cancel, current
 from redisson_dq._sync.worker.intake import Intake
 from redisson_dq._sync.worker.settling import Settler
-from redisson_dq._sync.worker.starting import Starts
 from redisson_dq._texts import described
 from redisson_dq.calls.endings import Ack, Bury, Ending, Nack
 from redisson_dq.items import SettleOutcome
@@ -83,17 +82,15 @@ class Handling:
         self._table = HandlingTable(len(deliveries))
         # Guards the table.
         self._mutex = Mutex()
-        self._running: Running | None = None
         #: When it began, by the client's clock.
         self.began = setting.clock.monotonic()
-        #: The thread or task that it runs in.
+        #: The thread or task in which the handler or the conclusion runs.
         self.where: object = None
 
-    def start(self, starter: Starts, error: BaseException | None = None) -> None:
-        """Begins. With an ``error`` the handler is not called: it counts as having raised that."""
+    def start(self, start: Callable[[PoolWork], object], error: BaseException | None = None) -> None:
+        """Begins by ``start``. With an ``error`` the handler is not called: it counts as having raised that."""
         self.began = self._setting.clock.monotonic()
-        work = self._perform if error is None else lambda: self._returned([error])
-        self._running = starter.start(work)
+        start(self._perform if error is None else lambda: self._returned([error]))
 
     @property
     def holds_slot(self) -> bool:
@@ -141,8 +138,8 @@ class Handling:
         if action.do in (Do.VOID, Do.CANCEL):
             for event in events:
                 cancel(event)
-            if action.do is Do.CANCEL and self._running is not None:
-                self._running.cancel()
+            if action.do is Do.CANCEL:
+                self._setting.pool.cancel(self.where)
         elif action.do is Do.TELL_LATE:
             self._tell_late()
         elif action.do is Do.TELL_LOST:
@@ -150,7 +147,7 @@ class Handling:
                 self._tell(happenings.Lost, event)
         elif action.do is Do.CONCLUDE_APART:
             # The handler's own thread may never come back.
-            self._running = self._setting.pool.start(lambda: self._conclude([self._timeout()] * len(self.events)))
+            self._setting.pool.start(self._conclude_apart)
         elif action.do is Do.HAND_BACK:
             for event in reversed(events):
                 self._put(event, Nack(0, counted=False), happenings.HandedBack, {})
@@ -175,14 +172,30 @@ class Handling:
         if self._table.state is not State.RUNNING:
             # Its time was over, or it was handed back, while it waited for a thread.
             return
-        self.where = here()
+        where = self.where = here()
         try:
-            outcomes = self._called()
-        except Cancelled:
-            # Something else has decided, or the loop ends. In that case the leases end by their deadlines.
-            self._happened(Trigger.CANCELLED)
-            raise
-        self._returned(outcomes)
+            try:
+                outcomes = self._called()
+            except Cancelled:
+                # Something else has decided, or the loop ends. In that case the leases end by their deadlines.
+                self._happened(Trigger.CANCELLED)
+                raise
+            self._returned(outcomes)
+        finally:
+            self._leave(where)
+
+    def _conclude_apart(self) -> None:
+        where = self.where = here()
+        try:
+            self._conclude([self._timeout()] * len(self.events))
+        finally:
+            self._leave(where)
+
+    def _leave(self, where: object) -> None:
+        """The thread or task goes on with other handlings. Another one may have the conclusion."""
+        current.set(None)
+        if self.where is where:
+            self.where = None
 
     def _returned(self, outcomes: Outcomes) -> None:
         if Do.CONCLUDE in map(_DO, self._happened(Trigger.RETURNED)):

@@ -123,7 +123,7 @@ class Place:
 
     def accept(self, *values: str) -> list[Delivery[Any]]:
         made = self.deliveries(*values)
-        self.assigner.accept(self.intake, made, self.pool)
+        self.assigner.accept(self.intake, made, self.pool.start)
         return made
 
 
@@ -175,7 +175,7 @@ def test_nobody_is_told_whether_a_handler_is_passed_while_others_change_the_rost
     place.employ(handler(place))
     held, new = Held(place), handler(place)
     answers: queue.SimpleQueue[bool] = queue.SimpleQueue()
-    accepting = threading.Thread(target=lambda: place.assigner.accept(place.intake, [held], place.pool))
+    accepting = threading.Thread(target=lambda: place.assigner.accept(place.intake, [held], place.pool.start))
     asking = threading.Thread(target=lambda: answers.put(place.assigner.is_passed(new)))
     accepting.start()
     held.asked.get(timeout=PATIENCE)

@@ -42,8 +42,8 @@ class Peers:
     def wanted(self, intake: Any) -> int:
         return self.slots
 
-    def accept(self, intake: Any, deliveries: Any, starter: Any) -> None:
-        starter.start(lambda: self.sent.put("handled"))
+    def accept(self, intake: Any, deliveries: Any, start: Any) -> None:
+        start(lambda: self.sent.put("handled"))
         raise RuntimeError("a defect")
 
     # -- the receivers, and the only one -----------------------------------------------------------------------------

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import queue
 import subprocess
 import sys
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from functools import partial
 
 import pytest
 
-from redisson_dq._async.worker import starting as async_starting
 from redisson_dq._clock import SYSTEM
-from redisson_dq._concurrency.handler_pools import AsyncHandlerPool, HandlerPool, Running
+from redisson_dq._concurrency.handler_pools import AsyncHandlerPool, HandlerPool
 from redisson_dq._sync.worker import starting
 from tests.conftest import PATIENCE
 
@@ -26,18 +26,17 @@ def test_the_first_handling_of_a_task_begins_before_all_that_waits_for_its_turn(
         begun.append(name)
         await asyncio.sleep(0)
 
-    async def receive(handlings: list[Callable[[], Awaitable[None]]]) -> None:
-        pool = AsyncHandlerPool("test")
-        starter = async_starting.Starter(pool)
-        for each in handlings:
-            starter.start(each)  # type: ignore[arg-type]
-        assert starter.first is not None
-        await pool.run(starter.first)
-
     async def main() -> None:
-        asyncio.get_running_loop().call_soon(begun.append, "what had come before")
-        await receive([partial(handle, name) for name in "abc"])
-        await asyncio.sleep(0)
+        pool = AsyncHandlerPool("test")
+
+        async def receive() -> object:
+            asyncio.get_running_loop().call_soon(begun.append, "what had come before")
+            pool.start_all([partial(handle, name) for name in "bc"])
+            return partial(handle, "a")
+
+        pool.start(receive)
+        await asyncio.sleep(0.01)
+        await pool.aclose(PATIENCE)
 
     asyncio.run(main())
     assert begun == ["a", "what had come before", "b", "c"]
@@ -46,22 +45,87 @@ def test_the_first_handling_of_a_task_begins_before_all_that_waits_for_its_turn(
 def test_the_first_handling_of_a_thread_begins_in_that_thread() -> None:
     pool = HandlerPool("test")
     begun: dict[str, int] = {}
-    done = threading.Barrier(3)
+    done = threading.Barrier(4)
 
     def handle(name: str) -> None:
         begun[name] = threading.get_ident()
-        if name != "a":
-            done.wait(30)
+        done.wait(30)
 
-    starter = starting.Starter(pool)
-    for name in "abc":
-        starter.start(partial(handle, name))
-    assert starter.first is not None
-    pool.run(starter.first)
+    def receive() -> object:
+        begun["receive"] = threading.get_ident()
+        pool.start_all([partial(handle, name) for name in "bc"])
+        return partial(handle, "a")
+
+    pool.start(receive)
     done.wait(30)
     pool.close(0)
-    assert begun["a"] == threading.get_ident()
+    assert begun["a"] == begun["receive"]
     assert len(set(begun.values())) == 3
+
+
+def test_quick_works_are_done_by_few_threads_and_slow_ones_by_one_each() -> None:
+    pool = HandlerPool("test")
+    ended, gate = threading.Semaphore(0), threading.Barrier(9)
+
+    def quick() -> None:
+        ended.release()
+
+    def wait() -> None:
+        gate.wait(30)
+
+    for _ in range(3):
+        for _ in range(8):
+            pool.start(wait)
+        # Each of them has a thread, whatever was woken before.
+        gate.wait(30)
+        for _ in range(100):
+            pool.start(quick)
+        for _ in range(100):
+            assert ended.acquire(timeout=30)
+    pool.close(0)
+
+
+class Left(Exception):
+    """A value that cannot be compared with another one."""
+
+    def __eq__(self, other: object) -> bool:
+        raise ValueError
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize("leaves", [True, False])
+def test_a_task_goes_on_with_the_next_work_unless_the_last_one_has_left_something(*, leaves: bool) -> None:
+    seen: list[object] = []
+    variable: contextvars.ContextVar[object] = contextvars.ContextVar("variable", default=None)
+    variable.set(Left())
+    tasks = set()
+
+    async def handle() -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        tasks.add(id(task))
+        seen.append(variable.get())
+        if leaves and len(seen) == 1:
+            variable.set(Left())
+        if leaves and len(seen) == 2:
+            task.cancel()
+        await asyncio.sleep(0) if len(seen) == 3 else None
+
+    async def main() -> None:
+        pool = AsyncHandlerPool("test")
+        for _ in range(3):
+            pool.start(handle)
+            await asyncio.sleep(0.01)
+        await pool.aclose(PATIENCE)
+        held.append(pool)
+
+    held: list[object] = []
+    asyncio.run(main())
+    assert len(seen) == 3
+    assert all(each is seen[0] for each in seen)
+    # A task that has ended may leave its id to the next one.
+    assert leaves or len(tasks) == 1
 
 
 class Full:
@@ -71,11 +135,11 @@ class Full:
         self._raises = raises
         self.works: list[Callable[[], object]] = []
 
-    def start(self, work: Callable[[], object]) -> Running:
+    def start(self, work: Callable[[], object]) -> bool:
         self.works.append(work)
         if self._raises:
             raise RuntimeError("can't start new thread")
-        return Running(waits=True)
+        return True
 
 
 @pytest.mark.parametrize("raises", [False, True])
@@ -125,7 +189,7 @@ with open("/proc/self/statm") as file:
     used = int(file.read().split()[0]) * resource.getpagesize()
 # Room for one thread more, and no room for a third.
 resource.setrlimit(resource.RLIMIT_AS, (used + (3 << 29), resource.RLIM_INFINITY))
-waits = [pool.start(lambda number=number: handle(number)).waits for number in range(1, 5)]
+waits = [pool.start(lambda number=number: handle(number)) for number in range(1, 5)]
 print(threading.active_count() - 1, "threads", waits)
 gate.set()
 for _ in range(5):
