@@ -25,9 +25,9 @@ docs: ## the pages, into build/docs
 build: ## a wheel and an sdist in dist/
 	.venv/bin/python -m build
 
-generate: ## what is generated: the synchronous modules, the sections and tables of the pages, the schemas of JSON
+generate: ## what is generated: the synchronous modules, the sections and tables of the pages, the list of promised JSON fields
 	.venv/bin/python .ci/unasync.py
 	.venv/bin/python docs/make_diagram.py
 	.venv/bin/python docs/make_methods.py
-	.venv/bin/python docs/make_schemas.py
+	.venv/bin/python -m tests.json_schemas
 	.venv/bin/python docs/make_llms.py

@@ -5,12 +5,17 @@ The source is the repository's root, so a link from one page to another is the s
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-import redisson_dq  # from this tree, installed or not
+from sphinx.application import Sphinx
+
+import redisson_dq
+from redisson_dq.cli.documents.schemas import schema_of
+from redisson_dq.cli.documents.table import DOCUMENTS
 
 project = "redisson-dq"
 version = release = redisson_dq.__version__
@@ -46,3 +51,16 @@ html_theme = "furo"
 html_title = f"redisson-dq {version}"
 html_copy_source = False
 html_show_copyright = False
+
+
+def _write_schemas(app: Sphinx, failure: Exception | None) -> None:
+    folder = Path(app.outdir, "schemas")
+    folder.mkdir(exist_ok=True)
+    for command in DOCUMENTS:
+        text = json.dumps(schema_of(command), indent=2)
+        folder.joinpath(f"{command.replace(' ', '-')}.json").write_text(f"{text}\n", "utf-8")
+
+
+def setup(app: Sphinx) -> None:
+    """Adds the JSON Schemas of the commands to the site."""
+    app.connect("build-finished", _write_schemas)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import enum
-import json
 import re
 import sys
 from collections import Counter
@@ -26,7 +25,9 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from redisson_dq.cli._main import COMMANDS, PROGRAM, program  # noqa: E402 - from this tree, installed or not
-from redisson_dq.prometheus import metrics  # noqa: E402 - from this tree, installed or not
+from redisson_dq.cli.documents.schemas import schema_of  # noqa: E402
+from redisson_dq.cli.documents.table import DOCUMENTS  # noqa: E402
+from redisson_dq.prometheus import metrics  # noqa: E402
 from redisson_dq.scheduling import engine  # noqa: E402
 from redisson_dq.scripts import script  # noqa: E402
 
@@ -112,18 +113,16 @@ def commands_table() -> str:
 
 
 def schemas() -> str:
-    """The fields of each document, with a link to its schema. Commands with one form share a row."""
+    """The fields of each document. Commands with one form share a row."""
     rows: dict[tuple[str, str], list[str]] = {}
-    for path in sorted((ROOT / "redisson_dq" / "cli" / "schemas").glob("*.json")):
-        schema = json.loads(path.read_text("utf-8"))
+    for name in sorted(DOCUMENTS, key=lambda name: name.replace(" ", "-")):
+        schema = schema_of(name)
         documents = [schema["$defs"][each["$ref"].rpartition("/")[2]] for each in schema["anyOf"][:-1]]
         fields = " or ".join(
-            ", ".join(f"`{name}`" for name in each["properties"] if name != "schema") for each in documents
+            ", ".join(f"`{field}`" for field in each["properties"] if field != "schema") for each in documents
         )
-        name = schema["title"].removeprefix(f"{PROGRAM} ").removesuffix(" --json")
-        link = f"[{name}](../redisson_dq/cli/schemas/{path.name})"
-        rows.setdefault((fields, schema["description"]), []).append(link)
-    shown = (f"| {', '.join(links)} | {fields} |" for (fields, _), links in rows.items())
+        rows.setdefault((fields, schema["description"]), []).append(f"`{name}`")
+    shown = (f"| {', '.join(names)} | {fields} |" for (fields, _), names in rows.items())
     return "\n".join(("| command | fields |", "|---|---|", *shown))
 
 

@@ -1,41 +1,30 @@
-"""Writes the JSON Schemas of redisson_dq/cli/schemas from the types in redisson_dq/cli/documents.
-
-    python docs/make_schemas.py            writes them
-    python docs/make_schemas.py --check    changes nothing, fails when one is not up to date
+"""The JSON Schemas of commands, derived from the types of this package.
 
 A schema says the type of each field, and the texts below the fields and classes are its descriptions. It allows further
-fields, as a later release may add some. The script refuses to take a field out of a published schema, or to give it
-another type, while ``SCHEMA`` is the same number.
+fields, as a later release may add some.
 """
 
 from __future__ import annotations
 
-import argparse
 import ast
 import enum
 import inspect
-import json
 import re
 import sys
 import types
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cache
-from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 import attrs
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+from redisson_dq.cli.documents.common import FailureDocument
+from redisson_dq.cli.documents.of import Of
+from redisson_dq.cli.documents.table import DOCUMENTS, LINES
+from redisson_dq.cli.frame import SCHEMA
 
-from redisson_dq.cli._main import PROGRAM  # noqa: E402 - from this tree, installed or not
-from redisson_dq.cli.documents.common import FailureDocument  # noqa: E402
-from redisson_dq.cli.documents.of import Of  # noqa: E402
-from redisson_dq.cli.documents.table import DOCUMENTS, LINES  # noqa: E402
-from redisson_dq.cli.frame import SCHEMA  # noqa: E402
-
-FOLDER = ROOT / "redisson_dq" / "cli" / "schemas"
+__all__ = ["Derived", "schema_of", "strict_schema"]
 
 Schema = dict[str, Any]
 
@@ -122,7 +111,8 @@ class Derived:
             fields |= {name: _type_of_property(kind, name) for name in mark.properties} | mark.types
         texts = _texts_of(kind)
         # Where no field has a text of its own, the class tells of its fields.
-        told = _first_part(kind.__doc__) if texts else _all_parts(kind.__doc__)
+        text = _docstring_of(kind)
+        told = _first_part(text) if texts else _all_parts(text)
         return {
             "type": "object",
             **({"description": told} if told else {}),
@@ -149,15 +139,21 @@ def _described(schema: Schema, text: str | None) -> Schema:
 # -- the texts -------------------------------------------------------------------------------------------------------
 
 
-def _first_part(text: str | None) -> str:
+def _docstring_of(kind: Any) -> str:
+    """The docstring, which a Python that optimizes leaves out of the class."""
+    node = _classes_of(kind.__module__).get(kind.__name__)
+    return (ast.get_docstring(node) or "") if node is not None else ""
+
+
+def _first_part(text: str) -> str:
     """The first paragraph of a docstring, on one line and in JSON's words."""
-    line = " ".join(inspect.cleandoc(text or "").partition("\n\n")[0].replace("``", "").split())
+    line = " ".join(inspect.cleandoc(text).partition("\n\n")[0].replace("``", "").split())
     return re.sub(r"\bNone\b", "null", line)
 
 
-def _all_parts(text: str | None) -> str:
+def _all_parts(text: str) -> str:
     """A docstring without its examples, on one line."""
-    parts = [each for each in inspect.cleandoc(text or "").split("\n\n") if ">>>" not in each]
+    parts = [each for each in inspect.cleandoc(text).split("\n\n") if ">>>" not in each]
     return " ".join(map(_first_part, parts))
 
 
@@ -199,7 +195,11 @@ def _comments_in(module: str, node: ast.ClassDef) -> dict[str, str]:
 
 @cache
 def _classes_of(module: str) -> dict[str, ast.ClassDef]:
-    tree = ast.parse(inspect.getsource(sys.modules[module]))
+    """The classes of a module in its source. Without the source, schemas have no texts."""
+    try:
+        tree = ast.parse(inspect.getsource(sys.modules[module]))
+    except OSError:
+        return {}
     return {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
 
 
@@ -220,65 +220,18 @@ def schema_of(command: str) -> Schema:
     return {
         "$schema": _DIALECT,
         "$id": f"urn:redisson-dq:json:{SCHEMA}:{command.replace(' ', '-')}",
-        "title": f"{PROGRAM} {command} --json",
+        "title": f"redisson-dq {command} --json",
         "description": how_many,
         "anyOf": references,
         "$defs": derived.defs,
     }
 
 
-def file_of(command: str) -> Path:
-    """The file of the schema of a command."""
-    return FOLDER / f"{command.replace(' ', '-')}.json"
-
-
-def changes(before: Any, after: Any, place: str = "") -> Iterator[str]:
-    """The places in which a schema differs from the one before by more than fields and definitions that were added."""
-    if isinstance(before, Mapping) and isinstance(after, Mapping):
-        may_grow = place.endswith(("/properties", "/$defs"))
-        for name in before.keys() | after.keys():
-            if name == "description" and not may_grow:
-                continue
-            if name not in after or (name not in before and not may_grow):
-                yield f"{place}/{name}"
-            elif name in before:
-                yield from changes(before[name], after[name], f"{place}/{name}")
-    elif place.endswith("/required"):
-        yield from (f"{place}/{name}" for name in before if name not in after)
-    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
-        for i, (one, other) in enumerate(zip(before, after, strict=True)):
-            yield from changes(one, other, f"{place}/{i}")
-    elif before != after:
-        yield place
-
-
-def broken(before: Schema | None, after: Schema | None) -> list[str]:
-    """The places in which a schema breaks the promise of its version. None is a schema that is not there."""
-    if before is None or not before["$id"].startswith(f"urn:redisson-dq:json:{SCHEMA}:"):
-        return []
-    return ["the schema itself"] if after is None else sorted(changes(before, after))
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="compare only, change nothing")
-    check = parser.parse_args().check
-    made = {file_of(command): schema_of(command) for command in DOCUMENTS}
-    published = {path: json.loads(path.read_text("utf-8")) for path in FOLDER.glob("*.json")}
-    wrong = [path for path in published.keys() | made.keys() if published.get(path) != made.get(path)]
-    for path in wrong:
-        if changed := broken(published.get(path), made.get(path)):
-            sys.exit(f"{path.name}: raise SCHEMA, as this is gone or changed: {', '.join(changed)}")
-    if check and wrong:
-        sys.exit(f"run python docs/make_schemas.py; not up to date: {', '.join(path.name for path in wrong)}")
-    for path in sorted(wrong):
-        if path in made:
-            path.write_text(json.dumps(made[path], indent=2) + "\n", "utf-8")
-        else:
-            path.unlink()
-        print(f"{'wrote' if path in made else 'removed'} {path.relative_to(ROOT)}")
-    return 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())
+def strict_schema(schema: Any) -> Any:
+    """The schema, which allows no other fields than those that it names. Where it names none, any may be there."""
+    if isinstance(schema, list):
+        return [strict_schema(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    closed = {"additionalProperties": False} if isinstance(schema.get("required"), list) else {}
+    return {**{name: strict_schema(each) for name, each in schema.items()}, **closed}
