@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from redisson_dq.cli.frame import FINE, PROBLEM, Amount, BoundedNumber, Output, Seconds, fields_of, json_option
 
 if TYPE_CHECKING:
-    from redisson_dq.planning import LoadPlan, Wall
+    from redisson_dq.planning import LoadPlan
 
 __all__ = ["command"]
 
@@ -38,43 +38,14 @@ _AMOUNT, _BYTES = Amount(), Amount(whole=True)
 @click.option("--memory", metavar="BYTES", type=_BYTES, help="Memory of a master (16GB).")
 @click.option("--network", metavar="BYTES", type=_BYTES, help="Bytes a second of a master, each way (125MB).")
 @json_option
-def command(
-    rate: float,
-    delay: float,
-    size: int,
-    items: int | None,
-    envelope: Literal["mirrored", "lean"],
-    codec: str,
-    batch: int,
-    mixed_delays: bool,
-    visibility_timeout: float | None,
-    partitions: int | None,
-    consumers: int | None,
-    replicas: int,
-    memory: int | None,
-    network: int | None,
-    output: Output,
-) -> int:
+def command(codec: str, memory: int | None, network: int | None, output: Output, **load: Any) -> int:
     """Prints the plan. 1 where the given partitions or consumers do not carry the load."""
     from redisson_dq.browsing.recognising import codec_named
     from redisson_dq.planning import Load, Machine, plan
 
-    load = Load(
-        rate=rate,
-        delay=delay,
-        size=size,
-        items=items,
-        envelope=envelope,
-        codec=codec_named(codec) or codec,
-        batch=batch,
-        mixed_delays=mixed_delays,
-        visibility_timeout=visibility_timeout,
-        partitions=partitions,
-        consumers=consumers,
-        replicas=replicas,
-    )
     given = {"memory": memory, "network": network}
-    found = plan(load, Machine(**{name: value for name, value in given.items() if value is not None}))
+    machine = Machine(**{name: value for name, value in given.items() if value is not None})
+    found = plan(Load(codec=codec_named(codec) or codec, **load), machine)
     if output.as_json:
         bytes_used = fields_of(found.memory, "used", "total")
         output.document(**fields_of(found, memory=bytes_used, first_wall=found.first_wall.name))
@@ -84,6 +55,8 @@ def command(
 
 
 def _show(found: LoadPlan, output: Output) -> None:
+    from redisson_dq.planning import percent
+
     memory = found.memory
     output.fields(
         [
@@ -106,21 +79,13 @@ def _show(found: LoadPlan, output: Output) -> None:
         ]
     )
     output.text()
-    output.table(
-        ["limit, first met first", "of one master", "moved by"],
-        [row for wall in found.walls for row in _rows(wall)],
-    )
+    rows = []
+    for wall in found.walls:
+        first, *others = wall.moved_by or ("",)
+        rows += [(wall.name, percent(wall.share), first), *(("", "", each) for each in others)]
+    output.table(["limit, first met first", "of one master", "moved by"], rows)
     for problem in found.problems:
         output.text(problem, style="bold red")
-
-
-def _rows(wall: Wall) -> list[tuple[str, str, str]]:
-    first, *others = wall.moved_by or ("",)
-    return [(wall.name, _share(wall.share), first), *(("", "", each) for each in others)]
-
-
-def _share(share: float) -> str:
-    return f"{100 * share:,.0f} %" if share >= 0.095 or share == 0 else f"{100 * share:.2g} %"
 
 
 def _amount(count: float) -> str:

@@ -2,7 +2,7 @@
 
 One client calls one after the other, so a counter grows by the calls alone. The CPU is that of the server's main
 thread, which a busy machine changes less than the time that passes. The figures are
-in ``redisson_dq/planning/constants.py``.
+in ``redisson_dq/planning.py``.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from typing import Annotated, Any, TypedDict
 
 from redisson_dq.cli.documents.of import Of
 from redisson_dq.inspection import QueueInspection
-from redisson_dq.planning.plan import LoadPlan, Memory
+from redisson_dq.planning import LoadPlan, Memory
 
 __all__ = ["AclDocument", "KnownCheck", "ChecksDocument", "PlanDocument", "PartitionsDocument", "WorkerDocument"]
 
