@@ -14,8 +14,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from sphinx.application import Sphinx
 
 import redisson_dq
-from redisson_dq.cli.documents.schemas import schema_of
 from redisson_dq.cli.documents.table import DOCUMENTS
+from redisson_dq.cli.json_schemas import schema_of
 
 project = "redisson-dq"
 version = release = redisson_dq.__version__

@@ -24,9 +24,9 @@ import click
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from redisson_dq.cli._main import COMMANDS, PROGRAM, program  # noqa: E402 - from this tree, installed or not
-from redisson_dq.cli.documents.schemas import schema_of  # noqa: E402
+from redisson_dq.cli._main import COMMANDS, program  # noqa: E402 - from this tree, installed or not
 from redisson_dq.cli.documents.table import DOCUMENTS  # noqa: E402
+from redisson_dq.cli.json_schemas import schema_of  # noqa: E402
 from redisson_dq.prometheus import metrics  # noqa: E402
 from redisson_dq.scheduling import engine  # noqa: E402
 from redisson_dq.scripts import script  # noqa: E402

@@ -10,6 +10,7 @@ The names for ``await`` are in :mod:`redisson_dq.aio`. Everything is imported wh
 
 from typing import TYPE_CHECKING
 
+from redisson_dq._common.logs import guard_loggers
 from redisson_dq._version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from redisson_dq.stats import KeyInspection, Mover, QueueStats
     from redisson_dq.wire.partitions import partition_names
 else:
-    from redisson_dq._lazy import lazily
+    from redisson_dq._common.lazy import lazily
 
     # A program that uses only asyncio, or only declares classes, does not import the synchronous part.
     __getattr__, __dir__ = lazily(
@@ -88,6 +89,8 @@ else:
             "wire.partitions": ("partition_names",),
         },
     )
+
+guard_loggers()
 
 __all__ = [
     "BlockingDeque",

@@ -7,8 +7,7 @@ from typing import Any
 
 import attrs
 
-from redisson_dq._shared_options import names_options
-from redisson_dq._texts import shown
+from redisson_dq._common.texts import shown
 from redisson_dq.errors import ArgumentError
 
 __all__ = ["Confirmed", "Durability", "strongest"]
@@ -30,7 +29,6 @@ class Confirmed:
     fsynced: bool | None
 
 
-@names_options
 @attrs.frozen
 class Durability:
     """The confirmations that a call waits for: a number of replicas, and the server's append-only file

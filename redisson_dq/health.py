@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from redisson_dq._texts import described
+from redisson_dq._common.texts import described
 from redisson_dq.items import Problem
 from redisson_dq.scheduling.engine import Role
 from redisson_dq.stats import at, plain

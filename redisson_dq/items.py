@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 
 import attrs
 
-from redisson_dq._times import from_ms
 from redisson_dq.errors import RedissonDQError
+from redisson_dq.scheduling.times import from_ms
 
 __all__ = [
     "ExpiredItem",

@@ -22,7 +22,8 @@ __all__ = ["ItemCost", "Load", "LoadPlan", "Machine", "Memory", "Wall", "call_co
 # python -m tests.benchmarks --only plan --full --no-java measures these. Here on a busy machine of two cores (AMD EPYC)
 # with Redis 7.0.15, CPython 3.11, redis-py 8.1; a quiet one needs less CPU. Of a call: us of the server, us of the
 # client, bytes received, bytes sent, bytes logged. Each is for the call, for each value, and for each byte of a value.
-# Last is what the server needs more when ten times as many wait.
+# Last are the further us of the server when ten times
+# as many wait.
 _MIRRORED: dict[str, tuple[Any, ...]] = {
     "offer": ((108, 2.6, 7.1e-3), (155, 1.4, 0), (339, 15, 1), (75, 0, 0), (152, 68, 2), 1.5),
     "move": ((209, 4.0, 6.5e-3), (143, 0.4, 0), (904, 0, 0), (93, 0, 0), (215, 7, 1), 1.7),
@@ -49,8 +50,8 @@ _CODECS = {
 _LIST_WAY_US, _LIST_WAY_POWER = 0.010, 0.42
 # A member of a sorted set without its text; a value under a lease, its records and twice its bytes.
 _MEMBER_BYTES, _LEASE_BYTES = 85.4, 302
-# Assumed: an empty server, a connection, the backlog, the allocator's pages to the bytes in use, and the bytes of the
-# pages that an item changes from its offer to its end.
+# Assumed: an empty server, a connection, the backlog, the allocator's pages to the bytes in use. The last figure is the
+# bytes of the pages that an item changes from its offer to its end.
 _SERVER, _CONNECTION, _BACKLOG, _FRAGMENTATION, _TOUCHED = 1_500_000, 22_000, 2**20, 1.1, 6 * 4096
 # A partition's name is put into one of 128 ranges of slots. Masters with less than four get uneven shares.
 _MOST_PARTITIONS, _MOST_MASTERS, _PARTITIONS_PER_MASTER = 1024, 32, 4

@@ -6,14 +6,14 @@ program may move its items, of either envelope. ``redisson-dq move`` is made of 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from threading import Event
 
 import attrs
 
-from redisson_dq._log import Log
-from redisson_dq._shell import command_line
+from redisson_dq._operations.shell import command_line
 from redisson_dq._sync.client import Client
 from redisson_dq._sync.queues.delayed import DelayedQueue
 from redisson_dq.errors import RedisConnectionError, RedisReplyError, RedissonDQError, WrongTypeError
@@ -25,7 +25,7 @@ from redisson_dq.wire.partitions import partition_names, whole_of
 
 __all__ = ["MovedQueue", "Sidecar", "move_due", "names_for"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 # A queue of which nothing has moved for so long is given up, in seconds.
 _PATIENCE = 10.0

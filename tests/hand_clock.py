@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from redisson_dq._clock import SystemClock
+from redisson_dq.scheduling.clock import SystemClock
 from redisson_dq.testing._waits import Alarms, ClockOfAlarms, TimedAlarm
 from tests.conftest import PATIENCE
 
@@ -89,9 +89,4 @@ class HandClock(ClockOfAlarms):
         return self._alarms.now_us
 
     calendar_us = staticmethod(SystemClock.calendar_us)
-    every = staticmethod(SystemClock.every)
     drifts = SystemClock.drifts
-    over = staticmethod(SystemClock.over)
-
-    def timer(self, usual: Callable[[Any], Any]) -> Any:
-        return usual(self)

@@ -13,9 +13,9 @@ import pytest
 import redis
 
 import redisson_dq
-from redisson_dq._times import machine_us
 from redisson_dq._version import __version__
 from redisson_dq.codecs import ByteArrayCodec, Kryo5Codec
+from redisson_dq.scheduling.times import machine_us
 from redisson_dq.wire.keys import DeadKeys, QueueKeys
 from tests.conftest import PATIENCE, eventually, moving
 

@@ -17,9 +17,9 @@ import click
 import jsonschema
 
 from redisson_dq.cli._main import program
-from redisson_dq.cli.documents.schemas import schema_of, strict_schema
 from redisson_dq.cli.documents.table import DOCUMENTS, LINES
 from redisson_dq.cli.frame import SCHEMA
+from redisson_dq.cli.json_schemas import schema_of, strict_schema
 
 __all__ = ["PROMISED", "documents", "made", "promises", "read_promises", "with_json"]
 

@@ -487,7 +487,7 @@ MUTATIONS = [
     Mutation(
         "log: a happening is made for a line that nobody wants",
         "redisson_dq/observing/log.py",
-        "return found is not None and found.logger.is_on(found.level)",
+        "return found is not None and found.logger.isEnabledFor(found.level)",
         "return found is not None",
         "tests/integration/test_logging.py::test_nothing_is_made_for_a_line_that_nobody_wants",
     ),
@@ -675,21 +675,21 @@ MUTATIONS = [
     ),
     Mutation(
         "security: a value turns a terminal around",
-        "redisson_dq/_shell.py",
+        "redisson_dq/_operations/shell.py",
         "return _UNSAFE.sub(lambda found: ascii(found[0])[1:-1], text)",
         "return text",
         "tests/security/test_code_points.py::test_ignorable_code_points_are_escaped",
     ),
     Mutation(
         "security: a file with values is everybody's",
-        "redisson_dq/_one_writer.py",
+        "redisson_dq/_operations/files.py",
         ", 0o600)",
         ", 0o644)",
         "tests/security/test_files_of_others.py::test_files_with_values_are_their_owners_alone",
     ),
     Mutation(
         "security: a file is written through a link",
-        "redisson_dq/_one_writer.py",
+        "redisson_dq/_operations/files.py",
         'getattr(os, "O_NOFOLLOW", 0)',
         "0",
         "tests/security/test_files_of_others.py::test_no_file_is_written_through_a_link",

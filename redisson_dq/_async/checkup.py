@@ -11,11 +11,11 @@ from redisson_dq._async.connecting.asking import outcomes, timed
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.runtime import Attachment, Runtime
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncMutex
-from redisson_dq._times import from_us
 from redisson_dq.calls.inspecting import figures
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.health import ClientHealth, QueueHealth
 from redisson_dq.observing import Observers
+from redisson_dq.scheduling.times import from_us
 from redisson_dq.stats import QueueStats
 from redisson_dq.wire import commands
 from redisson_dq.wire.calls import LeaseKeys

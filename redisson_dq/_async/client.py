@@ -8,8 +8,7 @@ from redisson_dq._async.connecting.servers import AsyncAnyRedis, servers_of
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._async.watching import Watching
 from redisson_dq._concurrency.blocks import AsyncWrongWith
-from redisson_dq._options import OnUndecodable, Options, Wakeups, Written
-from redisson_dq._shared_options import names_options
+from redisson_dq._redis.options import OnUndecodable, Options, Wakeups, Written
 from redisson_dq.codecs.base import Codec
 from redisson_dq.durability import Durability
 from redisson_dq.observing import Observer
@@ -48,7 +47,6 @@ class Client(Watching, AsyncWrongWith):
     Answers to ``Redisson.create(config)``.
     """
 
-    @names_options
     def __init__(
         self,
         redis: AsyncAnyRedis,

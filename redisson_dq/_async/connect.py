@@ -11,11 +11,11 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from redisson_dq._async.client import Client
-from redisson_dq._options import OnUndecodable, Wakeups, Written
+from redisson_dq._common.signatures import options_of, unknown_option
+from redisson_dq._common.texts import nearest, shown
 from redisson_dq._redis import async_client_at, options_in, unexpected_option, without_password
+from redisson_dq._redis.options import OnUndecodable, Wakeups, Written
 from redisson_dq._redisson_config import FileSettings, RedissonConfig, taken_from
-from redisson_dq._shared_options import options_of, unknown_option
-from redisson_dq._texts import nearest, shown
 from redisson_dq.codecs.base import Codec
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError, UnknownOptionError

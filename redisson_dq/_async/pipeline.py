@@ -9,8 +9,8 @@ from typing import Any, Generic, TypeVar
 import attrs
 
 from redisson_dq._async.connecting.connections import Connections
+from redisson_dq._common.texts import shown
 from redisson_dq._concurrency.blocks import AsyncWrongWith, Bound
-from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError, DecodeError, RedissonDQError
 from redisson_dq.items import Redriven
 from redisson_dq.stats import QueueStats

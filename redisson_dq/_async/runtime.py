@@ -15,9 +15,10 @@ from redisson_dq._async.receiving.capacity_waiters import CapacityWaiters
 from redisson_dq._async.receiving.listeners import Listener, end_listeners
 from redisson_dq._async.receiving.receivers import Receivers
 from redisson_dq._concurrency import AsyncHome, AsyncMutex, async_finish
-from redisson_dq._options import Options
+from redisson_dq._redis.options import Options
 from redisson_dq.errors import ClosedError
 from redisson_dq.items import TransferCounts
+from redisson_dq.scheduling.clock import client_parts
 from redisson_dq.scheduling.engine import Role, State
 from redisson_dq.wire import commands
 from redisson_dq.wire.keys import QueueKeys
@@ -68,7 +69,10 @@ class Runtime:
         #: Those that are called around operations on messages.
         self.operations = options.observers.operations
         self.connections = Connections(
-            servers, self.clock, options.observers, longest_block=self.clock.every(options.probe_interval)
+            servers,
+            self.clock,
+            options.observers,
+            longest_block=client_parts(self.clock).housekeeping(options.probe_interval),
         )
         self.receivers = Receivers(self.connections)
         self.capacity_waiters = CapacityWaiters(self.connections)

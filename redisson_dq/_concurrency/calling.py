@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import TypeVar
 
-from redisson_dq._texts import shown
+from redisson_dq._common.texts import shown
 from redisson_dq.errors import ArgumentError
 
 __all__ = ["AsyncCallback", "AsyncHome", "Callback", "Home", "async_call", "async_check_callback", "call"]

@@ -9,14 +9,14 @@ import asyncio
 import collections
 import contextlib
 import contextvars
+import logging
 import os
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from typing import Any, TypeVar, cast
 
-from redisson_dq._clock import SYSTEM, Clock
-from redisson_dq._log import Log
 from redisson_dq.items import SettleOutcome
+from redisson_dq.scheduling.clock import SYSTEM, Clock
 
 __all__ = [
     "AsyncHandlerPool",
@@ -29,7 +29,7 @@ __all__ = [
     "Bridge",
 ]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 T = TypeVar("T")
 

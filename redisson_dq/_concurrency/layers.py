@@ -15,9 +15,9 @@ from typing import Any, TypeVar
 
 import attrs
 
+from redisson_dq._common.texts import shown
 from redisson_dq._concurrency.forking import leave_if_forked
 from redisson_dq._concurrency.handler_pools import AsyncHandlerPool, HandlerPool
-from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError
 from redisson_dq.working.handlers import Shape, is_async
 

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from redisson_dq._clock import Clock, Events, Gate
+from redisson_dq.scheduling.clock import Clock, Events, Gate
 
 __all__ = ["AsyncInbox", "AsyncPromise", "AsyncSwitch", "Inbox", "Promise", "Switch"]
 

@@ -12,6 +12,7 @@ client that try again by themselves share the pauses between these tries. So the
 from __future__ import annotations
 
 import copy
+import logging
 import threading
 import time
 import weakref
@@ -20,13 +21,12 @@ from typing import Any, Protocol
 from redis.exceptions import ConnectionError as Disconnected
 from redis.exceptions import RedisError, ResponseError
 
-from redisson_dq._log import Log
-from redisson_dq._pauses import Pauses
 from redisson_dq._redis.errors import is_of_a_proxy, is_redirection, says_not_here
+from redisson_dq.scheduling.pauses import Pauses
 
 __all__ = ["ServerAddress"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 # A server may say for hours that it is a replica, or lacks replicas. New connections are made after these pauses then.
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
-from redisson_dq._log import Log
 from redisson_dq.errors import ArgumentError
 
 __all__ = ["check_client"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 # The names that the classes of fakes have, also where a program has made one itself.
 _FAKES = ("FakeRedis", "FakeStrictRedis", "FakeAsyncRedis")

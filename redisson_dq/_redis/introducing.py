@@ -6,6 +6,7 @@ before it. The first eight digits of the client begin the ids of its leases.
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import secrets
@@ -17,14 +18,13 @@ from urllib.parse import quote
 from redis.exceptions import ConnectionError as Disconnected
 from redis.exceptions import RedisError, ResponseError
 
-from redisson_dq._log import Log
 from redisson_dq._redis.errors import is_passing, was_closed
 from redisson_dq._redis.sending import async_send, pack
 from redisson_dq._version import __version__
 
 __all__ = ["COMMANDS", "Introduction", "async_introduce", "introduce", "name_of_client", "own_leases", "own_process"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 _LIBRARY = "redisson-dq"
 #: The role of a connection of the pool.

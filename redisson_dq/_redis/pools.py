@@ -16,11 +16,11 @@ from redis.asyncio.sentinel import SentinelConnectionPool as AsyncSentinelConnec
 from redis.backoff import NoBackoff
 from redis.sentinel import SentinelConnectionPool
 
-from redisson_dq._clock import current
 from redisson_dq._redis.address import ServerAddress
 from redisson_dq._redis.introducing import COMMANDS, Introduction, async_introduce, introduce
 from redisson_dq._redis.sending import async_send, is_open
 from redisson_dq._redis.settings import own_settings
+from redisson_dq.scheduling.clock import client_parts, current
 
 __all__ = [
     "OLD",
@@ -131,7 +131,7 @@ def _with(how: type[Any], of: type[Any]) -> type[Any]:
 def _connections(how: type[Any], of: type[Any]) -> type[Any]:
     """The class of connections of a client that is made now."""
     both: Any = how, of
-    return current().over(_with(*both))
+    return client_parts(current()).connection_class(_with(*both))
 
 
 class _Lending:

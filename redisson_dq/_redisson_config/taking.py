@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -10,16 +11,15 @@ from urllib.parse import quote, unquote_plus, urlsplit
 import attrs
 
 from redisson_dq import codecs
-from redisson_dq._log import Log
+from redisson_dq._common.texts import nearest
 from redisson_dq._redisson_config.known import DECIDES, ENCRYPTED, HARMLESS, MEANINGLESS, REFUSED, SERVERS, TAKEN
 from redisson_dq._redisson_config.reading import NamedObject, RedissonConfig, read
-from redisson_dq._texts import nearest
 from redisson_dq.codecs.base import Codec
 from redisson_dq.errors import ArgumentError, RedissonDQError
 
 __all__ = ["FileSettings", "taken_from"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 _SCHEMES = {"redis": "redis", "valkey": "redis", "rediss": "rediss", "valkeys": "rediss"}
 _SOCKETS = ("redis+uds://", "valkey+uds://")

@@ -14,11 +14,11 @@ from redisson_dq._concurrency import BackgroundTask, Mutex
 from redisson_dq._sync.connecting.asking import outcomes, timed
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.runtime import Attachment, Runtime
-from redisson_dq._times import from_us
 from redisson_dq.calls.inspecting import figures
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.health import ClientHealth, QueueHealth
 from redisson_dq.observing import Observers
+from redisson_dq.scheduling.times import from_us
 from redisson_dq.stats import QueueStats
 from redisson_dq.wire import commands
 from redisson_dq.wire.calls import LeaseKeys

@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import Literal, TypeVar
 
 from redisson_dq._concurrency.blocks import WrongWith
-from redisson_dq._options import OnUndecodable, Options, Wakeups, Written
-from redisson_dq._shared_options import names_options
+from redisson_dq._redis.options import OnUndecodable, Options, Wakeups, Written
 from redisson_dq._sync.connecting.servers import AnyRedis, servers_of
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq._sync.watching import Watching
@@ -51,7 +50,6 @@ class Client(Watching, WrongWith):
     Answers to ``Redisson.create(config)``.
     """
 
-    @names_options
     def __init__(
         self,
         redis: AnyRedis,

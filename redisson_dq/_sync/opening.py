@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from redisson_dq._shared_options import names_options, with_options_of
+from redisson_dq._common.signatures import with_options_of
+from redisson_dq._common.texts import mixed_up, shown
 from redisson_dq._sync.pipeline import Pipeline
 from redisson_dq._sync.queues.blocking import BlockingQueue
 from redisson_dq._sync.queues.bounded import BoundedBlockingQueue
@@ -15,7 +16,6 @@ from redisson_dq._sync.queues.delayed import DelayedQueue
 from redisson_dq._sync.queues.deque import BlockingDeque
 from redisson_dq._sync.queues.leasing import terms_of
 from redisson_dq._sync.runtime import Runtime
-from redisson_dq._texts import mixed_up, shown
 from redisson_dq.calls.delayed_side import DelayedSide
 from redisson_dq.calls.leased_side import LeasedSide, LeaseTerms
 from redisson_dq.calls.ready import BoundedRequests, DequeRequests, QueueRequests
@@ -119,7 +119,6 @@ class Opening:
         **terms: Unpack[LeaseTerms],
     ) -> PartitionedBlockingQueue[V]: ...
 
-    @names_options
     @with_options_of(LeasedSide)
     def blocking_queue(
         self,
@@ -158,7 +157,6 @@ class Opening:
         side = ReadySide[V](name, self._codec(codec, type), self.runtime.options, **terms)
         return self._blocking_queue(side, transfer)
 
-    @names_options
     @with_options_of(LeasedSide)
     def blocking_deque(
         self,
@@ -176,7 +174,6 @@ class Opening:
         side = ReadySide[V](name, self._codec(codec, type), self.runtime.options, **terms)
         return BlockingDeque(self.runtime, side, DequeRequests(side), transfer)
 
-    @names_options
     @with_options_of(LeasedSide)
     def bounded_blocking_queue(
         self,
@@ -265,7 +262,6 @@ class Opening:
         partitions: int,
     ) -> PartitionedDelayedQueue[V]: ...
 
-    @names_options
     def delayed_queue(
         self,
         queue: str | BlockingQueue[V] | PartitionedBlockingQueue[V],
@@ -320,7 +316,6 @@ class Opening:
         side = DelayedSide[V](name, codec, self.runtime.options, lean=lean, **terms)
         return DelayedQueue(self.runtime, side, transfer)
 
-    @names_options
     def pipeline(self, *, transaction: bool = False) -> Pipeline:
         """Collects requests of any queues of this client, and sends them in one round trip.
 

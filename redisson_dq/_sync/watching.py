@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any, Literal, TypeVar, Union, overload
@@ -12,16 +13,13 @@ from typing import Any, Literal, TypeVar, Union, overload
 import attrs
 from redis import ConnectionPool
 
-from redisson_dq._log import Log
-from redisson_dq._shared_options import names_options
+from redisson_dq._common.texts import shown
 from redisson_dq._sync.checkup import Checkup
 from redisson_dq._sync.connecting.asking import outcomes, timed, without_subscribers
 from redisson_dq._sync.opening import Opening
 from redisson_dq._sync.queues.handle import Handle
 from redisson_dq._sync.queues.partitioned import Partitioned
 from redisson_dq._sync.runtime import Runtime
-from redisson_dq._texts import shown
-from redisson_dq._times import Delay, seconds_of
 from redisson_dq.calls.inspecting import figures, figures_together
 from redisson_dq.calls.ready_side import ReadySide
 from redisson_dq.errors import ArgumentError, RedisReplyError, RedissonDQError
@@ -29,6 +27,7 @@ from redisson_dq.health import ClientHealth
 from redisson_dq.inspection import QueueInspection
 from redisson_dq.items import Problem, TransferCounts
 from redisson_dq.observing import Observer, Role
+from redisson_dq.scheduling.times import Delay, seconds_of
 from redisson_dq.stats import QueueStats
 from redisson_dq.wire import commands
 from redisson_dq.wire.names import CHANNELS, KEYS, named, names_of, unmapping
@@ -37,7 +36,7 @@ from redisson_dq.wire.request import Request
 
 __all__ = ["Watching"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 O = TypeVar("O", bound=Observer)  # noqa: E741
 #: A queue by its name, or by a handle.
@@ -79,7 +78,6 @@ class Watching(Opening):
         return_exceptions: bool,
     ) -> dict[str, QueueStats | RedissonDQError]: ...
 
-    @names_options
     def stats(
         self,
         *queues: _AnyQueue,
@@ -126,7 +124,6 @@ class Watching(Opening):
         sides = [ReadySide[Any](name, None, options, dead_letter=dead_letter) for name in names]
         return [figures(side.name, side.lease_keys) for side in sides]
 
-    @names_options
     def inspect(self, name: str, *, partitions: int | None = None, dead_letter: str | None = None) -> QueueInspection:
         """All about a queue: how much is where, what comes next, who moves it, which key is wrong.
 
@@ -209,7 +206,6 @@ class Watching(Opening):
         times = [(timed(connections, commands.ping(), node))[1] for node in connections.masters()]
         return timedelta(microseconds=max(times))
 
-    @names_options
     def health(self, timeout: Delay = 2.0) -> ClientHealth:
         """How this client is: whether Redis answers, which queues it moves, how late they are, what fails.
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from redisson_dq.browsing.timelines import SPANS, DueTimes, due_times
     from redisson_dq.browsing.values import DecodedValue, ValueReader
 else:
-    from redisson_dq._lazy import lazily
+    from redisson_dq._common.lazy import lazily
 
     # A look at figures has no use for codecs.
     __getattr__, __dir__ = lazily(

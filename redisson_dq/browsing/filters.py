@@ -26,7 +26,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import datetime, timedelta, timezone
 from typing import Any, NamedTuple, NoReturn
 
-from redisson_dq._texts import digits
+from redisson_dq._common.texts import digits
 from redisson_dq.browsing.rows import SeenItem
 from redisson_dq.browsing.values import CLASS, DecodedValue
 from redisson_dq.errors import ArgumentError

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from redisson_dq._times import from_ms, from_optional_ms
 from redisson_dq.browsing.holders import client_rows, holder_of
 from redisson_dq.browsing.pages import MOST_ROWS, browse, listed_page, names_of_parts
 from redisson_dq.browsing.rows import STATES, SeenIn, SeenItem, held_row
 from redisson_dq.calls.ready_side import ReadySide
 from redisson_dq.errors import ArgumentError
 from redisson_dq.items import entry_id
+from redisson_dq.scheduling.times import from_ms, from_optional_ms
 from redisson_dq.wire import calls, commands
 from redisson_dq.wire.calls import Target
 from redisson_dq.wire.calls.items import Found

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from redisson_dq._texts import nearest
-from redisson_dq._times import from_ms
+from redisson_dq._common.texts import nearest
 from redisson_dq.browsing.holders import client_rows, holder_of
 from redisson_dq.browsing.rows import (
     STATES,
@@ -27,6 +26,7 @@ from redisson_dq.browsing.rows import (
 from redisson_dq.calls.delayed import DelayedRequests
 from redisson_dq.calls.delayed_side import DelayedSide
 from redisson_dq.errors import ArgumentError
+from redisson_dq.scheduling.times import from_ms
 from redisson_dq.wire import calls
 from redisson_dq.wire.calls import FoundPage, LeaseKeys
 from redisson_dq.wire.keys import DeadKeys, QueueKeys, map_name

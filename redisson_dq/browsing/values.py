@@ -14,7 +14,7 @@ from uuid import UUID
 
 import attrs
 
-from redisson_dq._texts import digits, nearest
+from redisson_dq._common.texts import digits, nearest
 from redisson_dq.browsing.recognising import Candidate, Sureness, codec_named, recognise
 from redisson_dq.codecs.base import Codec
 from redisson_dq.codecs.budget import budget_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from redisson_dq._callables import answers, takes
-from redisson_dq._texts import shown
+from redisson_dq._common.signatures import answers, takes
+from redisson_dq._common.texts import shown
 from redisson_dq.errors import ArgumentError
 from redisson_dq.wire.commands import End
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any, TypeVar
 
-from redisson_dq._log import Log
 from redisson_dq.durability import Confirmed, Durability
 from redisson_dq.errors import DurabilityError
 from redisson_dq.items import SettleOutcome
@@ -12,7 +12,7 @@ from redisson_dq.wire.request import Request
 
 __all__ = ["check_confirmed", "subject", "why_not"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 T = TypeVar("T")
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Literal, TypedDict, TypeVar, overload
 
-from redisson_dq._log import Log
-from redisson_dq._shared_options import names_options
-from redisson_dq._texts import shown
-from redisson_dq._times import Delay, due_word, from_ms
+from redisson_dq._common.texts import shown
 from redisson_dq.calls.checks import check_count, check_index, check_page, nothing
 from redisson_dq.calls.delayed_side import DelayedSide
 from redisson_dq.calls.long_calls import told_if_long
@@ -20,6 +18,7 @@ from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError
 from redisson_dq.items import ExpiredItem, Outcome, Overdue, RecurringOffer
 from redisson_dq.observing import Paused, Resumed
+from redisson_dq.scheduling.times import Delay, due_word, from_ms
 from redisson_dq.wire import calls, commands
 from redisson_dq.wire.calls import Added
 from redisson_dq.wire.envelope import Quarantined
@@ -29,7 +28,7 @@ from redisson_dq.wire.request import Request
 
 __all__ = ["By", "DelayedRequests", "OfferOptions", "OnDuplicate"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 T = TypeVar("T")
 
 #: How an offer treats an id, or a payload, that is already in the queue.
@@ -62,7 +61,6 @@ class DelayedRequests(SideRequests[T]):
 
     # -- offering ----------------------------------------------------------------------------------------------------
 
-    @names_options
     def offer(
         self,
         value: T,
@@ -87,7 +85,6 @@ class DelayedRequests(SideRequests[T]):
             durable=durable,
         )
 
-    @names_options
     def offer_all(
         self,
         values_and_delays: Iterable[tuple[T, Delay]],

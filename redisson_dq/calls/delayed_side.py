@@ -9,9 +9,8 @@ from datetime import datetime
 from itertools import accumulate
 from typing import TYPE_CHECKING, TypeVar
 
-from redisson_dq._options import Options
-from redisson_dq._texts import shown
-from redisson_dq._times import Delay, delays_in_seconds, down_to_ms, due_word, from_ms, span_ms, span_us, to_ms
+from redisson_dq._common.texts import shown
+from redisson_dq._redis.options import Options
 from redisson_dq.calls import walks
 from redisson_dq.calls.checks import check_count, check_index
 from redisson_dq.calls.leased_side import LeasedSide, LeaseTerms
@@ -30,6 +29,16 @@ from redisson_dq.errors import (
 )
 from redisson_dq.items import ItemState, OfferOutcome, Outcome, entry_id, item_id
 from redisson_dq.observing import Expired, Observers, SetAside
+from redisson_dq.scheduling.times import (
+    Delay,
+    delays_in_seconds,
+    down_to_ms,
+    due_word,
+    from_ms,
+    span_ms,
+    span_us,
+    to_ms,
+)
 from redisson_dq.wire import calls
 from redisson_dq.wire.calls import Added, Due, DueRange, Found, Page, Target
 from redisson_dq.wire.envelope import Envelope, unwrap

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
-from redisson_dq._times import from_ms, from_optional_ms
 from redisson_dq.inspection import QueueInspection
+from redisson_dq.scheduling.times import from_ms, from_optional_ms
 from redisson_dq.stats import KeyInspection, Mover, QueueStats
 from redisson_dq.wire import calls
 from redisson_dq.wire.calls import Inspected, LeaseKeys

@@ -6,13 +6,13 @@ from typing import TypedDict, TypeVar
 
 import attrs
 
-from redisson_dq._options import Options
-from redisson_dq._times import Delay, visible_us
+from redisson_dq._redis.options import Options
 from redisson_dq.calls.checks import check_count
 from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.codecs.base import Codec
 from redisson_dq.errors import ArgumentError
 from redisson_dq.observing import Buried
+from redisson_dq.scheduling.times import Delay, visible_us
 from redisson_dq.wire.calls import LeaseKeys
 from redisson_dq.wire.envelope import Envelope
 from redisson_dq.wire.keys import DeadKeys

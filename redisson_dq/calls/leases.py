@@ -8,13 +8,13 @@ from typing import Generic, TypeVar
 
 import attrs
 
-from redisson_dq._texts import shown
-from redisson_dq._times import from_ms, from_optional_ms
+from redisson_dq._common.texts import shown
 from redisson_dq.calls.checks import check_count, check_page
 from redisson_dq.calls.ready_side import ReadySide
 from redisson_dq.calls.sides import SideRequests
 from redisson_dq.errors import ArgumentError
 from redisson_dq.items import Redriven
+from redisson_dq.scheduling.times import from_ms, from_optional_ms
 from redisson_dq.wire import calls
 from redisson_dq.wire.calls import LeaseKeys
 from redisson_dq.wire.leases import Leased, LeaseRecord, Letter

@@ -10,8 +10,8 @@ from typing import Generic, TypeVar
 
 import attrs
 
-from redisson_dq._options import Options, check_durable
-from redisson_dq._texts import described, shown
+from redisson_dq._common.texts import described, shown
+from redisson_dq._redis.options import Options, check_durable
 from redisson_dq.codecs.base import Codec, check_codec
 from redisson_dq.codecs.marks import has_no_room, other_bytes
 from redisson_dq.durability import Durability

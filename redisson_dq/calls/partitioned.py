@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from redisson_dq._shared_options import names_options, with_options_of
-from redisson_dq._times import Delay
+from redisson_dq._common.signatures import with_options_of
 from redisson_dq.calls.delayed import DelayedRequests, OfferOptions
 from redisson_dq.calls.ready import QueueRequests
 from redisson_dq.calls.routing import DelayedRouting, Routing
@@ -15,6 +14,7 @@ from redisson_dq.calls.sides import SideRequests
 from redisson_dq.calls.waiting_item import WaitingItem
 from redisson_dq.errors import ArgumentError
 from redisson_dq.items import Outcome, entry_id
+from redisson_dq.scheduling.times import Delay
 from redisson_dq.wire.request import Request
 
 if TYPE_CHECKING:
@@ -59,7 +59,6 @@ class PartitionedDelayedRequests(_PartitionedRequests[DelayedRequests[T]], Gener
         super().__init__(partitions, routing)
         self._name = name
 
-    @names_options
     @with_options_of(DelayedRequests.offer)
     def offer(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeVar, overload
 
-from redisson_dq._texts import shown
+from redisson_dq._common.texts import shown
 from redisson_dq.calls.checks import check_count, check_end, check_index, nothing
 from redisson_dq.calls.leases import LeaseRequests
 from redisson_dq.calls.long_calls import told_if_long

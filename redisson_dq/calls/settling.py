@@ -7,12 +7,12 @@ from typing import Any, TypeVar
 
 import attrs
 
-from redisson_dq._options import check_durable
-from redisson_dq._texts import shown
-from redisson_dq._times import Delay, delay_us, visible_us
+from redisson_dq._common.texts import shown
+from redisson_dq._redis.options import check_durable
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError
 from redisson_dq.items import SettleOutcome
+from redisson_dq.scheduling.times import Delay, delay_us, visible_us
 from redisson_dq.wire import calls
 from redisson_dq.wire.lease_source import LeaseSource
 from redisson_dq.wire.leases import Leased

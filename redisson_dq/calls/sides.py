@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Generic, TypeVar
 
-from redisson_dq._times import Delay, from_ms, span_ms, to_ms
 from redisson_dq.calls.dumps import framed, unframed
 from redisson_dq.calls.inspecting import figures, inspection
 from redisson_dq.calls.long_calls import told_if_long
 from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.errors import ArgumentError, RedisReplyError
 from redisson_dq.inspection import QueueInspection
+from redisson_dq.scheduling.times import Delay, from_ms, span_ms, to_ms
 from redisson_dq.stats import QueueStats
 from redisson_dq.wire import calls, commands
 from redisson_dq.wire.calls import LeaseKeys

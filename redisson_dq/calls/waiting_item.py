@@ -8,9 +8,9 @@ from typing import Generic, TypeVar
 
 import attrs
 
-from redisson_dq._clock import Clock
-from redisson_dq._times import from_ms
 from redisson_dq.items import ItemState, OfferOutcome
+from redisson_dq.scheduling.clock import Clock
+from redisson_dq.scheduling.times import from_ms
 from redisson_dq.wire.calls import Target
 
 __all__ = ["WaitingItem"]

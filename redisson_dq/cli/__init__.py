@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from redisson_dq.cli._main import main
 else:
-    from redisson_dq._lazy import lazily
+    from redisson_dq._common.lazy import lazily
 
     __getattr__, __dir__ = lazily(__name__, {"_main": ("main",)})
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from redisson_dq._hosts import is_loopback
+from redisson_dq._operations.hosts import is_loopback
 from redisson_dq.cli.frame import (
     PORT,
     Server,

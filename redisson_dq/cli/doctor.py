@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from redisson_dq._texts import counted
+from redisson_dq._common.texts import counted
 from redisson_dq.cli.frame import CommandLine, Output, Server, classes_option, json_option, load_classes, server_options
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from redisson_dq._shell import command_line, url_words
+from redisson_dq._operations.shell import command_line, url_words
 from redisson_dq.cli.frame import (
     FINE,
     Consent,

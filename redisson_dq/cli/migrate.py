@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import click
 
-from redisson_dq._shell import command_line, url_words
-from redisson_dq._texts import counted
+from redisson_dq._common.texts import counted
+from redisson_dq._operations.shell import command_line, url_words
 from redisson_dq.cli.frame import (
     FINE,
     PROBLEM,

@@ -23,8 +23,8 @@ __all__ = ["command"]
 def command(words: tuple[str, ...], strict: bool) -> int:
     """Prints the schema, or the names."""
     # With the types of all commands come all that the commands use.
-    from redisson_dq.cli.documents.schemas import schema_of, strict_schema
     from redisson_dq.cli.documents.table import DOCUMENTS
+    from redisson_dq.cli.json_schemas import schema_of, strict_schema
 
     names = {name.replace(" ", "-"): name for name in DOCUMENTS}
     if not words:

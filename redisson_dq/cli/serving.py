@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import email.utils
+import logging
 import os
 import re
 import resource
@@ -22,13 +23,12 @@ from urllib.parse import urlsplit
 
 import attrs
 
-from redisson_dq._hosts import host_in, is_inner, is_loopback
-from redisson_dq._log import Log
+from redisson_dq._operations.hosts import host_in, is_inner, is_loopback
 from redisson_dq.errors import RedissonDQError
 
 __all__ = ["HEADROOM", "LONGEST_HEAD", "MOST", "SECONDS", "HttpAnswer", "Port", "Route"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 #: How many connections a port has at a time.
 MOST = 32

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from redisson_dq.codecs.simple import ByteArrayCodec, DoubleCodec, IntegerCodec, LongCodec, StringCodec
     from redisson_dq.codecs.unsupported import ForyCodec, FstCodec, FuryCodec, KryoCodec
 else:
-    from redisson_dq._lazy import lazily
+    from redisson_dq._common.lazy import lazily
 
     __getattr__, __dir__ = lazily(
         __name__,

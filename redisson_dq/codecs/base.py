@@ -5,8 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Generic
 
-from redisson_dq._shared_options import names_options
-from redisson_dq._texts import shown
+from redisson_dq._common.texts import shown
 from redisson_dq.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -30,15 +29,6 @@ class Codec(ABC, Generic[T]):
     codec is a ``BlockingQueue[Order]``. Raise :class:`~redisson_dq.errors.EncodeError` and
     :class:`~redisson_dq.errors.DecodeError`, nothing else.
     """
-
-    @names_options
-    def __init__(self) -> None:
-        """Without options, unless a codec has its own."""
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        if "__init__" in vars(cls):
-            names_options(cls)
 
     @property
     def name(self) -> str:

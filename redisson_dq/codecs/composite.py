@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from redisson_dq._texts import shown
+from redisson_dq._common.texts import shown
 from redisson_dq.codecs.base import Codec, T
 from redisson_dq.errors import ArgumentError
 

@@ -12,7 +12,7 @@ from abc import abstractmethod
 from types import ModuleType
 from typing import Any, ClassVar
 
-from redisson_dq._texts import shown
+from redisson_dq._common.texts import shown
 from redisson_dq.codecs.base import Codec, T, check_codec
 from redisson_dq.codecs.budget import budget_of
 from redisson_dq.codecs.faults import Malformed, Unencodable

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple, get_args, get_type_hints, overload
 
-from redisson_dq._texts import shown
+from redisson_dq._common.texts import shown
 from redisson_dq.codecs.base import Codec, T
 from redisson_dq.codecs.budget import memory_of_text
 from redisson_dq.codecs.faults import Malformed, decode_error, type_name

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, NamedTuple, overload
 
 from redisson_dq import java
-from redisson_dq._texts import shown
+from redisson_dq._common.texts import shown
 from redisson_dq.codecs.base import Codec, T
 from redisson_dq.codecs.faults import Malformed, Unencodable, decode_error, encode_error, type_name
 from redisson_dq.codecs.jackson.json_jackson import JsonJacksonCodec

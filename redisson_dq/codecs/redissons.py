@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from enum import Enum
 
-from redisson_dq._texts import shown
+from redisson_dq._common.texts import shown
 from redisson_dq.errors import ArgumentError
 
 __all__ = ["RedissonForm"]

@@ -6,7 +6,7 @@ import codecs
 import re
 from typing import Any, ClassVar
 
-from redisson_dq._texts import shown
+from redisson_dq._common.texts import shown
 from redisson_dq.codecs.base import Codec
 from redisson_dq.codecs.faults import Malformed, Unencodable, type_name
 from redisson_dq.codecs.floats import double_text

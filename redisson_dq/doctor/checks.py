@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import attrs
 import redis
 
-from redisson_dq._log import Log
+from redisson_dq._common.texts import described, nearest
 from redisson_dq._redis.errors import is_misnamed, lacks_rights
 from redisson_dq._sync.client import Client
-from redisson_dq._texts import described, nearest
 from redisson_dq.codecs.base import Codec
 from redisson_dq.doctor import commands, entries, fleet, flow, replication, rights, server, timing, trying, values
 from redisson_dq.doctor.addresses import has_password, redis_cli_options
@@ -31,7 +31,7 @@ from redisson_dq.errors import ArgumentError, CodecError, EnvelopeError, Redisso
 
 __all__ = ["CHECKS", "Check", "diagnose"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 
 @attrs.frozen

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 import attrs
 import redis
 
+from redisson_dq._operations.shell import command_line
 from redisson_dq._redis.errors import is_denied, is_passing
-from redisson_dq._shell import command_line
 from redisson_dq._sync.connecting.dedicated import NOBODYS_CHANNEL, Dedicated
 from redisson_dq.doctor.facts import Node
 from redisson_dq.doctor.findings import CannotRun, Finding, Severity, redis_cli

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from redisson_dq._texts import counted
+from redisson_dq._common.texts import counted
 from redisson_dq.doctor.facts import Looked
 from redisson_dq.doctor.findings import Finding, Severity, redis_cli
 from redisson_dq.doctor.sight import Sight

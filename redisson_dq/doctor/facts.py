@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 from redis import ConnectionPool
 
-from redisson_dq._shell import command_line
+from redisson_dq._operations.shell import command_line
 from redisson_dq.doctor.findings import Finding, Severity
 from redisson_dq.inspection import QueueInspection
 from redisson_dq.wire.calls import Sampled

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypedDict
 
 import attrs
 
-from redisson_dq._shell import shell_word
+from redisson_dq._operations.shell import shell_word
 
 __all__ = [
     "RECENTLY_S",

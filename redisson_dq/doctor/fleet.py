@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from redisson_dq._shell import command_line
-from redisson_dq._texts import counted
+from redisson_dq._common.texts import counted
+from redisson_dq._operations.shell import command_line
 from redisson_dq._version import __version__
 from redisson_dq.doctor.facts import Looked
 from redisson_dq.doctor.findings import Finding, Severity, redis_cli

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
-from redisson_dq._shell import command_line
-from redisson_dq._texts import counted
+from redisson_dq._common.texts import counted
+from redisson_dq._operations.shell import command_line
 from redisson_dq.browsing.holders import ClientRow
 from redisson_dq.doctor.facts import Looked
 from redisson_dq.doctor.findings import CannotRun, Finding, Severity, redis_cli

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from redisson_dq._shell import command_line
+from redisson_dq._operations.shell import command_line
 from redisson_dq.doctor.facts import Node
 from redisson_dq.doctor.findings import CannotRun, Finding, redis_cli, server_problem, server_warning
 from redisson_dq.doctor.sight import Sight

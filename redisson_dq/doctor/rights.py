@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from redisson_dq._shell import command_line
+from redisson_dq._common.texts import counted
+from redisson_dq._operations.shell import command_line
 from redisson_dq._sync.connecting.asking import answers
-from redisson_dq._texts import counted
 from redisson_dq.doctor.facts import Looked
 from redisson_dq.doctor.findings import RECENTLY_S, CannotRun, Finding, Severity, redis_cli
 from redisson_dq.doctor.sight import MOST_NAMED, TELLS_RIGHTS, Sight

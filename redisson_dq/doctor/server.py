@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 
 import redis
 
+from redisson_dq._operations.shell import command_line
 from redisson_dq._redis.errors import A_SENTINEL, ONE_NODE
-from redisson_dq._shell import command_line
 from redisson_dq.doctor.facts import Node, fields_of
 from redisson_dq.doctor.findings import (
     CannotRun,

@@ -9,12 +9,11 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any, TypeVar
 
+from redisson_dq._common.texts import nearest
 from redisson_dq._redis import where
 from redisson_dq._redis.errors import with_remedy
 from redisson_dq._sync.client import Client
 from redisson_dq._sync.connecting.asking import outcomes, timed
-from redisson_dq._texts import nearest
-from redisson_dq._times import machine_us
 from redisson_dq.browsing.holders import ClientRow, LeaseHolder, holder_of, row_of
 from redisson_dq.browsing.rows import SeenItem, dead_row
 from redisson_dq.calls.inspecting import inspection
@@ -23,6 +22,7 @@ from redisson_dq.doctor.facts import Looked, Node, Scanned, fields_of
 from redisson_dq.doctor.findings import CannotRun
 from redisson_dq.errors import RedisConnectionError, RedisReplyError, RedissonDQError
 from redisson_dq.observing.server_advice import version_of
+from redisson_dq.scheduling.times import machine_us
 from redisson_dq.wire import calls, commands
 from redisson_dq.wire.calls import LeaseKeys
 from redisson_dq.wire.keys import DeadKeys, QueueKeys, map_name

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta, timezone
 
-from redisson_dq._shell import command_line
-from redisson_dq._texts import counted
+from redisson_dq._common.texts import counted
+from redisson_dq._operations.shell import command_line
 from redisson_dq.browsing import ValueReader
 from redisson_dq.browsing.rows import SeenItem
 from redisson_dq.codecs.base import Codec

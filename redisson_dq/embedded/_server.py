@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import os
 import shutil
@@ -12,8 +13,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import quote
 
-from redisson_dq._log import Log
-from redisson_dq._shared_options import names_options
 from redisson_dq.embedded._find import ServerProgram, find_server
 from redisson_dq.embedded._probe import LOOPBACK, Address, ServerInfo, free_port, probe
 from redisson_dq.embedded._process import Supervised
@@ -21,7 +20,7 @@ from redisson_dq.errors import ArgumentError, RedisConnectionError
 
 __all__ = ["EmbeddedServer"]
 
-logger = Log("redisson_dq.embedded")
+logger = logging.getLogger("redisson_dq.embedded")
 
 _LOG_TAIL = 12  # lines of the server's log in an error
 _LONGEST_UNIX_PATH = 100  # bytes; sun_path holds 108 on Linux, 104 on macOS
@@ -51,7 +50,6 @@ class EmbeddedServer:
     with the end of the server's log when it does not come up.
     """
 
-    @names_options
     def __init__(
         self,
         program: str | os.PathLike[str] | ServerProgram | None = None,

@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 from uuid import UUID
 
-from redisson_dq._texts import shown
+from redisson_dq._common.texts import shown
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java import numbers
 from redisson_dq.java.arrays import Array, component_code

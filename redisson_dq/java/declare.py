@@ -13,8 +13,7 @@ from typing import Any, TypeVar
 
 import attrs
 
-from redisson_dq._shared_options import names_options
-from redisson_dq._texts import shown
+from redisson_dq._common.texts import shown
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java.declaration import Declaration, Rename
 from redisson_dq.java.extending import collection_above, extended_by
@@ -31,7 +30,6 @@ C = TypeVar("C", bound=type)
 _SCHEMA = "__get_pydantic_core_schema__"
 
 
-@names_options
 def java_class(
     name: str,
     *,

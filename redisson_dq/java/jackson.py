@@ -7,7 +7,7 @@ from typing import Any, Union
 
 import attrs
 
-from redisson_dq._texts import shown
+from redisson_dq._common.texts import shown
 from redisson_dq.errors import ArgumentError
 
 __all__ = ["Json", "JsonNames", "json_of"]

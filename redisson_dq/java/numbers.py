@@ -17,7 +17,7 @@ import operator
 import struct
 from typing import Any, ClassVar, TypeVar
 
-from redisson_dq._texts import shown
+from redisson_dq._common.texts import shown
 from redisson_dq.errors import ArgumentError
 
 __all__ = [

@@ -9,7 +9,7 @@ from typing import Any, Union, get_args, get_origin
 
 import attrs
 
-from redisson_dq._texts import shown
+from redisson_dq._common.texts import shown
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java.arrays import component_code
 

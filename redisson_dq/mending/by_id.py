@@ -7,13 +7,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 import attrs
 
-from redisson_dq._shell import command_line
-from redisson_dq._times import from_ms
+from redisson_dq._operations.shell import command_line
 from redisson_dq.items import entry_id
 from redisson_dq.mending.queue import MendedQueue, QueuePart
 from redisson_dq.mending.selection import Selection
 from redisson_dq.mending.untouched import count_untouched
 from redisson_dq.mending.walking import all_waiting
+from redisson_dq.scheduling.times import from_ms
 from redisson_dq.wire import calls
 from redisson_dq.wire.calls import Target
 from redisson_dq.wire.calls.mending import FoundAnywhere, Met

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from redisson_dq._times import from_ms, from_optional_ms
 from redisson_dq.browsing.rows import SeenItem
 from redisson_dq.mending.acting import Acting, MendCounts, act_in_batches
 from redisson_dq.mending.queue import MendedQueue, QueuePart
 from redisson_dq.mending.selection import MendBatch, Selection
+from redisson_dq.scheduling.times import from_ms, from_optional_ms
 from redisson_dq.wire import calls
 from redisson_dq.wire.calls.mending import Aside, Mended
 

@@ -28,7 +28,7 @@ from typing import IO, Any
 
 import attrs
 
-from redisson_dq._one_writer import is_ours
+from redisson_dq._operations.files import is_ours
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.mending.entries import entry_from, entry_line
 from redisson_dq.mending.queue import MendedQueue

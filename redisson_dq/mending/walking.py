@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 import attrs
 
-from redisson_dq._times import from_ms
 from redisson_dq.browsing.rows import SeenItem
 from redisson_dq.mending.queue import MendedQueue, QueuePart
 from redisson_dq.mending.rows import aside_row, waiting_row
+from redisson_dq.scheduling.times import from_ms
 from redisson_dq.wire import calls, commands
 from redisson_dq.wire.calls.mending import Aside, AsideKind, Met
 

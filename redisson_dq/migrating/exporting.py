@@ -15,7 +15,7 @@ import attrs
 from redis import Redis
 from redis.exceptions import RedisError, WatchError
 
-from redisson_dq._one_writer import is_ours, opened_alone
+from redisson_dq._operations.files import is_ours, opened_alone
 from redisson_dq._version import __version__
 from redisson_dq.errors import ArgumentError
 from redisson_dq.migrating.file import VERSION, content_of, header_of, line_of, lines_of

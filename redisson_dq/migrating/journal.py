@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Literal
 
-from redisson_dq._one_writer import is_ours, opened_alone
+from redisson_dq._operations.files import is_ours, opened_alone
 from redisson_dq.errors import ArgumentError
 
 __all__ = ["Journal"]

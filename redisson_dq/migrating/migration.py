@@ -10,9 +10,9 @@ from typing import TypeVar
 
 import attrs
 
+from redisson_dq._common.texts import counted
+from redisson_dq._operations.shell import command_line
 from redisson_dq._redis import passes
-from redisson_dq._shell import command_line
-from redisson_dq._texts import counted
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError, DurabilityError, RedissonDQError
 from redisson_dq.migrating.batches import BatchMover, SourceQueue

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from redisson_dq._one_writer import is_ours, opened_alone
+from redisson_dq._operations.files import is_ours, opened_alone
 from redisson_dq.errors import ArgumentError
 
 __all__ = ["ToFile"]

@@ -18,8 +18,7 @@ from typing import Any
 
 import attrs
 
-from redisson_dq._log import Log
-from redisson_dq._texts import counted, described
+from redisson_dq._common.texts import counted, described
 from redisson_dq.observing.happenings import (
     AckedTooLate,
     Away,
@@ -65,7 +64,7 @@ _Words = Callable[[Any], Words]
 @attrs.frozen
 class _LogLine:
     level: int
-    logger: Log
+    logger: logging.Logger
     words: _Words
 
 
@@ -80,7 +79,7 @@ def line(level: int, logger: str = _MAIN) -> Callable[[_Words], _Words]:
 
     def register(words: _Words) -> _Words:
         kind, _ = typing.get_type_hints(words).values()
-        _lines[kind] = _LogLine(level, Log(logger), words)
+        _lines[kind] = _LogLine(level, logging.getLogger(logger), words)
         return words
 
     return register
@@ -94,13 +93,13 @@ def has_line(kind: type[Happening]) -> bool:
 def is_logged(kind: type[Happening]) -> bool:
     """Whether a happening of this kind would be logged, as logging is set up now. Others need not be made."""
     found = _lines.get(kind)
-    return found is not None and found.logger.is_on(found.level)
+    return found is not None and found.logger.isEnabledFor(found.level)
 
 
 def log(happening: Happening) -> None:
     """Logs the happening where its kind has a line. The record has the happening's fields too (:func:`fields_of`)."""
     found = _lines.get(type(happening))
-    if found is None or not found.logger.is_on(found.level):
+    if found is None or not found.logger.isEnabledFor(found.level):
         return
     words = found.words(happening)
     level = found.level if words.level is None else words.level

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from typing import Any, Union
 
-from redisson_dq._callables import takes
-from redisson_dq._clock import Clock
-from redisson_dq._log import Log
-from redisson_dq._texts import shown
+from redisson_dq._common.signatures import takes
+from redisson_dq._common.texts import shown
 from redisson_dq.errors import ArgumentError
 from redisson_dq.observing.happenings import Answered, Happening, Sent
 from redisson_dq.observing.log import has_line, is_logged, log
 from redisson_dq.observing.operations import Operations, may_be_of_a_signal
 from redisson_dq.observing.tally import Tally
+from redisson_dq.scheduling.clock import Clock
 
 __all__ = ["LogValues", "Observer", "Observers", "check_log_values"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 #: A function, or an object that can be called. It is called with each happening, where that happens: in any thread, or
 #: in a task of the loop. The client goes on when it has returned.

@@ -14,6 +14,7 @@ Without an interceptor no operation is made: each place costs one ``if``.
 
 from __future__ import annotations
 
+import logging
 import threading
 from asyncio import CancelledError
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,10 +24,9 @@ from typing import Any, Protocol
 
 import attrs
 
-from redisson_dq._log import Log
-from redisson_dq._tables import TableEnum
 from redisson_dq.errors import ClosedError, RedissonDQError
 from redisson_dq.items import SettleOutcome
+from redisson_dq.scheduling.tables import TableEnum
 
 __all__ = [
     "Ended",
@@ -40,7 +40,7 @@ __all__ = [
     "may_be_of_a_signal",
 ]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 
 class OperationKind(TableEnum):

@@ -7,8 +7,8 @@ import threading
 from collections.abc import Callable
 from datetime import timedelta
 
-from redisson_dq._clock import Clock
 from redisson_dq.observing import Away, BackAgain, Happening, Observers
+from redisson_dq.scheduling.clock import Clock
 
 __all__ = ["Outage"]
 

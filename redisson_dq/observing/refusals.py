@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Hashable
 
-from redisson_dq._clock import Clock
 from redisson_dq.items import Problem
+from redisson_dq.scheduling.clock import Clock
 
 __all__ = ["Refusals"]
 

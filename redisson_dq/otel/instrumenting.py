@@ -14,9 +14,9 @@ from opentelemetry.trace import TracerProvider
 
 from redisson_dq._async.client import Client as AsyncioClient
 from redisson_dq._async.worker.worker import Worker as AsyncioWorker
+from redisson_dq._common.texts import shown
 from redisson_dq._sync.client import Client
 from redisson_dq._sync.worker.worker import Worker
-from redisson_dq._texts import shown
 from redisson_dq._version import __version__
 from redisson_dq.errors import ArgumentError
 from redisson_dq.otel.carrying import Carrier

@@ -13,12 +13,12 @@ from opentelemetry.context import Context
 from opentelemetry.metrics import Meter
 from opentelemetry.trace import Link, NonRecordingSpan, Span, SpanKind, StatusCode, Tracer
 
-from redisson_dq._clock import Clock
-from redisson_dq._texts import described
+from redisson_dq._common.texts import described
 from redisson_dq.observing.operations import Ended, Operation, OperationKind
 from redisson_dq.otel import names
 from redisson_dq.otel.carrying import Carrier, sender
 from redisson_dq.otel.destinations import Destination, Destinations
+from redisson_dq.scheduling.clock import Clock
 
 __all__ = ["Spans"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import logging
 import math
 import threading
 import time
@@ -15,8 +16,7 @@ from typing import Any, Protocol, Union
 import attrs
 from prometheus_client.metrics_core import Metric
 
-from redisson_dq._log import Log
-from redisson_dq._texts import shown
+from redisson_dq._common.texts import shown
 from redisson_dq.calls.inspecting import figures_together
 from redisson_dq.errors import ArgumentError, RedissonDQError
 from redisson_dq.prometheus.families import counter, gauge
@@ -26,7 +26,7 @@ from redisson_dq.wire.partitions import whole_of
 
 __all__ = ["Collector", "Queues"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 #: One round trip asks for so many queues.
 _AT_ONCE = 100

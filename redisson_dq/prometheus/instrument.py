@@ -12,7 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 from prometheus_client import REGISTRY, CollectorRegistry
 from prometheus_client.metrics_core import Metric
 
-from redisson_dq._texts import shown
+from redisson_dq._common.texts import shown
 from redisson_dq.errors import ArgumentError
 from redisson_dq.items import Problem, Stall
 from redisson_dq.observing import Role

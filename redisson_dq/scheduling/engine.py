@@ -35,8 +35,8 @@ from typing import Final
 
 import attrs
 
-from redisson_dq._tables import TableEnum
 from redisson_dq.scheduling.server_clock import ServerClock
+from redisson_dq.scheduling.tables import TableEnum
 
 __all__ = ["RESERVE_US", "TRANSITIONS", "Action", "Do", "Engine", "Trigger", "Role", "State"]
 

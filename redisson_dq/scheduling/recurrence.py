@@ -30,9 +30,9 @@ from zoneinfo import ZoneInfo
 import attrs
 from attrs.validators import ge, instance_of, le, optional
 
-from redisson_dq._texts import shown
-from redisson_dq._times import Delay, span_ms, to_ms
+from redisson_dq._common.texts import shown
 from redisson_dq.errors import ArgumentError
+from redisson_dq.scheduling.times import Delay, span_ms, to_ms
 
 if TYPE_CHECKING:
     from apscheduler.triggers.combining import OrTrigger

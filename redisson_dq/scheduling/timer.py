@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import contextlib
 import heapq
+import logging
 import threading
 from collections.abc import Callable
 
-from redisson_dq._clock import Clock
-from redisson_dq._log import Log
+from redisson_dq.scheduling.clock import Clock
 
 __all__ = ["Timer"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 # How many alarms that were replaced or taken away may stand in the heap, beyond as many as there are live ones.
 _LEFT_OVER = 64

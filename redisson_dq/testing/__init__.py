@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from redisson_dq.testing._waits import NoRestError
     from redisson_dq.testing._working import MadeEvent, handle_one, make_event, run_until_idle
 else:
-    from redisson_dq._lazy import lazily
+    from redisson_dq._common.lazy import lazily
 
     __getattr__, __dir__ = lazily(
         __name__,

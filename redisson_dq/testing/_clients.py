@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import redis
 
-from redisson_dq._clock import SYSTEM
+from redisson_dq.scheduling.clock import SYSTEM
 
 __all__ = ["clients_in", "is_soon"]
 

@@ -15,10 +15,10 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from redisson_dq import _clock
 from redisson_dq._redis import without_password
-from redisson_dq._times import from_us, seconds_of
 from redisson_dq.errors import ArgumentError
+from redisson_dq.scheduling import clock as _clock
+from redisson_dq.scheduling.times import from_us, seconds_of
 from redisson_dq.testing._claim import NotForTestsError, check_url, claim, empty, name_in, reaching
 from redisson_dq.testing._clients import clients_in, is_soon
 from redisson_dq.testing._connections import over
@@ -109,7 +109,7 @@ class TestClock(OnlyWith, ClockOfAlarms):
             stack.callback(look)
             self._admin.set(CLOCK_KEY, self._alarms.now_us)
             self._admin.set(OWNER_KEY, self._owner)
-            stack.enter_context(_clock.using(self))
+            stack.enter_context(_clock.using(self, _TimedParts(self._alarms, self._lines)))
             self._ends = stack.pop_all()
         self._is_running = True
         return self
@@ -288,14 +288,6 @@ class TestClock(OnlyWith, ClockOfAlarms):
 
     drifts = False
 
-    def over(self, connection_class: type[Any], /) -> type[Any]:
-        """For clients: a class of connections. Their waits end by this clock."""
-        return over(connection_class, self._lines)
-
-    def every(self, seconds: float, /) -> float:
-        """For clients: looks that nothing depends on come once a day."""
-        return max(seconds, _DAY)
-
     def calendar_us(self) -> int:
         """For clients: the time since 1970, in microseconds."""
         return self._alarms.now_us
@@ -308,9 +300,23 @@ class TestClock(OnlyWith, ClockOfAlarms):
         """For clients: the time in microseconds, from an arbitrary moment on."""
         return self._alarms.now_us - self._start_us + _BEGINNING_US
 
-    def timer(self, usual: object, /) -> Any:
-        """For clients: a timer whose alarms ring by this clock."""
+
+class _TimedParts(_clock.ClientParts):
+    """The parts of a client whose waits end by the time of a test."""
+
+    def __init__(self, alarms: Alarms, lines: TimedLines) -> None:
+        self._alarms = alarms
+        self._lines = lines
+
+    def connection_class(self, usual: type[Any]) -> type[Any]:
+        return over(usual, self._lines)
+
+    def timer(self, usual: object, clock: object) -> Any:
         return TimedTimer(self._alarms)
+
+    def housekeeping(self, seconds: float) -> float:
+        """Periodic checks run once a day."""
+        return max(seconds, _DAY)
 
 
 class AioClock:

@@ -18,7 +18,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from redisson_dq._clock import SYSTEM
+from redisson_dq.scheduling.clock import SYSTEM
 from redisson_dq.testing._lines import TimedLines
 from redisson_dq.testing._loops import handlers_elsewhere, idle, is_ours
 from redisson_dq.testing._waits import Alarms, NoRestError

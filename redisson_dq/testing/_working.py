@@ -10,11 +10,11 @@ from typing import Any
 
 import attrs
 
-from redisson_dq._clock import SYSTEM, current
 from redisson_dq._concurrency.handler_pools import AsyncHandlerPool
 from redisson_dq._concurrency.layers import async_perform, perform
 from redisson_dq.errors import ArgumentError
 from redisson_dq.items import SettleOutcome
+from redisson_dq.scheduling.clock import SYSTEM, current
 from redisson_dq.testing._clock import TestClock
 from redisson_dq.testing._waits import NoRestError
 from redisson_dq.working.happenings import GivenUp, Unreadable

@@ -16,9 +16,9 @@ from typing import Any
 
 from redisson_dq._async.queues.delayed import DelayedQueue as AsyncDelayedQueue
 from redisson_dq._sync.queues.delayed import DelayedQueue
-from redisson_dq._times import Delay, seconds_of
 from redisson_dq.codecs.base import Codec
 from redisson_dq.errors import ArgumentError, EnvelopeError
+from redisson_dq.scheduling.times import Delay, seconds_of
 from redisson_dq.wire.envelope import Envelope
 from redisson_dq.wire.request import Request, Word
 

@@ -8,8 +8,8 @@ from typing import Final
 
 import attrs
 
-from redisson_dq._pauses import Pauses
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
+from redisson_dq.scheduling.pauses import Pauses
 from redisson_dq.waiting import pop_table
 from redisson_dq.waiting.debts import LOOK, Debt, Debts, Owed, repeat
 from redisson_dq.waiting.in_hand import InHand

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from redisson_dq._pauses import Pauses
 from redisson_dq.errors import RedisConnectionError
+from redisson_dq.scheduling.pauses import Pauses
 from redisson_dq.waiting import watch_table
 from redisson_dq.waiting.debts import NOTHING, Debt, Debts
 from redisson_dq.waiting.line import Line

@@ -33,7 +33,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from redisson_dq._tables import TableEnum, stays
+from redisson_dq.scheduling.tables import TableEnum, stays
 
 __all__ = ["TROUBLE_ENDS", "TRANSITIONS", "WATCHES", "Do", "State", "Trigger", "KeyWatch"]
 

@@ -21,7 +21,7 @@ import anyio.to_thread
 import attrs
 from starlette.requests import HTTPConnection
 
-from redisson_dq._texts import shown
+from redisson_dq._common.texts import shown
 from redisson_dq.errors import ArgumentError
 from redisson_dq.web.lines import audit, in_one_line
 from redisson_dq.web.logins import Attempts, Sessions

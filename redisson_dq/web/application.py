@@ -13,8 +13,8 @@ from starlette.middleware import Middleware
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from redisson_dq._common.texts import shown
 from redisson_dq._sync.client import Client
-from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError
 from redisson_dq.web.access import Access, Authorize, Basic, Token
 from redisson_dq.web.dashboard import Dashboard

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import logging
 import shutil
 import tempfile
 import weakref
@@ -16,11 +17,10 @@ import anyio.to_thread
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from redisson_dq._log import Log
 from redisson_dq._sync.client import Client
-from redisson_dq._times import from_us, machine_us
 from redisson_dq._version import __version__
 from redisson_dq.errors import ArgumentError, RedissonDQError
+from redisson_dq.scheduling.times import from_us, machine_us
 from redisson_dq.web.access import Access, AccessRefused, Basic, Right, Token, User, address_of
 from redisson_dq.web.deeds import Deeds
 from redisson_dq.web.doctor import FleetDoctor
@@ -37,7 +37,7 @@ from redisson_dq.wire.keys import is_plain, map_name
 
 __all__ = ["Dashboard"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 T = TypeVar("T")
 
 # So many threads wait for Redis at a time, and so many carry out actions.

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Collection, Sequence
 from datetime import datetime, timezone
 
 import attrs
 
-from redisson_dq._log import Log
 from redisson_dq._sync.client import Client
-from redisson_dq._times import machine_us
 from redisson_dq.doctor import CHECKS, Finding, Report, Result, diagnose
 from redisson_dq.errors import RedissonDQError
+from redisson_dq.scheduling.times import machine_us
 from redisson_dq.web.masks import Masks
 
 __all__ = ["CheckRow", "DoctorView", "FleetDoctor", "doctor", "seen_findings"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 # Findings of these checks are about servers, and name no queue. Those of others may name any: its channel, its keys.
 _OF_SERVERS = frozenset(

@@ -9,7 +9,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from redisson_dq._hosts import host_in, is_loopback
+from redisson_dq._operations.hosts import host_in, is_loopback
 from redisson_dq.web.lines import audit, in_one_line
 
 __all__ = ["HEADERS", "WebGuard"]

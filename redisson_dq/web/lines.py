@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from redisson_dq._log import Log
+import logging
 
 __all__ = ["audit", "in_one_line"]
 
 #: Has a line of each action: the user, the action, how many items.
-audit = Log("redisson_dq.web.audit")
+audit = logging.getLogger("redisson_dq.web.audit")
 _LONGEST = 200
 
 

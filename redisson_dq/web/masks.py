@@ -7,6 +7,7 @@ Everything that shows anything of a value gets it from here: an item from :meth:
 from __future__ import annotations
 
 import json
+import logging
 import re
 import traceback
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,8 +15,7 @@ from typing import Any
 
 import attrs
 
-from redisson_dq._log import Log
-from redisson_dq._texts import digits
+from redisson_dq._common.texts import digits
 from redisson_dq.browsing import DecodedValue, Filter, SeenItem, ValueReader
 from redisson_dq.browsing.values import CLASS
 from redisson_dq.doctor import Finding, Report, ValueText
@@ -167,7 +167,7 @@ class Masks:
             return f"{type(error).__name__}: its text is not shown, as fields are masked"
         return str(error)
 
-    def log(self, logger: Log, error: BaseException, text: str, *args: object) -> None:
+    def log(self, logger: logging.Logger, error: BaseException, text: str, *args: object) -> None:
         """Logs an unexpected error. With masks without its text, which may quote a value."""
         if not self:
             logger.error(text, *args, exc_info=error)

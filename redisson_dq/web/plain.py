@@ -10,7 +10,7 @@ from typing import Any
 
 import attrs
 
-from redisson_dq._texts import digits
+from redisson_dq._common.texts import digits
 
 __all__ = ["json_bytes", "json_text", "plain"]
 

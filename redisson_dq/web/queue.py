@@ -10,7 +10,6 @@ from typing import Any
 import attrs
 
 from redisson_dq._sync.client import Client
-from redisson_dq._times import from_ms
 from redisson_dq.browsing import names_of_parts
 from redisson_dq.browsing.holders import ClientRow
 from redisson_dq.calls.delayed import DelayedRequests
@@ -21,6 +20,7 @@ from redisson_dq.doctor.sight import Sight
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.inspection import QueueInspection
 from redisson_dq.scheduling.recurrence import Recurrence
+from redisson_dq.scheduling.times import from_ms
 from redisson_dq.web.actions import ActionChoice
 from redisson_dq.web.deeds.offering import CODECS
 from redisson_dq.web.fleet import FleetRow, fleet_row, verdicts

@@ -7,7 +7,7 @@ from datetime import datetime, timezone
 
 import attrs
 
-from redisson_dq._times import from_ms
+from redisson_dq.scheduling.times import from_ms
 
 __all__ = ["MOST_TICKS", "TimeTick", "ticks"]
 

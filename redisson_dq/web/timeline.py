@@ -10,9 +10,9 @@ import attrs
 
 from redisson_dq._sync.client import Client
 from redisson_dq._sync.connecting.asking import answers
-from redisson_dq._times import from_ms
 from redisson_dq.browsing import names_of_parts
 from redisson_dq.errors import ArgumentError
+from redisson_dq.scheduling.times import from_ms
 from redisson_dq.web.classes import ClassMark, ClassPart, ClassSample, sample_classes
 from redisson_dq.web.masks import Masks
 from redisson_dq.web.ticks import TimeTick, ticks

@@ -17,15 +17,14 @@ each, and fails when a form changes under its old number.
 
 from __future__ import annotations
 
+import logging
 import re
 
 import attrs
 
-from redisson_dq._log import Log
-
 __all__ = ["FORMS", "TOLD", "Form", "newer_form", "newer_text", "tell_newer"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 _NEWER = re.compile(rb"v(\d{1,9}) ")
 #: The warnings that this process has logged: the key, its name and the form.

@@ -8,7 +8,7 @@ from typing import Union
 
 import attrs
 
-from redisson_dq._texts import shown
+from redisson_dq._common.texts import shown
 from redisson_dq.errors import ArgumentError
 
 __all__ = [

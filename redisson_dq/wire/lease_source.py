@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import attrs
 
-from redisson_dq._clock import SYSTEM, Clock
+from redisson_dq.scheduling.clock import SYSTEM, Clock
 from redisson_dq.wire import calls
 from redisson_dq.wire.blocking import PlainSource, PutBack, seconds
 from redisson_dq.wire.calls import Admitted, LimitWords, Seen

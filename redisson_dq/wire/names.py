@@ -6,7 +6,7 @@ import fnmatch
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from redisson_dq._texts import shown
+from redisson_dq._common.texts import shown
 from redisson_dq.errors import ArgumentError
 from redisson_dq.wire.keys import PREFIXES, NameMapper, PlainNames, is_plain, map_name
 from redisson_dq.wire.partitions import whole_of

@@ -7,8 +7,8 @@ from typing import Any, Generic, TypeVar, Union
 
 import attrs
 
-from redisson_dq._times import Left
 from redisson_dq.durability import Durability
+from redisson_dq.scheduling.times import Left
 from redisson_dq.scripts.script import Script
 
 __all__ = ["Fence", "Request", "Word"]

@@ -12,7 +12,7 @@ from functools import cache
 
 import attrs
 
-from redisson_dq._texts import nearest
+from redisson_dq._common.texts import nearest
 from redisson_dq.errors import ArgumentError
 from redisson_dq.scripts.script import READING, load
 from redisson_dq.wire.keys import NameMapper, QueueKeys, map_name

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from redisson_dq._tables import TableEnum, stays
+from redisson_dq.scheduling.tables import TableEnum, stays
 
 __all__ = ["COUNTS", "STANDINGS", "TRANSITIONS", "Count", "Do", "Standing", "State", "Trigger"]
 

@@ -9,10 +9,10 @@ from typing import Any, Final
 
 import attrs
 
-from redisson_dq._callables import answers, takes
-from redisson_dq._texts import shown
-from redisson_dq._times import Delay, seconds_of
+from redisson_dq._common.signatures import answers, takes
+from redisson_dq._common.texts import shown
 from redisson_dq.errors import ArgumentError
+from redisson_dq.scheduling.times import Delay, seconds_of
 from redisson_dq.working.kinds import Kind
 from redisson_dq.working.limits import Admission, Limit, Rate
 from redisson_dq.working.naming import full_name

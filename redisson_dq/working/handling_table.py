@@ -27,7 +27,7 @@ from typing import Final
 
 import attrs
 
-from redisson_dq._tables import TableEnum, stays
+from redisson_dq.scheduling.tables import TableEnum, stays
 
 __all__ = ["TRANSITIONS", "Do", "HandlingAction", "HandlingTable", "State", "Trigger"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from redisson_dq._texts import counted, described
+from redisson_dq._common.texts import counted, described
 from redisson_dq.errors import DecodeError
 from redisson_dq.observing import Away, BackAgain, Happening, OfQueue
 from redisson_dq.observing.log import Words, line

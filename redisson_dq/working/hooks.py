@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
 from typing import Any
 
-from redisson_dq._log import Log
 from redisson_dq.observing import Happening, Observers
 
 __all__ = ["Hooks"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 
 class Hooks:

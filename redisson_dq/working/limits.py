@@ -13,11 +13,10 @@ from typing import Any
 
 import attrs
 
-from redisson_dq._callables import answers, takes
-from redisson_dq._shared_options import names_options
-from redisson_dq._texts import described, shown
-from redisson_dq._times import Delay, seconds_of, up_to_us
+from redisson_dq._common.signatures import answers, takes
+from redisson_dq._common.texts import described, shown
 from redisson_dq.errors import ArgumentError
+from redisson_dq.scheduling.times import Delay, seconds_of, up_to_us
 from redisson_dq.wire.calls import LimitWords, Seen
 from redisson_dq.working.naming import full_name
 
@@ -28,7 +27,6 @@ _LARGEST = 2**52
 _MOST_SLOTS = 10_000
 
 
-@names_options
 @attrs.frozen
 class Rate:
     """At most ``limit`` values in ``per`` seconds (or a timedelta), over all processes: a token bucket.
@@ -69,7 +67,6 @@ class Rate:
         return round(seconds_of(self.per, "rate=: per=") * 1_000_000)
 
 
-@names_options
 @attrs.frozen
 class Limit:
     """At most so many values are handled at a time, over all processes.

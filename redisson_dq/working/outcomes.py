@@ -10,7 +10,7 @@ import types
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from redisson_dq._texts import described, shown
+from redisson_dq._common.texts import described, shown
 from redisson_dq.working.retries import Backoff
 
 __all__ = ["DONE", "Outcomes", "check_nothing_left", "done_first", "outcome_of", "outcomes_of"]

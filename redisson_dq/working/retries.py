@@ -10,11 +10,10 @@ from typing import Union
 
 import attrs
 
-from redisson_dq._callables import answers, takes
-from redisson_dq._shared_options import names_options
-from redisson_dq._texts import described, shown
-from redisson_dq._times import Delay, seconds_of
+from redisson_dq._common.signatures import answers, takes
+from redisson_dq._common.texts import described, shown
 from redisson_dq.errors import ArgumentError
+from redisson_dq.scheduling.times import Delay, seconds_of
 
 __all__ = [
     "Again",
@@ -100,7 +99,6 @@ def delays(spans: Iterable[Delay]) -> Backoff:
     return _delays(spans, "delays(): each delay")
 
 
-@names_options
 def exponential(first: Delay, cap: Delay, *, jitter: bool = False) -> Backoff:
     """``first``, then twice as long after each failure, up to ``cap``.
 
@@ -142,7 +140,6 @@ class Retry(Exception):
     redisson_dq.working.retries.Retry: the printer is off
     """
 
-    @names_options
     def __init__(
         self,
         reason: str = "",

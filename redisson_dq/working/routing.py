@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
-from redisson_dq._texts import described
+from redisson_dq._common.texts import described
 from redisson_dq.working.handlers import Handler
 from redisson_dq.working.kinds import ANYTHING
 

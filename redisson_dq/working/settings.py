@@ -7,10 +7,10 @@ from typing import Any, TypedDict, Union, get_args, get_origin
 
 import attrs
 
-from redisson_dq._texts import shown
-from redisson_dq._times import Delay, seconds_of
+from redisson_dq._common.texts import shown
 from redisson_dq.codecs.base import Codec, check_codec
 from redisson_dq.errors import ArgumentError
+from redisson_dq.scheduling.times import Delay, seconds_of
 from redisson_dq.working.handlers import positive
 from redisson_dq.working.order import AnyOrder, Order, order_of
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from redisson_dq._clock import SYSTEM
+from redisson_dq.scheduling.clock import SYSTEM
 from redisson_dq.wire import calls, commands
 from redisson_dq.wire.calls.mending import Aside, Met
 from redisson_dq.wire.envelope import Envelope, wrap

@@ -20,11 +20,11 @@ import redis.asyncio
 
 import redisson_dq
 from redisson_dq import ClientHealth, QueueHealth, partition_names
-from redisson_dq._clock import SystemClock
 from redisson_dq.codecs import JsonJacksonCodec, StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import ArgumentError, ClosedError, RedisConnectionError
 from redisson_dq.observing import Answered, Away, BackAgain, Happening, Role
+from redisson_dq.scheduling.clock import SystemClock
 from tests.cluster import Cluster
 from tests.conftest import ONE_FLAVOUR_BY_DAY, PATIENCE, environment, eventually, moving
 from tests.flavours import Flavour

@@ -17,13 +17,13 @@ import pytest
 import redis
 
 import redisson_dq
-from redisson_dq._clock import using
 from redisson_dq.browsing import browse
 from redisson_dq.cli import main
 from redisson_dq.cli.looking.watch import _WatchedTable
 from redisson_dq.codecs import ByteArrayCodec, JsonJacksonCodec, StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import ArgumentError
+from redisson_dq.scheduling.clock import using
 from redisson_dq.wire.envelope import Envelope, wrap
 from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.partitions import partition_names

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from redisson_dq import SettleOutcome
-from redisson_dq._clock import using
 from redisson_dq.codecs import StringCodec
+from redisson_dq.scheduling.clock import using
 from redisson_dq.worker import Retry, TimedOut, fixed
 from tests.conftest import PATIENCE, eventually
 from tests.flavours import Flavour

@@ -65,7 +65,7 @@ def test_offers_cost_what_the_plan_says(cluster: Cluster, items: int, envelope: 
         after = Totals.of(cluster)
     memory, received = after.memory - before.memory, after.received - before.received
     cpu_us = (after.cpu_us - before.cpu_us) / items
-    each = entry_bytes(size, items // _PARTITIONS, lean=load.is_lean)
+    each = entry_bytes(size, items // _PARTITIONS, lean=envelope == "lean")
     offer = call_cost("offer", load, _BATCH, items / _PARTITIONS)
     print(
         f"\n{items:>10,} {envelope:8}  memory {memory / items:6.1f} predicted {each:6.1f}"

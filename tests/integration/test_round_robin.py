@@ -18,11 +18,11 @@ from typing import Any
 
 import pytest
 
-from redisson_dq._clock import SYSTEM
 from redisson_dq._concurrency import Promise
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import ClosedError, RedisConnectionError, WrongTypeError
+from redisson_dq.scheduling.clock import SYSTEM
 from redisson_dq.waiting.line import Answer, Lifeline
 from redisson_dq.wire.blocking import Pop
 from redisson_dq.wire.taken import Taken

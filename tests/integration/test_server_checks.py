@@ -13,10 +13,10 @@ import pytest
 import redis
 
 import redisson_dq
-from redisson_dq._clock import SystemClock
 from redisson_dq.codecs import StringCodec
 from redisson_dq.doctor import diagnose
 from redisson_dq.observing import Answered, Noticed
+from redisson_dq.scheduling.clock import SystemClock
 from redisson_dq.scheduling.timer import Timer
 from redisson_dq.wire.rights import acl_words
 from tests.conftest import ONE_FLAVOUR_BY_DAY, eventually

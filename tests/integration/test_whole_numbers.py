@@ -18,8 +18,8 @@ import redis
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from redisson_dq._clock import SYSTEM
 from redisson_dq.errors import EnvelopeError
+from redisson_dq.scheduling.clock import SYSTEM
 from redisson_dq.scheduling.hints import Hints
 from redisson_dq.wire import calls
 from redisson_dq.wire.envelope import Envelope, unwrap, wrap

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 import redis
 
-from redisson_dq._clock import SYSTEM
 from redisson_dq.codecs import StringCodec
 from redisson_dq.items import SettleOutcome
+from redisson_dq.scheduling.clock import SYSTEM
 from redisson_dq.scripts.script import load
 from redisson_dq.wire import calls
 from redisson_dq.wire.envelope import Envelope

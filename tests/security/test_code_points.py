@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from redisson_dq._shell import safe
+from redisson_dq._operations.shell import safe
 
 #: Default_Ignorable_Code_Point of Unicode 15, by first and last.
 IGNORABLE = (

@@ -8,4 +8,4 @@ import pytest
 @pytest.fixture(autouse=True)
 def even_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pauses are as long as their tables say, without the part that is left to chance."""
-    monkeypatch.setattr("redisson_dq._pauses.JITTER", 0.0)
+    monkeypatch.setattr("redisson_dq.scheduling.pauses.JITTER", 0.0)

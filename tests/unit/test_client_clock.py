@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from redisson_dq._clock import SYSTEM, Clock, current, using
 from redisson_dq._concurrency import AsyncInbox, AsyncPromise, AsyncSwitch, Inbox, Promise, Switch
-from redisson_dq._options import Options
+from redisson_dq._redis.options import Options
 from redisson_dq.codecs import StringCodec
+from redisson_dq.scheduling.clock import SYSTEM, Clock, current, using
 from redisson_dq.scheduling.timer import Timer
 from tests.conftest import PATIENCE
 from tests.hand_clock import HandClock

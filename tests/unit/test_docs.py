@@ -16,7 +16,7 @@ import redis
 
 import redisson_dq
 from redisson_dq import aio, errors, worker
-from redisson_dq._options import Options
+from redisson_dq._redis.options import Options
 from redisson_dq.aio import worker as aio_worker
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.scripts.script import load, names

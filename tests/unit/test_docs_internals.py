@@ -36,6 +36,7 @@ WALKS = re.findall(
 NAMES = ["offer", "take", "receive", "ack", "handling"]
 #: The rooms that a walk shows. The others are helpers.
 ROOMS = ("_async/", "calls/", "scheduling/", "waiting/", "wire/", "working/")
+HELPERS = tuple(f"scheduling/{name}.py" for name in ("clock", "pauses", "tables", "times"))
 T = TypeVar("T")
 
 
@@ -52,7 +53,7 @@ class Entered(NamedTuple):
     @property
     def files(self) -> list[str]:
         """Those of the rooms that a walk shows, in order."""
-        return list(dict.fromkeys(path for path, _ in self.functions if path.startswith(ROOMS)))
+        return list(dict.fromkeys(path for path, _ in self.functions if path.startswith(ROOMS) and path not in HELPERS))
 
 
 @functools.cache
@@ -262,7 +263,7 @@ OF_DECISIONS = ("scheduling", "waiting", "working", "_async/moving", "_async/wor
 #: Words that everybody knows, and sums of words that the page explains.
 PLAIN = {
     *("channel", "event", "handler", "handler pool", "handling table", "hook", "kind", "limit", "order", "recurrence"),
-    *("server clock", "task", "tidying", "timer"),
+    *("pause", "server clock", "task", "tidying", "timer"),
 }
 
 

@@ -20,7 +20,7 @@ import redisson_dq.aio
 import redisson_dq.aio.worker
 import redisson_dq.worker
 from redisson_dq import codecs, java
-from redisson_dq._texts import nearest, shown
+from redisson_dq._common.texts import nearest, shown
 from redisson_dq.errors import ArgumentError, RedissonDQError, UnknownOptionError
 from redisson_dq.working.limits import Limit, Rate
 from redisson_dq.working.retries import Retry, delays, exponential, fixed
@@ -244,64 +244,10 @@ def test_the_nearest_name(name: str, meant: str | None) -> None:
 def options() -> Iterator[tuple[str, Callable[..., Any], str, str]]:
     """The name that an error has to give, a call, a name that it does not know, and the one that was meant."""
     for public, of_worker in FLAVOURS:
-        made = CLIENTS[public].from_url(URL)
-        client = public.Client(made)
-        queue = client.blocking_queue("orders", transfer=False)
-        delayed = client.delayed_queue("orders", transfer=False)
-        parts = client.delayed_queue("orders", partitions=2, transfer=False)
-        worker = of_worker.Worker(client)
         yield "connect", functools.partial(public.connect, URL), "codecs", "codec"
         yield "connect", functools.partial(public.connect, URL), "pasword", "password"
-        yield "Client", functools.partial(public.Client, made), "codecs", "codec"
-        yield "Client.blocking_queue", functools.partial(client.blocking_queue, "orders"), "partition", "partitions"
-        yield (
-            "Client.blocking_queue",
-            functools.partial(client.blocking_queue, "orders"),
-            "dlq_dead_letter",
-            "dead_letter",
-        )
-        yield (
-            "Client.blocking_deque",
-            functools.partial(client.blocking_deque, "orders"),
-            "delivery_limits",
-            "delivery_limit",
-        )
-        yield "Client.delayed_queue", functools.partial(client.delayed_queue, "orders"), "leen", "lean"
-        yield "Client.pipeline", client.pipeline, "transactional", "transaction"
-        for each in (delayed, parts):
-            kind = type(each).__name__
-            yield f"{kind}.offer", functools.partial(each.offer, "a"), "dely", "delay"
-            yield f"{kind}.offer", functools.partial(each.offer, "a"), "onDuplicate", "on_duplicate"
-            yield f"{kind}.offer_all", functools.partial(each.offer_all, []), "contexts", "context"
-            yield f"{kind}.offer_recurring", functools.partial(each.offer_recurring, "a"), "crons", "cron"
-            yield f"{kind}.reschedule", functools.partial(each.reschedule, "a"), "delays", "delay"
-        yield "DelayedRequests.offer", functools.partial(delayed.requests.offer, "a"), "expire", "expires"
-        parted = client.blocking_queue("orders", partitions=2, transfer=False)
-        deque = client.blocking_deque("orders", transfer=False)
-        yield "BlockingQueue.subscribe_on_elements", queue.subscribe_on_elements, "consumers", "consumer"
-        yield "PartitionedBlockingQueue.subscribe_on_elements", parted.subscribe_on_elements, "consume", "consumer"
-        yield "BlockingDeque.subscribe_on_first_elements", deque.subscribe_on_first_elements, "consume", "consumer"
-        yield "BlockingDeque.subscribe_on_last_elements", deque.subscribe_on_last_elements, "consume", "consumer"
-        yield "BlockingQueue.receive", queue.receive, "visibility", "visibility_timeout"
-        yield "BlockingQueue.receive", queue.receive, "timout", "timeout"
-        yield "Worker", functools.partial(of_worker.Worker, client), "concurency", "concurrency"
         yield "Worker.connect", functools.partial(of_worker.Worker.connect, URL), "codecs", "codec"
         yield "Worker.connect", functools.partial(of_worker.Worker.connect, URL), "concurency", "concurrency"
-        yield "Worker.handler", functools.partial(worker.handler, "orders"), "retries", "retry"
-        yield "Worker.batch_handler", functools.partial(worker.batch_handler, "orders", 5), "with_in", "within"
-        yield "Worker.add_handler", functools.partial(worker.add_handler, print, "orders"), "time_out", "timeout"
-        yield "Worker.queue", functools.partial(worker.queue, "orders"), "codecs", "codec"
-    yield "Retry", Retry, "max_limit", "limit"
-    yield "exponential", functools.partial(exponential, 1, 60), "jiter", "jitter"
-    yield "Rate", functools.partial(Rate, 1), "bursts", "burst"
-    yield "Limit", Limit, "slot", "slots"
-    yield "Durability", redisson_dq.Durability, "replica", "replicas"
-    yield "java_class", functools.partial(java.java_class, "com.acme.Odd"), "implement", "implements"
-    yield "Kryo5Codec", codecs.Kryo5Codec, "allowed", "allowed_classes"
-    yield "StringCodec", codecs.StringCodec, "char_set", "charset"
-    yield "TypedJsonJacksonCodec", functools.partial(codecs.TypedJsonJacksonCodec, int), "javaTime", "java_time"
-    yield "ZStdCodec", codecs.ZStdCodec, "maxsize", "max_size"
-    yield "CompositeCodec", functools.partial(codecs.CompositeCodec, codecs.StringCodec()), "value", "value_codec"
 
 
 OPTIONS = list(options())
@@ -326,14 +272,6 @@ def test_an_unknown_option_is_named_with_the_nearest(
     assert isinstance(caught.value, TypeError)
 
 
-def test_an_option_like_no_other_gives_the_list() -> None:
-    with pytest.raises(UnknownOptionError) as caught:
-        Limit(zzz=1)  # type: ignore[call-arg]
-    assert str(caught.value) == "Limit() has no option 'zzz'; it takes name, slots"
-    with pytest.raises(UnknownOptionError, match=r"^LongCodec\(\) has no option 'charset'; it takes none$"):
-        codecs.LongCodec(charset="utf-8")  # type: ignore[call-arg]
-
-
 # -- what belongs elsewhere ------------------------------------------------------------------------------------------
 
 
@@ -343,8 +281,6 @@ def test_an_offer_with_javas_unit_hears_of_seconds(unit: Any) -> None:
     delayed: Any = client.delayed_queue("orders", transfer=False)
     with pytest.raises(ArgumentError, match=r"queue 'orders': .* in seconds .* without a unit: delay=2\.5 is 2,500 ms"):
         delayed.offer("x", 2500, unit)
-    with pytest.raises(ArgumentError, match="times are seconds or a timedelta, without a unit"):
-        delayed.offer("x", 2500, unit=unit)
     with pytest.raises(ArgumentError, match="pairs of value and delay in seconds"):
         delayed.requests.offer_all([("x", 2500, unit)])
     queue: Any = client.blocking_queue("orders", transfer=False)

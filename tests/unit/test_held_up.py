@@ -17,7 +17,7 @@ from tests.unit.test_style import SOURCES
 # how much of the time is left, and waits for ever when it is less than nothing.
 _WAITS = {
     "inbox": """
-        from redisson_dq._clock import SYSTEM
+        from redisson_dq.scheduling.clock import SYSTEM
         from redisson_dq._concurrency import Inbox
         inbox = Inbox(SYSTEM)
         for number in range(20_000):
@@ -27,7 +27,7 @@ _WAITS = {
     """,
     "timer": """
         import threading
-        from redisson_dq._clock import SYSTEM
+        from redisson_dq.scheduling.clock import SYSTEM
         from redisson_dq.scheduling.timer import Timer
         timer = Timer(SYSTEM)
         fired = threading.Semaphore(0)

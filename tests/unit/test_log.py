@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import json
 import logging
+import re
 import types
 import typing
 from collections.abc import Callable, Iterator
@@ -17,7 +18,7 @@ import pytest
 import structlog
 
 import redisson_dq
-from redisson_dq._log import Log
+from redisson_dq._common.logs import LOGGERS
 from redisson_dq.errors import DecodeError
 from redisson_dq.items import SettleOutcome
 from redisson_dq.observing import Away, Happening, LeaseBegan, Moved, Observers, OfRequest, Role, Settled, ValuesTaken
@@ -281,7 +282,7 @@ class _Refuses(logging.Filter):
         raise ZeroDivisionError("a filter of the program's")
 
 
-_CALLS: dict[str, Callable[[Log], object]] = {
+_CALLS: dict[str, Callable[[logging.Logger], object]] = {
     "debug": lambda log: log.debug("%s", 1),
     "info": lambda log: log.info("%s", 1),
     "warning": lambda log: log.warning("%s", 1),
@@ -299,7 +300,7 @@ def test_a_filter_of_the_program_s_that_raises_reaches_no_call(
     refuses, logger = _Refuses(), logging.getLogger("redisson_dq")
     logger.addFilter(refuses)
     try:
-        _CALLS[call](Log())
+        _CALLS[call](logging.getLogger("redisson_dq"))
     finally:
         logger.removeFilter(refuses)
     assert "a filter of the program's" in capsys.readouterr().err
@@ -309,25 +310,34 @@ def test_a_filter_of_the_program_s_that_raises_reaches_no_call(
 @pytest.mark.parametrize("call", _CALLS)
 def test_a_record_names_the_place_that_logged(call: str, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG, "redisson_dq")
-    _CALLS[call](Log())
+    _CALLS[call](logging.getLogger("redisson_dq"))
     (record,) = caplog.records
     assert (record.filename, record.getMessage()) == ("test_log.py", "1")
 
 
-def test_no_part_has_an_unguarded_logger() -> None:
+def test_a_factory_of_records_that_raises_reaches_no_call(capsys: pytest.CaptureFixture[str]) -> None:
+    def make(*arguments: Any, **named: Any) -> logging.LogRecord:
+        raise ZeroDivisionError("a factory of the program's")
+
+    before = logging.getLogRecordFactory()
+    logging.setLogRecordFactory(make)
+    try:
+        logging.getLogger("redisson_dq").error("%s", 1)
+    finally:
+        logging.setLogRecordFactory(before)
+    assert "a factory of the program's" in capsys.readouterr().err
+
+
+def test_every_logger_is_guarded() -> None:
     package = Path(redisson_dq.__file__).parent
-    found = [
-        str(path.relative_to(package))
-        for path in package.rglob("*.py")
-        if "getLogger(" in path.read_text() and path.relative_to(package).parts[:2] != ("cli", "demo.py")
-    ]
-    # Examples, filters for the queue of a record and for the log of the web server, and the handler that finds warnings
-    # in tests.
-    assert sorted(found) == [
-        "_async/worker/event.py",
-        "_log.py",
-        "_sync/worker/event.py",
-        "observing/log.py",
-        "testing/_leaks.py",
-        "web/serving.py",
-    ]
+    found: dict[str, list[str]] = {}
+    for path in package.rglob("*.py"):
+        for name in re.findall(r"getLogger\((.*?)\)", path.read_text()):
+            found.setdefault(name, []).append(path.relative_to(package).as_posix())
+    plain = {name.strip('"') for name in found if name.startswith('"')}
+    # An example, and the log of the web server.
+    assert plain - set(LOGGERS) == {"shop", "uvicorn.error"}
+    assert sorted(name for name in found if not name.startswith('"')) == ["_MAIN", "logger", "name"]
+    assert (found["logger"], found["name"]) == (["observing/log.py"], ["_common/logs.py"])
+    for name in LOGGERS:
+        assert "handle" in vars(logging.getLogger(name))

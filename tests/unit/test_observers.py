@@ -12,9 +12,9 @@ import attrs
 import pytest
 
 from redisson_dq import observing
-from redisson_dq._clock import SYSTEM
 from redisson_dq.errors import ArgumentError, DecodeError
 from redisson_dq.observing import Answered, Away, Happening, Moved, Observers, Sent
+from redisson_dq.scheduling.clock import SYSTEM
 from redisson_dq.working import happenings
 from redisson_dq.working.hooks import Hooks
 

@@ -13,7 +13,7 @@ import redis
 import redis.asyncio
 
 import redisson_dq
-from redisson_dq._options import Options
+from redisson_dq._redis.options import Options
 from redisson_dq.errors import ArgumentError, RedissonDQError
 
 UNUSED = "redis://127.0.0.1:1/0"

@@ -10,12 +10,12 @@ from opentelemetry.semconv._incubating.attributes import messaging_attributes as
 from opentelemetry.semconv._incubating.metrics import messaging_metrics
 from opentelemetry.semconv.attributes import error_attributes, server_attributes
 
-from redisson_dq._clock import SYSTEM
 from redisson_dq.observing.operations import Operation, OperationKind
 from redisson_dq.otel import names
 from redisson_dq.otel.carrying import Carrier
 from redisson_dq.otel.destinations import Destinations
 from redisson_dq.otel.interceptor import Spans
+from redisson_dq.scheduling.clock import SYSTEM
 
 
 def test_attributes_are_those_of_the_conventions() -> None:

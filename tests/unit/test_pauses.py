@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from redisson_dq._pauses import Pauses
+from redisson_dq.scheduling.pauses import Pauses
 
 
 @pytest.fixture

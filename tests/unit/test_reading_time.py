@@ -16,8 +16,8 @@ PACKAGE = Path(redisson_dq.__file__).parent
 
 #: Modules and folders that read the machine's time, or wait by it, with the reason.
 EXCEPTIONS = {
-    "_clock.py": "the clock itself",
-    "_times.py": "the machine's calendar, which health() compares with the server's",
+    "scheduling/clock.py": "the clock itself",
+    "scheduling/times.py": "the machine's calendar, which health() compares with the server's",
     "_concurrency/sleeping.py": "lets others go first, for no time that decides anything",
     "_concurrency/tasks.py": "the end of a thread or a task, which takes real time",
     "_concurrency/handler_pools.py": "the end of cancelled tasks, which takes real time",

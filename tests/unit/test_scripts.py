@@ -14,7 +14,7 @@ from typing import Any
 import attrs
 import pytest
 
-from redisson_dq._clock import SYSTEM
+from redisson_dq.scheduling.clock import SYSTEM
 from redisson_dq.scripts import script as script_module
 from redisson_dq.scripts.script import Script, ScriptError, includes, load, names
 from redisson_dq.wire import calls, commands

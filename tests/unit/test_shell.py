@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import redisson_dq.cli
-from redisson_dq._shell import NamedServer, command_line, named_server, safe, shell_word
+from redisson_dq._operations.shell import NamedServer, command_line, named_server, safe, shell_word
 from redisson_dq.cli.worker.logs import _SafeFormatter
 
 CLI = Path(redisson_dq.cli.__file__).parent

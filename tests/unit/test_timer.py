@@ -13,7 +13,7 @@ from datetime import datetime, timedelta, timezone
 import pytest
 import time_machine
 
-from redisson_dq._clock import SYSTEM
+from redisson_dq.scheduling.clock import SYSTEM
 from redisson_dq.scheduling.timer import Timer
 from tests.conftest import PATIENCE
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from redisson_dq._times import delays_in_seconds, due_word, timeout_seconds
 from redisson_dq.errors import ArgumentError
+from redisson_dq.scheduling.times import delays_in_seconds, due_word, timeout_seconds
 from tests.hand_clock import HandClock
 
 UTC = timezone.utc

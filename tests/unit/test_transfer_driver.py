@@ -13,13 +13,13 @@ import attrs
 import pytest
 
 from redisson_dq._async.moving.transfer_driver import TransferDriver as AsyncTransferDriver
-from redisson_dq._clock import using
 from redisson_dq._sync.moving.transfer_driver import TransferDriver
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedisReplyError
 from redisson_dq.items import TransferCounts
 from redisson_dq.observing import Observers
 from redisson_dq.observing.outage import Outage
 from redisson_dq.observing.refusals import Refusals
+from redisson_dq.scheduling.clock import using
 from redisson_dq.scheduling.recurrence import Recurrence
 from redisson_dq.wire.calls import Transferred
 from redisson_dq.wire.keys import QueueKeys

@@ -10,8 +10,8 @@ import redis
 import redis.asyncio
 
 import redisson_dq
+from redisson_dq._common.texts import shown
 from redisson_dq._redis import async_client_at, client_at
-from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError, RedisConnectionError, UnknownOptionError
 from redisson_dq.worker import Worker
 

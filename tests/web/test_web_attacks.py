@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 import redisson_dq
-from redisson_dq._shell import safe
+from redisson_dq._operations.shell import safe
 from redisson_dq.codecs import JsonJacksonCodec
 from redisson_dq.web import Basic, Token
 from redisson_dq.web.live import Live

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Protocol
@@ -11,8 +12,6 @@ from redis.asyncio import ConnectionPool
 from redis.exceptions import NoScriptError, RedisError, ResponseError
 from redis.exceptions import TimeoutError as LateReply
 
-from redisson_dq._clock import Clock
-from redisson_dq._log import Log
 from redisson_dq._redis import (
     async_hang_up,
     async_is_open,
@@ -28,11 +27,12 @@ from redisson_dq._redis import (
     pack,
 )
 from redisson_dq.observing import Observers, Sent
+from redisson_dq.scheduling.clock import Clock
 from redisson_dq.wire.request import Request
 
 __all__ = ["NOBODYS_CHANNEL", "Dedicated", "Lender"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 #: A channel that nobody publishes anything to.
 NOBODYS_CHANNEL = "redisson_dq:none"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from typing import Any
 
@@ -10,9 +11,7 @@ from redis.exceptions import AskError, MovedError, RedisError
 
 from redisson_dq._async.connecting.dedicated import Dedicated
 from redisson_dq._async.connecting.servers import AsyncAnyRedis, ClusterServers, Servers
-from redisson_dq._clock import Clock
 from redisson_dq._concurrency import AsyncSemaphore
-from redisson_dq._log import Log
 from redisson_dq._redis import (
     async_close_client,
     cannot_connect,
@@ -24,10 +23,11 @@ from redisson_dq.observing import Observers
 from redisson_dq.observing.operations import Operations
 from redisson_dq.observing.outage import Outage
 from redisson_dq.observing.refusals import Refusals
+from redisson_dq.scheduling.clock import Clock
 
 __all__ = ["Pools"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 
 class Pools:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 from redisson_dq._async.connecting.connections import Connections
-from redisson_dq._log import Log
 from redisson_dq.calls.confirming import why_not
 from redisson_dq.durability import Durability
 from redisson_dq.errors import RedisReplyError, ServerSettingError
@@ -13,7 +13,7 @@ from redisson_dq.wire.request import Request
 
 __all__ = ["check_durability", "check_keyspace_events"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 
 async def check_keyspace_events(connections: Connections) -> None:

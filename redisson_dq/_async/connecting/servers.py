@@ -8,6 +8,7 @@ from typing import Any, Union
 
 from redis.asyncio import ConnectionPool, Redis, RedisCluster
 
+from redisson_dq._common.texts import shown
 from redisson_dq._redis import (
     WHICH_CLIENT,
     async_cluster_ready,
@@ -19,7 +20,6 @@ from redisson_dq._redis import (
     where_nodes,
 )
 from redisson_dq._redis.introducing import name_of_client
-from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError
 
 __all__ = ["AsyncAnyRedis", "ClusterServers", "Servers", "SingleServer", "servers_of"]

@@ -11,6 +11,7 @@ database was emptied.
 from __future__ import annotations
 
 import contextlib
+import logging
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -19,12 +20,11 @@ from redis.exceptions import RedisError, ResponseError
 
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._concurrency import AsyncBackgroundTask
-from redisson_dq._log import Log
 from redisson_dq._redis import is_passing
 
 __all__ = ["WATCH", "Tracking", "TrackingRefusedError", "watch"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 _CHANNEL = "__redis__:invalidate"
 #: How many replies the commands of :func:`watch` have.

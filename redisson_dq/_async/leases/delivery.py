@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Any, Generic, NoReturn, TypeVar
 
 from redisson_dq._async.connecting.connections import Connections
+from redisson_dq._common.texts import described
 from redisson_dq._concurrency import async_finish
 from redisson_dq._concurrency.blocks import AsyncWrongWith, Bound
-from redisson_dq._log import Log
-from redisson_dq._shared_options import names_options
-from redisson_dq._texts import described
-from redisson_dq._times import Delay, from_ms, from_optional_ms
 from redisson_dq.calls.lease import Lease
 from redisson_dq.durability import Durability
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.items import SettleOutcome
 from redisson_dq.observing.operations import OperationKind
+from redisson_dq.scheduling.times import Delay, from_ms, from_optional_ms
 from redisson_dq.wire.request import Fence, Request
 
 __all__ = ["Delivery", "DeliveryRequests", "is_of", "lease_of"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 T = TypeVar("T")
 
@@ -210,7 +209,6 @@ class Delivery(AsyncWrongWith, Generic[T]):
 
     # -- its end -----------------------------------------------------------------------------------------------------
 
-    @names_options
     async def ack(self, *, durable: Durability | None = None) -> SettleOutcome:
         """Ends the lease: the value is done and gone. LOST when the lease had ended before; nothing changes then.
 
@@ -222,7 +220,6 @@ class Delivery(AsyncWrongWith, Generic[T]):
         """
         return await self._settled("ack", self.requests.ack(durable=durable))
 
-    @names_options
     async def nack(
         self,
         delay: Delay | None = None,
@@ -245,7 +242,6 @@ class Delivery(AsyncWrongWith, Generic[T]):
         """
         return await self._settled("nack", self.requests.nack(delay, count, reason, durable=durable))
 
-    @names_options
     async def reject(self, reason: str | None = None, *, durable: Durability | None = None) -> SettleOutcome:
         """Puts the value into the dead-letter list. LOST when the lease had ended before; nothing changes then.
 
@@ -254,7 +250,6 @@ class Delivery(AsyncWrongWith, Generic[T]):
         """
         return await self._settled("reject", self.requests.reject(reason, durable=durable))
 
-    @names_options
     async def extend(self, visibility_timeout: Delay, *, durable: Durability | None = None) -> SettleOutcome:
         """Moves the deadline to ``visibility_timeout`` (seconds or a timedelta) from now; ``deadline`` follows.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import weakref
 from collections.abc import Sequence
@@ -9,7 +10,6 @@ from typing import Any, Literal
 
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.leases.delivery import Delivery, lease_of
-from redisson_dq._clock import Clock
 from redisson_dq._concurrency import (
     AsyncBackgroundTask,
     AsyncCallback,
@@ -18,14 +18,14 @@ from redisson_dq._concurrency import (
     AsyncSwitch,
     async_call,
 )
-from redisson_dq._log import Log
 from redisson_dq.calls.settling import Settling
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.items import SettleOutcome
+from redisson_dq.scheduling.clock import Clock
 
 __all__ = ["Renewal"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 # A lease is renewed when a third of its time has passed, tried again at this share of it, and given up at this share.
 _RENEW, _AGAIN, _GIVE_UP = 2 / 3, 1 / 12, 1 / 6

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import logging
+
 from redisson_dq._async.connecting.connections import Connections
-from redisson_dq._log import Log
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.wire import calls, commands
 from redisson_dq.wire.keys import QueueKeys
 
 __all__ = ["Arrivals"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 
 class Arrivals:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
+
 from redisson_dq._async.connecting.connections import Connections
-from redisson_dq._log import Log
-from redisson_dq._options import Options
+from redisson_dq._redis.options import Options
 from redisson_dq.errors import ArgumentError
 from redisson_dq.wire import calls
 from redisson_dq.wire.forms import tell_newer
@@ -12,7 +13,7 @@ from redisson_dq.wire.keys import QueueKeys
 
 __all__ = ["advance"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 
 async def advance(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +11,6 @@ from redis.asyncio import ConnectionPool
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.moving.task import Task
 from redisson_dq._concurrency import AsyncBackgroundTask
-from redisson_dq._log import Log
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.observing import Noticed, Observers
 from redisson_dq.observing.server_advice import advice_of_clock, advice_of_info, advice_of_rights, version_of
@@ -20,7 +20,7 @@ from redisson_dq.wire.rights import needed_to_move
 
 __all__ = ["ServerChecks"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 # Rights are asked for in so many queues. Others have names alike.
 _MOST_QUEUES = 20

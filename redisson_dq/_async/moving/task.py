@@ -10,7 +10,6 @@ from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.moving.arrivals import Arrivals
 from redisson_dq._async.moving.departure import Departure
 from redisson_dq._async.moving.tidying import Tidying
-from redisson_dq._log import Log
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.scheduling.engine import Action, Engine, Role
 from redisson_dq.scheduling.hints import Hints
@@ -19,7 +18,7 @@ from redisson_dq.wire.keys import QueueKeys
 
 __all__ = ["Decided", "Task"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 # After so many failures in succession the hints may be the cause, and the queue counts as one that does not move.
 _FAILURES = 2

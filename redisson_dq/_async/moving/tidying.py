@@ -6,7 +6,6 @@ import logging
 from collections.abc import Callable
 
 from redisson_dq._async.connecting.connections import Connections
-from redisson_dq._log import Log
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.scheduling.timer import Timer
 from redisson_dq.wire import calls
@@ -14,7 +13,7 @@ from redisson_dq.wire.keys import QueueKeys
 
 __all__ = ["Tidying"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 # The pause between two calls where there is more than one drops, and after a refusal, in us.
 _MORE_US, _AGAIN_US = 50_000, 300_000_000

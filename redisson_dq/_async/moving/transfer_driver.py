@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import random
 from collections.abc import Callable
 from contextlib import suppress
@@ -15,11 +16,11 @@ from redisson_dq._async.moving.task import Decided, Task
 from redisson_dq._async.moving.tidying import Tidying
 from redisson_dq._async.moving.transfers import Transfers
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncInbox, AsyncWork
-from redisson_dq._log import Log
-from redisson_dq._options import Options
+from redisson_dq._redis.options import Options
 from redisson_dq.errors import ClosedError, NoThreadError, RedisConnectionError
 from redisson_dq.items import TransferCounts
 from redisson_dq.observing import Subscribed
+from redisson_dq.scheduling.clock import client_parts
 from redisson_dq.scheduling.engine import RESERVE_US, Do, Engine, State
 from redisson_dq.scheduling.server_clock import ServerClock
 from redisson_dq.scheduling.timer import Timer
@@ -27,7 +28,7 @@ from redisson_dq.wire.keys import QueueKeys
 
 __all__ = ["TransferDriver"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 # Records beyond their time are looked for so soon after a transfer, in seconds.
 _TIDY = 30.0
@@ -63,7 +64,8 @@ class TransferDriver:
         self._reserve_us = RESERVE_US + random.randrange(_STAGGER_US)
         # The clock of the one server, where it is not a cluster.
         self.server_clock = self._server_clock()
-        self._timer = connections.clock.timer(Timer)
+        parts = client_parts(connections.clock)
+        self._timer = parts.timer(Timer, connections.clock)
         self._steps: AsyncInbox[AsyncWork] = AsyncInbox(connections.clock)
         # Steps for which the system gave no thread.
         self._short: list[AsyncWork] = []
@@ -79,8 +81,8 @@ class TransferDriver:
             queues=lambda: [task.keys.ready for task in list(self.tasks.values())],
         )
         interval = options.probe_interval
-        interval_us = int(connections.clock.every(interval) * 1_000_000)
-        self._tidy_us = int(connections.clock.every(min(_TIDY, interval)) * 1_000_000)
+        interval_us = int(parts.housekeeping(interval) * 1_000_000)
+        self._tidy_us = int(parts.housekeeping(min(_TIDY, interval)) * 1_000_000)
         self._probe = Probe(
             connections,
             self._timer,

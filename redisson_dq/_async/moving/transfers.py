@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable
 from datetime import timedelta
 
@@ -10,22 +11,21 @@ from redisson_dq._async.moving.departure import Departure
 from redisson_dq._async.moving.recurring import advance
 from redisson_dq._async.moving.task import Decided, Task
 from redisson_dq._concurrency import async_give_way
-from redisson_dq._log import Log
-from redisson_dq._options import Options
-from redisson_dq._pauses import jittered
+from redisson_dq._redis.options import Options
 from redisson_dq.calls.delayed_side import tell_undelivered
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.items import TransferCounts
 from redisson_dq.observing import Moved, RoleChanged
 from redisson_dq.scheduling.engine import Role, State
 from redisson_dq.scheduling.head_start import HeadStart
+from redisson_dq.scheduling.pauses import jittered
 from redisson_dq.wire import calls, commands
 from redisson_dq.wire.calls import Transferred
 from redisson_dq.wire.forms import tell_newer
 
 __all__ = ["Transfers"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 
 class Transfers:

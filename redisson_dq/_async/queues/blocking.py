@@ -10,12 +10,11 @@ from redisson_dq._async.queues.wait_loop import WaitLoop
 from redisson_dq._async.receiving.listeners import Listeners
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._concurrency import AsyncCallback, async_check_callback
-from redisson_dq._shared_options import names_options
-from redisson_dq._times import Delay, timeout_seconds
 from redisson_dq.calls.checks import check_end, check_function, limit_of
 from redisson_dq.calls.ready import QueueRequests
 from redisson_dq.calls.ready_side import ReadySide
 from redisson_dq.errors import ClosedError
+from redisson_dq.scheduling.times import Delay, timeout_seconds
 from redisson_dq.wire.commands import End
 from redisson_dq.wire.keys import QueueKeys
 
@@ -240,7 +239,6 @@ class BlockingQueue(TakingQueue[T]):
 
     # -- listening ---------------------------------------------------------------------------------------------------
 
-    @names_options
     async def subscribe_on_elements(self, consumer: AsyncCallback[T]) -> int:
         """Takes values as they come and calls ``consumer(value)`` with each, one after the other.
 

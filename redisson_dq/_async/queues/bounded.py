@@ -11,13 +11,13 @@ from redis.exceptions import BusyLoadingError, ResponseError
 from redisson_dq._async.queues.blocking import BlockingQueue
 from redisson_dq._async.receiving.receiver import time_left
 from redisson_dq._concurrency import async_finish
-from redisson_dq._pauses import Pauses
 from redisson_dq._redis import passes
-from redisson_dq._times import Delay, timeout_seconds
 from redisson_dq.calls.ready import BoundedRequests
 from redisson_dq.calls.sources import BoundedSource
 from redisson_dq.errors import RedissonDQError, ServerFullError
 from redisson_dq.observing.operations import OperationKind
+from redisson_dq.scheduling.pauses import Pauses
+from redisson_dq.scheduling.times import Delay, timeout_seconds
 from redisson_dq.wire.blocking import Move, Pop, Source
 from redisson_dq.wire.commands import End
 from redisson_dq.wire.keys import QueueKeys

@@ -7,9 +7,9 @@ from typing import Generic, TypeVar
 
 from redisson_dq._async.queues.waiting import WaitingQueue
 from redisson_dq._concurrency.blocks import Bound
-from redisson_dq._times import Delay
 from redisson_dq.calls.waiting_item import WaitingItem
 from redisson_dq.items import ItemState, OfferOutcome, Outcome
+from redisson_dq.scheduling.times import Delay
 from redisson_dq.wire.keys import QueueKeys
 
 __all__ = ["DelayedItem"]

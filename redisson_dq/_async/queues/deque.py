@@ -8,10 +8,9 @@ from typing import TypeVar, overload
 from redisson_dq._async.queues.blocking import BlockingQueue
 from redisson_dq._async.queues.handle import PAGE
 from redisson_dq._concurrency import AsyncCallback
-from redisson_dq._shared_options import names_options
-from redisson_dq._times import Delay
 from redisson_dq.calls.checks import limit_of
 from redisson_dq.calls.ready import DequeRequests
+from redisson_dq.scheduling.times import Delay
 
 __all__ = ["BlockingDeque"]
 
@@ -294,7 +293,6 @@ class BlockingDeque(BlockingQueue[T]):
 
     # -- listening ---------------------------------------------------------------------------------------------------
 
-    @names_options
     async def subscribe_on_first_elements(self, consumer: AsyncCallback[T]) -> int:
         """Calls ``consumer`` with each first value, as :meth:`subscribe_on_elements` does.
 
@@ -305,7 +303,6 @@ class BlockingDeque(BlockingQueue[T]):
         """
         return self._subscribe("first", consumer)
 
-    @names_options
     async def subscribe_on_last_elements(self, consumer: AsyncCallback[T]) -> int:
         """Like :meth:`subscribe_on_elements`, at the last end.
 

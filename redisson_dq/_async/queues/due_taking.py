@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import datetime
 from typing import TypeVar, overload
 
@@ -10,16 +11,15 @@ from redisson_dq._async.moving.recurring import advance
 from redisson_dq._async.queues.leaser import Leaser
 from redisson_dq._async.queues.waiting import WaitingQueue
 from redisson_dq._concurrency import async_finish_or_undo
-from redisson_dq._log import Log
-from redisson_dq._times import Delay
 from redisson_dq.calls.delayed_side import DelayedSide
 from redisson_dq.calls.long_calls import told_if_long
 from redisson_dq.errors import RedissonDQError
+from redisson_dq.scheduling.times import Delay
 from redisson_dq.wire.calls import Due, DueRange
 
 __all__ = ["DueTaking"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 # For so many seconds a call that leases is sent again when its reply was lost.
 _SENT_AGAIN = 2.0

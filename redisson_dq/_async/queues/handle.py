@@ -7,8 +7,8 @@ from typing import TypeVar
 
 from redisson_dq._async.connecting.asking import without_subscribers
 from redisson_dq._async.queues.open_handle import OpenHandle
-from redisson_dq._times import Delay
 from redisson_dq.inspection import QueueInspection
+from redisson_dq.scheduling.times import Delay
 from redisson_dq.stats import QueueStats
 
 __all__ = ["PAGE", "Handle"]

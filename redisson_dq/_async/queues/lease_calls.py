@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Generic, TypeVar, overload
 from redisson_dq._async.leases.delivery import Delivery, is_of, lease_of
 from redisson_dq._async.queues.leaser import Leaser, Receiving
 from redisson_dq._async.runtime import Runtime
+from redisson_dq._common.signatures import with_options_of
+from redisson_dq._common.texts import shown
 from redisson_dq._concurrency import AsyncCallback
-from redisson_dq._shared_options import check_options, with_options_of
-from redisson_dq._texts import shown
-from redisson_dq._times import Delay
 from redisson_dq.calls.lease import Lease
 from redisson_dq.calls.settling import Settling
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError, RedissonDQError
 from redisson_dq.items import SettleOutcome
 from redisson_dq.observing.operations import OperationKind
+from redisson_dq.scheduling.times import Delay
 from redisson_dq.wire.request import Request
 
 __all__ = ["LeaseCalls"]
@@ -84,8 +84,6 @@ class LeaseCalls(Generic[T]):
         :Guarantee: at least once; a lost reply gives the same deliveries again
         """
         # Python looks for signals behind a call with ``**``. Values that are received must not be in hand there.
-        if options:
-            check_options(LeaseCalls.receive, self, options)
         how = Receiving(**options)
         return await self._leaser.receive(limit, timeout, how)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import logging
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
@@ -11,11 +12,8 @@ import attrs
 from redisson_dq._async.leases.delivery import Delivery, lease_of
 from redisson_dq._async.receiving.receiver import time_left
 from redisson_dq._async.runtime import Runtime
+from redisson_dq._common.texts import shown
 from redisson_dq._concurrency import AsyncCallback, async_check_callback
-from redisson_dq._log import Log
-from redisson_dq._pauses import Pauses
-from redisson_dq._texts import shown
-from redisson_dq._times import Delay, timeout_seconds
 from redisson_dq.calls.checks import check_count, check_function
 from redisson_dq.calls.lease import Lease
 from redisson_dq.calls.leased_side import LeasedSide
@@ -23,6 +21,8 @@ from redisson_dq.calls.routing import Routing
 from redisson_dq.calls.settling import Settling
 from redisson_dq.errors import ArgumentError, DecodeError, RedisConnectionError, RedissonDQError
 from redisson_dq.observing import LeaseBegan
+from redisson_dq.scheduling.pauses import Pauses
+from redisson_dq.scheduling.times import Delay, timeout_seconds
 from redisson_dq.waiting.line import Lifeline
 from redisson_dq.wire.blocking import RoundRobin
 from redisson_dq.wire.lease_source import LeaseSource
@@ -32,7 +32,7 @@ from redisson_dq.wire.taken import Taken
 
 __all__ = ["Leaser", "Receiving"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 T = TypeVar("T")
 U = TypeVar("U")

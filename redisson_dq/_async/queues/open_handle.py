@@ -7,9 +7,9 @@ from typing import Any, Generic, Literal, TypeVar
 
 from redisson_dq._async.queues.taken_values import TakenValues
 from redisson_dq._async.runtime import Runtime
+from redisson_dq._common.texts import shown
 from redisson_dq._concurrency import async_finish
 from redisson_dq._concurrency.blocks import AsyncWrongWith
-from redisson_dq._texts import shown
 from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.calls.sides import SideRequests
 from redisson_dq.codecs.base import Codec

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any, TypeVar, cast, overload
 
@@ -14,21 +15,19 @@ from redisson_dq._async.receiving.listeners import Listeners
 from redisson_dq._async.receiving.receiver import Receiver
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._concurrency import AsyncCallback, AsyncCancelled, async_check_callback, async_finish_or_undo
-from redisson_dq._log import Log
-from redisson_dq._shared_options import names_options
-from redisson_dq._times import Delay, timeout_seconds
 from redisson_dq.calls.checks import check_count, check_function, limit_of
 from redisson_dq.calls.partitioned import PartitionedQueueRequests
 from redisson_dq.calls.ready_side import ReadySide
 from redisson_dq.calls.routing import Routing
 from redisson_dq.errors import ClosedError, DecodeError, RedissonDQError
+from redisson_dq.scheduling.times import Delay, timeout_seconds
 from redisson_dq.waiting.line import Lifeline
 from redisson_dq.wire import commands
 from redisson_dq.wire.blocking import Pop, RoundRobin, Taken, put_back
 
 __all__ = ["PartitionedBlockingQueue"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 # Pause between two tries to put back values whose caller is gone.
 _PUT_BACK_PAUSES = (0.01, 0.05, 0.2, 0.5)
@@ -143,7 +142,6 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
 
     # -- listening ---------------------------------------------------------------------------------------------------
 
-    @names_options
     async def subscribe_on_elements(self, consumer: AsyncCallback[T]) -> int:
         """Takes values as they come and calls ``consumer(value)`` with each, one after the other.
 

@@ -12,8 +12,7 @@ from redisson_dq._async.queues.delayed import DelayedQueue
 from redisson_dq._async.queues.delayed_item import DelayedItem
 from redisson_dq._async.queues.partitioned import Partitioned
 from redisson_dq._async.runtime import Runtime
-from redisson_dq._shared_options import names_options, with_options_of
-from redisson_dq._times import Delay
+from redisson_dq._common.signatures import with_options_of
 from redisson_dq.calls.checks import check_function
 from redisson_dq.calls.delayed import DelayedRequests, OfferOptions
 from redisson_dq.calls.delayed_side import DelayedSide, note_offered
@@ -23,6 +22,7 @@ from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError, RedissonDQError
 from redisson_dq.items import OfferOutcome, Outcome, Overdue, entry_id
 from redisson_dq.observing.operations import OperationKind
+from redisson_dq.scheduling.times import Delay
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -58,7 +58,6 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
 
     # -- offering ----------------------------------------------------------------------------------------------------
 
-    @names_options
     @with_options_of(DelayedRequests.offer)
     async def offer(
         self,
@@ -81,7 +80,6 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
         place = self._routing.of_offer(value, key, options.get("id"), by_payload=by_payload)
         return await self.partitions[place].offer(value, delay, at, **options)
 
-    @names_options
     async def offer_all(
         self,
         values_and_delays: Iterable[tuple[T, Delay]],
@@ -177,7 +175,6 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
             return await partition.cancel(id)
         return _most_telling(await self._ask(lambda each: each.requests.cancel(id)))
 
-    @names_options
     async def reschedule(
         self, id: str, delay: Delay | None = None, at: datetime | None = None, *, key: str | None = None
     ) -> Outcome:
@@ -238,7 +235,6 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
 
     # -- recurring offers --------------------------------------------------------------------------------------------
 
-    @names_options
     async def offer_recurring(
         self,
         value: T,

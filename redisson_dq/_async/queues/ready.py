@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from typing import TypeVar
 
 from redisson_dq._async.queues.handle import PAGE, Handle
-from redisson_dq._times import Delay, timeout_seconds
 from redisson_dq.calls.checks import check_condition
 from redisson_dq.calls.long_calls import told_if_long
 from redisson_dq.calls.ready import QueueRequests
 from redisson_dq.calls.ready_side import ReadySide
+from redisson_dq.scheduling.times import Delay, timeout_seconds
 from redisson_dq.wire import commands
 
 __all__ = ["ReadyQueue"]

@@ -10,11 +10,11 @@ from redisson_dq._async.queues.leasing import LeasingQueue
 from redisson_dq._async.queues.ready import ReadyQueue
 from redisson_dq._async.queues.wait_loop import WaitLoop, all_of, first_of
 from redisson_dq._async.receiving.receiver import Receiver
-from redisson_dq._times import Delay, timeout_seconds
 from redisson_dq.calls.checks import check_count
 from redisson_dq.calls.ready import QueueRequests
 from redisson_dq.calls.ready_side import ReadySide
 from redisson_dq.errors import DecodeError
+from redisson_dq.scheduling.times import Delay, timeout_seconds
 from redisson_dq.wire.blocking import Move, Pop, Source
 from redisson_dq.wire.commands import End
 

@@ -6,6 +6,7 @@ the next trigger, or None where the engine has to choose, and all that is in han
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Any
 
@@ -17,9 +18,8 @@ from redisson_dq._async.receiving.idle import IdleConnections
 from redisson_dq._async.receiving.popping import ActionResult, Popping
 from redisson_dq._async.receiving.put_backs import PutBacks
 from redisson_dq._concurrency import AsyncCancelled, AsyncInbox, AsyncSwitch, async_give_way
-from redisson_dq._log import Log
-from redisson_dq._pauses import Pauses
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
+from redisson_dq.scheduling.pauses import Pauses
 from redisson_dq.waiting.in_hand import EMPTY, InHand
 from redisson_dq.waiting.line import WAKE, Waiter
 from redisson_dq.waiting.pop_engine import PopEngine
@@ -28,7 +28,7 @@ from redisson_dq.wire.taken import Taken
 
 __all__ = ["Actions"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 # How long the background task and its connection stay when nobody waits, so that a take() in a loop finds them.
 _LINGER = 10.0

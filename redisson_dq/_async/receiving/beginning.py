@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 
-from redisson_dq._clock import Clock
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncMutex, AsyncWork
-from redisson_dq._log import Log
+from redisson_dq.scheduling.clock import Clock
 
 __all__ = ["Beginner", "Begun"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 # Between two tries to begin.
 _PAUSE = 0.05

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 from functools import partial
 
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.connecting.subscription import Subscription
 from redisson_dq._concurrency import AsyncMutex, AsyncPromise
-from redisson_dq._log import Log
 from redisson_dq.errors import ClosedError
 from redisson_dq.wire.keys import QueueKeys
 
 __all__ = ["CapacityWaiters"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 # With the channel, its name among the problems.
 _PART = "room"

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import logging
 
 from redisson_dq._async.receiving.beginning import Beginner, Begun
-from redisson_dq._clock import Clock
 from redisson_dq._concurrency import AsyncCancelled, AsyncInbox, AsyncMutex, AsyncWork
-from redisson_dq._log import Log
+from redisson_dq.scheduling.clock import Clock
 
 __all__ = ["Clerk"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 
 class Clerk:

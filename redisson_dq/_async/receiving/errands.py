@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Protocol
 
 from redis.exceptions import ResponseError
@@ -10,7 +11,6 @@ from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.connecting.explaining import end_of_wait, explained
 from redisson_dq._async.receiving.asking import Refusal
 from redisson_dq._async.receiving.put_backs import PutBacks
-from redisson_dq._log import Log
 from redisson_dq._redis import is_denied, is_passing
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.waiting.watch_engine import WatchEngine
@@ -19,7 +19,7 @@ from redisson_dq.wire.blocking import Source
 
 __all__ = ["Errands"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 
 class _Feeds(Protocol):

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import itertools
+import logging
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from redisson_dq._async.receiving.receiver import Receiver
 from redisson_dq._async.receiving.receivers import Receivers
-from redisson_dq._clock import Clock
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncCallback, AsyncSwitch, async_call
-from redisson_dq._log import Log
-from redisson_dq._pauses import Pauses
 from redisson_dq.errors import ClosedError, RedissonDQError
 from redisson_dq.observing.operations import OperationKind
+from redisson_dq.scheduling.clock import Clock
+from redisson_dq.scheduling.pauses import Pauses
 from redisson_dq.waiting.line import Lifeline
 from redisson_dq.wire.blocking import Taken, Waitable
 
 __all__ = ["Decode", "Listener", "Listeners", "Named", "end_listeners"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 # Between two tries, when Redis refuses the pop or a value cannot be read.
 _PAUSE, _LONGEST_PAUSE = 0.5, 5.0

@@ -10,6 +10,7 @@ Each method is an action of the pop table, as in ``actions.py``.
 from __future__ import annotations
 
 import contextlib
+import logging
 import math
 from functools import partial
 
@@ -19,7 +20,6 @@ from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.connecting.dedicated import Dedicated
 from redisson_dq._async.connecting.explaining import explained
 from redisson_dq._concurrency import AsyncCancelled, AsyncInbox
-from redisson_dq._log import Log
 from redisson_dq._redis import is_out_of_memory, is_passing, translate
 from redisson_dq.waiting.debts import LOOK, repeat
 from redisson_dq.waiting.in_hand import InHand
@@ -31,7 +31,7 @@ from redisson_dq.wire.taken import Taken
 
 __all__ = ["ActionResult", "Popping"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 #: The trigger that came of an action, and all that is in hand for the next one.
 ActionResult = tuple[Trigger | None, InHand]

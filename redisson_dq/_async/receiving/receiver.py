@@ -16,9 +16,9 @@ from redisson_dq._async.receiving.pump import Pump
 from redisson_dq._async.receiving.shared_pump import SharedPump
 from redisson_dq._async.receiving.shared_sources import SharedSources
 from redisson_dq._async.receiving.taker import Taker
-from redisson_dq._clock import Clock
 from redisson_dq._concurrency import AsyncInbox, AsyncMutex, AsyncPromise, AsyncWork
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
+from redisson_dq.scheduling.clock import Clock
 from redisson_dq.waiting.debts import Debts
 from redisson_dq.waiting.line import Answer, Answering, Farewell, Lifeline, Line, Waiter
 from redisson_dq.wire.blocking import Source

@@ -12,6 +12,7 @@ pop goes back to its place.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 
 from redisson_dq._async.connecting.connections import Connections
@@ -21,7 +22,6 @@ from redisson_dq._async.receiving.pump import Pump
 from redisson_dq._async.receiving.receiver import Notice, Receiver
 from redisson_dq._async.receiving.taker import Taker
 from redisson_dq._concurrency import AsyncCancelled, AsyncInbox
-from redisson_dq._log import Log
 from redisson_dq._redis import translate
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.waiting.line import WAKE
@@ -32,7 +32,7 @@ from redisson_dq.wire.taken import Taken
 
 __all__ = ["STAY", "RoundRobinReceiver"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 #: How long pops stay blocked when nobody waits.
 STAY = 1.0

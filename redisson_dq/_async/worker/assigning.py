@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -16,7 +17,6 @@ from redisson_dq._async.worker.handling import Crashed, Handling, Setting
 from redisson_dq._async.worker.intake import Intake
 from redisson_dq._concurrency import AsyncMutex, AsyncSwitch
 from redisson_dq._concurrency.handler_pools import AsyncPoolWork
-from redisson_dq._log import Log
 from redisson_dq.calls.endings import Bury, Nack
 from redisson_dq.errors import DecodeError
 from redisson_dq.items import SettleOutcome
@@ -29,7 +29,7 @@ from redisson_dq.working.routing import Unroutable, choose
 
 __all__ = ["Assigner"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 #: Begins a handling, in the pool or in the fetcher's own turn.
 _Start = Callable[[AsyncPoolWork], object]

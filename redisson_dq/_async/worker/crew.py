@@ -25,6 +25,7 @@ from redisson_dq._concurrency.handler_pools import AsyncHandlerPool
 from redisson_dq._concurrency.layers import Layer
 from redisson_dq._redis.introducing import own_leases
 from redisson_dq.items import Problem
+from redisson_dq.scheduling.clock import client_parts
 from redisson_dq.working.handlers import Handler
 from redisson_dq.working.hooks import Hooks
 from redisson_dq.working.order import Order
@@ -157,7 +158,8 @@ class Crew:
                 fetcher.set_intakes(intakes)
         if self._arrivals and self._prober is None:
             runtime = self._client.runtime
-            self._prober = Prober(runtime.connections, self._clock.every(runtime.options.probe_interval), self._probed)
+            interval = client_parts(self._clock).housekeeping(runtime.options.probe_interval)
+            self._prober = Prober(runtime.connections, interval, self._probed)
         self._replaced.update(gone)
         for fetcher in gone:
             fetcher.end()

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Callable, Iterable
 
-from redisson_dq._clock import Clock
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncSwitch
-from redisson_dq._log import Log
+from redisson_dq.scheduling.clock import Clock
 
 __all__ = ["Deadlines"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 
 class Deadlines:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar,
 import attrs
 
 from redisson_dq._async.worker.event import Event
-from redisson_dq._callables import answers, takes
+from redisson_dq._common.signatures import answers, takes, with_options_of
+from redisson_dq._common.texts import nearest, shown
 from redisson_dq._concurrency import AsyncMutex
 from redisson_dq._concurrency.layers import (
     Layer,
@@ -16,11 +17,9 @@ from redisson_dq._concurrency.layers import (
     check_no_yield,
     check_yield,
 )
-from redisson_dq._shared_options import names_options, with_options_of
-from redisson_dq._texts import nearest, shown
-from redisson_dq._times import Delay
 from redisson_dq.codecs.base import Codec
 from redisson_dq.errors import ArgumentError
+from redisson_dq.scheduling.times import Delay
 from redisson_dq.working import happenings
 from redisson_dq.working.handlers import (
     CLIENT,
@@ -79,7 +78,6 @@ class Declarations:
         self._resources_declared: list[Layer] = []
         self._hooks = Hooks()
 
-    @names_options
     def queue(
         self,
         name: str,
@@ -126,7 +124,6 @@ class Declarations:
     @overload
     def handler(self, queue: str, type: None = None, **options: Unpack[HandlerOptions[Any]]) -> Callable[[F], F]: ...
 
-    @names_options
     @with_options_of(declared)
     def handler(self, queue: str, type: Any = None, **options: Any) -> Callable[[Any], Any]:
         """Declares the function that handles a queue's values. It is called with the value, and an :class:`Event`.
@@ -171,7 +168,6 @@ class Declarations:
         **options: Unpack[HandlerOptions[Any]],
     ) -> Callable[[F], F]: ...
 
-    @names_options
     @with_options_of(declared)
     def batch_handler(
         self, queue: str, size: int, type: Any = None, *, within: Delay = 0, **options: Any
@@ -190,7 +186,6 @@ class Declarations:
         """
         return self._declare(queue, type, size, within, options)
 
-    @names_options
     @with_options_of(declared)
     def add_handler(
         self,

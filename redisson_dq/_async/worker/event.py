@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from redisson_dq._async.leases.delivery import Delivery
 from redisson_dq._concurrency.handler_pools import AsyncBridge, AsyncSettled
-from redisson_dq._times import Delay
+from redisson_dq.scheduling.times import Delay
 
 if TYPE_CHECKING:
     LoggerAdapter = logging.LoggerAdapter[logging.Logger]

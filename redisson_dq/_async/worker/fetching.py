@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Sequence
 
 from redisson_dq._async.receiving.receiver import Receiver
@@ -17,11 +18,10 @@ from redisson_dq._async.worker.settling import Settlement, Settler, doubt
 from redisson_dq._async.worker.starting import Turns
 from redisson_dq._concurrency import AsyncFailure, AsyncMutex, AsyncSwitch, async_give_way
 from redisson_dq._concurrency.handler_pools import AsyncHandlerPool, AsyncPoolWork
-from redisson_dq._log import Log
-from redisson_dq._pauses import Pauses
 from redisson_dq.calls.endings import Ack
 from redisson_dq.calls.settling import Settling
 from redisson_dq.errors import ClosedError, RedissonDQError
+from redisson_dq.scheduling.pauses import Pauses
 from redisson_dq.waiting.line import Lifeline
 from redisson_dq.wire.blocking import Waitable
 from redisson_dq.wire.lease_source import MOST_AT_ONCE
@@ -31,7 +31,7 @@ from redisson_dq.working.fetch_table import Do, Trigger
 
 __all__ = ["Fetcher"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 # How long a wait that is to end may take to do so.
 _PATIENCE = 0.2

@@ -12,6 +12,7 @@ slot is free, in the order of the worker, before its next waiter enters.
 from __future__ import annotations
 
 import itertools
+import logging
 from collections.abc import Iterable, Sequence
 from typing import Union
 
@@ -24,7 +25,6 @@ from redisson_dq._async.worker.queue_wait import QueueWait, WaitAnswer
 from redisson_dq._async.worker.starting import Turns
 from redisson_dq._concurrency import AsyncFailure, AsyncInbox, async_give_way
 from redisson_dq._concurrency.handler_pools import AsyncHandlerPool, AsyncPoolWork
-from redisson_dq._log import Log
 from redisson_dq.errors import ClosedError, RedissonDQError
 from redisson_dq.waiting.line import Lifeline
 from redisson_dq.wire.lease_source import MOST_AT_ONCE
@@ -35,7 +35,7 @@ from redisson_dq.working.queue_wait_table import Do, State, Trigger
 
 __all__ = ["ManyFetcher"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 # So many queues are asked in the first round trip of a look. Each one more asks some times as many.
 _FIRST, _TIMES = 1, 8

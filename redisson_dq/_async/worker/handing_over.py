@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -12,7 +13,6 @@ from redisson_dq._async.runtime import Runtime
 from redisson_dq._async.worker.assigning import Assigner
 from redisson_dq._async.worker.intake import Intake
 from redisson_dq._concurrency.handler_pools import AsyncPoolWork
-from redisson_dq._log import Log
 from redisson_dq.calls.leased_side import LeasedSide
 from redisson_dq.errors import DecodeError
 from redisson_dq.waiting.line import Lifeline
@@ -22,7 +22,7 @@ from redisson_dq.wire.taken import Taken
 
 __all__ = ["Came", "HandOver", "page"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 
 @attrs.frozen

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import logging
 import random
 from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
@@ -18,15 +19,14 @@ from redisson_dq._async.leases.delivery import Delivery, lease_of
 from redisson_dq._async.worker.event import Event, cancel, current
 from redisson_dq._async.worker.intake import Intake
 from redisson_dq._async.worker.settling import Settler
-from redisson_dq._clock import Clock
+from redisson_dq._common.texts import described
 from redisson_dq._concurrency import AsyncCancelled, AsyncMutex, async_here
 from redisson_dq._concurrency.handler_pools import AsyncHandlerPool, AsyncPoolWork
 from redisson_dq._concurrency.layers import Layer, async_perform
-from redisson_dq._log import Log
-from redisson_dq._texts import described
 from redisson_dq.calls.endings import Ack, Bury, Ending, Nack
 from redisson_dq.items import SettleOutcome
 from redisson_dq.observing.operations import OperationKind, Operations, Under
+from redisson_dq.scheduling.clock import Clock
 from redisson_dq.working import happenings
 from redisson_dq.working.handlers import Handler, is_async
 from redisson_dq.working.handling_table import Do, HandlingAction, HandlingTable, State, Trigger
@@ -37,7 +37,7 @@ from redisson_dq.working.retries import Again, GiveUp, Reject, Verdict, verdict
 
 __all__ = ["Crashed", "Handling", "Setting"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 _ACK = Ack()
 

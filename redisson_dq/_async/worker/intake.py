@@ -10,10 +10,10 @@ import attrs
 from redisson_dq._async.queues.leaser import Leaser
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._async.worker.settling import Settlement
-from redisson_dq._options import Options
-from redisson_dq._times import Delay
+from redisson_dq._redis.options import Options
 from redisson_dq.calls.leased_side import LeasedSide
 from redisson_dq.calls.ready_side import BoundedSide, ReadySide
+from redisson_dq.scheduling.times import Delay
 from redisson_dq.wire.blocking import RoundRobin, Waitable
 from redisson_dq.wire.keys import map_name, tag_of
 from redisson_dq.wire.lease_source import LeaseSource

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.moving.arrivals import Arrivals
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncSwitch
-from redisson_dq._pauses import Pauses
+from redisson_dq.scheduling.pauses import Pauses
 
 __all__ = ["Prober"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import socket
 from collections.abc import Callable, Sequence
@@ -12,20 +13,19 @@ from redisson_dq._async.runtime import Runtime
 from redisson_dq._async.worker.assigning import Assigner
 from redisson_dq._async.worker.handling import Handling
 from redisson_dq._async.worker.intake import Intake
-from redisson_dq._clock import SYSTEM
+from redisson_dq._common.texts import counted
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncFailure, AsyncSwitch
 from redisson_dq._concurrency.handler_pools import AsyncHandlerPool
 from redisson_dq._concurrency.stacks import AsyncPulse, async_stack_of
-from redisson_dq._log import Log
-from redisson_dq._texts import counted
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.items import Stall
+from redisson_dq.scheduling.clock import SYSTEM, client_parts
 from redisson_dq.wire import calls
 from redisson_dq.working.post import Post
 
 __all__ = ["EVERY", "LONG", "ProgressWatch"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 #: How often it looks. A handling that takes shorter is never noticed.
 EVERY = 5.0
@@ -79,7 +79,7 @@ class ProgressWatch:
         self._stalls = {}
 
     async def _run(self) -> None:
-        seconds = self._clock.every(min(EVERY, self._default / 4))
+        seconds = client_parts(self._clock).housekeeping(min(EVERY, self._default / 4))
         while not self._ends:
             self._changed.off()
             await self._changed.wait(seconds)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Any
 
@@ -9,9 +10,8 @@ from redisson_dq._async.receiving.receiver import Receiver
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._async.worker.handing_over import page
 from redisson_dq._async.worker.intake import Intake
-from redisson_dq._log import Log
-from redisson_dq._pauses import Pauses
 from redisson_dq.errors import RedissonDQError
+from redisson_dq.scheduling.pauses import Pauses
 from redisson_dq.waiting.line import Answer, Lifeline
 from redisson_dq.wire.blocking import Waitable
 from redisson_dq.wire.leases import Leased
@@ -20,7 +20,7 @@ from redisson_dq.working.queue_wait_table import QueueWaitTable, State
 
 __all__ = ["QueueWait", "WaitAnswer"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 
 class WaitAnswer:

@@ -6,9 +6,9 @@ import enum
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from redisson_dq._clock import Clock
 from redisson_dq._concurrency import AsyncMutex, AsyncSwitch
 from redisson_dq._concurrency.handler_pools import AsyncHandlerPool, AsyncPoolWork
+from redisson_dq.scheduling.clock import Clock
 
 __all__ = ["Turns"]
 

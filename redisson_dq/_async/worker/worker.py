@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import random
 from collections.abc import Callable, Sequence
@@ -15,20 +16,19 @@ from redisson_dq._async.worker.clients import Clients
 from redisson_dq._async.worker.crew import Crew
 from redisson_dq._async.worker.declaring import Declarations
 from redisson_dq._async.worker.event import current_event
-from redisson_dq._clock import current
+from redisson_dq._common.signatures import options_of, with_options_of
+from redisson_dq._common.texts import mixed_up
 from redisson_dq._concurrency import AsyncSwitch, async_finish, async_here
 from redisson_dq._concurrency.blocks import AsyncWrongWith
 from redisson_dq._concurrency.handler_pools import AsyncBridge
 from redisson_dq._concurrency.layers import AsyncResources
 from redisson_dq._concurrency.stop_signals import async_signals
-from redisson_dq._log import Log
 from redisson_dq._redisson_config import RedissonConfig
-from redisson_dq._shared_options import names_options, options_of, with_options_of
-from redisson_dq._texts import mixed_up
-from redisson_dq._times import Delay, seconds_of
 from redisson_dq.errors import ArgumentError, ClosedError
 from redisson_dq.inspection import QueueInspection
 from redisson_dq.items import Problem
+from redisson_dq.scheduling.clock import current
+from redisson_dq.scheduling.times import Delay, seconds_of
 from redisson_dq.stats import QueueStats
 from redisson_dq.working.handlers import CLIENT, Handler
 from redisson_dq.working.importing import is_importing
@@ -37,7 +37,7 @@ from redisson_dq.working.settings import WorkerOptions
 
 __all__ = ["Worker"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 Self = TypeVar("Self", bound="Worker")
 
@@ -65,7 +65,6 @@ class Worker(Declarations, AsyncWrongWith):
     ...     print(order, "attempt", event.attempt)
     """
 
-    @names_options
     @with_options_of(WorkerOptions)
     def __init__(self, client: Client, **options: Unpack[WorkerOptionNames]) -> None:
         if not isinstance(client, Client):

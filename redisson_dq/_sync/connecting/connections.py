@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import secrets
 from collections.abc import Callable
@@ -23,9 +24,7 @@ from redis.exceptions import (
     TryAgainError,
 )
 
-from redisson_dq._clock import Clock
 from redisson_dq._concurrency import Cancelled, Work, finish
-from redisson_dq._log import Log
 from redisson_dq._redis import (
     exchange,
     is_out_of_memory,
@@ -46,6 +45,7 @@ from redisson_dq.errors import (
     RedissonDQError,
 )
 from redisson_dq.observing import Observers, Sent
+from redisson_dq.scheduling.clock import Clock
 from redisson_dq.scripts.script import Script
 from redisson_dq.wire import calls, commands
 from redisson_dq.wire.keys import QueueKeys
@@ -55,7 +55,7 @@ __all__ = ["Connections"]
 
 T = TypeVar("T")
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 #: A reply, or the error in its place, and the confirmation of the change where that was asked for.
 _Answer = tuple[Any, Union[Confirmed, Exception, None]]

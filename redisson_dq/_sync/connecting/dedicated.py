@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Protocol
@@ -14,8 +15,6 @@ from redis import ConnectionPool
 from redis.exceptions import NoScriptError, RedisError, ResponseError
 from redis.exceptions import TimeoutError as LateReply
 
-from redisson_dq._clock import Clock
-from redisson_dq._log import Log
 from redisson_dq._redis import (
     hang_up,
     is_open,
@@ -31,11 +30,12 @@ from redisson_dq._redis import (
     sends_no_more,
 )
 from redisson_dq.observing import Observers, Sent
+from redisson_dq.scheduling.clock import Clock
 from redisson_dq.wire.request import Request
 
 __all__ = ["NOBODYS_CHANNEL", "Dedicated", "Lender"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 #: A channel that nobody publishes anything to.
 NOBODYS_CHANNEL = "redisson_dq:none"

@@ -5,15 +5,14 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from typing import Any
 
 from redis import ConnectionPool
 from redis.exceptions import AskError, MovedError, RedisError
 
-from redisson_dq._clock import Clock
 from redisson_dq._concurrency import Semaphore
-from redisson_dq._log import Log
 from redisson_dq._redis import (
     cannot_connect,
     close_client,
@@ -27,10 +26,11 @@ from redisson_dq.observing import Observers
 from redisson_dq.observing.operations import Operations
 from redisson_dq.observing.outage import Outage
 from redisson_dq.observing.refusals import Refusals
+from redisson_dq.scheduling.clock import Clock
 
 __all__ = ["Pools"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 
 class Pools:

@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
-from redisson_dq._log import Log
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq.calls.confirming import why_not
 from redisson_dq.durability import Durability
@@ -16,7 +16,7 @@ from redisson_dq.wire.request import Request
 
 __all__ = ["check_durability", "check_keyspace_events"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 
 def check_keyspace_events(connections: Connections) -> None:

@@ -11,6 +11,7 @@ from typing import Any, Union
 
 from redis import ConnectionPool, Redis, RedisCluster
 
+from redisson_dq._common.texts import shown
 from redisson_dq._redis import (
     WHICH_CLIENT,
     check_client,
@@ -22,7 +23,6 @@ from redisson_dq._redis import (
     where_nodes,
 )
 from redisson_dq._redis.introducing import name_of_client
-from redisson_dq._texts import shown
 from redisson_dq.errors import ArgumentError
 
 __all__ = ["AnyRedis", "ClusterServers", "Servers", "SingleServer", "servers_of"]

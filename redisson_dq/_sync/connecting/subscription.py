@@ -15,16 +15,15 @@ from redis.exceptions import ConnectionError as Disconnected
 from redis.exceptions import RedisError, ResponseError
 
 from redisson_dq._concurrency import BackgroundTask, Mutex, SendLock, Switch
-from redisson_dq._log import Log
-from redisson_dq._pauses import Pauses
 from redisson_dq._redis import is_passing
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.connecting.dedicated import NOBODYS_CHANNEL, Dedicated
 from redisson_dq.errors import RedissonDQError
+from redisson_dq.scheduling.pauses import Pauses
 
 __all__ = ["Subscription"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 _FIRST_PAUSE = 0.05
 # The name under which it reports an outage.

@@ -14,6 +14,7 @@ database was emptied.
 from __future__ import annotations
 
 import contextlib
+import logging
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -21,13 +22,12 @@ from redis import ConnectionPool
 from redis.exceptions import RedisError, ResponseError
 
 from redisson_dq._concurrency import BackgroundTask
-from redisson_dq._log import Log
 from redisson_dq._redis import is_passing
 from redisson_dq._sync.connecting.connections import Connections
 
 __all__ = ["WATCH", "Tracking", "TrackingRefusedError", "watch"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 _CHANNEL = "__redis__:invalidate"
 #: How many replies the commands of :func:`watch` have.

@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 from redis.exceptions import AskError, ClusterDownError, ResponseError, TryAgainError
 
-from redisson_dq._log import Log
 from redisson_dq._sync.connecting.batches import Batch, durability_of, exchange_many, packed
 from redisson_dq._sync.connecting.pools import Pools
 from redisson_dq.durability import Confirmed
@@ -18,7 +18,7 @@ from redisson_dq.wire.request import Request
 
 __all__ = ["Transactions"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 # A slot under migration answers at the second try. More tries are for a slot that moves again meanwhile.
 _REDIRECTIONS = 8

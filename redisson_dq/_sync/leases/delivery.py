@@ -5,27 +5,26 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Any, Generic, NoReturn, TypeVar
 
+from redisson_dq._common.texts import described
 from redisson_dq._concurrency import finish
 from redisson_dq._concurrency.blocks import Bound, WrongWith
-from redisson_dq._log import Log
-from redisson_dq._shared_options import names_options
 from redisson_dq._sync.connecting.connections import Connections
-from redisson_dq._texts import described
-from redisson_dq._times import Delay, from_ms, from_optional_ms
 from redisson_dq.calls.lease import Lease
 from redisson_dq.durability import Durability
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.items import SettleOutcome
 from redisson_dq.observing.operations import OperationKind
+from redisson_dq.scheduling.times import Delay, from_ms, from_optional_ms
 from redisson_dq.wire.request import Fence, Request
 
 __all__ = ["Delivery", "DeliveryRequests", "is_of", "lease_of"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 T = TypeVar("T")
 
@@ -213,7 +212,6 @@ class Delivery(WrongWith, Generic[T]):
 
     # -- its end -----------------------------------------------------------------------------------------------------
 
-    @names_options
     def ack(self, *, durable: Durability | None = None) -> SettleOutcome:
         """Ends the lease: the value is done and gone. LOST when the lease had ended before; nothing changes then.
 
@@ -225,7 +223,6 @@ class Delivery(WrongWith, Generic[T]):
         """
         return self._settled("ack", self.requests.ack(durable=durable))
 
-    @names_options
     def nack(
         self,
         delay: Delay | None = None,
@@ -248,7 +245,6 @@ class Delivery(WrongWith, Generic[T]):
         """
         return self._settled("nack", self.requests.nack(delay, count, reason, durable=durable))
 
-    @names_options
     def reject(self, reason: str | None = None, *, durable: Durability | None = None) -> SettleOutcome:
         """Puts the value into the dead-letter list. LOST when the lease had ended before; nothing changes then.
 
@@ -257,7 +253,6 @@ class Delivery(WrongWith, Generic[T]):
         """
         return self._settled("reject", self.requests.reject(reason, durable=durable))
 
-    @names_options
     def extend(self, visibility_timeout: Delay, *, durable: Durability | None = None) -> SettleOutcome:
         """Moves the deadline to ``visibility_timeout`` (seconds or a timedelta) from now; ``deadline`` follows.
 

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from redisson_dq._log import Log
+import logging
+
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.wire import calls, commands
@@ -13,7 +14,7 @@ from redisson_dq.wire.keys import QueueKeys
 
 __all__ = ["Arrivals"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 
 class Arrivals:

@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 
-from redisson_dq._log import Log
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.connecting.dedicated import NOBODYS_CHANNEL
 from redisson_dq._sync.connecting.subscription import Subscription
@@ -15,7 +15,7 @@ from redisson_dq.wire.keys import QueueKeys
 
 __all__ = ["Channels"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 # With the channel, its name among the problems.
 _PART = "channel"

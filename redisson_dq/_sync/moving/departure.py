@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from redisson_dq._clock import Clock
 from redisson_dq._concurrency import stand_back
+from redisson_dq.scheduling.clock import Clock
 
 __all__ = ["Departure"]
 

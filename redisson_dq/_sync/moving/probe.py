@@ -5,23 +5,23 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Any
 
 from redisson_dq._concurrency import Work
-from redisson_dq._log import Log
-from redisson_dq._pauses import Pauses
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.moving.task import Decided, Task
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.scheduling.engine import State
+from redisson_dq.scheduling.pauses import Pauses
 from redisson_dq.scheduling.timer import Timer
 from redisson_dq.wire import commands
 from redisson_dq.wire.request import Request
 
 __all__ = ["Probe", "look"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 # The name of its alarm, and of the place where it reports an outage.
 _NAME = "probe"

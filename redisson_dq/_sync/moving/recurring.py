@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from redisson_dq._log import Log
-from redisson_dq._options import Options
+import logging
+
+from redisson_dq._redis.options import Options
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq.errors import ArgumentError
 from redisson_dq.wire import calls
@@ -15,7 +16,7 @@ from redisson_dq.wire.keys import QueueKeys
 
 __all__ = ["advance"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 
 def advance(

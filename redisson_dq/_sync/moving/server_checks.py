@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Any
 
 from redis import ConnectionPool
 
 from redisson_dq._concurrency import BackgroundTask
-from redisson_dq._log import Log
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.moving.task import Task
 from redisson_dq.errors import RedissonDQError
@@ -23,7 +23,7 @@ from redisson_dq.wire.rights import needed_to_move
 
 __all__ = ["ServerChecks"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 # Rights are asked for in so many queues. Others have names alike.
 _MOST_QUEUES = 20

@@ -9,7 +9,6 @@ import logging
 
 import attrs
 
-from redisson_dq._log import Log
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.moving.arrivals import Arrivals
 from redisson_dq._sync.moving.departure import Departure
@@ -22,7 +21,7 @@ from redisson_dq.wire.keys import QueueKeys
 
 __all__ = ["Decided", "Task"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 # After so many failures in succession the hints may be the cause, and the queue counts as one that does not move.
 _FAILURES = 2

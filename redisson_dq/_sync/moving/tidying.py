@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
-from redisson_dq._log import Log
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.scheduling.timer import Timer
@@ -17,7 +16,7 @@ from redisson_dq.wire.keys import QueueKeys
 
 __all__ = ["Tidying"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 # The pause between two calls where there is more than one drops, and after a refusal, in us.
 _MORE_US, _AGAIN_US = 50_000, 300_000_000

@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
+import logging
 import random
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
 from redisson_dq._concurrency import BackgroundTask, Inbox, Work
-from redisson_dq._log import Log
-from redisson_dq._options import Options
+from redisson_dq._redis.options import Options
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.moving.channels import Channels
 from redisson_dq._sync.moving.departure import Departure
@@ -23,6 +23,7 @@ from redisson_dq._sync.moving.transfers import Transfers
 from redisson_dq.errors import ClosedError, NoThreadError, RedisConnectionError
 from redisson_dq.items import TransferCounts
 from redisson_dq.observing import Subscribed
+from redisson_dq.scheduling.clock import client_parts
 from redisson_dq.scheduling.engine import RESERVE_US, Do, Engine, State
 from redisson_dq.scheduling.server_clock import ServerClock
 from redisson_dq.scheduling.timer import Timer
@@ -30,7 +31,7 @@ from redisson_dq.wire.keys import QueueKeys
 
 __all__ = ["TransferDriver"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 # Records beyond their time are looked for so soon after a transfer, in seconds.
 _TIDY = 30.0
@@ -66,7 +67,8 @@ class TransferDriver:
         self._reserve_us = RESERVE_US + random.randrange(_STAGGER_US)
         # The clock of the one server, where it is not a cluster.
         self.server_clock = self._server_clock()
-        self._timer = connections.clock.timer(Timer)
+        parts = client_parts(connections.clock)
+        self._timer = parts.timer(Timer, connections.clock)
         self._steps: Inbox[Work] = Inbox(connections.clock)
         # Steps for which the system gave no thread.
         self._short: list[Work] = []
@@ -82,8 +84,8 @@ class TransferDriver:
             queues=lambda: [task.keys.ready for task in list(self.tasks.values())],
         )
         interval = options.probe_interval
-        interval_us = int(connections.clock.every(interval) * 1_000_000)
-        self._tidy_us = int(connections.clock.every(min(_TIDY, interval)) * 1_000_000)
+        interval_us = int(parts.housekeeping(interval) * 1_000_000)
+        self._tidy_us = int(parts.housekeeping(min(_TIDY, interval)) * 1_000_000)
         self._probe = Probe(
             connections,
             self._timer,

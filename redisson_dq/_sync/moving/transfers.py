@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable
 from datetime import timedelta
 
 from redisson_dq._concurrency import give_way
-from redisson_dq._log import Log
-from redisson_dq._options import Options
-from redisson_dq._pauses import jittered
+from redisson_dq._redis.options import Options
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.moving.departure import Departure
 from redisson_dq._sync.moving.recurring import advance
@@ -22,13 +21,14 @@ from redisson_dq.items import TransferCounts
 from redisson_dq.observing import Moved, RoleChanged
 from redisson_dq.scheduling.engine import Role, State
 from redisson_dq.scheduling.head_start import HeadStart
+from redisson_dq.scheduling.pauses import jittered
 from redisson_dq.wire import calls, commands
 from redisson_dq.wire.calls import Transferred
 from redisson_dq.wire.forms import tell_newer
 
 __all__ = ["Transfers"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 
 class Transfers:

@@ -9,16 +9,15 @@ from collections.abc import Iterator
 from typing import TypeVar, overload
 
 from redisson_dq._concurrency import Callback, check_callback
-from redisson_dq._shared_options import names_options
 from redisson_dq._sync.queues.taking import TakingQueue
 from redisson_dq._sync.queues.wait_loop import WaitLoop
 from redisson_dq._sync.receiving.listeners import Listeners
 from redisson_dq._sync.runtime import Runtime
-from redisson_dq._times import Delay, timeout_seconds
 from redisson_dq.calls.checks import check_end, check_function, limit_of
 from redisson_dq.calls.ready import QueueRequests
 from redisson_dq.calls.ready_side import ReadySide
 from redisson_dq.errors import ClosedError
+from redisson_dq.scheduling.times import Delay, timeout_seconds
 from redisson_dq.wire.commands import End
 from redisson_dq.wire.keys import QueueKeys
 
@@ -241,7 +240,6 @@ class BlockingQueue(TakingQueue[T]):
 
     # -- listening ---------------------------------------------------------------------------------------------------
 
-    @names_options
     def subscribe_on_elements(self, consumer: Callback[T]) -> int:
         """Takes values as they come and calls ``consumer(value)`` with each, one after the other.
 

@@ -12,15 +12,15 @@ from typing import TypeVar
 from redis.exceptions import BusyLoadingError, ResponseError
 
 from redisson_dq._concurrency import finish
-from redisson_dq._pauses import Pauses
 from redisson_dq._redis import passes
 from redisson_dq._sync.queues.blocking import BlockingQueue
 from redisson_dq._sync.receiving.receiver import time_left
-from redisson_dq._times import Delay, timeout_seconds
 from redisson_dq.calls.ready import BoundedRequests
 from redisson_dq.calls.sources import BoundedSource
 from redisson_dq.errors import RedissonDQError, ServerFullError
 from redisson_dq.observing.operations import OperationKind
+from redisson_dq.scheduling.pauses import Pauses
+from redisson_dq.scheduling.times import Delay, timeout_seconds
 from redisson_dq.wire.blocking import Move, Pop, Source
 from redisson_dq.wire.commands import End
 from redisson_dq.wire.keys import QueueKeys

@@ -5,25 +5,25 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from redisson_dq._log import Log
-from redisson_dq._shared_options import names_options, with_options_of
+from redisson_dq._common.signatures import with_options_of
 from redisson_dq._sync.queues.delayed_item import DelayedItem
 from redisson_dq._sync.queues.due_taking import DueTaking
 from redisson_dq._sync.queues.leaser import Leaser
 from redisson_dq._sync.queues.recurring import RecurringOffers
 from redisson_dq._sync.runtime import Runtime
-from redisson_dq._times import Delay, due_word
 from redisson_dq.calls.delayed import By, DelayedRequests, OfferOptions
 from redisson_dq.calls.delayed_side import DelayedSide, note_offered
 from redisson_dq.durability import Durability
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.items import ExpiredItem, Outcome, Overdue
 from redisson_dq.observing.operations import OperationKind
+from redisson_dq.scheduling.times import Delay, due_word
 from redisson_dq.wire import commands
 from redisson_dq.wire.envelope import Quarantined
 from redisson_dq.wire.request import Request
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DelayedQueue"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 # For so many seconds a call that leases is sent again when its reply was lost.
 _SENT_AGAIN = 2.0
@@ -71,7 +71,6 @@ class DelayedQueue(DueTaking[T], RecurringOffers[T]):
 
     # -- offering ----------------------------------------------------------------------------------------------------
 
-    @names_options
     @with_options_of(DelayedRequests.offer)
     def offer(
         self, value: T, delay: Delay | None = None, at: datetime | None = None, **options: Unpack[OfferOptions]
@@ -132,7 +131,6 @@ class DelayedQueue(DueTaking[T], RecurringOffers[T]):
                     )
                     return
 
-    @names_options
     def offer_all(
         self,
         values_and_delays: Iterable[tuple[T, Delay]],
@@ -190,7 +188,6 @@ class DelayedQueue(DueTaking[T], RecurringOffers[T]):
         """
         return self._run(self.requests.cancel(id))
 
-    @names_options
     def reschedule(self, id: str, delay: Delay | None = None, at: datetime | None = None) -> Outcome:
         """Gives one item another due time, and keeps its id and its place among equal due times.
 

@@ -9,12 +9,11 @@ from collections.abc import Iterator
 from typing import TypeVar, overload
 
 from redisson_dq._concurrency import Callback
-from redisson_dq._shared_options import names_options
 from redisson_dq._sync.queues.blocking import BlockingQueue
 from redisson_dq._sync.queues.handle import PAGE
-from redisson_dq._times import Delay
 from redisson_dq.calls.checks import limit_of
 from redisson_dq.calls.ready import DequeRequests
+from redisson_dq.scheduling.times import Delay
 
 __all__ = ["BlockingDeque"]
 
@@ -293,7 +292,6 @@ class BlockingDeque(BlockingQueue[T]):
 
     # -- listening ---------------------------------------------------------------------------------------------------
 
-    @names_options
     def subscribe_on_first_elements(self, consumer: Callback[T]) -> int:
         """Calls ``consumer`` with each first value, as :meth:`subscribe_on_elements` does.
 
@@ -304,7 +302,6 @@ class BlockingDeque(BlockingQueue[T]):
         """
         return self._subscribe("first", consumer)
 
-    @names_options
     def subscribe_on_last_elements(self, consumer: Callback[T]) -> int:
         """Like :meth:`subscribe_on_elements`, at the last end.
 

@@ -10,8 +10,8 @@ from typing import TypeVar
 
 from redisson_dq._sync.connecting.asking import without_subscribers
 from redisson_dq._sync.queues.open_handle import OpenHandle
-from redisson_dq._times import Delay
 from redisson_dq.inspection import QueueInspection
+from redisson_dq.scheduling.times import Delay
 from redisson_dq.stats import QueueStats
 
 __all__ = ["PAGE", "Handle"]

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, Generic, Literal, TypeVar
 
+from redisson_dq._common.texts import shown
 from redisson_dq._concurrency import finish
 from redisson_dq._concurrency.blocks import WrongWith
 from redisson_dq._sync.queues.taken_values import TakenValues
 from redisson_dq._sync.runtime import Runtime
-from redisson_dq._texts import shown
 from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.calls.sides import SideRequests
 from redisson_dq.codecs.base import Codec

@@ -6,12 +6,11 @@
 from __future__ import annotations
 
 import itertools
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar, cast, overload
 
 from redisson_dq._concurrency import Callback, Cancelled, check_callback, finish_or_undo
-from redisson_dq._log import Log
-from redisson_dq._shared_options import names_options
 from redisson_dq._sync.queues.blocking import BlockingQueue
 from redisson_dq._sync.queues.partitioned_leasing import PartitionedLeasingQueue
 from redisson_dq._sync.queues.taken_values import TakenValues
@@ -19,19 +18,19 @@ from redisson_dq._sync.queues.wait_loop import WaitLoop, all_of, first_of
 from redisson_dq._sync.receiving.listeners import Listeners
 from redisson_dq._sync.receiving.receiver import Receiver
 from redisson_dq._sync.runtime import Runtime
-from redisson_dq._times import Delay, timeout_seconds
 from redisson_dq.calls.checks import check_count, check_function, limit_of
 from redisson_dq.calls.partitioned import PartitionedQueueRequests
 from redisson_dq.calls.ready_side import ReadySide
 from redisson_dq.calls.routing import Routing
 from redisson_dq.errors import ClosedError, DecodeError, RedissonDQError
+from redisson_dq.scheduling.times import Delay, timeout_seconds
 from redisson_dq.waiting.line import Lifeline
 from redisson_dq.wire import commands
 from redisson_dq.wire.blocking import Pop, RoundRobin, Taken, put_back
 
 __all__ = ["PartitionedBlockingQueue"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 # Pause between two tries to put back values whose caller is gone.
 _PUT_BACK_PAUSES = (0.01, 0.05, 0.2, 0.5)
@@ -146,7 +145,6 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
 
     # -- listening ---------------------------------------------------------------------------------------------------
 
-    @names_options
     def subscribe_on_elements(self, consumer: Callback[T]) -> int:
         """Takes values as they come and calls ``consumer(value)`` with each, one after the other.
 

@@ -8,13 +8,12 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TypeVar
 
-from redisson_dq._shared_options import names_options
 from redisson_dq._sync.queues.waiting import WaitingQueue
-from redisson_dq._times import Delay
 from redisson_dq.calls.delayed import DelayedRequests
 from redisson_dq.calls.delayed_side import DelayedSide
 from redisson_dq.items import OfferOutcome, RecurringOffer
 from redisson_dq.observing.operations import OperationKind
+from redisson_dq.scheduling.times import Delay
 from redisson_dq.wire import commands
 
 __all__ = ["RecurringOffers"]
@@ -28,7 +27,6 @@ class RecurringOffers(WaitingQueue[T]):
     requests: DelayedRequests[T]
     _side: DelayedSide[T]
 
-    @names_options
     def offer_recurring(
         self,
         value: T,

@@ -9,20 +9,20 @@ the next trigger, or None where the engine has to choose, and all that is in han
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Any
 
 from redis.exceptions import ResponseError
 
 from redisson_dq._concurrency import Cancelled, Inbox, Switch, give_way
-from redisson_dq._log import Log
-from redisson_dq._pauses import Pauses
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.connecting.explaining import end_of_wait
 from redisson_dq._sync.receiving.idle import IdleConnections
 from redisson_dq._sync.receiving.popping import ActionResult, Popping
 from redisson_dq._sync.receiving.put_backs import PutBacks
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
+from redisson_dq.scheduling.pauses import Pauses
 from redisson_dq.waiting.in_hand import EMPTY, InHand
 from redisson_dq.waiting.line import WAKE, Waiter
 from redisson_dq.waiting.pop_engine import PopEngine
@@ -31,7 +31,7 @@ from redisson_dq.wire.taken import Taken
 
 __all__ = ["Actions"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 # How long the background task and its connection stay when nobody waits, so that a take() in a loop finds them.
 _LINGER = 10.0

@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
+import logging
 from functools import partial
 
 from redisson_dq._concurrency import Mutex, Promise
-from redisson_dq._log import Log
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.connecting.subscription import Subscription
 from redisson_dq.errors import ClosedError
@@ -16,7 +16,7 @@ from redisson_dq.wire.keys import QueueKeys
 
 __all__ = ["CapacityWaiters"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 # With the channel, its name among the problems.
 _PART = "room"

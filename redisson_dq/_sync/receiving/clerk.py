@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import logging
 
-from redisson_dq._clock import Clock
 from redisson_dq._concurrency import Cancelled, Inbox, Mutex, Work
-from redisson_dq._log import Log
 from redisson_dq._sync.receiving.beginning import Beginner, Begun
+from redisson_dq.scheduling.clock import Clock
 
 __all__ = ["Clerk"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 
 class Clerk:

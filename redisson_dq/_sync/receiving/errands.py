@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Protocol
 
 from redis.exceptions import ResponseError
 
-from redisson_dq._log import Log
 from redisson_dq._redis import is_denied, is_passing
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.connecting.explaining import end_of_wait, explained
@@ -22,7 +22,7 @@ from redisson_dq.wire.blocking import Source
 
 __all__ = ["Errands"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 
 class _Feeds(Protocol):

@@ -9,6 +9,7 @@ and hands out values as they come. ``waiting/watch_table.py`` says what is done 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from typing import Union
 
@@ -23,8 +24,6 @@ from redisson_dq._concurrency import (
     Switch,
     give_way,
 )
-from redisson_dq._log import Log
-from redisson_dq._pauses import Pauses
 from redisson_dq._redis import is_passing, translate
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.connecting.tracking import Tracking, TrackingRefusedError
@@ -33,11 +32,13 @@ from redisson_dq._sync.receiving.called_sources import CalledSources
 from redisson_dq._sync.receiving.node_link import NodeLink
 from redisson_dq._sync.receiving.shared_pump import SharedPump, SourcesOfLine
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
+from redisson_dq.scheduling.clock import client_parts
+from redisson_dq.scheduling.pauses import Pauses
 from redisson_dq.waiting.brake import Brake
 
 __all__ = ["Lookout"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 _FIRST_PAUSE = 0.05
 _LONGEST_PAUSE = 2.0
@@ -86,7 +87,7 @@ class Lookout:
         self._waited_at = self._ticked_at = 0.0
         # When the last round began. A connection that breaks between two rounds was well by then.
         self._tried = 0.0
-        self._tick_seconds = self._clock.every(_TICK)
+        self._tick_seconds = client_parts(self._clock).housekeeping(_TICK)
         self._mutex = Mutex()
         self._is_running = self._is_gone = False
         self._closing = Switch(self._clock)

@@ -5,23 +5,23 @@
 
 from __future__ import annotations
 
+import logging
 from functools import partial
 
 from redis import ConnectionPool
 
 from redisson_dq._concurrency import Mutex, Work
-from redisson_dq._log import Log
-from redisson_dq._pauses import Pauses
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.receiving.beginning import Beginner
 from redisson_dq._sync.receiving.clerk import Clerk
 from redisson_dq._sync.receiving.lookout import Lookout
 from redisson_dq._sync.receiving.shared_pump import SharedPump
 from redisson_dq.errors import RedissonDQError
+from redisson_dq.scheduling.pauses import Pauses
 
 __all__ = ["Lookouts"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 # So many sources of a client have a pump of their own, which is a round trip faster.
 _SEATS = 8

@@ -13,13 +13,13 @@ Each method is an action of the pop table, as in ``actions.py``.
 from __future__ import annotations
 
 import contextlib
+import logging
 import math
 from functools import partial
 
 from redis.exceptions import RedisError, ResponseError
 
 from redisson_dq._concurrency import Cancelled, Inbox
-from redisson_dq._log import Log
 from redisson_dq._redis import is_out_of_memory, is_passing, translate
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.connecting.dedicated import Dedicated
@@ -34,7 +34,7 @@ from redisson_dq.wire.taken import Taken
 
 __all__ = ["ActionResult", "Popping"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 #: The trigger that came of an action, and all that is in hand for the next one.
 ActionResult = tuple[Trigger | None, InHand]

@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from operator import attrgetter
 
 from redisson_dq._concurrency import Cancelled
-from redisson_dq._log import Log
 from redisson_dq._redis import passes
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq.errors import RedissonDQError
@@ -20,7 +20,7 @@ from redisson_dq.wire.taken import Taken
 
 __all__ = ["PutBacks"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 # For how long values of a receiver that was closed are sent, and how often.
 _LAST_TRIES = 1.5

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Union
 
-from redisson_dq._clock import Clock
 from redisson_dq._concurrency import Inbox, Mutex, Promise, Work
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.receiving.beginning import Beginner, Begun
@@ -22,6 +21,7 @@ from redisson_dq._sync.receiving.shared_pump import SharedPump
 from redisson_dq._sync.receiving.shared_sources import SharedSources
 from redisson_dq._sync.receiving.taker import Taker
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
+from redisson_dq.scheduling.clock import Clock
 from redisson_dq.waiting.debts import Debts
 from redisson_dq.waiting.line import Answer, Answering, Farewell, Lifeline, Line, Waiter
 from redisson_dq.wire.blocking import Source

@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from functools import partial
 from typing import TypeVar
 
-from redisson_dq._clock import Clock
 from redisson_dq._concurrency import BackgroundTask, Inbox, Promise, Work
-from redisson_dq._log import Log
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.receiving.beginning import Beginner
 from redisson_dq._sync.receiving.idle import IdleConnections
@@ -19,13 +18,14 @@ from redisson_dq._sync.receiving.lookouts import Lookouts
 from redisson_dq._sync.receiving.receiver import Notice, Receiver
 from redisson_dq.calls.confirming import subject
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
+from redisson_dq.scheduling.clock import Clock
 from redisson_dq.waiting.line import Farewell, Waiter
 from redisson_dq.wire.blocking import Source, Waitable
 from redisson_dq.wire.request import Request
 
 __all__ = ["Receivers"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 T = TypeVar("T")
 

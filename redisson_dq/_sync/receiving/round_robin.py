@@ -15,10 +15,10 @@ pop goes back to its place.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 
 from redisson_dq._concurrency import Cancelled, Inbox
-from redisson_dq._log import Log
 from redisson_dq._redis import translate
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.receiving.beginning import Begun
@@ -35,7 +35,7 @@ from redisson_dq.wire.taken import Taken
 
 __all__ = ["STAY", "RoundRobinReceiver"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 #: How long pops stay blocked when nobody waits.
 STAY = 1.0

@@ -11,24 +11,24 @@ asks again for the values of a lost reply. The command of another source goes on
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
 from redis.exceptions import RedisError, ResponseError
 
-from redisson_dq._clock import Clock
 from redisson_dq._concurrency import Cancelled
-from redisson_dq._log import Log
-from redisson_dq._pauses import Pauses
 from redisson_dq._redis import is_passing
 from redisson_dq._sync.connecting.dedicated import Dedicated
 from redisson_dq._sync.receiving.beginning import Beginner, Begun
 from redisson_dq.errors import RedissonDQError
+from redisson_dq.scheduling.clock import Clock
+from redisson_dq.scheduling.pauses import Pauses
 
 __all__ = ["Unblocker"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 # Redis answers that it has ended nothing. The unblock has overtaken the command, or the reply is on its way.
 _FIRST_TRY, _LONGEST_TRY = 0.005, 0.1

@@ -8,13 +8,13 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from redisson_dq._concurrency import Mutex, Switch
 from redisson_dq._concurrency.handler_pools import PoolWork
-from redisson_dq._log import Log
 from redisson_dq._sync.leases.delivery import Delivery, lease_of
 from redisson_dq._sync.worker.deadlines import Deadlines
 from redisson_dq._sync.worker.event import Event
@@ -32,7 +32,7 @@ from redisson_dq.working.routing import Unroutable, choose
 
 __all__ = ["Assigner"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 #: Begins a handling, in the pool or in the fetcher's own turn.
 _Start = Callable[[PoolWork], object]

@@ -28,6 +28,7 @@ from redisson_dq._sync.worker.probing import Prober
 from redisson_dq._sync.worker.progress import ProgressWatch
 from redisson_dq._sync.worker.settling import Settler
 from redisson_dq.items import Problem
+from redisson_dq.scheduling.clock import client_parts
 from redisson_dq.working.handlers import Handler
 from redisson_dq.working.hooks import Hooks
 from redisson_dq.working.order import Order
@@ -160,7 +161,8 @@ class Crew:
                 fetcher.set_intakes(intakes)
         if self._arrivals and self._prober is None:
             runtime = self._client.runtime
-            self._prober = Prober(runtime.connections, self._clock.every(runtime.options.probe_interval), self._probed)
+            interval = client_parts(self._clock).housekeeping(runtime.options.probe_interval)
+            self._prober = Prober(runtime.connections, interval, self._probed)
         self._replaced.update(gone)
         for fetcher in gone:
             fetcher.end()

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar,
 
 import attrs
 
-from redisson_dq._callables import answers, takes
+from redisson_dq._common.signatures import answers, takes, with_options_of
+from redisson_dq._common.texts import nearest, shown
 from redisson_dq._concurrency import Mutex
 from redisson_dq._concurrency.layers import (
     Layer,
@@ -18,12 +19,10 @@ from redisson_dq._concurrency.layers import (
     check_no_yield,
     check_yield,
 )
-from redisson_dq._shared_options import names_options, with_options_of
 from redisson_dq._sync.worker.event import Event
-from redisson_dq._texts import nearest, shown
-from redisson_dq._times import Delay
 from redisson_dq.codecs.base import Codec
 from redisson_dq.errors import ArgumentError
+from redisson_dq.scheduling.times import Delay
 from redisson_dq.working import happenings
 from redisson_dq.working.handlers import (
     CLIENT,
@@ -82,7 +81,6 @@ class Declarations:
         self._resources_declared: list[Layer] = []
         self._hooks = Hooks()
 
-    @names_options
     def queue(
         self,
         name: str,
@@ -129,7 +127,6 @@ class Declarations:
     @overload
     def handler(self, queue: str, type: None = None, **options: Unpack[HandlerOptions[Any]]) -> Callable[[F], F]: ...
 
-    @names_options
     @with_options_of(declared)
     def handler(self, queue: str, type: Any = None, **options: Any) -> Callable[[Any], Any]:
         """Declares the function that handles a queue's values. It is called with the value, and an :class:`Event`.
@@ -174,7 +171,6 @@ class Declarations:
         **options: Unpack[HandlerOptions[Any]],
     ) -> Callable[[F], F]: ...
 
-    @names_options
     @with_options_of(declared)
     def batch_handler(
         self, queue: str, size: int, type: Any = None, *, within: Delay = 0, **options: Any
@@ -193,7 +189,6 @@ class Declarations:
         """
         return self._declare(queue, type, size, within, options)
 
-    @names_options
     @with_options_of(declared)
     def add_handler(
         self,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from redisson_dq._concurrency.handler_pools import Bridge, Settled
 from redisson_dq._sync.leases.delivery import Delivery
-from redisson_dq._times import Delay
+from redisson_dq.scheduling.times import Delay
 
 if TYPE_CHECKING:
     LoggerAdapter = logging.LoggerAdapter[logging.Logger]

@@ -8,12 +8,11 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Sequence
 
 from redisson_dq._concurrency import Failure, Mutex, Switch, give_way
 from redisson_dq._concurrency.handler_pools import HandlerPool, PoolWork
-from redisson_dq._log import Log
-from redisson_dq._pauses import Pauses
 from redisson_dq._sync.receiving.receiver import Receiver
 from redisson_dq._sync.receiving.receivers import Receivers
 from redisson_dq._sync.runtime import Runtime
@@ -25,6 +24,7 @@ from redisson_dq._sync.worker.starting import Turns
 from redisson_dq.calls.endings import Ack
 from redisson_dq.calls.settling import Settling
 from redisson_dq.errors import ClosedError, RedissonDQError
+from redisson_dq.scheduling.pauses import Pauses
 from redisson_dq.waiting.line import Lifeline
 from redisson_dq.wire.blocking import Waitable
 from redisson_dq.wire.lease_source import MOST_AT_ONCE
@@ -34,7 +34,7 @@ from redisson_dq.working.fetch_table import Do, Trigger
 
 __all__ = ["Fetcher"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 # How long a wait that is to end may take to do so.
 _PATIENCE = 0.2

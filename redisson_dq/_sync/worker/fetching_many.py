@@ -15,12 +15,12 @@ slot is free, in the order of the worker, before its next waiter enters.
 from __future__ import annotations
 
 import itertools
+import logging
 from collections.abc import Iterable, Sequence
 from typing import Union
 
 from redisson_dq._concurrency import Failure, Inbox, give_way
 from redisson_dq._concurrency.handler_pools import HandlerPool, PoolWork
-from redisson_dq._log import Log
 from redisson_dq._sync.receiving.receiver import Receiver
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq._sync.worker.assigning import Assigner
@@ -38,7 +38,7 @@ from redisson_dq.working.queue_wait_table import Do, State, Trigger
 
 __all__ = ["ManyFetcher"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 # So many queues are asked in the first round trip of a look. Each one more asks some times as many.
 _FIRST, _TIMES = 1, 8

@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import attrs
 
 from redisson_dq._concurrency.handler_pools import PoolWork
-from redisson_dq._log import Log
 from redisson_dq._sync.leases.delivery import Delivery, lease_of
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq._sync.worker.assigning import Assigner
@@ -25,7 +25,7 @@ from redisson_dq.wire.taken import Taken
 
 __all__ = ["Came", "HandOver", "page"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 
 @attrs.frozen

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import logging
 import random
 from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
@@ -17,19 +18,18 @@ from typing import Any
 
 import attrs
 
-from redisson_dq._clock import Clock
+from redisson_dq._common.texts import described
 from redisson_dq._concurrency import Cancelled, Mutex, here
 from redisson_dq._concurrency.handler_pools import HandlerPool, PoolWork
 from redisson_dq._concurrency.layers import Layer, perform
-from redisson_dq._log import Log
 from redisson_dq._sync.leases.delivery import Delivery, lease_of
 from redisson_dq._sync.worker.event import Event, cancel, current
 from redisson_dq._sync.worker.intake import Intake
 from redisson_dq._sync.worker.settling import Settler
-from redisson_dq._texts import described
 from redisson_dq.calls.endings import Ack, Bury, Ending, Nack
 from redisson_dq.items import SettleOutcome
 from redisson_dq.observing.operations import OperationKind, Operations, Under
+from redisson_dq.scheduling.clock import Clock
 from redisson_dq.working import happenings
 from redisson_dq.working.handlers import Handler, is_async
 from redisson_dq.working.handling_table import Do, HandlingAction, HandlingTable, State, Trigger
@@ -40,7 +40,7 @@ from redisson_dq.working.retries import Again, GiveUp, Reject, Verdict, verdict
 
 __all__ = ["Crashed", "Handling", "Setting"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 _ACK = Ack()
 

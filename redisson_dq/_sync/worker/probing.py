@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from redisson_dq._concurrency import BackgroundTask, Switch
-from redisson_dq._pauses import Pauses
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.moving.arrivals import Arrivals
+from redisson_dq.scheduling.pauses import Pauses
 
 __all__ = ["Prober"]
 

@@ -6,29 +6,29 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import socket
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 
-from redisson_dq._clock import SYSTEM
+from redisson_dq._common.texts import counted
 from redisson_dq._concurrency import BackgroundTask, Failure, Switch
 from redisson_dq._concurrency.handler_pools import HandlerPool
 from redisson_dq._concurrency.stacks import Pulse, stack_of
-from redisson_dq._log import Log
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq._sync.worker.assigning import Assigner
 from redisson_dq._sync.worker.handling import Handling
 from redisson_dq._sync.worker.intake import Intake
-from redisson_dq._texts import counted
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.items import Stall
+from redisson_dq.scheduling.clock import SYSTEM, client_parts
 from redisson_dq.wire import calls
 from redisson_dq.working.post import Post
 
 __all__ = ["EVERY", "LONG", "ProgressWatch"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 #: How often it looks. A handling that takes shorter is never noticed.
 EVERY = 5.0
@@ -82,7 +82,7 @@ class ProgressWatch:
         self._stalls = {}
 
     def _run(self) -> None:
-        seconds = self._clock.every(min(EVERY, self._default / 4))
+        seconds = client_parts(self._clock).housekeeping(min(EVERY, self._default / 4))
         while not self._ends:
             self._changed.off()
             self._changed.wait(seconds)

@@ -8,14 +8,13 @@ Acks may go along with the next receive of their queue instead, in the same call
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import attrs
 
 from redisson_dq._concurrency import BackgroundTask, Inbox
-from redisson_dq._log import Log
-from redisson_dq._pauses import Pauses
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.leases.delivery import Delivery, lease_of
 from redisson_dq.calls.endings import Ack, Ending, Nack
@@ -24,10 +23,11 @@ from redisson_dq.calls.settling import Settling
 from redisson_dq.errors import ClosedError, DurabilityError, RedisConnectionError, RedissonDQError
 from redisson_dq.items import SettleOutcome
 from redisson_dq.observing.operations import OperationKind, Under
+from redisson_dq.scheduling.pauses import Pauses
 
 __all__ = ["LAST_ANSWER", "Settlement", "Settler", "doubt"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 _FIRST_PAUSE = 0.05
 _LONGEST_PAUSE = 1.0

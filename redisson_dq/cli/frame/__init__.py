@@ -27,8 +27,8 @@ A command is thin: it parses, calls a room of the library that knows no click, a
 of ``redisson_dq.errors``, and ``code_of`` gives each its exit code. It raises ``click.UsageError`` for arguments that
 do not go together. A command that writes takes ``@write_options()`` and asks ``consent.given``. Long work goes on below
 ``progress``, and ends between two steps when ``stopping`` tells. All that it prints goes through ``Output`` or ``say``,
-which show control characters as escapes. A command line that helps is made by ``redisson_dq._shell.command_line``. It
-names the server that the user has named.
+which show control characters as escapes. A command line that helps is made by ``command_line`` of
+``redisson_dq._operations.shell``. It names the server that the user has named.
 
 One definition makes the help, the completion and the row in docs/commands.md (``make generate``).
 """

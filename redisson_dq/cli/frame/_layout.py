@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
-from redisson_dq._shell import safe
+from redisson_dq._operations.shell import safe
 
 __all__ = [
     "GAP",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 import attrs
 import click
 
-from redisson_dq._shell import NamedServer, command_line, named_server
+from redisson_dq._operations.shell import NamedServer, command_line, named_server
 from redisson_dq.cli.frame._failures import attempt
 from redisson_dq.cli.frame._output import Output, say
 from redisson_dq.cli.frame._types import SECONDS, BoundedNumber

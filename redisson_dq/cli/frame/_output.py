@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from importlib.util import find_spec
 from typing import Any, Protocol
 
-from redisson_dq._shell import safe
+from redisson_dq._operations.shell import safe
 from redisson_dq.cli.frame._json import SCHEMA, show_json
 from redisson_dq.cli.frame._layout import field_lines, folded, line_with_command, text_lines, tree_lines
 from redisson_dq.cli.frame._tables import Column, TableLine, table_lines

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import Protocol
 
-from redisson_dq._shell import safe
+from redisson_dq._operations.shell import safe
 from redisson_dq.cli.frame._output import say
 
 __all__ = ["Progress", "progress"]

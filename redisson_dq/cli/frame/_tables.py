@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import attrs
 
-from redisson_dq._shell import safe
+from redisson_dq._operations.shell import safe
 from redisson_dq.cli.frame._layout import GAP, cell, cut, folded, width_of
 
 __all__ = ["Column", "TableLine", "table_lines"]

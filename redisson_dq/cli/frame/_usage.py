@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from redisson_dq._texts import nearest
+from redisson_dq._common.texts import nearest
 
 __all__ = ["NoSuchCommand", "usage_error", "usage_message"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import attrs
 import click
 
-from redisson_dq._shell import safe
+from redisson_dq._operations.shell import safe
 from redisson_dq.cli.frame import (
     DATA,
     FINE,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import attrs
 import click
 
-from redisson_dq._shell import command_line
+from redisson_dq._operations.shell import command_line
 from redisson_dq.cli.frame import (
     FINE,
     PROBLEM,

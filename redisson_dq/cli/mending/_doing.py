@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import attrs
 import click
 
-from redisson_dq._shell import command_line
+from redisson_dq._operations.shell import command_line
 from redisson_dq.cli.frame import FINE, PROBLEM, Consent, Output, hint_on_error, progress, say, stopping
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from redisson_dq._shell import command_line
+from redisson_dq._operations.shell import command_line
 from redisson_dq.cli.frame import Consent, Output, Server, say
 from redisson_dq.cli.mending._choosing import Choice, mended
 from redisson_dq.cli.mending._doing import Deed, UndoChoice, do

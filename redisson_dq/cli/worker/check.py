@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from redisson_dq._texts import counted
+from redisson_dq._common.texts import counted
 from redisson_dq.cli.frame import DATA, FINE, PROBLEM, Output, fields_of, run_in_loop, say
 from redisson_dq.cli.worker.loading import load
 from redisson_dq.errors import ArgumentError

@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import inspect
 import json
+import logging
 import os
 import resource
 import signal
@@ -19,7 +20,6 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from redisson_dq._log import Log
 from redisson_dq._redis.introducing import own_process
 from redisson_dq.cli.frame import say
 from redisson_dq.cli.worker.loading import AnyWorker, LoadError, load
@@ -29,7 +29,7 @@ from redisson_dq.working.happenings import Away, BackAgain, DeadLettered, Retrie
 
 __all__ = ["Reporter", "main", "memory"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 # How often the supervisor is told; until the worker runs, more often.
 _EVERY, _AT_FIRST = 1.0, 0.05

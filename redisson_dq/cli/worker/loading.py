@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Union, cast
 
-from redisson_dq._texts import nearest, shown
+from redisson_dq._common.texts import nearest, shown
 from redisson_dq.cli.frame import say
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.working.importing import is_importing

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from redisson_dq._shell import safe
+from redisson_dq._operations.shell import safe
 
 __all__ = ["set_up"]
 

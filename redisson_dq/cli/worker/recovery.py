@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import inspect
+import logging
 import threading
 import time
 from collections.abc import Mapping
@@ -15,16 +16,15 @@ from typing import Any
 
 import attrs
 
-from redisson_dq._clock import SYSTEM
 from redisson_dq._concurrency import Inbox
-from redisson_dq._log import Log
 from redisson_dq.cli.worker.loading import AnyWorker
 from redisson_dq.errors import RedissonDQError
+from redisson_dq.scheduling.clock import SYSTEM
 from redisson_dq.stats import QueueStats
 
 __all__ = ["Recovery"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 # A command that the process sent just before its death may be read after our first look.
 _SECOND_LOOK = 0.25

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import selectors
 import signal
@@ -14,7 +15,6 @@ from collections.abc import Iterator, Mapping
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, NoReturn
 
-from redisson_dq._log import Log
 from redisson_dq.cli.frame import say
 from redisson_dq.cli.metrics import MetricsServer
 from redisson_dq.cli.worker.changes import Changes
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Supervisor", "supervise"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 # How often it looks round when nothing happens; it wakes for every death, report and signal.
 _EVERY = 1.0

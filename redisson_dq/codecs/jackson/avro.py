@@ -15,7 +15,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from redisson_dq._texts import shown
+from redisson_dq._common.texts import shown
 from redisson_dq.codecs.faults import shorten
 from redisson_dq.codecs.jackson import binary
 from redisson_dq.codecs.jackson.avro_scalars import PRIMITIVES, DecimalType, Type, enum, fixed

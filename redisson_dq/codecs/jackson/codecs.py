@@ -8,7 +8,7 @@ from typing import Any, overload
 
 import attrs
 
-from redisson_dq._texts import shown
+from redisson_dq._common.texts import shown
 from redisson_dq.codecs.base import Codec, T
 from redisson_dq.codecs.budget import memory_of_text
 from redisson_dq.codecs.faults import decode_error, encode_error

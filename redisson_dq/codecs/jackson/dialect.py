@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from redisson_dq import java
-from redisson_dq._texts import shown
+from redisson_dq._common.texts import shown
 from redisson_dq.codecs.jackson import scalar_nodes
 from redisson_dq.codecs.jackson.naming import checked_naming
 from redisson_dq.codecs.jackson.node import Typed

@@ -11,10 +11,10 @@ from urllib.parse import urlsplit, urlunsplit
 
 import redis
 
-from redisson_dq import _clock
 from redisson_dq._redis import without_password
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import ArgumentError
+from redisson_dq.scheduling import clock as _clock
 from redisson_dq.scripts.script import names
 from redisson_dq.testing._entered import OnlyWith, entered, refuse_if_dropped
 from redisson_dq.testing._server import ServerOfTests

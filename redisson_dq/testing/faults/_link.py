@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import socket
 import threading
 import time
 from collections import deque
 from typing import Protocol
 
-from redisson_dq._log import Log
 from redisson_dq.testing.faults._commands import Command, Trap, Where, command_of
 from redisson_dq.testing.faults._frames import CommandFrames, Frames, ReplyFrames
 
@@ -24,7 +24,7 @@ _UNKNOWN = b"*1\r\n$12\r\nREDISSON_DQ_\r\n"
 # So many bytes are shown that are no message.
 _SHOWN = 40
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 
 
 class _Between(Protocol):

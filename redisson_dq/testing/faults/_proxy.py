@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import TypeVar
 
-from redisson_dq._clock import SYSTEM
+from redisson_dq.scheduling.clock import SYSTEM
 from redisson_dq.testing._held import announce
 from redisson_dq.testing.faults._commands import REFUSED, Command, Trap, What, Where
 from redisson_dq.testing.faults._link import Link

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import attrs
 
-from redisson_dq._times import from_ms, machine_us
 from redisson_dq.mending import Selection
+from redisson_dq.scheduling.times import from_ms, machine_us
 from redisson_dq.web.access import Right
 
 __all__ = ["KINDS", "OF_QUEUE", "DeedKind", "WebDeed"]

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from redisson_dq._log import Log
 from redisson_dq._sync.client import Client
-from redisson_dq._times import machine_us
 from redisson_dq.errors import ArgumentError, RedissonDQError
 from redisson_dq.mending import MendedQueue
+from redisson_dq.scheduling.times import machine_us
 from redisson_dq.web.deeds.acting import act, new_undo_file, put_back, when
 from redisson_dq.web.deeds.auditing import tell_begin, tell_end
 from redisson_dq.web.deeds.choosing import selected, total_of
@@ -20,7 +20,7 @@ from redisson_dq.web.masks import Masks
 
 __all__ = ["MOST_DEEDS", "Deeds"]
 
-logger = Log()
+logger = logging.getLogger("redisson_dq")
 #: So many deeds are remembered.
 MOST_DEEDS = 200
 # So many of each user may be chosen and not carried out.

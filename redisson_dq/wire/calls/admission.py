@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from redisson_dq._clock import Clock
+from redisson_dq.scheduling.clock import Clock
 from redisson_dq.wire.calls.base import call
 from redisson_dq.wire.calls.leases import LeaseKeys, call_with_dead, leased_rows
 from redisson_dq.wire.envelope import Envelope

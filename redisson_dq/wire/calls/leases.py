@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import attrs
 
-from redisson_dq._clock import Clock
+from redisson_dq.scheduling.clock import Clock
 from redisson_dq.scripts.script import Script, load
 from redisson_dq.wire.calls.base import call
 from redisson_dq.wire.envelope import Envelope

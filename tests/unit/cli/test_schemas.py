@@ -15,9 +15,9 @@ import pytest
 
 from redisson_dq.cli import main
 from redisson_dq.cli.documents.of import Of
-from redisson_dq.cli.documents.schemas import Derived, schema_of, strict_schema
 from redisson_dq.cli.documents.table import DOCUMENTS, LINES
 from redisson_dq.cli.frame import SCHEMA, Output, fields_of
+from redisson_dq.cli.json_schemas import Derived, schema_of, strict_schema
 from tests.conftest import environment
 from tests.json_schemas import documents, made, promises, read_promises, with_json
 

@@ -15,7 +15,6 @@ from typing import Any
 import attrs
 from redis.exceptions import MovedError, ReadOnlyError
 
-from redisson_dq._clock import SYSTEM
 from redisson_dq._concurrency import Inbox
 from redisson_dq._sync.receiving.called_sources import CalledSources
 from redisson_dq._sync.receiving.receiver import Receiver
@@ -24,6 +23,7 @@ from redisson_dq._sync.receiving.shared_pump import SharedPump
 from redisson_dq.errors import RedisConnectionError
 from redisson_dq.observing import Observers
 from redisson_dq.observing.outage import Outage
+from redisson_dq.scheduling.clock import SYSTEM
 from redisson_dq.waiting.line import Farewell, Lifeline, Waiter
 from redisson_dq.wire.blocking import PlainSource, PutBack
 from redisson_dq.wire.request import Request

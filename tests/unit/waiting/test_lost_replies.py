@@ -10,7 +10,6 @@ import pytest
 from redis.exceptions import ReadOnlyError, ResponseError
 
 from redisson_dq._async.receiving.put_backs import PutBacks as AsyncPutBacks
-from redisson_dq._clock import SYSTEM
 from redisson_dq._concurrency import Inbox, Mutex
 from redisson_dq._redis import translate
 from redisson_dq._sync.receiving.looks import Looks
@@ -18,6 +17,7 @@ from redisson_dq._sync.receiving.popping import Popping
 from redisson_dq._sync.receiving.put_backs import PutBacks
 from redisson_dq.calls.sources import BoundedSource
 from redisson_dq.errors import RedisConnectionError, RedisReplyError
+from redisson_dq.scheduling.clock import SYSTEM
 from redisson_dq.waiting.debts import Debts, repeat
 from redisson_dq.waiting.in_hand import EMPTY
 from redisson_dq.waiting.line import Lifeline, Line

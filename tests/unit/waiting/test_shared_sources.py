@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from redis.exceptions import ReadOnlyError, ResponseError
 
-from redisson_dq._clock import SYSTEM
 from redisson_dq._concurrency import Inbox, Mutex
 from redisson_dq._sync.receiving.shared_pump import SharedPump
 from redisson_dq._sync.receiving.shared_sources import SharedSources
 from redisson_dq.errors import RedisConnectionError
 from redisson_dq.observing import Observers
 from redisson_dq.observing.outage import Outage
+from redisson_dq.scheduling.clock import SYSTEM
 from redisson_dq.waiting.debts import Debts, repeat
 from redisson_dq.waiting.line import Line, Waiter
 from redisson_dq.waiting.watch_table import State, Trigger

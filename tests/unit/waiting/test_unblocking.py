@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import redis.exceptions
 
-from redisson_dq._clock import SystemClock
 from redisson_dq._sync.receiving.beginning import Beginner
 from redisson_dq._sync.receiving.unblocking import Unblocker
+from redisson_dq.scheduling.clock import SystemClock
 from tests.conftest import eventually
 
 

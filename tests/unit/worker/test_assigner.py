@@ -14,7 +14,6 @@ import pytest
 import redis
 
 from redisson_dq import Client
-from redisson_dq._clock import SYSTEM
 from redisson_dq._concurrency.handler_pools import HandlerPool
 from redisson_dq._sync.leases.delivery import Delivery, lease_of
 from redisson_dq._sync.worker.assigning import Assigner
@@ -25,6 +24,7 @@ from redisson_dq.calls.lease import Lease
 from redisson_dq.calls.settling import Settling
 from redisson_dq.codecs import StringCodec
 from redisson_dq.items import SettleOutcome
+from redisson_dq.scheduling.clock import SYSTEM
 from redisson_dq.wire.leases import Leased
 from redisson_dq.working.handlers import Handler, declared
 from redisson_dq.working.hooks import Hooks

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from redisson_dq._clock import SYSTEM, Clock
 from redisson_dq._concurrency.handler_pools import HandlerPool
 from redisson_dq._sync.worker.fetching import Fetcher
 from redisson_dq._sync.worker.fetching_many import ManyFetcher
 from redisson_dq._sync.worker.handing_over import page
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedisReplyError
+from redisson_dq.scheduling.clock import SYSTEM, Clock
 from redisson_dq.wire.leases import Leased
 from redisson_dq.working.fetch_plan import PAUSES
 from redisson_dq.working.order import Order

@@ -11,7 +11,6 @@ import pytest
 import redis
 
 from redisson_dq import Client
-from redisson_dq._clock import SYSTEM
 from redisson_dq._sync.leases.delivery import Delivery
 from redisson_dq._sync.worker import settling as settling_module
 from redisson_dq._sync.worker.settling import Settler
@@ -21,6 +20,7 @@ from redisson_dq.calls.settling import Settling
 from redisson_dq.errors import RedisConnectionError, RedisReplyError, RedissonDQError
 from redisson_dq.items import SettleOutcome
 from redisson_dq.observing import Observers
+from redisson_dq.scheduling.clock import SYSTEM
 from redisson_dq.wire.leases import Leased
 from tests.conftest import PATIENCE
 

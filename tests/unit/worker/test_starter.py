@@ -13,9 +13,9 @@ from functools import partial
 
 import pytest
 
-from redisson_dq._clock import SYSTEM
 from redisson_dq._concurrency.handler_pools import AsyncHandlerPool, HandlerPool
 from redisson_dq._sync.worker import starting
+from redisson_dq.scheduling.clock import SYSTEM
 from tests.conftest import PATIENCE
 
 

@@ -10,9 +10,9 @@ from typing import Union
 
 import attrs
 
-from redisson_dq._clock import Clock
-from redisson_dq._texts import shown
+from redisson_dq._common.texts import shown
 from redisson_dq.errors import ArgumentError
+from redisson_dq.scheduling.clock import Clock
 
 __all__ = [
     "Delay",

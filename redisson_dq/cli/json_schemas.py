@@ -1,4 +1,4 @@
-"""The JSON Schemas of commands, derived from the types of this package.
+"""The JSON Schemas of commands, derived from the types in ``documents/``.
 
 A schema says the type of each field, and the texts below the fields and classes are its descriptions. It allows further
 fields, as a later release may add some.
@@ -26,10 +26,10 @@ from redisson_dq.cli.frame import SCHEMA
 
 __all__ = ["Derived", "schema_of", "strict_schema"]
 
-Schema = dict[str, Any]
+_Schema = dict[str, Any]
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
-_PLAIN: dict[Any, Schema] = {
+_PLAIN: dict[Any, _Schema] = {
     bool: {"type": "boolean"},
     int: {"type": "integer"},
     float: {"type": "number"},
@@ -54,9 +54,9 @@ class Derived:
     """The schemas of types. Each class gets one definition, ``defs``, by its name."""
 
     def __init__(self) -> None:
-        self.defs: dict[str, Schema] = {}
+        self.defs: dict[str, _Schema] = {}
 
-    def of(self, kind: Any) -> Schema:
+    def of(self, kind: Any) -> _Schema:
         """The schema of a type."""
         if kind in _PLAIN:
             return dict(_PLAIN[kind])
@@ -87,7 +87,7 @@ class Derived:
             return self._defined(kind)
         raise TypeError(f"no schema is known for {kind!r}")
 
-    def _any_of(self, arguments: Sequence[Any]) -> Schema:
+    def _any_of(self, arguments: Sequence[Any]) -> _Schema:
         parts = [self.of(each) for each in arguments]
         others = [each for each in parts if each != {"type": "null"}]
         if len(others) == 1 and len(parts) == 2 and "type" in others[0]:
@@ -97,7 +97,7 @@ class Derived:
         kinds = [each["type"] for each in parts if each.keys() == {"type"}]
         return {"type": kinds} if len(kinds) == len(parts) else {"anyOf": parts}
 
-    def _defined(self, kind: Any, mark: Of | None = None) -> Schema:
+    def _defined(self, kind: Any, mark: Of | None = None) -> _Schema:
         name = kind.__name__ if mark is None else f"{kind.__name__}Row"
         if name not in self.defs:
             # A class may have a field of its own type.
@@ -105,7 +105,7 @@ class Derived:
             self.defs[name] = self._object(kind, mark)
         return {"$ref": f"#/$defs/{name}"}
 
-    def _object(self, kind: Any, mark: Of | None) -> Schema:
+    def _object(self, kind: Any, mark: Of | None) -> _Schema:
         fields = _types_of(kind)
         if mark is not None:
             fields |= {name: _type_of_property(kind, name) for name in mark.properties} | mark.types
@@ -130,7 +130,7 @@ def _type_of_property(kind: type, name: str) -> Any:
     return get_type_hints(getattr(kind, name).fget)["return"]
 
 
-def _described(schema: Schema, text: str | None) -> Schema:
+def _described(schema: _Schema, text: str | None) -> _Schema:
     if text is None:
         return schema
     return {**schema, "description": f"{text} {schema['description']}" if "description" in schema else text}
@@ -182,7 +182,11 @@ def _texts_of(kind: Any) -> dict[str, str]:
 def _comments_in(module: str, node: ast.ClassDef) -> dict[str, str]:
     """The comments ``#:`` above the fields of a class."""
     lines, found, text = inspect.getsource(sys.modules[module]).splitlines(), dict[str, str](), list[str]()
-    fields = {field.lineno: field.target.id for field in node.body if isinstance(field, ast.AnnAssign)}
+    fields = {
+        field.lineno: field.target.id
+        for field in node.body
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
+    }
     for number, line in enumerate(lines[node.lineno : node.end_lineno], node.lineno + 1):
         if line.strip().startswith("#:"):
             text.append(line.strip().removeprefix("#:"))
@@ -206,7 +210,7 @@ def _classes_of(module: str) -> dict[str, ast.ClassDef]:
 # -- the documents ---------------------------------------------------------------------------------------------------
 
 
-def schema_of(command: str) -> Schema:
+def schema_of(command: str) -> _Schema:
     """The schema of the output of a command."""
     derived = Derived()
     references = [derived.of(kind) for kind in (*DOCUMENTS[command], FailureDocument)]

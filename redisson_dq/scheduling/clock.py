@@ -11,10 +11,22 @@ import contextlib
 import queue
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol, TypeVar
 
-__all__ = ["SYSTEM", "Clock", "Events", "Gate", "PendingCall", "SystemClock", "current", "using"]
+__all__ = [
+    "SYSTEM",
+    "Clock",
+    "Events",
+    "Gate",
+    "ClientParts",
+    "PendingCall",
+    "SystemClock",
+    "current",
+    "client_parts",
+    "using",
+]
 
 
 _T = TypeVar("_T")
@@ -64,18 +76,6 @@ class Clock(Protocol):
 
     def calendar_us(self) -> int:
         """The time of the calendar, in epoch us. It decides nothing."""
-        ...
-
-    def every(self, seconds: float, /) -> float:
-        """How often something is looked at that nothing depends on, where so many seconds were asked for."""
-        ...
-
-    def over(self, connection_class: type[Any], /) -> type[Any]:
-        """The class of a client's connections."""
-        ...
-
-    def timer(self, usual: Callable[[Any], _T], /) -> _T:
-        """A client's timer. ``usual`` makes one whose thread waits by this clock."""
         ...
 
     # -- for threads -------------------------------------------------------------------------------------------------
@@ -139,21 +139,10 @@ class SystemClock:
         return time.time_ns() // 1000
 
     @staticmethod
-    def every(seconds: float, /) -> float:
-        return seconds
-
-    @staticmethod
-    def over(connection_class: type[Any], /) -> type[Any]:
-        return connection_class
-
-    @staticmethod
     def call_later(
         loop: asyncio.AbstractEventLoop, seconds: float, call: Callable[..., object], *args: Any
     ) -> asyncio.TimerHandle:
         return loop.call_later(seconds, call, *args)
-
-    def timer(self, usual: Callable[[Any], _T], /) -> _T:
-        return usual(self)
 
     def sleep_until(self, moment_us: int, *, busy: bool) -> None:
         """With ``busy`` it does not sleep for the last 0.3 ms."""
@@ -174,7 +163,26 @@ class SystemClock:
 
 SYSTEM: Clock = SystemClock()
 
+
+class ClientParts:
+    """The parts of a client that a kit for tests may replace, beside its clock. These are the usual ones."""
+
+    def connection_class(self, usual: type[Any]) -> type[Any]:
+        """The class of its connections."""
+        return usual
+
+    def timer(self, usual: Callable[[Clock], _T], clock: Clock) -> _T:
+        """Its timer."""
+        return usual(clock)
+
+    def housekeeping(self, seconds: float) -> float:
+        """The period of periodic checks that no value waits for, where ``seconds`` was asked for."""
+        return seconds
+
+
+_USUAL = ClientParts()
 _current: Clock = SYSTEM
+_parts: weakref.WeakKeyDictionary[Clock, ClientParts] = weakref.WeakKeyDictionary()
 
 
 def current() -> Clock:
@@ -182,10 +190,16 @@ def current() -> Clock:
     return _current
 
 
+def client_parts(clock: Clock) -> ClientParts:
+    """The parts of the clients that have this clock."""
+    return _parts.get(clock, _USUAL)
+
+
 @contextlib.contextmanager
-def using(clock: Clock) -> Iterator[None]:
-    """Gives this clock to every client that is made inside, in any thread. For tests."""
+def using(clock: Clock, parts: ClientParts = _USUAL) -> Iterator[None]:
+    """Gives this clock, and these parts, to every client that is made inside, in any thread. For tests."""
     global _current
+    _parts[clock] = parts
     before, _current = _current, clock
     try:
         yield

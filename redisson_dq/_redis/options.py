@@ -7,12 +7,12 @@ from typing import Any, Literal, Union
 
 import attrs
 
-from redisson_dq._clock import Clock, current
-from redisson_dq._texts import shown
+from redisson_dq._common.texts import shown
 from redisson_dq.codecs.base import Codec, check_codec
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError
 from redisson_dq.observing.observers import LogValues, Observers, check_log_values
+from redisson_dq.scheduling.clock import Clock, current
 from redisson_dq.wire.envelope import Envelope
 from redisson_dq.wire.keys import NameMapper, PlainNames
 

@@ -27,7 +27,7 @@ _HAS_PASSWORD = re.compile(r"(?s)\w[\w+]*://[^/@]*:.*@|[?&]\w*password=")
 def safe(text: str) -> str:
     """The text on one line, with control characters as escapes.
 
-    >>> from redisson_dq._shell import safe
+    >>> from redisson_dq._operations.shell import safe
     >>> safe("a\\x1b[2Jb")
     'a\\\\x1b[2Jb'
     """
@@ -37,7 +37,7 @@ def safe(text: str) -> str:
 def shell_word(text: str) -> str:
     r"""The text as one word of a shell. Characters that a terminal must not get are written in bash's ``$'...'``.
 
-    >>> from redisson_dq._shell import shell_word
+    >>> from redisson_dq._operations.shell import shell_word
     >>> print(shell_word("it's"), shell_word("a\x1bb"))
     'it'"'"'s' $'a\x1bb'
     """
@@ -105,7 +105,7 @@ def command_line(words: str, names: Sequence[str] = (), options: Sequence[str] =
 
     ``words`` is the command with its subcommand. ``names`` are queues, ids and files. ``options`` follow them.
 
-    >>> from redisson_dq._shell import command_line
+    >>> from redisson_dq._operations.shell import command_line
     >>> command_line("dead redrive", ["orders"], ["--all", "--yes"])
     'redisson-dq dead redrive orders --all --yes'
     """

@@ -43,7 +43,7 @@ _PUBLIC = (
 def counted(count: int, one: str, many: str) -> str:
     """A number with its words.
 
-    >>> from redisson_dq._texts import counted
+    >>> from redisson_dq._common.texts import counted
     >>> counted(1, "value was", "values were"), counted(2000, "value was", "values were")
     ('1 value was', '2,000 values were')
     """

@@ -1,20 +1,21 @@
-"""Options that several calls take, listed once, and the error for an option that a call does not have.
+"""Signatures: whether a function of the user's accepts a call, and options that several calls of the library take.
 
-A TypedDict has their names and types, and one function has their defaults. The other calls take ``**options`` and pass
-them on. Signatures stay written out where only two calls share options, as editors show the defaults then.
+Such options are listed once. A TypedDict has their names and types, and one function has their defaults. The other
+calls take ``**options`` and pass them on. Signatures stay written out where only two calls share options, as editors
+show the defaults then.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar, cast
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
-from redisson_dq._texts import nearest
+from redisson_dq._common.texts import nearest
 from redisson_dq.errors import UnknownOptionError
 
-__all__ = ["check_options", "names_options", "options_of", "unknown_option", "with_options_of"]
+__all__ = ["answers", "options_of", "takes", "unknown_option", "with_options_of"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -23,6 +24,28 @@ _LISTED = 20
 
 # Java gives a number and its unit. Other libraries have the unit in the option's name.
 _UNITS = ("unit", "milli", "second", "minute", "hour")
+
+
+def takes(function: Callable[..., Any], count: int) -> bool:
+    """Whether a call with so many positional arguments fits. True where Python does not tell the arguments."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return True
+    try:
+        signature.bind(*range(count))
+    except TypeError:
+        return False
+    return True
+
+
+def answers(function: Callable[..., Any]) -> bool:
+    """Whether a call gives an answer at once: not a coroutine, nor a generator, which is true whatever it says."""
+    return not (
+        inspect.iscoroutinefunction(function)
+        or inspect.isgeneratorfunction(function)
+        or inspect.isasyncgenfunction(function)
+    )
 
 
 def with_options_of(function: Callable[..., Any]) -> Callable[[F], F]:
@@ -39,49 +62,6 @@ def with_options_of(function: Callable[..., Any]) -> Callable[[F], F]:
         return method
 
     return show
-
-
-def names_options(call: F) -> F:
-    """Lets a function, a method or a class name the nearest option when it is called with one that it does not have.
-
-    It is not for calls that take values out of a queue: Python looks for signals between two returns, and a value in
-    hand would be lost there. :func:`check_options` is for those.
-    """
-    if not isinstance(call, type):
-        return cast(F, _checking(call))
-    # Its own constructor, or one that attrs has made.
-    setattr(call, "__init__", _checking(vars(call)["__init__"]))  # noqa: B010
-    return cast(F, call)
-
-
-def _checking(function: Any) -> Any:
-    if inspect.iscoroutinefunction(function):
-
-        @functools.wraps(function)
-        async def later(*args: Any, **named: Any) -> Any:
-            check_options(function, args[0] if args else None, named)
-            return await function(*args, **named)
-
-        return later
-
-    @functools.wraps(function)
-    def now(*args: Any, **named: Any) -> Any:
-        check_options(function, args[0] if args else None, named)
-        return function(*args, **named)
-
-    return now
-
-
-def check_options(function: Callable[..., Any], owner: object, named: Mapping[str, Any]) -> None:
-    """Raises UnknownOptionError for a name that the function has no parameter for. ``owner`` is its object."""
-    if not named or named.keys() <= options_of(function):
-        return
-    name = function.__name__
-    if name == "__init__":
-        name = type(owner).__name__
-    elif "." in function.__qualname__:
-        name = f"{(owner if isinstance(owner, type) else type(owner)).__name__}.{name}"
-    raise unknown_option(name, named, options_of(function))
 
 
 @functools.cache
