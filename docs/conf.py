@@ -20,7 +20,7 @@ from redisson_dq.cli.json_schemas import schema_of
 project = "redisson-dq"
 version = release = redisson_dq.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_copybutton", "sphinxcontrib.mermaid"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_copybutton"]
 root_doc = "docs/index"
 include_patterns = [
     "CONTRIBUTING.md",
@@ -33,9 +33,8 @@ include_patterns = [
 exclude_patterns = [".*", "build", "dist", "interop", "redisson_dq", "tests"]
 
 myst_heading_anchors = 4  # GitHub gives every heading one
-myst_fence_as_directive = ["mermaid"]
 
-# Of a session the button copies the commands alone.
+# Of a session the button copies only the commands.
 copybutton_prompt_text = r"\$ |> |>>> |\.\.\. "
 copybutton_prompt_is_regexp = True
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import enum
+import inspect
 import re
 import sys
 from collections import Counter
@@ -24,12 +25,14 @@ import click
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from redisson_dq.cli._main import COMMANDS, program  # noqa: E402 - from this tree, installed or not
+import redisson_dq  # noqa: E402 - from this tree, installed or not
+from redisson_dq.cli._main import COMMANDS, program  # noqa: E402
 from redisson_dq.cli.documents.table import DOCUMENTS  # noqa: E402
 from redisson_dq.cli.json_schemas import schema_of  # noqa: E402
 from redisson_dq.prometheus import metrics  # noqa: E402
 from redisson_dq.scheduling import engine  # noqa: E402
 from redisson_dq.scripts import script  # noqa: E402
+from redisson_dq.worker import Retry, Worker  # noqa: E402
 
 #: (state, trigger) -> the next state, the actions, and perhaps more.
 Table = Mapping[tuple[Any, Any], tuple[Any, ...]]
@@ -112,6 +115,32 @@ def commands_table() -> str:
     return "\n".join(("| command | does | its own options |", "|---|---|---|", *rows))
 
 
+_BULLET = re.compile(r"^- ((?:``\w+``,? ?)+): (.+(?:\n  .+)*)", re.MULTILINE)
+
+
+def options_table(*functions: Callable[..., Any]) -> str:
+    """The keyword arguments of functions, with their defaults, as the lists in their docstrings say what they mean."""
+    said: dict[str, str] = {}
+    parameters: dict[str, inspect.Parameter] = {}
+    for function in functions:
+        for names, text in _BULLET.findall(inspect.getdoc(function) or ""):
+            said.update(dict.fromkeys(re.findall(r"``(\w+)``", names), " ".join(text.split())))
+        parameters |= inspect.signature(function).parameters
+    keywords = [each for each in parameters.values() if each.kind is each.KEYWORD_ONLY or each.name in said]
+    rows = ["| option | default | meaning |", "|---|---|---|"]
+    for each in keywords:
+        text = re.sub(r":\w+:`~?([^`]+)`", r"`\1`", said[each.name].replace("``", "`"))
+        rows.append(f"| `{each.name}=` | {_default(each)} | {_cell(text)} |")
+    return "\n".join(rows)
+
+
+def _default(parameter: inspect.Parameter) -> str:
+    value = parameter.default
+    if value is parameter.empty or value is None:
+        return ""
+    return f"`{value.value!r}`" if isinstance(value, enum.Enum) else _cell(f"`{value!r}`")
+
+
 def schemas() -> str:
     """The fields of each document. Commands with one form share a row."""
     rows: dict[tuple[str, str], list[str]] = {}
@@ -135,6 +164,15 @@ SECTIONS: dict[str, dict[str, Callable[[], str]]] = {
     "docs/moving.md": {"engine": partial(decisions, engine.TRANSITIONS)},
     "docs/commands.md": {"commands": commands_table, "shared options": shared_options_table},
     "docs/json.md": {"schemas": schemas},
+    "docs/options.md": {
+        "connect": partial(options_table, redisson_dq.Client, redisson_dq.connect),
+        "queues": partial(options_table, redisson_dq.Client.delayed_queue, redisson_dq.Client.blocking_queue),
+        "offer": partial(options_table, redisson_dq.DelayedQueue.offer),
+        "receive": partial(options_table, redisson_dq.BlockingQueue.receive),
+        "worker": partial(options_table, Worker),
+        "handler": partial(options_table, Worker.handler),
+        "retry": partial(options_table, Retry),
+    },
     "docs/metrics.md": {"metrics": metrics.as_table},
     "docs/scripts.md": {"scripts": scripts},
 }

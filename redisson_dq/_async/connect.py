@@ -61,10 +61,11 @@ def connect(
     with ``rediss``. User and password stand before the hosts (``user:password@``), and options of redis-py behind a
     question mark (``?socket_timeout=2&ssl_ca_certs=ca.pem``).
 
-    ``redisson_config`` replaces the URL: a YAML or JSON file of Redisson, Spring's application.yml, or a
-    mapping with its content. A file that names no server may stand beside a URL.
-    Its server, user, password, TLS, timeouts and codec are taken over. A setting that matters and cannot be is an
-    ArgumentError. docs/settings.md lists them. Options that are given here win over the file. Example::
+    - ``redisson_config``: replaces the URL: a YAML or JSON file of Redisson, Spring's application.yml, or a mapping
+
+    A file that names no server goes with a URL. Its server, user, password, TLS, timeouts and codec are taken over. A
+    setting that matters and cannot be taken over is an ArgumentError. docs/settings.md lists them. Options that are
+    given here win over the file. Example::
 
         client = redisson_dq.connect(redisson_config="redisson.yaml")
 

@@ -32,16 +32,18 @@ class Client(Watching, WrongWith):
     never closed. Nothing is sent before the first call.
 
     - ``codec``: turns values into bytes, for every queue without one of its own; Kryo5Codec unless given
-    - ``envelope``: ``"legacy"`` where a Redisson up to 3.21.0 has to deliver the items offered here
+    - ``envelope``: ``"legacy"`` if a Redisson up to 3.21.0 has to deliver the items offered here
     - ``name_mapper``: a prefix or a function, as Redisson's NameMapper
-    - ``names``: ``"plain"`` refuses names that share keys with another queue, where users choose names
+    - ``names``: ``"plain"`` refuses names that share keys with another queue: for names that users choose
     - ``probe_interval``: how often, in seconds, the client checks subscription and heads
     - ``transfer_batch``: how many due items one script call moves at most
-    - ``undecodable``: ``"raise"`` or ``"skip"``, for a taken value that the codec cannot read
-    - ``remember``: for how many seconds an item's outcome and id are remembered
-    - ``wakeups``: ``"keyspace"`` where other programs add entries without announcing them
-    - ``busy_wait``: whether the last 0.3 ms before a transfer are waited for without sleeping
-    - ``durable``: the confirmation that each change needs which adds values or ends leases
+    - ``undecodable``: for a taken value that the codec cannot read: ``"raise"`` DecodeError, or ``"skip"`` it with a
+      warning. Its bytes are kept in Redis either way
+    - ``remember``: for how many seconds after its due time an item's outcome and id are remembered; 0: not at all
+    - ``wakeups``: ``"keyspace"`` if other programs add entries without announcing them
+    - ``busy_wait``: whether the client waits without sleeping for the last 0.3 ms before a transfer
+    - ``durable``: ``Durability(replicas=1, fsync=False, timeout=1.0)``: what has to confirm an offer, an add or the end
+      of a lease
     - ``observer``: a function that is called with each happening, as with :meth:`observe`
     - ``log_values``: True, or a function that masks a value, for lines of the log at DEBUG that show values
 

@@ -132,17 +132,16 @@ class Opening:
     ) -> Any:
         """The queue that consumers take from. No round trip.
 
-        ``type`` is the type of the values, as in Java's ``RBlockingQueue<Long>``: ``java.Long``, a declared class,
-        ``list[Order]``; with JsonCodec any class. Other values raise EncodeError when they are offered, and DecodeError
-        when they are taken.
+        - ``codec``: turns values into bytes; that of the client unless given
+        - ``type``: the type of the values, as in ``RBlockingQueue<Long>``: ``java.Long``, a declared class,
+          ``list[Order]``; with JsonCodec any class. Other values raise EncodeError or DecodeError
+        - ``transfer``: whether this client moves due items, from the first call on that takes, listens or adds
+        - ``partitions``: 1 to 1,024: the queue is split, and a cluster spreads the parts over its masters
+        - ``delivery_limit``: a value becomes a dead letter after that many deliveries; None: never
+        - ``dead_letter``: the queue that gets dead letters, else a list of its own. On a cluster it needs the same hash
+          tag
 
-        Opening starts nothing. With ``transfer=True`` this client moves the queue's due items from the handle's first
-        call on that takes, listens or adds. With ``partitions`` (1 to 1,024) the queue is split into N queues, which a
-        cluster spreads over its masters.
-
-        ``delivery_limit`` and ``dead_letter`` are for :meth:`BlockingQueue.receive`. After N deliveries (None: never) a
-        value goes to the queue with that name, else to a list of its own. On a cluster that queue needs the same hash
-        tag. Raises ArgumentError, ClosedError.
+        Opening starts nothing. Raises ArgumentError, ClosedError.
 
         Answers to ``RedissonClient.getBlockingQueue(name, codec)``; there, nothing moves until somebody calls
         ``getDelayedQueue`` as well.
@@ -274,16 +273,12 @@ class Opening:
     ) -> Any:
         """The delayed side of a queue, given by its handle or its name. No round trip.
 
-        The codec and ``type`` are the handle's unless given. ``transfer=False`` is for producers: no subscription, no
-        thread. Calls that only look start none either way.
-
-        With ``lean=True`` each offer of this handle stands in the timeout zset alone, without the copy that Redisson
-        keeps in a list. An item takes less memory, and delivering, cancelling or replacing it never looks through that
-        list. Every handle of this library sees such items, lean or not. Redisson (3.21.1 or later) delivers them, but
-        its size, isEmpty, contains, remove, readAll, iterator, peek and poll do not see them.
-
-        With ``partitions`` (1 to 1,024; a handle brings its own number) the queue is split into so many, which a
-        cluster spreads over its masters.
+        - ``codec``, ``type``: those of the handle unless given
+        - ``transfer``: False for producers: no subscription, no thread
+        - ``lean``: offers are stored in the timeout zset only, without the copy that Redisson keeps in a list. They
+          take less memory and time. Redisson (3.21.1 or later) delivers them, but its size, contains, remove,
+          readAll, peek and poll do not see them
+        - ``partitions``: 1 to 1,024; a handle brings its own number
 
         Raises ArgumentError, also for ``lean=True`` with ``envelope="legacy"``; ClosedError.
 

@@ -123,14 +123,18 @@ _AnyBackoff = Union[Backoff, Delay, Sequence[Delay], Callable[[int], Delay]]
 class Retry(Exception):
     """When a value whose handler failed comes again. A policy for ``retry=``, and an exception that a handler raises.
 
-    As a policy: the value comes again until its handler has failed ``limit`` times (None: without end), each time after
-    ``backoff``. That is a delay (seconds or a timedelta), or a list of delays whose last one stays. It may be
-    :func:`exponential`, or a function of the number of the failure. The value is given up when the next try would begin
-    more than ``max_age`` (seconds or a timedelta) after its first receipt. ``on`` is the class of exceptions that the
-    policy is for, or several. Without it the policy is for all, ``SystemExit`` among them.
+    As a policy:
 
-    Raised: the value comes again after ``after`` (seconds or a timedelta), else after the delay of the policy. It
-    counts as a failure, so the limit of the policy holds, unless ``count=False``.
+    - ``limit``: the value is given up when its handler has failed that many times; None: never
+    - ``backoff``: the delay before each try: seconds, a timedelta, a list whose last delay stays, :func:`exponential`,
+      or a function of the number of the failure
+    - ``max_age``: the value is given up if the next try would begin later than that after its first receipt
+    - ``on``: the class of exceptions that the policy is for, or several; all unless given, ``SystemExit`` included
+
+    Raised by a handler:
+
+    - ``after``: when the value comes again: seconds or a timedelta; else after the delay of the policy
+    - ``count``: False: this is not counted as a failure
 
     >>> Retry(limit=3, backoff=[1, 5, 30])
     Retry(limit=3, backoff=delays([1, 5, 30]))

@@ -32,7 +32,7 @@ PARTITIONED = (redisson_dq.PartitionedBlockingQueue, redisson_dq.PartitionedDela
 
 def _groups() -> dict[str, set[str]]:
     """The names of each row of the page's table."""
-    page = (Path(__file__).resolve().parents[2] / "docs" / "guarantees.md").read_text("utf-8")
+    page = (Path(__file__).resolve().parents[2] / "docs" / "starts.md").read_text("utf-8")
     section = page.partition("## What a call starts")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| (\w[\w ]*) \| (`.*?) \| ", section, re.MULTILINE)
     return {name: set(re.findall(r"`(\w+)`", calls)) for name, calls in rows}

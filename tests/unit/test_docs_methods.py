@@ -29,7 +29,7 @@ def test_the_page_is_complete_and_up_to_date() -> None:
 @pytest.mark.parametrize("module", [redisson_dq, worker, embedded, errors])
 def test_everything_that_users_import_is_described(module: types.ModuleType) -> None:
     """Codecs and Java's types have pages of their own."""
-    text = (ROOT / "docs" / "api.md").read_text("utf-8")
+    text = "\n".join(path.read_text("utf-8") for path in (ROOT / "docs" / "api").glob("*.md"))
     described = set(re.findall(r"^\.\. auto(?:class|function):: ([\w.]+)", text, re.MULTILINE))
     whole = set(re.findall(r"^\.\. automodule:: ([\w.]+)", text, re.MULTILINE))
     named = {name: getattr(module, name) for name in module.__all__}
@@ -62,7 +62,7 @@ def test_an_editor_shows_a_docstring_as_a_whole(call: Any) -> None:
     """The first line says what the call does. What is long stands in the pages."""
     text = inspect.getdoc(call) or ""
     assert text.partition("\n")[0].strip()
-    assert len(text.split()) <= 150
+    assert len(text.split()) <= 200
 
 
 @pytest.mark.parametrize(

@@ -77,8 +77,8 @@ class DelayedQueue(DueTaking[T], RecurringOffers[T]):
         - ``delay``: seconds or a timedelta, counted from this call
         - ``at``: an aware datetime in its place
         - ``id``: your name for the item. Another offer with it is a duplicate
-        - ``deduplicate_for``: for so long equal values are duplicates
-        - ``on_duplicate``: ``"reject"`` raises DuplicateItemError, ``"keep"``, ``"replace"``
+        - ``deduplicate_for``: equal values are duplicates for that time, from this offer on
+        - ``on_duplicate``: ``"reject"`` raises DuplicateItemError (the default with an id); ``"keep"``; ``"replace"``
         - ``expires``: how late the item may be delivered
         - ``context``: str -> str, for the receiver
         - ``durable``: the confirmation that the offer needs

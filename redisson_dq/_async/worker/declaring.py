@@ -128,15 +128,19 @@ class Declarations:
     def handler(self, queue: str, type: Any = None, **options: Any) -> Callable[[Any], Any]:
         """Declares the function that handles a queue's values. It is called with the value, and an :class:`Event`.
 
-        - ``type``, ``where``, ``when``: which values: a class (or ``list[Order]``, ``Order | str``), fields, a call
+        - ``type``: the class of values that it takes, or ``list[Order]``, ``Order | str``
+        - ``where``: the fields of values that it takes: ``{"kind": "refund"}``
+        - ``when``: a function of the value: whether it takes it
         - ``concurrency``: how many run at a time here
         - ``retry``: a :class:`Retry` or several, for when it raises; None for never
         - ``timeout``: how long one may run, in seconds or as a timedelta
         - ``on_failed``: called with value, event and error before a value is given up
-        - ``crash_limit``: given up after so many deaths of its process
-        - ``rate``, ``limit``: a :class:`Rate`, a :class:`Limit`, over all processes
+        - ``crash_limit``: after how many deaths of its process a value is given up
+        - ``rate``: a :class:`Rate` over all processes
+        - ``limit``: a :class:`Limit` of slots over all processes
         - ``key``: values of one key are handled one at a time, in order
-        - ``unique_for``, ``unique_by``: drops a value that equals one handled so shortly before
+        - ``unique_for``: drops a value if an equal one was handled within that time
+        - ``unique_by``: a function of the value: the key by which values are equal; else their bytes
 
         >>> worker = Worker(client)
         >>> @worker.handler("orders", concurrency=4)

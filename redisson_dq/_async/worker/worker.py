@@ -52,12 +52,16 @@ class Worker(Declarations, AsyncWrongWith):
     """Receives values and gives them to handlers, at least once each.
 
     Built on ``queue.receive()``: a value is gone when its handler returned, and ready again when this process dies.
-    ``client`` is a :class:`Client`; :meth:`connect` makes one. ``concurrency`` limits how many handlings go on at a
-    time over all queues. ``order`` says which queue comes first then. It is a dict of weights, or a list of names: a
-    queue is asked when those before it have nothing. ``visibility_timeout`` is for how long a value is leased. The
-    lease is renewed as long as the handler runs. With ``transfer=False`` this process consumes only, and others move
-    due items. ``stalled_after`` says when :attr:`problems` reports a handler that does not get on, until it has once
-    returned; from then on its usual time decides. It ends no handler, as ``timeout=`` does.
+    ``client`` is a :class:`Client`; :meth:`connect` makes one.
+
+    - ``concurrency``: how many handlings go on at a time over all queues
+    - ``order``: which queue comes first then: a list of names (strict priority), or a dict of weights
+    - ``visibility_timeout``: for how long a value is leased; renewed while the handler runs
+    - ``transfer``: False: this process only consumes, and others move due items
+    - ``grace``: how long handlers may go on at a stop
+    - ``stalled_after``: when :attr:`problems` reports a handler that hangs, until it has returned once; then its usual
+      time decides
+    - ``chance``: the source of random numbers for backoffs, for tests
 
     >>> worker = Worker(client)
     >>> @worker.handler("orders")

@@ -66,9 +66,9 @@ class LeaseCalls(Generic[T]):
     ) -> Delivery[T] | list[Delivery[T]] | None:
         """Waits for the next value and leases it: it comes again unless it is acked in time.
 
-        - ``limit``: gives a list of up to so many deliveries, at most 1,000 or 1 MB, once any value is ready
+        - ``limit``: gives a list of up to N deliveries, at most 1,000 or 1 MB, once any value is ready
         - ``timeout``: seconds or a timedelta (0: at once); then None, or an empty list
-        - ``visibility_timeout``: how long the lease runs, alike
+        - ``visibility_timeout``: how long the lease runs: seconds or a timedelta
         - ``renew``: extends the lease until the delivery is ended
         - ``on_lost``: called with the delivery when a renewal fails
 
