@@ -91,7 +91,8 @@ class World:
         self.history = History(folder / f"{name}.jsonl", **header)
         # All servers have the clock of this machine, unless there is one alone.
         at = self.admins[0].connection_pool.connection_kwargs
-        watching = redis.Redis(host=at["host"], port=at["port"], client_name=_WATCHING, retry=None)
+        url = f"redis://{at['host']}:{at['port']}"
+        watching = redis.Redis.from_url(url, client_name=_WATCHING, retry=None)
         self._stack.callback(watching.close)
         self._stack.callback(self.history.close)
         self.history.watch(watching.time)
