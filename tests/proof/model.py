@@ -64,6 +64,7 @@ class Guard(enum.Enum):
     NAMED = "it was offered with `id=`"
     UNNAMED = "it was offered without `id=`"
     DONE = "it was taken or acked"
+    WITHDRAWN = "it was cancelled"
     AT_ONCE = "as above, and it was not rescheduled meanwhile"
 
 
@@ -86,13 +87,17 @@ _ANYWHERE = tuple(Place)
 
 ROWS = [
     Row("offer", "offered", (_P.ABSENT,), _P.WAITING),
-    Row("offer", "kept", (_P.WAITING, _P.READY, *_HELD, _P.DEAD, _P.SETTLED), None),
+    Row("offer", "offered", (_P.SETTLED,), _P.WAITING, Guard.WITHDRAWN),
+    Row("offer", "kept", (_P.WAITING, _P.READY, _P.LEASED, _P.DEAD), None),
+    Row("offer", "kept", (_P.SETTLED,), None, Guard.DONE),
     # Steps that nobody calls: any client that moves due items makes them, Redisson too.
     Row("move", "moved", (_P.WAITING,), _P.READY, OVER),
     Row("move", "moved", (_P.LEASED,), _P.READY, OVER),
     Row("move", "moved", (_P.VOID,), _P.SETTLED, OVER),
     Row("take", "taken", (_P.READY,), _P.SETTLED),
     Row("receive", "leased", (_P.READY,), _P.LEASED),
+    # It was delivered too often.
+    Row("receive", "dead", (_P.READY,), _P.DEAD),
     Row("extend", "extended", (_P.LEASED,), _P.LEASED, Guard.HELD),
     Row("extend", "cancelled", (_P.VOID,), _P.VOID, Guard.HELD),
     Row("extend", "lost", _ANYWHERE, None, Guard.LOST),
@@ -175,6 +180,8 @@ def _when(guard: Guard, item: Item, step: Step, low: int, high: int) -> int | No
         return max(low, item.until) if item.until <= high else None
     if guard is Guard.DONE:
         return low if item.how in ("taken", "acked") else None
+    if guard is Guard.WITHDRAWN:
+        return low if item.how == "cancelled" else None
     return low if item.named is (guard is Guard.NAMED) else None
 
 
