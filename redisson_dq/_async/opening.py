@@ -14,9 +14,8 @@ from redisson_dq._async.runtime import Runtime
 from redisson_dq._common.signatures import with_options_of
 from redisson_dq._common.texts import mixed_up, shown
 from redisson_dq.calls.delayed_side import DelayedSide
-from redisson_dq.calls.leased_side import LeasedSide, LeaseTerms
+from redisson_dq.calls.open_queue import BOUNDED, LeaseTerms, OpenQueue
 from redisson_dq.calls.ready import BoundedRequests, DequeRequests, QueueRequests
-from redisson_dq.calls.ready_side import BoundedSide, ReadySide
 from redisson_dq.codecs.base import Codec
 from redisson_dq.errors import ArgumentError
 from redisson_dq.wire.partitions import partition_names
@@ -116,7 +115,7 @@ class Opening:
         **terms: Unpack[LeaseTerms],
     ) -> PartitionedBlockingQueue[V]: ...
 
-    @with_options_of(LeasedSide)
+    @with_options_of(OpenQueue)
     def blocking_queue(
         self,
         name: str,
@@ -147,13 +146,13 @@ class Opening:
             from redisson_dq._async.queues.partitioned_blocking import PartitionedBlockingQueue
 
             names = partition_names(name, partitions, self.runtime.options.name_mapper)
-            sides = [ReadySide[V](each, self._codec(codec, type), self.runtime.options, **terms) for each in names]
+            sides = [OpenQueue[V](each, self._codec(codec, type), self.runtime.options, **terms) for each in names]
             opened = tuple(self._blocking_queue(side, transfer) for side in sides)
             return PartitionedBlockingQueue(self.runtime, name, opened, sides)
-        side = ReadySide[V](name, self._codec(codec, type), self.runtime.options, **terms)
+        side = OpenQueue[V](name, self._codec(codec, type), self.runtime.options, **terms)
         return self._blocking_queue(side, transfer)
 
-    @with_options_of(LeasedSide)
+    @with_options_of(OpenQueue)
     def blocking_deque(
         self,
         name: str,
@@ -167,10 +166,10 @@ class Opening:
 
         Answers to ``RedissonClient.getBlockingDeque(name, codec)``.
         """
-        side = ReadySide[V](name, self._codec(codec, type), self.runtime.options, **terms)
+        side = OpenQueue[V](name, self._codec(codec, type), self.runtime.options, **terms)
         return BlockingDeque(self.runtime, side, DequeRequests(side), transfer)
 
-    @with_options_of(LeasedSide)
+    @with_options_of(OpenQueue)
     def bounded_blocking_queue(
         self,
         name: str,
@@ -184,7 +183,7 @@ class Opening:
 
         Answers to ``RedissonClient.getBoundedBlockingQueue(name, codec)``.
         """
-        side = BoundedSide[V](name, self._codec(codec, type), self.runtime.options, **terms)
+        side = OpenQueue[V](name, self._codec(codec, type), self.runtime.options, BOUNDED, **terms)
         return BoundedBlockingQueue(self.runtime, side, BoundedRequests(side), transfer)
 
     @overload
@@ -321,5 +320,5 @@ class Opening:
     def _codec(self, codec: Codec[V] | None, type: Any) -> Codec[V] | None:
         return codec if type is None else (codec or self.runtime.options.codec).typed(type)
 
-    def _blocking_queue(self, side: ReadySide[V], transfer: bool) -> BlockingQueue[V]:
+    def _blocking_queue(self, side: OpenQueue[V], transfer: bool) -> BlockingQueue[V]:
         return BlockingQueue(self.runtime, side, QueueRequests(side), transfer)

@@ -18,7 +18,7 @@ from redisson_dq._async.queues.partitioned import Partitioned
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._common.texts import shown
 from redisson_dq.calls.inspecting import figures, figures_together
-from redisson_dq.calls.ready_side import ReadySide
+from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.errors import ArgumentError, RedisReplyError, RedissonDQError
 from redisson_dq.health import ClientHealth
 from redisson_dq.inspection import QueueInspection
@@ -118,7 +118,7 @@ class Watching(Opening):
             return [partition.requests.stats() for partition in queue.partitions]
         options = self.runtime.options
         names = [queue] if partitions is None else partition_names(queue, partitions, options.name_mapper)
-        sides = [ReadySide[Any](name, None, options, dead_letter=dead_letter) for name in names]
+        sides = [OpenQueue[Any](name, None, options, dead_letter=dead_letter) for name in names]
         return [figures(side.name, side.lease_keys) for side in sides]
 
     async def inspect(

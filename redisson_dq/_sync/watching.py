@@ -21,7 +21,7 @@ from redisson_dq._sync.queues.handle import Handle
 from redisson_dq._sync.queues.partitioned import Partitioned
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq.calls.inspecting import figures, figures_together
-from redisson_dq.calls.ready_side import ReadySide
+from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.errors import ArgumentError, RedisReplyError, RedissonDQError
 from redisson_dq.health import ClientHealth
 from redisson_dq.inspection import QueueInspection
@@ -121,7 +121,7 @@ class Watching(Opening):
             return [partition.requests.stats() for partition in queue.partitions]
         options = self.runtime.options
         names = [queue] if partitions is None else partition_names(queue, partitions, options.name_mapper)
-        sides = [ReadySide[Any](name, None, options, dead_letter=dead_letter) for name in names]
+        sides = [OpenQueue[Any](name, None, options, dead_letter=dead_letter) for name in names]
         return [figures(side.name, side.lease_keys) for side in sides]
 
     def inspect(self, name: str, *, partitions: int | None = None, dead_letter: str | None = None) -> QueueInspection:

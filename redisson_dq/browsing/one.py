@@ -11,7 +11,7 @@ import attrs
 from redisson_dq.browsing.holders import client_rows, holder_of
 from redisson_dq.browsing.pages import MOST_ROWS, browse, listed_page, names_of_parts
 from redisson_dq.browsing.rows import STATES, SeenIn, SeenItem, held_row
-from redisson_dq.calls.ready_side import ReadySide
+from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.errors import ArgumentError
 from redisson_dq.items import entry_id
 from redisson_dq.scheduling.times import from_ms, from_optional_ms
@@ -93,7 +93,7 @@ def find_row(
 
 
 def _found(client: Client, name: str, id: str, target: Target, dead_letter: str | None, head: int) -> SeenItem | None:
-    side = ReadySide[Any](name, None, client.runtime.options, dead_letter=dead_letter)
+    side = OpenQueue[Any](name, None, client.runtime.options, dead_letter=dead_letter)
     page = client.runtime.connections.run(calls.find_item(side.lease_keys, target, head))
     if not page.found:
         return None
@@ -123,7 +123,7 @@ def _indexed(client: Client, name: str, id: str, dead_letter: str | None, head: 
 
 
 def _is_letter(client: Client, name: str, id: str, dead_letter: str | None) -> bool:
-    side = ReadySide[Any](name, None, client.runtime.options, dead_letter=dead_letter)
+    side = OpenQueue[Any](name, None, client.runtime.options, dead_letter=dead_letter)
     dead = side.lease_keys.dead
     return client.runtime.connections.run(commands.has_field(dead.dead_info, bytes.fromhex(id)))
 

@@ -12,8 +12,8 @@ from redisson_dq._common.texts import shown
 from redisson_dq.calls.checks import check_count, check_index, check_page, nothing
 from redisson_dq.calls.delayed_side import DelayedSide
 from redisson_dq.calls.long_calls import told_if_long
-from redisson_dq.calls.sides import SideRequests
 from redisson_dq.calls.waiting_item import WaitingItem
+from redisson_dq.calls.whole import WholeRequests
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError
 from redisson_dq.items import ExpiredItem, Outcome, Overdue, RecurringOffer
@@ -52,7 +52,7 @@ class OfferOptions(TypedDict, total=False):
 _LARGEST_PAGE = 10_000
 
 
-class DelayedRequests(SideRequests[T]):
+class DelayedRequests(WholeRequests[T]):
     """The requests of the waiting side. Each method returns a request and sends nothing."""
 
     def __init__(self, side: DelayedSide[T]) -> None:
@@ -97,8 +97,8 @@ class DelayedRequests(SideRequests[T]):
 
         def request_of(delays: Sequence[float], values: list[bytes]) -> Request[Added]:
             if not word:
-                return calls.offer_all(side.keys, side.options.envelope, delays, values, lean=side.lean)
-            return calls.offer_in_context(side.keys, side.options.envelope, delays, values, word, lean=side.lean)
+                return calls.offer_all(side.keys, side.options.envelope, delays, values, lean=side.kind.lean)
+            return calls.offer_in_context(side.keys, side.options.envelope, delays, values, word, lean=side.kind.lean)
 
         return [
             side.adding(request_of(delays, values), durable).then(side.all_offered)

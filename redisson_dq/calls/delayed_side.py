@@ -13,8 +13,8 @@ from redisson_dq._common.texts import shown
 from redisson_dq._redis.options import Options
 from redisson_dq.calls import walks
 from redisson_dq.calls.checks import check_count, check_index
-from redisson_dq.calls.leased_side import LeasedSide, LeaseTerms
 from redisson_dq.calls.long_calls import told_if_long
+from redisson_dq.calls.open_queue import DELAYED, LEAN, LeaseTerms, OpenQueue
 from redisson_dq.calls.waiting_item import WaitingItem
 from redisson_dq.calls.walks import Walk
 from redisson_dq.codecs.base import Codec
@@ -41,7 +41,7 @@ from redisson_dq.scheduling.times import (
 )
 from redisson_dq.wire import calls
 from redisson_dq.wire.calls import Added, Due, DueRange, Found, Page, Target
-from redisson_dq.wire.envelope import Envelope, unwrap
+from redisson_dq.wire.envelope import unwrap
 from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.leases import NAMED
 from redisson_dq.wire.request import Request, Word
@@ -76,35 +76,13 @@ def note_offered(error: RedissonDQError, text: str, offered: int) -> None:
         error.maybe_done = True
 
 
-class DelayedSide(LeasedSide[T]):
+class DelayedSide(OpenQueue[T]):
     """The requests that handles send about waiting items."""
-
-    # Leases of take_due go back to the waiting side.
-    back_after_us = 1
 
     def __init__(
         self, name: str, codec: Codec | None, options: Options, *, lean: bool, **terms: Unpack[LeaseTerms]
     ) -> None:
-        super().__init__(name, codec, options, **terms)
-        if lean and options.envelope is Envelope.LEGACY:
-            raise ArgumentError(f"queue {name!r}: lean=True needs envelope='current'; a legacy entry cannot be lean")
-        self.lean = lean
-
-    def main_keys(self, keys: QueueKeys) -> tuple[str, ...]:
-        # In the order of Redisson, which is that of a dump as well.
-        return (keys.envelopes, keys.timeout)
-
-    def side_keys(self, keys: QueueKeys) -> tuple[str, ...]:
-        return (
-            *(keys.records, keys.forget, keys.settings, keys.recurring, keys.recurring_due),
-            *(keys.leases, keys.deliveries, keys.histories, keys.history_ends),
-        )
-
-    def passing_keys(self, keys: QueueKeys) -> tuple[str, ...]:
-        return (keys.lines, keys.turns, keys.handled)
-
-    def woken(self, keys: QueueKeys) -> str:
-        return keys.channel
+        super().__init__(name, codec, options, LEAN if lean else DELAYED, **terms)
 
     # -- words of an offer -------------------------------------------------------------------------------------------
 
@@ -125,7 +103,7 @@ class DelayedSide(LeasedSide[T]):
         if id is None and deduplicate_for is None and expires is None and not context:
             if on_duplicate is not None:
                 raise ArgumentError(f"queue {self.name!r}: on_duplicate= goes with id= or deduplicate_for=")
-            plain = calls.offer(self.keys, self.options.envelope, due, data, lean=self.lean)
+            plain = calls.offer(self.keys, self.options.envelope, due, data, lean=self.kind.lean)
             return self.adding(plain, durable).then(lambda added: self.offered(added, data, None))
         if on_duplicate not in (None, "reject", "keep", "replace"):
             raise ArgumentError(
@@ -142,7 +120,7 @@ class DelayedSide(LeasedSide[T]):
             duplicate_us=0 if deduplicate_for is None else self.interval_us(deduplicate_for),
             remember_ms=self.options.remember_ms,
             context=self.context_word(context),
-            lean=self.lean,
+            lean=self.kind.lean,
         )
         return self.adding(request, durable).then(lambda added: self.offered(added, data, id))
 
@@ -339,7 +317,7 @@ class DelayedSide(LeasedSide[T]):
             recurrence.to_json(),
             self.encode(value),
             first_ms,
-            lean=self.lean,
+            lean=self.kind.lean,
         )
         return self.adding(request).then(lambda reply: OfferOutcome(reply[0]))
 

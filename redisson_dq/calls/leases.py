@@ -10,8 +10,7 @@ import attrs
 
 from redisson_dq._common.texts import shown
 from redisson_dq.calls.checks import check_count, check_page
-from redisson_dq.calls.ready_side import ReadySide
-from redisson_dq.calls.sides import SideRequests
+from redisson_dq.calls.whole import WholeRequests
 from redisson_dq.errors import ArgumentError
 from redisson_dq.items import Redriven
 from redisson_dq.scheduling.times import from_ms, from_optional_ms
@@ -85,12 +84,8 @@ class DeadLetter(Generic[T]):
         return self._decode(self.data)
 
 
-class LeaseRequests(SideRequests[T]):
+class LeaseRequests(WholeRequests[T]):
     """Values that are received under a lease."""
-
-    def __init__(self, side: ReadySide[T]) -> None:
-        super().__init__(side)
-        self._side = side
 
     # -- in flight ---------------------------------------------------------------------------------------------------
 
@@ -98,11 +93,11 @@ class LeaseRequests(SideRequests[T]):
         return self.in_flight_part(start, stop, part=False).then(lambda reply: reply[0])
 
     def in_flight_part(self, start: int, stop: int, *, part: bool) -> Request[tuple[list[InFlight[T]], int | None]]:
-        request = calls.in_flight(self._side.keys, *self._page(start, stop), part=part)
+        request = calls.in_flight(self._queue.keys, *self._page(start, stop), part=part)
         return request.then(lambda reply: ([self._held(each) for each in reply[0]], reply[1]))
 
     def in_flight_size(self) -> Request[int]:
-        return calls.in_flight_size(self._side.keys)
+        return calls.in_flight_size(self._queue.keys)
 
     def _held(self, leased: Leased) -> InFlight[T]:
         record = LeaseRecord.parse(leased.text)
@@ -118,29 +113,31 @@ class LeaseRequests(SideRequests[T]):
             received=from_optional_ms(record.received_ms),
             reason=record.reason,
             context=record.context,
-            decode=self._stays_in(self._side.keys.timeout),
+            decode=self._stays_in(self._queue.keys.timeout),
         )
 
     # -- dead letters ------------------------------------------------------------------------------------------------
 
     def dead_letters(self, start: int = 0, stop: int = 99) -> Request[list[DeadLetter[T]]]:
-        request = calls.dead_letters(self._side.lease_keys, *self._page(start, stop))
+        request = calls.dead_letters(self._queue.lease_keys, *self._page(start, stop))
         return request.then(lambda found: [self._letter(each) for each in found])
 
     def redrive(
         self, ids: Iterable[str | DeadLetter[T]] | None = None, limit: int | None = None, to: str | None = None
     ) -> Request[Redriven]:
-        dead = self._side.dead_keys
-        own = self._side.keys
-        target = own if to is None else self._side.keys_of(to)
+        dead = self._queue.dead_keys
+        own = self._queue.keys
+        target = own if to is None else self._queue.keys_of(to)
         if target.ready != own.ready and target.ready in (*attrs.astuple(dead), *attrs.astuple(own)):
-            raise ArgumentError(f"queue {self._side.name!r}: to= is the dead-letter list itself, or a key of the queue")
+            raise ArgumentError(
+                f"queue {self._queue.name!r}: to= is the dead-letter list itself, or a key of the queue"
+            )
         keys = LeaseKeys(queue=target, dead=dead)
         return calls.redrive(keys, self._letter_ids(ids), self._most(limit)).then(_redriven)
 
     def purge_dead(self, ids: Iterable[str | DeadLetter[T]] | None = None, limit: int | None = None) -> Request[int]:
-        remember_ms = self._side.options.remember_ms
-        return calls.purge_dead(self._side.lease_keys, self._letter_ids(ids), self._most(limit), remember_ms)
+        remember_ms = self._queue.options.remember_ms
+        return calls.purge_dead(self._queue.lease_keys, self._letter_ids(ids), self._most(limit), remember_ms)
 
     def _letter(self, letter: Letter) -> DeadLetter[T]:
         record = letter.record
@@ -159,32 +156,34 @@ class LeaseRequests(SideRequests[T]):
             offered=from_optional_ms(record.offered_ms),
             due=from_optional_ms(record.due_ms),
             context=record.context,
-            decode=self._stays_in(self._side.dead_keys.dead),
+            decode=self._stays_in(self._queue.dead_keys.dead),
         )
 
     def _letter_ids(self, ids: Iterable[str | DeadLetter[T]] | None) -> list[bytes] | None:
         if ids is None:
             return None
-        named = [each.id if isinstance(each, DeadLetter) else each for each in self._side.collected(ids, "ids")]
+        named = [each.id if isinstance(each, DeadLetter) else each for each in self._queue.collected(ids, "ids")]
         if len(named) > _LARGEST_PAGE:
-            raise ArgumentError(f"queue {self._side.name!r}: at most {_LARGEST_PAGE} ids in one call, not {len(named)}")
+            raise ArgumentError(
+                f"queue {self._queue.name!r}: at most {_LARGEST_PAGE} ids in one call, not {len(named)}"
+            )
         try:
             return [bytes.fromhex(each) for each in named]
         except (TypeError, ValueError):
             raise ArgumentError(
-                f"queue {self._side.name!r}: an id of a dead letter is hexadecimal, not {shown(named)}"
+                f"queue {self._queue.name!r}: an id of a dead letter is hexadecimal, not {shown(named)}"
             ) from None
 
     def _most(self, limit: int | None) -> int:
-        return _LARGEST_PAGE if limit is None else min(check_count(limit, self._side.name), _LARGEST_PAGE)
+        return _LARGEST_PAGE if limit is None else min(check_count(limit, self._queue.name), _LARGEST_PAGE)
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
     def _page(self, start: int, stop: int) -> tuple[int, int]:
-        return check_page(start, stop, _LARGEST_PAGE, self._side.name)
+        return check_page(start, stop, _LARGEST_PAGE, self._queue.name)
 
     def _stays_in(self, key: str) -> Callable[[bytes], T]:
-        return lambda data: self._side.in_place([data], key)[0]
+        return lambda data: self._queue.in_place([data], key)[0]
 
 
 def _redriven(reply: tuple[int, int, int]) -> Redriven:

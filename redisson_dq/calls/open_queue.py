@@ -1,78 +1,134 @@
-"""One queue as a handle has it open: its name, its keys, and its codec with errors that name the queue."""
+"""One queue as a handle has it open: its keys, its values, and the terms of its leases."""
 
 from __future__ import annotations
 
-import contextvars
-import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
-from typing import Generic, TypeVar
+from collections.abc import Callable
+from typing import TypedDict, TypeVar
 
 import attrs
 
-from redisson_dq._common.texts import described, shown
 from redisson_dq._redis.options import Options, check_durable
-from redisson_dq.codecs.base import Codec, check_codec
-from redisson_dq.codecs.marks import has_no_room, other_bytes
+from redisson_dq.calls.checks import check_count
+from redisson_dq.calls.values import QueueValues
+from redisson_dq.codecs.base import Codec
 from redisson_dq.durability import Durability
-from redisson_dq.errors import ArgumentError, DecodeError, EncodeError, QueueEmptyError
-from redisson_dq.observing import Skipped, Undecodable, ValuesTaken
-from redisson_dq.wire import commands
+from redisson_dq.errors import ArgumentError
+from redisson_dq.observing import Buried
+from redisson_dq.scheduling.times import Delay, visible_us
+from redisson_dq.wire.calls import LeaseKeys
+from redisson_dq.wire.envelope import Envelope
 from redisson_dq.wire.keys import DeadKeys, QueueKeys, map_name
+from redisson_dq.wire.lease_source import LeaseSource
 from redisson_dq.wire.request import Request
 
-__all__ = ["OpenQueue"]
+__all__ = ["BOUNDED", "DELAYED", "LEAN", "READY", "LeaseTerms", "OpenQueue", "QueueKind"]
 
 T = TypeVar("T")
 U = TypeVar("U")
-#: So many values are looked for as other types, where none of them was found.
-_MOST_COMPARED = 20
-#: So many bytes of a value an error shows.
-_SHOWN = 40
 
 
-class OpenQueue(Generic[T]):
-    """The name, keys and codec of one open queue. A handle that is renamed takes another one."""
+@attrs.frozen(kw_only=True)
+class QueueKind:
+    """One kind of queue by its keys, which have their names in :class:`QueueKeys`."""
 
-    def __init__(self, name: str, codec: Codec | None, options: Options) -> None:
-        if codec is not None:
-            check_codec(codec, f"queue {name!r}: codec=")
-        self.options = options
-        self.codec = options.codec if codec is None else codec
-        self.name = name
-        self.keys = QueueKeys.of(map_name(name, options.name_mapper))
-        #: Whether context variables that a class sets when it is made stay there, and are not the caller's.
-        self.decodes_apart = False
-        #: Makes the client move the queue's due items, where the handle may do that.
-        self.start_moving: Callable[[], None] | None = None
+    #: The keys that Redisson has for it.
+    main: tuple[str, ...]
+    #: Our own keys that are renamed, copied and deleted with it.
+    beside: tuple[str, ...] = ()
+    #: Our own keys that go with it and are in no dump, as they hold values only for a moment.
+    passing: tuple[str, ...]
+    #: The channel on which clients learn of a new head.
+    channel: str | None = None
+    #: Whether a value that leaves the queue makes room in it.
+    bounded: bool = False
+    #: Whether offers stand in the timeout zset alone.
+    lean: bool = False
+    #: A value that is given back waits for at least so many us.
+    back_after_us: int = 0
+
+    def main_of(self, keys: QueueKeys) -> tuple[str, ...]:
+        """The main keys of a queue."""
+        return tuple(getattr(keys, name) for name in self.main)
+
+    def dumped_of(self, keys: QueueKeys) -> tuple[str, ...]:
+        """The keys of a queue that a dump has."""
+        return tuple(getattr(keys, name) for name in (*self.main, *self.beside))
+
+    def all_of(self, keys: QueueKeys) -> tuple[str, ...]:
+        """The keys of a queue that are renamed and deleted together."""
+        return tuple(getattr(keys, name) for name in (*self.main, *self.beside, *self.passing))
+
+
+READY = QueueKind(main=("ready",), passing=("arrivals",))
+BOUNDED = QueueKind(main=("ready", "capacity"), passing=("arrivals",), bounded=True)
+DELAYED = QueueKind(
+    # In the order of Redisson, which is that of a dump as well.
+    main=("envelopes", "timeout"),
+    beside=(
+        *("records", "forget", "settings", "recurring", "recurring_due"),
+        *("leases", "deliveries", "histories", "history_ends"),
+    ),
+    passing=("lines", "turns", "handled"),
+    channel="channel",
+    # Leases of take_due go back to the waiting side.
+    back_after_us=1,
+)
+LEAN = attrs.evolve(DELAYED, lean=True)
+
+
+class LeaseTerms(TypedDict, total=False):
+    """Options that say how a queue ends leases without an ack. Their defaults stand in :class:`OpenQueue`."""
+
+    delivery_limit: int | None
+    dead_letter: str | None
+
+
+class OpenQueue(QueueValues[T]):
+    """The name, keys and codec of one open queue, and for how long, how often and from where it leases."""
+
+    #: The client's, by whose first bytes others know whose a lease is (:attr:`LeaseSource.owner`).
+    owner = b""
+
+    def __init__(
+        self,
+        name: str,
+        codec: Codec | None,
+        options: Options,
+        kind: QueueKind = READY,
+        *,
+        delivery_limit: int | None = 10,
+        dead_letter: str | None = None,
+    ) -> None:
+        """After ``delivery_limit`` deliveries (None: never) a value is a dead letter. The queue ``dead_letter`` takes
+        it, by its name before the name mapper; None stands for a list of this queue's own. Raises ArgumentError.
+        """
+        super().__init__(name, codec, options)
+        self.kind = kind
+        self._dead_letter = dead_letter
+        self._open(QueueKeys.of(map_name(name, options.name_mapper)))
+        if delivery_limit is not None:
+            check_count(delivery_limit, name, "a delivery limit")
+        if dead_letter is not None and self.dead_keys.dead in attrs.astuple(self.keys):
+            raise ArgumentError(f"queue {name!r}: dead_letter= is the queue itself, or one of its keys")
+        if kind.lean and options.envelope is Envelope.LEGACY:
+            raise ArgumentError(f"queue {name!r}: lean=True needs envelope='current'; a legacy entry cannot be lean")
+        self.delivery_limit = delivery_limit or 0
+        self.terms = LeaseTerms(delivery_limit=delivery_limit, dead_letter=dead_letter)
+        self._last_source: LeaseSource | None = None
+        #: Called before a call that offers or takes is sent. A call that only looks, or that manages the queue, starts
+        #: nothing.
+        self.starts: tuple[Callable[[], None], ...] = ()
+
+    def _open(self, keys: QueueKeys) -> None:
+        self.keys = keys
+        if self._dead_letter is None:
+            self.dead_keys = DeadKeys.belonging_to(keys.ready)
+        else:
+            self.dead_keys = DeadKeys.of(self.keys_of(self._dead_letter).ready)
+        #: The keys of its leases and dead letters.
+        self.lease_keys = LeaseKeys(queue=keys, dead=self.dead_keys, bounded=self.kind.bounded)
 
     # -- its keys ----------------------------------------------------------------------------------------------------
-
-    def main_keys(self, keys: QueueKeys) -> tuple[str, ...]:
-        """The keys that Redisson has for this side."""
-        raise NotImplementedError
-
-    def side_keys(self, keys: QueueKeys) -> tuple[str, ...]:
-        """Our own keys that are renamed, copied and deleted with the side."""
-        return ()
-
-    def passing_keys(self, keys: QueueKeys) -> tuple[str, ...]:
-        """Our own keys that go with the side and are in no dump, as they hold values only for a moment."""
-        return ()
-
-    def deletion(self, lazily: bool) -> Request[int]:
-        """Deletes all of them, and gives how many there were."""
-        keys = self.main_keys(self.keys) + self.side_keys(self.keys) + self.passing_keys(self.keys)
-        return commands.delete(keys, lazily=lazily)
-
-    def woken(self, keys: QueueKeys) -> str:
-        """The channel on which clients learn of a new head; empty where there is none."""
-        return ""
-
-    @property
-    def dead_keys(self) -> DeadKeys:
-        """The keys of its dead letters."""
-        raise NotImplementedError
 
     def keys_of(self, name: str) -> QueueKeys:
         """The keys of another queue, by its name before the name mapper."""
@@ -83,227 +139,61 @@ class OpenQueue(Generic[T]):
 
     def rename(self, new_name: str) -> None:
         """Takes another name, and its keys."""
-        self.keys, self.name = self.keys_of(new_name), new_name
+        self._open(self.keys_of(new_name))
+        self.name = new_name
 
-    # -- its values --------------------------------------------------------------------------------------------------
+    # -- its calls ---------------------------------------------------------------------------------------------------
 
-    def encode(self, value: T) -> bytes:
-        """The bytes of a value that is added. Raises EncodeError, and ArgumentError for None."""
-        return self._encoded([self._added(value)])[0]
+    @property
+    def start_moving(self) -> Callable[[], None] | None:
+        """Makes the client move the queue's due items, where the handle may do that."""
+        return self.starts[0] if self.starts else None
 
-    def encode_all(self, values: Iterable[T]) -> list[bytes]:
-        """Raises EncodeError, and ArgumentError for None and for an object that is no collection of values."""
-        return self._encoded([self._added(value) for value in self.collected(values)])
+    @start_moving.setter
+    def start_moving(self, start: Callable[[], None] | None) -> None:
+        self.starts = () if start is None else (start,)
 
-    def _added(self, value: T) -> T:
-        if value is None:
-            raise ArgumentError(
-                f"queue {self.name!r}: None is no value to add: poll() gives it where there is nothing; add something "
-                'that says so, such as "" or a dict'
-            )
-        return value
-
-    def _encoded(self, values: list[T]) -> list[bytes]:
-        encode = self.codec.encode
-        try:
-            return [encode(value) for value in values]
-        except EncodeError as error:
-            error.args = (f"queue {self.name!r}: {error}",)
-            raise
-        except Exception as error:
-            message = f"queue {self.name!r}: {self.codec.name}: {error!r}"
-            raise EncodeError(message, codec=self.codec.name) from error
-
-    def encode_sought(self, value: T) -> bytes:
-        """The bytes by which a value is looked for.
-
-        Raises EncodeError, also for a value that was read from other bytes.
-        """
-        why = other_bytes(value)
-        if why:
-            message = (
-                f"queue {self.name!r}: {self.codec.name}: the value was read from other bytes than it is written to, "
-                f"so it cannot be found by those: {why}. A copy of it is looked for as it is written"
-            )
-            raise EncodeError(message, codec=self.codec.name)
-        return self._encoded([value])[0]
-
-    def encode_all_sought(self, values: Iterable[T]) -> list[bytes]:
-        """The bytes of many such values. Raises ArgumentError for an object that is no collection of values."""
-        return [self.encode_sought(value) for value in self.collected(values)]
-
-    def of_other_types(self, values: Iterable[T]) -> dict[bytes, tuple[T, str]]:
-        """By their bytes: values that are equal to the first of these in Python, and of another type in Java."""
-        # Imported late: codecs of plain texts load no type of Java.
-        from redisson_dq.java.equal_values import equal_values
-
-        found: dict[bytes, tuple[T, str]] = {}
-        for value in itertools.islice(values, _MOST_COMPARED):
-            own = self._encoded([value])[0]
-            for name, other in equal_values(value):
-                with suppress(EncodeError):
-                    data = self._encoded([other])[0]
-                    if data != own:
-                        found[data] = value, name
-        return found
-
-    def without_room(self, values: Iterable[T]) -> list[T]:
-        """Those of the values that could not carry a note of the bytes that they were read from."""
-        return [value for value in values if has_no_room(value)]
-
-    def check_bytes(self, found: Iterable[bytes], sought: Sequence[T]) -> None:
-        """Raises EncodeError if one of the values in the queue equals a sought one, and has other bytes."""
-        for data in dict.fromkeys(found):
-            values, _ = self.decoded([data])
-            for value in sought:
-                if not values or type(values[0]) is not type(value) or values[0] != value:
-                    continue
-                own = self._encoded([value])[0]
-                if data != own:
-                    raise EncodeError(
-                        f"queue {self.name!r}: {self.codec.name}: {shown(value)} is there with other bytes, "
-                        f"{data[:_SHOWN]!r}, than it is written to, {own[:_SHOWN]!r}, and {type(value).__name__} has "
-                        "no room for a note of them: remove_if() compares values, and receive() gives a delivery, "
-                        "which has the bytes in data and ends without them",
-                        codec=self.codec.name,
-                    )
-
-    def other_type(self, value: T, name: str) -> EncodeError:
-        """The error for a value that is there as one of the type ``name``."""
-        return EncodeError(
-            f"queue {self.name!r}: {self.codec.name}: {shown(value)} is not there as {type(value).__name__}, but an "
-            f"equal {name} is, which has other bytes: look for that, or open the queue with type={name}",
-            codec=self.codec.name,
-        )
-
-    def collected(self, values: Iterable[U], of: str = "values") -> list[U]:
-        """Raises ArgumentError for an object that is no collection. A text is refused: it would be a collection of
-        letters. So is a mapping, whose values would be lost.
-        """
-        if isinstance(values, (str, bytes, bytearray, Mapping)) or not isinstance(values, Iterable):
-            raise ArgumentError(f"queue {self.name!r}: a collection of {of} is wanted, not {shown(values)}")
-        return list(values)
-
-    def popped(self, found: list[bytes], key: str | None = None) -> list[T]:
-        """Decodes values that exist nowhere else any more. Raises one DecodeError for all that cannot be read.
-
-        ``key`` is that of the list they came from, where it may be another queue's.
-        """
-        values, error = self.decoded(found)
-        observers = self.options.observers
-        if observers.hear(ValuesTaken):
-            name = self.name if key in (None, self.keys.ready) else str(key)
-            if values:
-                texts = observers.texts(ValuesTaken, values)
-                observers.tell(ValuesTaken(queue=name, count=len(values), values=texts))
-            if error is not None:
-                self.tell_undecodable(error, name)
-        if error is not None:
-            raise error
-        return values
-
-    def popped_one(self, data: bytes | None) -> T | None:
-        return None if data is None else self.popped([data])[0]
-
-    def tell_undecodable(self, error: DecodeError, name: str) -> None:
-        """Tells observers of values of the queue with that name which cannot be read, and have left it."""
-        if self.options.observers:
-            self.options.observers.tell(Undecodable(queue=name, count=len(error.undecodable), error=error))
-
-    def tell_offered(self, count: int) -> None:
-        """Tells those that count of values that were added."""
-        if count:
-            for tally in self.options.observers.tallies:
-                tally.offered(self.name, count)
-
-    def skip(self, error: DecodeError) -> bool:
-        """Whether the client leaves out values that cannot be read, once they are kept somewhere. Tells observers."""
-        if error.kept_in is None or self.options.undecodable != "skip":
-            return False
-        self.options.observers.tell(Skipped(queue=self.name, count=len(error.undecodable), error=error))
-        return True
-
-    def in_place(self, found: list[bytes], kept_in: str) -> list[T]:
-        """Decodes values that stay in Redis, under the key ``kept_in``. Raises DecodeError like :meth:`popped`."""
-        values, error = self.decoded(found)
-        if error is not None:
-            error.kept_in = kept_in
-            raise error
-        return values
-
-    def chosen(self, found: list[bytes], kept_in: str, condition: Callable[[T], bool]) -> list[bytes]:
-        """The distinct bytes of the values that the condition is true for. Raises like :meth:`in_place`."""
-        values = self.in_place(found, kept_in)
-        return list(dict.fromkeys(data for data, value in zip(found, values, strict=True) if condition(value)))
-
-    def decoded(self, found: list[bytes]) -> tuple[list[T], DecodeError | None]:
-        """The values that could be read, and the error that stands for all the others."""
-        if self.decodes_apart:
-            return contextvars.copy_context().run(self._decoded, found)
-        return self._decoded(found)
-
-    def _decoded(self, found: list[bytes]) -> tuple[list[T], DecodeError | None]:
-        values: list[T] = []
-        first: DecodeError | None = None
-        undecodable: list[bytes] = []
-        for data in found:
-            try:
-                values.append(self.codec.decode(data))
-            except BaseException as error:
-                fault = error if isinstance(error, Exception) else self._fault_of_value(error, data)
-                undecodable.append(data)
-                if first is None:
-                    first = self._decode_error(fault, data)
-        if first is not None:
-            first.data = undecodable[0]
-            first.decoded, first.undecodable = list(values), undecodable
-        return values, first
-
-    def _fault_of_value(self, error: BaseException, data: bytes) -> Exception:
-        """The fault of a value whose making raises something other than an Exception, SystemExit for example.
-
-        Raises the ``error`` again where it is an interruption. A signal does not come a second time.
-        """
-        try:
-            self.codec.decode(data)
-        except Exception as failure:
-            return failure
-        except BaseException as failure:
-            if type(failure) is not type(error):
-                raise
-            message = f"{self.codec.name}: the value cannot be made: {described(failure)}"
-            made = DecodeError(message, codec=self.codec.name, data=data)
-            made.__cause__ = failure
-            return made
-        raise error
-
-    def _decode_error(self, error: Exception, data: bytes) -> DecodeError:
-        if isinstance(error, DecodeError):
-            return error
-        made = DecodeError(f"{self.codec.name}: {described(error)}", codec=self.codec.name, data=data)
-        made.__cause__ = error
-        return made
-
-    def there(self, found: U | None) -> U:
-        """Raises QueueEmptyError when there is nothing."""
-        if found is None:
-            raise QueueEmptyError(f"queue {self.name!r}: it is empty")
-        return found
+    def confirmation(self, durable: Durability | None) -> Durability | None:
+        """The confirmation of a change: as the call asks for, else as the client does. Raises ArgumentError."""
+        if durable is None:
+            return self.options.durable
+        check_durable(durable)
+        return durable
 
     def durably(self, request: Request[U], durable: Durability | None = None) -> Request[U]:
         """A change that is confirmed as the call asks for, else as the client does."""
-        check_durable(durable)
-        return request.durably(self.options.durable if durable is None else durable)
+        return request.durably(self.confirmation(durable))
 
     def adding(self, request: Request[U], durable: Durability | None = None) -> Request[U]:
         """A request that adds values: confirmed as for :meth:`durably`, and :meth:`working`."""
         return self.working(self.durably(request, durable))
 
     def working(self, request: Request[U]) -> Request[U]:
-        """A request that offers or takes. When it is sent, the client starts to move the queue's due items.
+        """A request that offers or takes. When it is sent, the client starts to move the queue's due items."""
+        return attrs.evolve(request, on_sending=(*request.on_sending, *self.starts)) if self.starts else request
 
-        A request that only looks, or that manages the queue, starts nothing.
-        """
-        if self.start_moving is None:
-            return request
-        return attrs.evolve(request, on_sending=(*request.on_sending, self.start_moving))
+    # -- its leases --------------------------------------------------------------------------------------------------
+
+    def lease_source(self, visibility_timeout: Delay) -> LeaseSource:
+        """The source of calls that lease values."""
+        visible = visible_us(visibility_timeout, self.name)
+        # Nearly every call has the same source.
+        last = self._last_source
+        if last is None or last.visible_us != visible or last.lease_keys.queue is not self.keys:
+            last = LeaseSource(
+                self.lease_keys,
+                self.options.envelope,
+                visible,
+                self.delivery_limit,
+                self.kind.back_after_us,
+                # A shorter id has no room for it.
+                self.owner if self.options.envelope is Envelope.CURRENT else b"",
+                clock=self.options.clock,
+                tell_buried=self._tell_buried,
+            )
+            self._last_source = last
+        return last
+
+    def _tell_buried(self, count: int) -> None:
+        kept_in = self.dead_keys.dead
+        self.options.observers.tell(Buried(queue=self.name, count=count, limit=self.delivery_limit, kept_in=kept_in))

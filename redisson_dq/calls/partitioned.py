@@ -10,8 +10,8 @@ from redisson_dq._common.signatures import with_options_of
 from redisson_dq.calls.delayed import DelayedRequests, OfferOptions
 from redisson_dq.calls.ready import QueueRequests
 from redisson_dq.calls.routing import DelayedRouting, Routing
-from redisson_dq.calls.sides import SideRequests
 from redisson_dq.calls.waiting_item import WaitingItem
+from redisson_dq.calls.whole import WholeRequests
 from redisson_dq.errors import ArgumentError
 from redisson_dq.items import Outcome, entry_id
 from redisson_dq.scheduling.times import Delay
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["PartitionedDelayedRequests", "PartitionedQueueRequests"]
 
 T = TypeVar("T")
-AnyRequests = TypeVar("AnyRequests", bound=SideRequests[Any])
+AnyRequests = TypeVar("AnyRequests", bound=WholeRequests[Any])
 
 
 class _PartitionedRequests(Generic[AnyRequests]):

@@ -1,25 +1,101 @@
-"""The calls of the ready side: a queue, a deque, and a queue with a capacity. None of them waits."""
+"""The calls of the ready side: a queue, a deque, and a queue with a capacity. None of them waits.
+
+A value that is taken out of a bounded queue makes room, and wakes those who wait for room. So each call that takes has
+two forms, by the kind of its queue.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TypeVar, overload
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar, overload
 
 from redisson_dq._common.texts import shown
 from redisson_dq.calls.checks import check_count, check_end, check_index, nothing
 from redisson_dq.calls.leases import LeaseRequests
 from redisson_dq.calls.long_calls import told_if_long
+from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.errors import ArgumentError, QueueFullError, RedisReplyError
-from redisson_dq.wire import calls, commands
-from redisson_dq.wire.commands import End
-from redisson_dq.wire.request import Request
+from redisson_dq.wire import commands
+from redisson_dq.wire.calls.base import call, call_to
+from redisson_dq.wire.commands import POP, PUSH, SIDES, End
+from redisson_dq.wire.request import Request, Word
 
-__all__ = ["BoundedRequests", "DequeRequests", "QueueRequests"]
+__all__ = ["BoundedRequests", "DequeRequests", "QueueRequests", "bytes_at", "moved", "popped", "popped_from"]
+__all__ += ["popped_one", "removed"]
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 # More than any list holds.
 _ALL = 2**31 - 1
+# Redis answers with so many values in some 1 ms.
+_MANY = 10_000
+
+
+# -- calls that a handle sends in a form of its own ------------------------------------------------------------------
+
+
+def popped_one(queue: OpenQueue[T], end: End) -> Request[T | None]:
+    """Takes the value at an end."""
+    if queue.kind.bounded:
+        return popped(queue, end, 1).then(lambda values: values[0] if values else None)
+    key = queue.keys.ready
+    return Request(
+        words=(POP[end], key),
+        types={key: "list"},
+        parse=queue.popped_one,
+        aside=queue.keys.undecodable,
+        on_sending=queue.starts,
+    )
+
+
+def popped(queue: OpenQueue[T], end: End, limit: int) -> Request[list[T]]:
+    """Takes at most so many values from an end. A bounded queue has one end for that."""
+    check_count(limit, queue.name)
+    if queue.kind.bounded:
+        request: Request[list[bytes]] = call("take_bounded", queue.keys, ("poll", 0, limit), list)
+    else:
+        request = commands.pop_many(queue.keys.ready, end, limit)
+    if limit > _MANY:
+        request = told_if_long(request, queue, "drain_to() or poll()")
+    return queue.working(request).then(queue.popped, aside=queue.keys.undecodable)
+
+
+def popped_from(queue: OpenQueue[T], key: str, end: End, limit: int) -> Request[list[T]]:
+    """Takes from this queue's list or from another, whose values are read in the same way."""
+    if key == queue.keys.ready:
+        return popped(queue, end, limit)
+    request = commands.pop_many(key, end, limit)
+    return request.then(lambda found: queue.popped(found, key), aside=queue.keys.undecodable)
+
+
+def moved(queue: OpenQueue[Any], destination: str, from_end: End, to_end: End) -> Request[bytes | None]:
+    """Moves one value to the list with the key ``destination``, and gives its bytes."""
+    if queue.kind.bounded:
+        ends = SIDES[from_end], SIDES[to_end]
+        return queue.working(call_to("move_bounded", queue.keys, destination, ends, _as_is))
+    return queue.working(commands.move(queue.keys.ready, destination, from_end, to_end))
+
+
+def removed(queue: OpenQueue[Any], values: Sequence[bytes]) -> Request[int]:
+    """Removes all that equal one of them; gives how many there were."""
+    how = "remove" if queue.kind.bounded else "all"
+    return told_if_long(_taken_away(queue, how, values, int), queue, "remove_all() or remove_if()")
+
+
+def bytes_at(queue: OpenQueue[Any], index: int, parse: Callable[[Any], U]) -> Request[U]:
+    """The bytes of the value at an index, which stays."""
+    key = queue.keys.ready
+    return Request(words=("LINDEX", key, check_index(index, queue.name)), types={key: "list"}, parse=parse)
+
+
+def _taken_away(queue: OpenQueue[Any], how: str, args: Sequence[Word], parse: Callable[[Any], U]) -> Request[U]:
+    """Takes values away undelivered. Their ids are forgotten."""
+    script = "take_bounded" if queue.kind.bounded else "remove_ready"
+    return call(script, queue.keys, (how, queue.options.remember_ms, *args), parse)
+
+
+# -- a queue ---------------------------------------------------------------------------------------------------------
 
 
 class QueueRequests(LeaseRequests[T]):
@@ -28,13 +104,10 @@ class QueueRequests(LeaseRequests[T]):
     # -- adding ------------------------------------------------------------------------------------------------------
 
     def add(self, value: T) -> Request[bool]:
-        request = commands.add(self._side.keys.ready, "last", [self._side.encode(value)])
-        return self._side.adding(request).then(lambda length: bool(self._told(length, 1)))
+        return self._pushed("RPUSH", [self._queue.encode(value)], bool)
 
     def add_all(self, values: Iterable[T]) -> Request[bool]:
-        encoded = self._some(values)
-        request = commands.add(self._side.keys.ready, "last", encoded)
-        return self._side.adding(request).then(lambda length: bool(self._told(length, len(encoded))))
+        return self._pushed("RPUSH", self._some(values), bool)
 
     def offer(self, value: T) -> Request[bool]:
         return self.add(value)
@@ -51,132 +124,147 @@ class QueueRequests(LeaseRequests[T]):
     def poll(self, limit: int) -> Request[list[T]]: ...
 
     def poll(self, limit: int | None = None) -> Request[T | None] | Request[list[T]]:
-        return self._side.pop_one("first") if limit is None else self._side.pop_many("first", limit)
+        return popped_one(self._queue, "first") if limit is None else popped(self._queue, "first", limit)
 
     def drain_to(self, limit: int | None = None) -> Request[list[T]]:
-        return self._side.pop_many("first", _ALL if limit is None else limit)
+        return popped(self._queue, "first", _ALL if limit is None else limit)
 
     def poll_last_and_offer_first_to(self, queue_name: str) -> Request[T | None]:
         return self.move(queue_name, from_end="last", to_end="first")
 
     def move(self, queue_name: str, *, from_end: End = "first", to_end: End = "last") -> Request[T | None]:
-        destination = self._side.keys_of(queue_name).ready
-        ends = check_end(from_end, self._side.name), check_end(to_end, self._side.name)
-        return self._side.move(destination, *ends).then(lambda data: self._moved(data, destination))
+        queue = self._queue
+        destination = queue.keys_of(queue_name).ready
+        ends = check_end(from_end, queue.name), check_end(to_end, queue.name)
+        return moved(queue, destination, *ends).then(
+            lambda data: None if data is None else queue.in_place([data], destination)[0]
+        )
 
     # -- looking -----------------------------------------------------------------------------------------------------
 
     def size(self) -> Request[int]:
-        return commands.length_of(self._side.keys.ready)
+        key = self._queue.keys.ready
+        return Request(words=("LLEN", key), types={key: "list"}, parse=int)
 
     def is_empty(self) -> Request[bool]:
-        return self.size().then(lambda size: size == 0)
+        key = self._queue.keys.ready
+        return Request(words=("LLEN", key), types={key: "list"}, parse=lambda size: not size)
 
     def peek(self) -> Request[T | None]:
         return self.get(0)
 
     def element(self) -> Request[T]:
-        return self._side.bytes_at(0).then(self._there)
+        return bytes_at(self._queue, 0, self._there)
 
     def get(self, index: int) -> Request[T | None]:
-        return self._side.bytes_at(index).then(lambda data: None if data is None else self._stays(data))
+        return bytes_at(self._queue, index, lambda data: None if data is None else self._there(data))
 
     def read_all(self) -> Request[list[T]]:
         return self.range(0, -1)
 
     def range(self, start: int, stop: int) -> Request[list[T]]:
-        request = commands.slice_of(
-            self._side.keys.ready, check_index(start, self._side.name), check_index(stop, self._side.name)
-        )
-        told = told_if_long(request, self._side, "read_all() or range()")
-        return told.then(lambda found: self._side.in_place(found, self._side.keys.ready))
+        queue, key = self._queue, self._queue.keys.ready
+        request = commands.slice_of(key, check_index(start, queue.name), check_index(stop, queue.name))
+        return told_if_long(request, queue, "read_all() or range()").then(lambda found: queue.in_place(found, key))
 
     def contains(self, value: T) -> Request[bool]:
-        data = self._side.encode_sought(value)
-        return commands.index_of(self._side.keys.ready, data).then(lambda place: place is not None)
+        return self._place(value, 1, lambda place: place is not None)
 
     def contains_all(self, values: Iterable[T]) -> Request[bool]:
-        request = calls.contains_ready(self._side.keys, self._side.encode_all_sought(values))
-        return told_if_long(request, self._side, "contains_all()")
+        request = call("contains_ready", self._queue.keys, self._queue.encode_all_sought(values), bool)
+        return told_if_long(request, self._queue, "contains_all()")
 
     def index_of(self, value: T) -> Request[int]:
-        return commands.index_of(self._side.keys.ready, self._side.encode_sought(value)).then(_place)
+        return self._place(value, 1, _index)
 
     def last_index_of(self, value: T) -> Request[int]:
-        return commands.index_of(self._side.keys.ready, self._side.encode_sought(value), -1).then(_place)
+        return self._place(value, -1, _index)
 
     def read_undecodable(self, start: int, stop: int) -> Request[list[bytes]]:
-        return commands.slice_of(
-            self._side.keys.undecodable, check_index(start, self._side.name), check_index(stop, self._side.name)
-        )
+        queue = self._queue
+        return commands.slice_of(queue.keys.undecodable, check_index(start, queue.name), check_index(stop, queue.name))
 
     # -- removing ----------------------------------------------------------------------------------------------------
 
     def remove(self, value: T, count: int = 1) -> Request[bool]:
-        args = (check_index(count, self._side.name), self._side.encode_sought(value))
-        return self._side.take_away("some", args).then(bool)
+        args = check_index(count, self._queue.name), self._queue.encode_sought(value)
+        return _taken_away(self._queue, "some", args, bool)
 
     def remove_all(self, values: Iterable[T]) -> Request[bool]:
-        return self._side.remove_bytes(self._side.encode_all_sought(values)).then(bool)
+        return removed(self._queue, self._queue.encode_all_sought(values)).then(bool)
 
     def retain_all(self, values: Iterable[T]) -> Request[bool]:
-        request = self._side.take_away("others", self._side.encode_all_sought(values))
-        return told_if_long(request, self._side, "retain_all()").then(bool)
+        kept = self._queue.encode_all_sought(values)
+        how = "retain" if self._queue.kind.bounded else "others"
+        return told_if_long(_taken_away(self._queue, how, kept, bool), self._queue, "retain_all()")
 
     def trim(self, start: int, stop: int) -> Request[None]:
-        indexes = check_index(start, self._side.name), check_index(stop, self._side.name)
-        return self._side.take_away("trim", indexes).then(nothing)
+        indexes = check_index(start, self._queue.name), check_index(stop, self._queue.name)
+        return _taken_away(self._queue, "trim", indexes, nothing)
 
     def clear(self) -> Request[None]:
-        return told_if_long(self._side.take_away("clear"), self._side, "clear()").then(nothing)
+        return told_if_long(_taken_away(self._queue, "clear", (), nothing), self._queue, "clear()")
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
-    def _told(self, length: int, count: int) -> int:
-        """Tells those that count of so many added values. A length of 0 tells that nothing was added."""
-        self._side.tell_offered(count if length else 0)
-        return length
+    def _deletion(self, command: str) -> Request[bool]:
+        # Ids of values that are deleted are forgotten.
+        which = {"DEL": "delete", "UNLINK": "unlink"}[command]
+        bounded = ("bounded",) if self._queue.kind.bounded else ()
+        return call("remove_ready", self._queue.keys, (which, self._queue.options.remember_ms, *bounded), bool)
+
+    def _pushed(self, command: str, encoded: list[bytes], result: Callable[[int], U]) -> Request[U]:
+        """Adds values. The reply is the new length, or 0 where nothing was added."""
+        queue, key = self._queue, self._queue.keys.ready
+
+        def pushed(length: int) -> U:
+            queue.tell_offered(len(encoded) if length else 0)
+            return result(length)
+
+        return Request(
+            words=(command, key, *encoded),
+            types={key: "list"},
+            parse=pushed,
+            durable=queue.options.durable,
+            on_sending=queue.starts,
+        )
 
     def _some(self, values: Iterable[T]) -> list[bytes]:
-        encoded = self._side.encode_all(values)
+        encoded = self._queue.encode_all(values)
         if not encoded:
-            raise ArgumentError(f"queue {self._side.name!r}: there is no value to add")
+            raise ArgumentError(f"queue {self._queue.name!r}: there is no value to add")
         return encoded
 
-    def _moved(self, data: bytes | None, destination: str) -> T | None:
-        return None if data is None else self._side.in_place([data], destination)[0]
-
-    def _stays(self, data: bytes) -> T:
-        return self._side.in_place([data], self._side.keys.ready)[0]
+    def _place(self, value: T, rank: int, parse: Callable[[Any], U]) -> Request[U]:
+        """The place of the first equal value, or with rank -1 of the last."""
+        key = self._queue.keys.ready
+        words = ("LPOS", key, self._queue.encode_sought(value), "RANK", rank)
+        return Request(words=words, types={key: "list"}, parse=parse)
 
     def _there(self, data: bytes | None) -> T:
-        return self._stays(self._side.there(data))
+        return self._queue.in_place([self._queue.there(data)], self._queue.keys.ready)[0]
 
 
 class DequeRequests(QueueRequests[T]):
     """A list of ready values that is used at both ends."""
 
     def add_first(self, *values: T) -> Request[int]:
-        request = commands.add(self._side.keys.ready, "first", self._some(values))
-        return self._side.adding(request).then(lambda length: self._told(length, len(values)))
+        return self._pushed(PUSH["first"], self._some(values), int)
 
     def add_last(self, *values: T) -> Request[int]:
-        request = commands.add(self._side.keys.ready, "last", self._some(values))
-        return self._side.adding(request).then(lambda length: self._told(length, len(values)))
+        return self._pushed(PUSH["last"], self._some(values), int)
 
     def add_first_if_exists(self, *values: T) -> Request[int]:
-        request = commands.add_if_exists(self._side.keys.ready, "first", self._some(values))
-        return self._side.adding(request).then(lambda length: self._told(length, len(values)))
+        return self._pushed("LPUSHX", self._some(values), int)
 
     def add_last_if_exists(self, *values: T) -> Request[int]:
-        request = commands.add_if_exists(self._side.keys.ready, "last", self._some(values))
-        return self._side.adding(request).then(lambda length: self._told(length, len(values)))
+        return self._pushed("RPUSHX", self._some(values), int)
 
     def offer_first(self, value: T) -> Request[bool]:
-        return self.add_first(value).then(bool)
+        return self._pushed("LPUSH", [self._queue.encode(value)], bool)
 
     def offer_last(self, value: T) -> Request[bool]:
-        return self.add_last(value).then(bool)
+        return self._pushed("RPUSH", [self._queue.encode(value)], bool)
 
     @overload
     def poll_first(self) -> Request[T | None]: ...
@@ -185,7 +273,7 @@ class DequeRequests(QueueRequests[T]):
     def poll_first(self, limit: int) -> Request[list[T]]: ...
 
     def poll_first(self, limit: int | None = None) -> Request[T | None] | Request[list[T]]:
-        return self._side.pop_one("first") if limit is None else self._side.pop_many("first", limit)
+        return popped_one(self._queue, "first") if limit is None else popped(self._queue, "first", limit)
 
     @overload
     def poll_last(self) -> Request[T | None]: ...
@@ -194,7 +282,7 @@ class DequeRequests(QueueRequests[T]):
     def poll_last(self, limit: int) -> Request[list[T]]: ...
 
     def poll_last(self, limit: int | None = None) -> Request[T | None] | Request[list[T]]:
-        return self._side.pop_one("last") if limit is None else self._side.pop_many("last", limit)
+        return popped_one(self._queue, "last") if limit is None else popped(self._queue, "last", limit)
 
     def peek_first(self) -> Request[T | None]:
         return self.get(0)
@@ -206,7 +294,7 @@ class DequeRequests(QueueRequests[T]):
         return self.element()
 
     def get_last(self) -> Request[T]:
-        return self._side.bytes_at(-1).then(self._there)
+        return bytes_at(self._queue, -1, self._there)
 
     def remove_first_occurrence(self, value: T) -> Request[bool]:
         return self.remove(value, 1)
@@ -216,63 +304,55 @@ class DequeRequests(QueueRequests[T]):
 
 
 class BoundedRequests(QueueRequests[T]):
-    """A queue that holds no more values than its capacity.
-
-    A value that is taken makes room, and wakes those who wait for room.
-    """
+    """A queue that holds no more values than its capacity."""
 
     def try_set_capacity(self, capacity: int) -> Request[bool]:
-        return calls.set_capacity(self._side.keys, check_count(capacity, self._side.name, "a capacity"))
+        count = check_count(capacity, self._queue.name, "a capacity")
+        return call("set_capacity", self._queue.keys, (count,), bool)
 
     def remaining_capacity(self) -> Request[int]:
-        return commands.get_number(self._side.keys.capacity)
+        return commands.get_number(self._queue.keys.capacity)
 
     def add(self, value: T) -> Request[bool]:
         return self.offer(value).then(self._not_full)
 
     def add_all(self, values: Iterable[T]) -> Request[bool]:
-        return self._offering(self._some(values))
+        return self._offered(self._some(values))
 
     def offer(self, value: T) -> Request[bool]:
-        return self._offering([self._side.encode(value)])
+        return self._offered([self._queue.encode(value)])
 
     def remove(self, value: T, count: int = 0) -> Request[bool]:
         if count != 0:
             raise ArgumentError(
-                f"queue {self._side.name!r}: a bounded queue removes all equal values, not {shown(count)}"
+                f"queue {self._queue.name!r}: a bounded queue removes all equal values, not {shown(count)}"
             )
         return self.remove_all([value])
 
-    def retain_all(self, values: Iterable[T]) -> Request[bool]:
-        request = calls.take_bounded(
-            self._side.keys, "retain", self._side.options.remember_ms, self._side.encode_all_sought(values), bool
-        )
-        return told_if_long(request, self._side, "retain_all()")
+    def _offered(self, encoded: list[bytes]) -> Request[bool]:
+        """The script gives 1 if the values are in, 0 if there was no room, -1 if the capacity was never set."""
+        queue = self._queue
 
-    def trim(self, start: int, stop: int) -> Request[None]:
-        indexes = check_index(start, self._side.name), check_index(stop, self._side.name)
-        return calls.take_bounded(self._side.keys, "trim", self._side.options.remember_ms, indexes, int).then(nothing)
+        def offered(outcome: int) -> bool:
+            if outcome < 0:
+                raise RedisReplyError(
+                    f"queue {queue.name!r}: its capacity has not been set (key {queue.keys.capacity!r}); "
+                    "call try_set_capacity() once"
+                )
+            queue.tell_offered(len(encoded) if outcome else 0)
+            return bool(outcome)
 
-    def clear(self) -> Request[None]:
-        return calls.take_bounded(self._side.keys, "clear", self._side.options.remember_ms, (), int).then(nothing)
-
-    def _offering(self, encoded: list[bytes]) -> Request[bool]:
-        request = calls.offer_bounded(self._side.keys, encoded)
-        return self._side.adding(request).then(lambda outcome: self._offered(outcome, len(encoded)))
-
-    def _offered(self, outcome: int, count: int) -> bool:
-        if outcome < 0:
-            raise RedisReplyError(
-                f"queue {self._side.name!r}: its capacity has not been set (key {self._side.keys.capacity!r}); "
-                "call try_set_capacity() once"
-            )
-        return bool(self._told(outcome, count))
+        return queue.adding(call("offer_bounded", queue.keys, encoded, offered))
 
     def _not_full(self, added: bool) -> bool:
         if not added:
-            raise QueueFullError(f"queue {self._side.name!r}: it is full")
+            raise QueueFullError(f"queue {self._queue.name!r}: it is full")
         return True
 
 
-def _place(found: int | None) -> int:
+def _index(found: int | None) -> int:
     return -1 if found is None else found
+
+
+def _as_is(reply: Any) -> Any:
+    return reply

@@ -18,13 +18,12 @@ from redisson_dq.wire.request import Request
 
 __all__ = [
     "End",
+    "POP",
     "PUSH",
     "SIDES",
     "add",
-    "add_if_exists",
     "channels",
     "count_keys",
-    "delete",
     "get_field",
     "get_number",
     "has_field",
@@ -38,7 +37,6 @@ __all__ = [
     "move",
     "peek",
     "ping",
-    "pop",
     "pop_many",
     "scan",
     "score_of",
@@ -56,8 +54,8 @@ End = Literal["first", "last"]
 
 #: How a command on a list calls its ends.
 SIDES: dict[End, str] = {"first": "LEFT", "last": "RIGHT"}
-_POP: dict[End, str] = {"first": "LPOP", "last": "RPOP"}
-#: How values are pushed to each end.
+POP: dict[End, str] = {"first": "LPOP", "last": "RPOP"}
+#: How values are taken from each end, and pushed to it.
 PUSH: dict[End, str] = {"first": "LPUSH", "last": "RPUSH"}
 
 
@@ -125,17 +123,8 @@ def add(key: str, end: End, values: list[bytes]) -> Request[int]:
     return Request(words=(PUSH[end], key, *values), types={key: "list"}, parse=int)
 
 
-def add_if_exists(key: str, end: End, values: list[bytes]) -> Request[int]:
-    """Like :func:`add`, or 0 when the list is empty."""
-    return Request(words=(PUSH[end] + "X", key, *values), types={key: "list"}, parse=int)
-
-
-def pop(key: str, end: End) -> Request[bytes | None]:
-    return Request(words=(_POP[end], key), types={key: "list"}, parse=_as_is)
-
-
 def pop_many(key: str, end: End, limit: int) -> Request[list[bytes]]:
-    return Request(words=(_POP[end], key, limit), types={key: "list"}, parse=lambda reply: reply or [])
+    return Request(words=(POP[end], key, limit), types={key: "list"}, parse=lambda reply: reply or [])
 
 
 def move(source: str, destination: str, from_end: End, to_end: End) -> Request[bytes | None]:
@@ -158,11 +147,6 @@ def members_of(key: str) -> Request[list[bytes]]:
 
 
 # -- any number of keys of any type ----------------------------------------------------------------------------------
-
-
-def delete(keys: Iterable[str], *, lazily: bool = False) -> Request[int]:
-    words = ("UNLINK" if lazily else "DEL", *keys)
-    return Request(words=words, types=dict.fromkeys(keys, ""), parse=int)
 
 
 def count_keys(keys: Iterable[str], *, touch: bool = False) -> Request[int]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from redisson_dq.scheduling.clock import SYSTEM
 from redisson_dq.wire import calls, commands
+from redisson_dq.wire.calls.base import call, call_on, call_to
 from redisson_dq.wire.calls.mending import Aside, Met
 from redisson_dq.wire.envelope import Envelope, wrap
 from redisson_dq.wire.keys import PREFIXES, DeadKeys, QueueKeys
@@ -67,7 +68,7 @@ def there(admin: Any) -> dict[bytes, bytes]:
     """Makes a queue with something in each of its keys. Gives ids of leases, entries and scores by their values."""
     ready = KEYS.ready
     leased: dict[bytes, bytes] = {}
-    run(admin, calls.set_capacity(KEYS, 100))
+    run(admin, call("set_capacity", KEYS, (100,), bool))
     for number, value in enumerate((b"acked", b"held", b"failed", b"rejected", b"named", b"again", b"crashed")):
         if value == b"named":
             run(admin, _offer_named("0", value, b"named"))
@@ -173,18 +174,18 @@ def requests(leased: dict[bytes, bytes]) -> dict[str, Request[Any]]:
         "browse_waiting": calls.browse_waiting(KEYS, None, 9, 256),
         "cancel": calls.cancel(LEASES, NAMED, 1000),
         "contains": calls.contains(KEYS, [b"later"], b""),
-        "copy": calls.copy(two, "replace", ""),
+        "copy": call_on("copy", two, ("replace", ""), bool),
         "dead_letters": calls.dead_letters(LEASES, 0, 9),
         "due_spans": calls.due_spans(KEYS, [1_700_000_000_000, 1_900_000_060_000], shown=100, head=256),
-        "dump": calls.dump(every),
+        "dump": call_on("dump", every, (), list),
         "exchange": calls.exchange({KEYS.ready: "list"}, [[("-l", KEYS.ready, b"back", b"")]]),
-        "expire": calls.expire(every, "in", 500_000, "always"),
+        "expire": call_on("expire", every, ("in", 500_000, "always"), bool),
         "extend": calls.extend(LEASES, [held, named], HOUR_US),
         "find_item": calls.find_item(LEASES, NAMED),
         "give_back": calls.give_back(LEASES, CURRENT, [held, named], counted=True, limit=9, nonce=b"givenback"),
         "hold": calls.hold(LEASES, held, KEYS.fence, True),
         "lease_due": calls.lease_due(LEASES, SYSTEM, CURRENT, b"leasedue", HOUR_US, 10, due, 1000),
-        "memory": calls.memory(every),
+        "memory": call_on("memory", every, (), int),
         "mend": calls.mend(LEASES, b"mendthis", "by", 5000, 1000, met),
         "mend_ack": calls.mend_ack(LEASES, b"mendacks", [acked, named]),
         "mend_aside": calls.mend_aside(
@@ -193,13 +194,13 @@ def requests(leased: dict[bytes, bytes]) -> dict[str, Request[Any]]:
         "mend_find": calls.mend_find(LEASES, NAMED, 1000),
         "mend_letters": calls.mend_letters(LEASES, [(digest(b"rejected"), 0)]),
         "move": _when_full(commands.move(KEYS.ready, "{orders}:bills", "first", "last")),
-        "move_bounded": calls.move_bounded(KEYS, "{orders}:bills", "last", "first"),
+        "move_bounded": call_to("move_bounded", KEYS, "{orders}:bills", ("RIGHT", "LEFT"), lambda reply: reply),
         "offer": calls.offer(KEYS, CURRENT, "5", b"value"),
         "offer_all": calls.offer_all(KEYS, CURRENT, [5.0], [b"value"]),
         "offer_in_context": calls.offer_in_context(KEYS, CURRENT, [5.0], [b"value"], b"{}"),
         "offer_item": _offer_named("5", b"value", b"waits"),
         "page": calls.page(KEYS.leases, None, 5),
-        "persist": calls.persist(every),
+        "persist": call_on("persist", every, (), bool),
         "poll_last_to": calls.poll_last_to(KEYS, "{orders}:bills"),
         "push": _when_full(commands.set_aside(KEYS.undecodable, [b"value"])),
         "put_back": calls.put_back(KEYS, b"putback1", b"", "first", [b"value"]),
@@ -210,14 +211,14 @@ def requests(leased: dict[bytes, bytes]) -> dict[str, Request[Any]]:
         "reject": calls.reject(LEASES, [held, named], "why"),
         "release": calls.release(KEYS, b"released", b"", 1),
         "remove": calls.remove(KEYS, "first", [b"later"], 1000, b""),
-        "remove_ready": calls.remove_ready(KEYS, "all", 1000, [b"back"]),
-        "rename": calls.rename(two, "always", ""),
+        "remove_ready": call("remove_ready", KEYS, ("all", 1000, b"back"), int),
+        "rename": call_on("rename", two, ("always", ""), int),
         "reschedule": calls.reschedule(LEASES, NAMED, "5", 1000, CURRENT),
-        "restore": calls.restore({KEYS.ready: "list"}, "replace", 0, "", [_dump_of_one()]),
+        "restore": call_on("restore", {KEYS.ready: "list"}, ("replace", 0, "", _dump_of_one()), bool),
         "run_command": calls.run_command(commands.length_of(KEYS.ready)),
-        "take_bounded": calls.take_bounded(KEYS, "poll", 0, (5,), list),
+        "take_bounded": call("take_bounded", KEYS, ("poll", 0, 5), list),
         "take_due": calls.take_due(KEYS, due, 1000),
-        "time_to_live": calls.time_to_live(every),
+        "time_to_live": call_on("time_to_live", every, (), list),
         "transfer": calls.transfer(KEYS, 100, 1000, "client", cluster=False),
         "unmend": calls.unmend(KEYS, b"unmended", "cancel", 1000, [(met[0], "")]),
         "unmend_aside": calls.unmend_aside(
@@ -297,4 +298,4 @@ def play_main_job(admin: Any) -> None:
     assert b"main job" in got
     assert run(admin, calls.ack(LEASES, [got[b"main job"]], list)) == [b"acked"]
     admin.rpush(KEYS.ready, "taken")
-    assert b"taken" in run(admin, calls.take_bounded(KEYS, "poll", 0, (1000,), list))
+    assert b"taken" in run(admin, call("take_bounded", KEYS, ("poll", 0, 1000), list))

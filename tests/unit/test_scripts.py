@@ -13,7 +13,10 @@ from typing import Any
 
 import attrs
 import pytest
+import redis
 
+import redisson_dq
+from redisson_dq.codecs import StringCodec
 from redisson_dq.scheduling.clock import SYSTEM
 from redisson_dq.scripts import script as script_module
 from redisson_dq.scripts.script import Script, ScriptError, includes, load, names
@@ -38,7 +41,28 @@ TARGET = calls.Target(given_id="42")
 MET = Met(member=wrap(Envelope.CURRENT, b"12345678", b"value"), score=b"5", place=3)
 ASIDE = Aside(element=b"value", id=b"id")
 DUE = calls.DueRange(since_ms=None, until_ms=5, offset=0, limit=9)
+CLIENT = redisson_dq.Client(redis.Redis(port=1), codec=StringCodec())
+QUEUE = CLIENT.blocking_queue("orders", transfer=False).requests
+BOUNDED = CLIENT.bounded_blocking_queue("orders", transfer=False).requests
+#: The scripts that calls of a queue send.
+OF_QUEUES: dict[str, Request[Any]] = {
+    "contains_ready": QUEUE.contains_all(["a"]),
+    "copy": QUEUE.copy("bills", replace=True),
+    "dump": QUEUE.dump(),
+    "expire": QUEUE.expire(5),
+    "memory": QUEUE.size_in_memory(),
+    "move_bounded": BOUNDED.move("bills", from_end="last", to_end="first"),
+    "offer_bounded": BOUNDED.offer("a"),
+    "persist": QUEUE.clear_expire(),
+    "remove_ready": QUEUE.remove_all(["a"]),
+    "rename": QUEUE.rename("bills"),
+    "restore": QUEUE.restore(b"dump", replace=True),
+    "set_capacity": BOUNDED.try_set_capacity(5),
+    "take_bounded": BOUNDED.poll(5),
+    "time_to_live": QUEUE.expire_time(),
+}
 REQUESTS: dict[str, Request[Any]] = {
+    **OF_QUEUES,
     "ack": calls.ack(LEASES, [b"id"], list),
     "ack_and_receive": calls.ack_and_receive(LEASES, SYSTEM, Envelope.CURRENT, b"12345678", 5, 1000, [b"id"], list),
     "admit": calls.admit(
@@ -57,8 +81,6 @@ REQUESTS: dict[str, Request[Any]] = {
     "cancel_recurring": calls.cancel_recurring(KEYS, "daily"),
     "clear": calls.clear(KEYS),
     "contains": calls.contains(KEYS, [b"value"], b""),
-    "contains_ready": calls.contains_ready(KEYS, [b"value"]),
-    "copy": calls.copy(TWO, "replace", ""),
     "browse_dead": calls.browse_dead(LEASES, 0, 9, 256),
     "browse_held": calls.browse_held(KEYS, None, 9, 256),
     "browse_list": calls.browse_list(KEYS.ready, 0, 9, 256),
@@ -66,9 +88,7 @@ REQUESTS: dict[str, Request[Any]] = {
     "timeline": calls.timeline(KEYS, [1000, 60_000]),
     "due_spans": calls.due_spans(KEYS, [1_700_000_000_000, 1_700_000_060_000], shown=100, head=256),
     "dead_letters": calls.dead_letters(LEASES, 0, 9),
-    "dump": calls.dump(ONE),
     "exchange": calls.exchange(ONE, [[("-l", "orders", b"value", b"")]]),
-    "expire": calls.expire(ONE, "in", 5, "always"),
     "extend": calls.extend(LEASES, [b"id"], 1000),
     "find_item": calls.find_item(LEASES, TARGET),
     "hold": calls.hold(LEASES, b"id", KEYS.fence, True),
@@ -79,7 +99,6 @@ REQUESTS: dict[str, Request[Any]] = {
     "inspect": calls.inspect(LEASES),
     "items": calls.items(KEYS, "due", 0, 9),
     "lease_due": calls.lease_due(LEASES, SYSTEM, Envelope.CURRENT, b"12345678", 1000, 10, DUE, 1000),
-    "memory": calls.memory(ONE),
     "mend": calls.mend(LEASES, b"12345678", "cancel", 0, 1000, [MET]),
     "mend_ack": calls.mend_ack(LEASES, b"12345678", [b"id"]),
     "mend_aside": calls.mend_aside(LEASES, b"12345678", "dead", "purge", 1000, [ASIDE]),
@@ -89,12 +108,10 @@ REQUESTS: dict[str, Request[Any]] = {
     "missing_rights": calls.missing_rights(["orders"], ["LLEN", "MEMORY USAGE"]),
     "unknown_commands": calls.unknown_commands(["orders"], ["LLEN", "MEMORY USAGE"]),
     "move": when_full(commands.move("orders", "bills", "first", "last")),
-    "move_bounded": calls.move_bounded(KEYS, "bills", "last", "first"),
     "next_due": calls.next_due(KEYS),
     "offer": calls.offer(KEYS, Envelope.LEGACY, "5", b"value"),
     "offer_all": calls.offer_all(KEYS, Envelope.CURRENT, [5.0], [b"value"]),
     "offer_in_context": calls.offer_in_context(KEYS, Envelope.CURRENT, [5.0], [b"value"], b"{}"),
-    "offer_bounded": calls.offer_bounded(KEYS, [b"value"]),
     "offer_item": calls.offer_item(
         LEASES,
         Envelope.CURRENT,
@@ -109,7 +126,6 @@ REQUESTS: dict[str, Request[Any]] = {
     "overdue": calls.overdue(KEYS),
     "page": calls.page("orders", None, 5),
     "peek": calls.peek(KEYS, 5),
-    "persist": calls.persist(ONE),
     "poll": calls.poll(KEYS, 3),
     "poll_last_to": calls.poll_last_to(KEYS, "bills"),
     "progress": calls.progress(KEYS, "6b0fa1f2a27ef2b3", "{}"),
@@ -125,20 +141,14 @@ REQUESTS: dict[str, Request[Any]] = {
     "reject": calls.reject(LEASES, [b"id"], "why"),
     "release": calls.release(KEYS, b"nonce", b"", 1),
     "remove": calls.remove(KEYS, "first", [b"value"], 1000, b""),
-    "remove_ready": calls.remove_ready(KEYS, "all", 1000, [b"value"]),
-    "rename": calls.rename(TWO, "always", ""),
     "reschedule": calls.reschedule(LEASES, TARGET, "5", 1000, Envelope.CURRENT),
-    "restore": calls.restore(TWO, "replace", 0, "", [b"dump"]),
     "resume": calls.resume(KEYS),
     "return_arrivals": calls.return_arrivals(KEYS, 5),
     "sample": calls.sample(KEYS, 200, 10),
-    "set_capacity": calls.set_capacity(KEYS, 5),
-    "take_bounded": calls.take_bounded(KEYS, "poll", 0, (5,), list),
     "run_command": calls.run_command(commands.length_of("orders")),
     "size": calls.size(KEYS),
     "stats": calls.stats(LEASES),
     "take_due": calls.take_due(KEYS, DUE, 1000),
-    "time_to_live": calls.time_to_live(ONE),
     "waiting_part": calls.waiting_part(KEYS, b""),
     "tidy": calls.tidy(KEYS),
     "unmend": calls.unmend(KEYS, b"12345678", "cancel", 1000, [(MET, "")]),
@@ -155,7 +165,7 @@ def test_every_script_has_one_function() -> None:
     assert names() == sorted(REQUESTS)
     typed = {name for name in calls.__all__ if inspect.isfunction(getattr(calls, name))}
     # What a plain command does while there is memory has its function there.
-    assert typed | {"move", "push"} == set(REQUESTS)
+    assert typed | {"move", "push"} == REQUESTS.keys() - OF_QUEUES.keys()
 
 
 def test_the_public_names_are_sorted() -> None:

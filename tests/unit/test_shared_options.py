@@ -17,7 +17,7 @@ from redisson_dq._async.queues.leaser import Receiving
 from redisson_dq._common.signatures import with_options_of
 from redisson_dq.aio import worker as aio_worker
 from redisson_dq.calls.delayed import DelayedRequests, OfferOptions
-from redisson_dq.calls.leased_side import LeasedSide, LeaseTerms
+from redisson_dq.calls.open_queue import LeaseTerms, OpenQueue
 from redisson_dq.calls.partitioned import PartitionedDelayedRequests
 from redisson_dq.working.settings import WorkerOptionNames, WorkerOptions
 
@@ -29,7 +29,7 @@ def options(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("typed", "function"), [(OfferOptions, DelayedRequests.offer), (LeaseTerms, LeasedSide)], ids=["offer", "terms"]
+    ("typed", "function"), [(OfferOptions, DelayedRequests.offer), (LeaseTerms, OpenQueue)], ids=["offer", "terms"]
 )
 def test_what_type_checkers_know_is_what_is_taken(typed: Any, function: Callable[..., Any]) -> None:
     assert list(typed.__annotations__) == list(options(function))
@@ -43,7 +43,7 @@ def test_a_worker_with_a_client_of_its_own_has_the_defaults_of_every_worker(kind
 
 @pytest.mark.parametrize("flavour", [redisson_dq, aio])
 def test_every_call_shows_the_options_with_their_defaults(flavour: Any) -> None:
-    offer, terms, receive = options(DelayedRequests.offer), options(LeasedSide), options(Receiving)
+    offer, terms, receive = options(DelayedRequests.offer), options(OpenQueue), options(Receiving)
     assert options(flavour.DelayedQueue.offer) == offer
     assert options(flavour.PartitionedDelayedQueue.offer) == {"key": None, **offer}
     assert options(PartitionedDelayedRequests.offer) == {"key": None, **offer}

@@ -16,7 +16,7 @@ from redisson_dq._common.texts import shown
 from redisson_dq._concurrency import AsyncCallback, async_check_callback
 from redisson_dq.calls.checks import check_count, check_function
 from redisson_dq.calls.lease import Lease
-from redisson_dq.calls.leased_side import LeasedSide
+from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.calls.routing import Routing
 from redisson_dq.calls.settling import Settling
 from redisson_dq.errors import ArgumentError, DecodeError, RedisConnectionError, RedissonDQError
@@ -60,7 +60,7 @@ class Leaser(Generic[T]):
     """Leases values, and makes deliveries of them."""
 
     def __init__(
-        self, runtime: Runtime, sides: Sequence[LeasedSide[T]], check: Callable[[], object], name: str | None = None
+        self, runtime: Runtime, sides: Sequence[OpenQueue[T]], check: Callable[[], object], name: str | None = None
     ) -> None:
         """``sides`` is that of the queue, or those of its partitions. ``check`` raises when the handle is closed.
         ``name`` is that of the whole, else the queue's.
@@ -221,7 +221,7 @@ class Leaser(Generic[T]):
         return opened
 
     async def deliveries(
-        self, side: LeasedSide[T], source: LeaseSource, leased: Sequence[Leased], deadline: float | None = None
+        self, side: OpenQueue[T], source: LeaseSource, leased: Sequence[Leased], deadline: float | None = None
     ) -> tuple[list[Delivery[T]], DecodeError | None]:
         """The deliveries of one list, and an error for the values that the codec cannot read.
 

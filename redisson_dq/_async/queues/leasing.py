@@ -12,9 +12,8 @@ from redisson_dq._async.queues.lease_calls import LeaseCalls
 from redisson_dq._async.queues.leaser import Leaser
 from redisson_dq._async.queues.partitioned import Partitioned
 from redisson_dq._async.runtime import Runtime
-from redisson_dq.calls.leased_side import LeaseTerms
 from redisson_dq.calls.leases import DeadLetter, InFlight, LeaseRequests
-from redisson_dq.calls.ready_side import ReadySide
+from redisson_dq.calls.open_queue import LeaseTerms, OpenQueue
 from redisson_dq.errors import ArgumentError
 from redisson_dq.items import Redriven
 
@@ -28,9 +27,9 @@ class LeasingQueue(LeaseCalls[T], Handle[T], Generic[T]):
     """A queue whose values can be received under a lease."""
 
     requests: LeaseRequests[T]
-    _side: ReadySide[T]
+    _side: OpenQueue[T]
 
-    def __init__(self, runtime: Runtime, side: ReadySide[T], requests: LeaseRequests[T], transfer: bool) -> None:
+    def __init__(self, runtime: Runtime, side: OpenQueue[T], requests: LeaseRequests[T], transfer: bool) -> None:
         super().__init__(runtime, side, requests, transfer)
         self._leaser = Leaser(runtime, [side], self._check)
 

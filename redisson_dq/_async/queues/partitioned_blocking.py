@@ -16,8 +16,8 @@ from redisson_dq._async.receiving.receiver import Receiver
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._concurrency import AsyncCallback, AsyncCancelled, async_check_callback, async_finish_or_undo
 from redisson_dq.calls.checks import check_count, check_function, limit_of
+from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.calls.partitioned import PartitionedQueueRequests
-from redisson_dq.calls.ready_side import ReadySide
 from redisson_dq.calls.routing import Routing
 from redisson_dq.errors import ClosedError, DecodeError, RedissonDQError
 from redisson_dq.scheduling.times import Delay, timeout_seconds
@@ -48,7 +48,7 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
     requests: PartitionedQueueRequests[T]
 
     def __init__(
-        self, runtime: Runtime, name: str, partitions: tuple[BlockingQueue[T], ...], sides: Sequence[ReadySide[T]]
+        self, runtime: Runtime, name: str, partitions: tuple[BlockingQueue[T], ...], sides: Sequence[OpenQueue[T]]
     ) -> None:
         """``sides`` are those of the partitions."""
         routing = Routing(len(partitions))

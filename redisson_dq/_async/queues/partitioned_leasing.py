@@ -16,7 +16,7 @@ from redisson_dq._async.queues.partitioned import Partitioned
 from redisson_dq._async.runtime import Runtime
 from redisson_dq.calls.checks import check_count
 from redisson_dq.calls.leases import DeadLetter, InFlight
-from redisson_dq.calls.ready_side import ReadySide
+from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.calls.routing import Routing
 from redisson_dq.items import Redriven
 
@@ -38,7 +38,7 @@ class PartitionedLeasingQueue(LeaseCalls[T], Partitioned[BlockingQueue[T]], Gene
         runtime: Runtime,
         name: str,
         partitions: tuple[BlockingQueue[T], ...],
-        sides: Sequence[ReadySide[T]],
+        sides: Sequence[OpenQueue[T]],
         routing: Routing,
     ) -> None:
         """``sides`` are those of the partitions."""

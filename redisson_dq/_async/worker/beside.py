@@ -10,7 +10,7 @@ from redisson_dq._async.client import Client
 from redisson_dq._async.connecting.asking import answers, without_subscribers
 from redisson_dq._async.worker.intake import sides_of, timeout_of
 from redisson_dq.calls.inspecting import figures, figures_together, inspection, together
-from redisson_dq.calls.ready_side import ReadySide
+from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.calls.settling import Settling
 from redisson_dq.inspection import QueueInspection
 from redisson_dq.items import SettleOutcome
@@ -41,7 +41,7 @@ async def figures_of(client: Client, queues: Mapping[str, QueueSettings]) -> dic
 
 
 async def _asked(
-    client: Client, queues: Mapping[str, QueueSettings], request_of: Callable[[ReadySide[Any]], Request[Stats]]
+    client: Client, queues: Mapping[str, QueueSettings], request_of: Callable[[OpenQueue[Any]], Request[Stats]]
 ) -> list[tuple[str, QueueSettings, list[Stats]]]:
     """Of each queue the results for its partitions. Raises the first error when all have been answered."""
     sides = [(name, each, sides_of(name, each, client.runtime.options)) for name, each in queues.items()]

@@ -11,8 +11,7 @@ from redisson_dq._async.queues.leaser import Leaser
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._async.worker.settling import Settlement
 from redisson_dq._redis.options import Options
-from redisson_dq.calls.leased_side import LeasedSide
-from redisson_dq.calls.ready_side import BoundedSide, ReadySide
+from redisson_dq.calls.open_queue import BOUNDED, OpenQueue
 from redisson_dq.scheduling.times import Delay
 from redisson_dq.wire.blocking import RoundRobin, Waitable
 from redisson_dq.wire.keys import map_name, tag_of
@@ -25,17 +24,17 @@ from redisson_dq.working.settings import QueueSettings
 __all__ = ["Fetching", "Intake", "Reception", "sides_of", "timeout_of"]
 
 
-def sides_of(name: str, settings: QueueSettings, options: Options) -> list[ReadySide[Any]]:
+def sides_of(name: str, settings: QueueSettings, options: Options) -> list[OpenQueue[Any]]:
     """The queue, or its partitions. The worker counts deliveries by itself, so that on_failed is called before a value
     becomes a dead letter.
     """
     codec = settings.codec_of(options.codec)
     if settings.bounded:
-        return [BoundedSide(name, codec, options, delivery_limit=None, dead_letter=settings.dead_letter)]
+        return [OpenQueue(name, codec, options, BOUNDED, delivery_limit=None, dead_letter=settings.dead_letter)]
     names = [name]
     if settings.partitions is not None:
         names = partition_names(name, settings.partitions, options.name_mapper)
-    return [ReadySide(each, codec, options, delivery_limit=None, dead_letter=settings.dead_letter) for each in names]
+    return [OpenQueue(each, codec, options, delivery_limit=None, dead_letter=settings.dead_letter) for each in names]
 
 
 def timeout_of(settings: QueueSettings) -> Delay:
@@ -62,7 +61,7 @@ class Reception:
 
     handlers: Sequence[Handler] = ()
     #: By the key of the list that it receives from.
-    sources: Mapping[str, tuple[LeasedSide[Any], LeaseSource]] = attrs.field(factory=dict)
+    sources: Mapping[str, tuple[OpenQueue[Any], LeaseSource]] = attrs.field(factory=dict)
     #: Where a handler has limits or keys, values are seen first, and leased by ``admit.lua``.
     sees_first: bool = False
 
@@ -113,22 +112,22 @@ class Intake:
     def employ(self, handlers: Sequence[Handler]) -> None:
         """These handlers get its values from now on."""
         limited = any(handler.admission is not None for handler in handlers)
-        made: dict[str, tuple[LeasedSide[Any], LeaseSource]] = {}
+        made: dict[str, tuple[OpenQueue[Any], LeaseSource]] = {}
         for side in self.leaser.sides:
             source = side.lease_source(self._visibility_timeout)
             made[side.keys.ready] = side, attrs.evolve(source, owner=self._owner or source.owner, sees_first=limited)
         self.reception = Reception(handlers, made, limited)
 
-    def admission_of(self, data: Sequence[bytes], side: LeasedSide[Any]) -> AdmitArguments:
+    def admission_of(self, data: Sequence[bytes], side: OpenQueue[Any]) -> AdmitArguments:
         """The arguments of ``admit.lua`` for the values that were seen, each of them once."""
         read = [self._read(each, side) for each in dict.fromkeys(data)]
         return self.admitting.words(self.reception.handlers, read, lambda name: self._home(name, side))
 
-    def _home(self, name: str, side: LeasedSide[Any]) -> str:
+    def _home(self, name: str, side: OpenQueue[Any]) -> str:
         """The keys of a limit are in one hash slot with the queue. So in a cluster the queues of one tag share it."""
         mapped = map_name(name, self._name_mapper)
         return f"{{{tag_of(side.keys.ready)}}}:{mapped}" if self._is_cluster else f"{{{mapped}}}"
 
-    def _read(self, data: bytes, side: LeasedSide[Any]) -> tuple[bytes, Any, bool]:
+    def _read(self, data: bytes, side: OpenQueue[Any]) -> tuple[bytes, Any, bool]:
         values, error = side.decoded([data])
         return (data, values[0], True) if error is None else (data, None, False)

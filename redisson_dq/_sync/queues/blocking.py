@@ -14,8 +14,8 @@ from redisson_dq._sync.queues.wait_loop import WaitLoop
 from redisson_dq._sync.receiving.listeners import Listeners
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq.calls.checks import check_end, check_function, limit_of
-from redisson_dq.calls.ready import QueueRequests
-from redisson_dq.calls.ready_side import ReadySide
+from redisson_dq.calls.open_queue import OpenQueue
+from redisson_dq.calls.ready import QueueRequests, moved
 from redisson_dq.errors import ClosedError
 from redisson_dq.scheduling.times import Delay, timeout_seconds
 from redisson_dq.wire.commands import End
@@ -48,9 +48,9 @@ class BlockingQueue(TakingQueue[T]):
     """
 
     requests: QueueRequests[T]
-    _side: ReadySide[T]
+    _side: OpenQueue[T]
 
-    def __init__(self, runtime: Runtime, side: ReadySide[T], requests: QueueRequests[T], transfer: bool) -> None:
+    def __init__(self, runtime: Runtime, side: OpenQueue[T], requests: QueueRequests[T], transfer: bool) -> None:
         super().__init__(runtime, side, requests, transfer)
         self._waits = WaitLoop(runtime, self, self._values.received)
         self._listeners = Listeners(self, runtime.receivers, self._values.received, runtime.listeners)
@@ -232,7 +232,7 @@ class BlockingQueue(TakingQueue[T]):
             return self._wait_for_move(destination, *ends, seconds)
         with self._runtime.operations.receiving("move", self.name) as receipt:
             while True:
-                data = self._run(self._side.move(destination, *ends))
+                data = self._run(moved(self._side, destination, *ends))
                 values = [] if data is None else self._moved(data, destination)
                 receipt.took(len(values))
                 if data is None or values:

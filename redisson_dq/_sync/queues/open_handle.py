@@ -14,7 +14,7 @@ from redisson_dq._concurrency.blocks import WrongWith
 from redisson_dq._sync.queues.taken_values import TakenValues
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq.calls.open_queue import OpenQueue
-from redisson_dq.calls.sides import SideRequests
+from redisson_dq.calls.whole import WholeRequests
 from redisson_dq.codecs.base import Codec
 from redisson_dq.errors import ArgumentError, ClosedError, DecodeError
 from redisson_dq.observing.operations import OperationKind
@@ -34,9 +34,9 @@ class OpenHandle(WrongWith, Generic[T]):
     ``requests`` has the same calls as requests that are not sent, for a :class:`Pipeline`.
     """
 
-    requests: SideRequests[T]
+    requests: WholeRequests[T]
 
-    def __init__(self, runtime: Runtime, side: OpenQueue[T], requests: SideRequests[T], transfer: bool) -> None:
+    def __init__(self, runtime: Runtime, side: OpenQueue[T], requests: WholeRequests[T], transfer: bool) -> None:
         """``side`` has the keys and the codec that the handle shares with its ``requests``."""
         self._runtime = runtime
         if not isinstance(transfer, bool):

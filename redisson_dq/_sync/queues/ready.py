@@ -11,8 +11,8 @@ from typing import TypeVar
 from redisson_dq._sync.queues.handle import PAGE, Handle
 from redisson_dq.calls.checks import check_condition
 from redisson_dq.calls.long_calls import told_if_long
-from redisson_dq.calls.ready import QueueRequests
-from redisson_dq.calls.ready_side import ReadySide
+from redisson_dq.calls.open_queue import OpenQueue
+from redisson_dq.calls.ready import QueueRequests, removed
 from redisson_dq.scheduling.times import Delay, timeout_seconds
 from redisson_dq.wire import commands
 
@@ -28,7 +28,7 @@ class ReadyQueue(Handle[T]):
     """The calls of a :class:`BlockingQueue` that are answered at once and take nothing."""
 
     requests: QueueRequests[T]
-    _side: ReadySide[T]
+    _side: OpenQueue[T]
 
     # -- adding ------------------------------------------------------------------------------------------------------
 
@@ -225,7 +225,7 @@ class ReadyQueue(Handle[T]):
         check_condition(condition, self.name)
         found = self._run(told_if_long(commands.slice_of(self.keys.ready), self._side, "remove_all() or remove_if()"))
         chosen = self._side.chosen(found, self.keys.ready, condition)
-        return self._run(self._side.remove_bytes(chosen)) if chosen else 0
+        return self._run(removed(self._side, chosen)) if chosen else 0
 
     def retain_all(self, values: Iterable[T]) -> bool:
         """Removes every value that equals none of these; True if any was removed.
@@ -281,7 +281,7 @@ class ReadyQueue(Handle[T]):
 
     def __getitem__(self, index: int) -> T:
         """Like :meth:`get`; raises IndexError where there is no value."""
-        data = self._run(self._side.bytes_at(index))
-        if data is None:
+        found = self.range(index, index)
+        if not found:
             raise IndexError(f"queue {self.name!r}: there is no value at index {index}")
-        return self._side.in_place([data], self.keys.ready)[0]
+        return found[0]

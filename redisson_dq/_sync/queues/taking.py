@@ -14,8 +14,8 @@ from redisson_dq._sync.queues.ready import ReadyQueue
 from redisson_dq._sync.queues.wait_loop import WaitLoop, all_of, first_of
 from redisson_dq._sync.receiving.receiver import Receiver
 from redisson_dq.calls.checks import check_count
-from redisson_dq.calls.ready import QueueRequests
-from redisson_dq.calls.ready_side import ReadySide
+from redisson_dq.calls.open_queue import OpenQueue
+from redisson_dq.calls.ready import QueueRequests, popped, popped_from, popped_one
 from redisson_dq.errors import DecodeError
 from redisson_dq.scheduling.times import Delay, timeout_seconds
 from redisson_dq.wire.blocking import Move, Pop, Source
@@ -30,7 +30,7 @@ class TakingQueue(ReadyQueue[T], LeasingQueue[T]):
     """A queue whose values are waited for."""
 
     requests: QueueRequests[T]
-    _side: ReadySide[T]
+    _side: OpenQueue[T]
     _waits: WaitLoop[T]
 
     def _source(self, end: End, keys: tuple[str, ...] = ()) -> Source:
@@ -87,12 +87,12 @@ class TakingQueue(ReadyQueue[T], LeasingQueue[T]):
         if limit is None:
             if seconds:
                 return self._waits.run(self._receivers(end), seconds, 1, first_of, None)
-            return self._run_taking(self._side.pop_one(end))
+            return self._run_taking(popped_one(self._side, end))
         if seconds:
             count = check_count(limit, self.name)
             none: list[T] = []
             return self._waits.run(self._receivers(end), seconds, count, all_of, none)
-        return self._run_taking(self._side.pop_many(end, limit), many=True)
+        return self._run_taking(popped(self._side, end, limit), many=True)
 
     def _name_of(self, key: str) -> str:
         """The queue's name, or the key of another one that a call has waited on."""
@@ -113,7 +113,7 @@ class TakingQueue(ReadyQueue[T], LeasingQueue[T]):
                 receivers, seconds, 1, lambda key, values: (names[key], values[0]), None, self._name_of
             )
         for key, name in names.items():
-            values = self._run_taking(self._side.pop_from(key, end, 1), queue=name, many=True)
+            values = self._run_taking(popped_from(self._side, key, end, 1), queue=name, many=True)
             if values:
                 return name, values[0]
         return None

@@ -16,7 +16,7 @@ from redisson_dq._sync.leases.delivery import Delivery, lease_of
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq._sync.worker.assigning import Assigner
 from redisson_dq._sync.worker.intake import Intake
-from redisson_dq.calls.leased_side import LeasedSide
+from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.errors import DecodeError
 from redisson_dq.waiting.line import Lifeline
 from redisson_dq.wire.lease_source import MOST_AT_ONCE, LeaseSource
@@ -72,7 +72,7 @@ class HandOver:
         return found
 
     def admitted(
-        self, intake: Intake, side: LeasedSide[Any], source: LeaseSource, seen: Sequence[bytes], wanted: int
+        self, intake: Intake, side: OpenQueue[Any], source: LeaseSource, seen: Sequence[bytes], wanted: int
     ) -> list[Leased]:
         """Leases those of the values that were seen whose turn it is, at most so many."""
         if not seen:

@@ -1,0 +1,147 @@
+"""The calls on the keys of a queue as a whole, which every kind of queue has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Generic, TypeVar
+
+from redisson_dq.calls.dumps import framed, unframed
+from redisson_dq.calls.inspecting import figures, inspection
+from redisson_dq.calls.long_calls import told_if_long
+from redisson_dq.calls.open_queue import OpenQueue
+from redisson_dq.errors import ArgumentError, RedisReplyError
+from redisson_dq.inspection import QueueInspection
+from redisson_dq.scheduling.times import Delay, from_ms, span_ms, to_ms
+from redisson_dq.stats import QueueStats
+from redisson_dq.wire.calls.base import call_on
+from redisson_dq.wire.keys import QueueKeys
+from redisson_dq.wire.request import Request
+
+__all__ = ["WholeRequests"]
+
+T = TypeVar("T")
+
+
+class WholeRequests(Generic[T]):
+    """The calls on all keys of a queue. Each method gives a request; nothing is sent."""
+
+    def __init__(self, queue: OpenQueue[T]) -> None:
+        self._queue = queue
+
+    # -- its keys ----------------------------------------------------------------------------------------------------
+
+    def delete(self) -> Request[bool]:
+        return told_if_long(self._deletion("DEL"), self._queue, "delete()")
+
+    def unlink(self) -> Request[bool]:
+        return self._deletion("UNLINK")
+
+    def _deletion(self, command: str) -> Request[bool]:
+        keys = self._queue.kind.all_of(self._queue.keys)
+        return Request(words=(command, *keys), types=dict.fromkeys(keys, ""), parse=bool)
+
+    def exists(self) -> Request[bool]:
+        keys = self._queue.kind.main_of(self._queue.keys)
+        return Request(words=("EXISTS", *keys), types=dict.fromkeys(keys, ""), parse=bool)
+
+    def touch(self) -> Request[bool]:
+        keys = self._queue.kind.main_of(self._queue.keys)
+        return Request(words=("TOUCH", *keys), types=dict.fromkeys(keys, ""), parse=bool)
+
+    def size_in_memory(self) -> Request[int]:
+        return call_on("memory", self._main(), (), int)
+
+    def stats(self) -> Request[QueueStats]:
+        return figures(self._queue.name, self._queue.lease_keys)
+
+    def inspect(self) -> Request[QueueInspection]:
+        return inspection(self._queue.name, self._queue.lease_keys)
+
+    def rename(self, new_name: str, *, if_free: bool = False) -> Request[bool]:
+        types, channel = self._pairs(new_name)
+        return call_on("rename", types, ("if_free" if if_free else "always", channel), self._renamed)
+
+    def copy(self, destination: str, *, replace: bool = False) -> Request[bool]:
+        types, channel = self._pairs(destination)
+        request = call_on("copy", types, ("replace" if replace else "if_free", channel), bool)
+        return told_if_long(request, self._queue, "copy()")
+
+    def dump(self) -> Request[bytes | None]:
+        queue = self._queue
+        return told_if_long(
+            call_on("dump", _types(queue.keys, queue.kind.dumped_of(queue.keys)), (), framed), queue, "dump()"
+        )
+
+    def restore(self, state: bytes, ttl: Delay | None = None, *, replace: bool = False) -> Request[bool]:
+        queue = self._queue
+        keys = queue.kind.dumped_of(queue.keys)
+        dumps = unframed(state, len(keys), queue.name)
+        ttl_ms = 0 if ttl is None else span_ms(ttl, queue.name, "a time to live")
+        types = _types(queue.keys, keys)
+        types.update((f"redisson_dq_restoring_{number}:{_tagged(key)}", types[key]) for number, key in enumerate(keys))
+        args = ("replace" if replace else "if_free", ttl_ms, self._channel(queue.keys), *dumps)
+        return told_if_long(call_on("restore", types, args, bool), queue, "restore()")
+
+    # -- its time to live --------------------------------------------------------------------------------------------
+
+    def expire(self, ttl: Delay | datetime, when: str = "always") -> Request[bool]:
+        if isinstance(ttl, datetime):
+            return self.expire_at(ttl, when)
+        return call_on("expire", self._main(), ("in", span_ms(ttl, self._queue.name, "a time to live"), when), bool)
+
+    def expire_at(self, moment: datetime, when: str = "always") -> Request[bool]:
+        return call_on(
+            "expire", self._main(), ("at", to_ms(moment, self._queue.name, "the end of its life"), when), bool
+        )
+
+    def clear_expire(self) -> Request[bool]:
+        return call_on("persist", self._main(), (), bool)
+
+    def remain_time_to_live(self) -> Request[timedelta | None]:
+        return call_on("time_to_live", self._main(), (), _remaining)
+
+    def expire_time(self) -> Request[datetime | None]:
+        return call_on("time_to_live", self._main(), (), _end)
+
+    # -- inside ------------------------------------------------------------------------------------------------------
+
+    def _main(self) -> dict[str, str]:
+        return _types(self._queue.keys, self._queue.kind.main_of(self._queue.keys))
+
+    def _channel(self, keys: QueueKeys) -> str:
+        """The channel on which clients learn of a new head; empty where there is none."""
+        name = self._queue.kind.channel
+        return "" if name is None else getattr(keys, name)
+
+    def _pairs(self, other_name: str) -> tuple[dict[str, str], str]:
+        """The keys of the queue, then those that it would have under the other name; the channel of these."""
+        queue = self._queue
+        other = queue.keys_of(other_name)
+        if other == queue.keys:
+            raise ArgumentError(f"queue {queue.name!r}: the other name is its own")
+        types = _types(queue.keys, queue.kind.all_of(queue.keys))
+        return types | _types(other, queue.kind.all_of(other)), self._channel(other)
+
+    def _renamed(self, outcome: int) -> bool:
+        if outcome < 0:
+            raise RedisReplyError(f"queue {self._queue.name!r}: there is nothing to rename: no such key")
+        return bool(outcome)
+
+
+def _types(keys: QueueKeys, chosen: Iterable[str]) -> dict[str, str]:
+    return {key: keys.type_of(key) for key in chosen}
+
+
+def _remaining(reply: list[int]) -> timedelta | None:
+    """The script gives the time to live in ms (-1: for ever, -2: no key), and its end in epoch ms."""
+    return None if reply[0] < 0 else timedelta(milliseconds=reply[0])
+
+
+def _end(reply: list[int]) -> datetime | None:
+    return None if reply[0] < 0 else from_ms(reply[1])
+
+
+def _tagged(key: str) -> str:
+    # Names in the same slot as the key itself: a key without a hash tag becomes the hash tag.
+    return key if "{" in key else f"{{{key}}}"

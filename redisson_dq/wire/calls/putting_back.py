@@ -1,0 +1,40 @@
+"""Values that go back to where they were taken from, and the room that they take or make."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+
+from redisson_dq.wire.calls.base import call
+from redisson_dq.wire.commands import PUSH, End
+from redisson_dq.wire.keys import QueueKeys
+from redisson_dq.wire.request import Request
+
+__all__ = ["put_back", "put_back_bounded", "release"]
+
+
+def release(keys: QueueKeys, nonce: bytes, known: bytes, count: int) -> Request[bool]:
+    """Makes room for so many values; False if the same nonce has done so before. ``known`` as for :func:`put_back`."""
+    return attrs.evolve(call("release", keys, (nonce, known, count), bool), repeatable=True)
+
+
+def put_back(keys: QueueKeys, nonce: bytes, known: bytes, end: End, values: Sequence[bytes]) -> Request[bool]:
+    """Returns popped values to the end they came from; False if the same nonce has done so before.
+
+    ``known`` is the nonce of an earlier call whose reply came, or empty: its note is dropped.
+    """
+    return _put_back("put_back", keys, nonce, known, end, values)
+
+
+def put_back_bounded(keys: QueueKeys, nonce: bytes, known: bytes, end: End, values: Sequence[bytes]) -> Request[bool]:
+    """Puts values back into a bounded queue, where they take their room again."""
+    return _put_back("put_back_bounded", keys, nonce, known, end, values)
+
+
+def _put_back(
+    name: str, keys: QueueKeys, nonce: bytes, known: bytes, end: End, values: Sequence[bytes]
+) -> Request[bool]:
+    # The one popped last goes back first.
+    request = call(name, keys, (nonce, known, PUSH[end], *values[::-1]), bool)
+    return attrs.evolve(request, repeatable=True)
