@@ -9,7 +9,6 @@ from redisson_dq.embedded import EmbeddedServer
 from tests.conftest import PROGRAMS
 from tests.proof.walking import Walk
 
-
 _LONG = [pytest.param(*sizes, marks=pytest.mark.nightly) for sizes in ((1, 4), (2, 3), (3, 2))]
 
 
