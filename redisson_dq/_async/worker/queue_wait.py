@@ -1,13 +1,14 @@
-"""One queue of many, and the waiter that a fetcher has in its line."""
+"""One queue of a fetcher, and the wait for its values."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from redisson_dq._async.receiving.receiver import Receiver
 from redisson_dq._async.runtime import Runtime
+from redisson_dq._async.worker.acks_along import AcksAlong
 from redisson_dq._async.worker.handing_over import page
 from redisson_dq._async.worker.intake import Intake
 from redisson_dq.errors import RedissonDQError
@@ -15,16 +16,20 @@ from redisson_dq.scheduling.pauses import Pauses
 from redisson_dq.waiting.line import Answer, Lifeline
 from redisson_dq.wire.blocking import Waitable
 from redisson_dq.wire.leases import Leased
-from redisson_dq.working.fetch_plan import ACCEPTED, PAUSES
 from redisson_dq.working.queue_wait_table import QueueWaitTable, State
 
-__all__ = ["QueueWait", "WaitAnswer"]
+__all__ = ["PAUSES", "QueueWait", "WaitAnswer"]
 
 logger = logging.getLogger("redisson_dq")
 
+#: Between two tries, when Redis refuses to give anything: the first pause, and the longest.
+PAUSES: Final = (1.0, 5.0)
+# A wait that has lasted for so many seconds was not refused.
+_ACCEPTED: Final = 1.0
+
 
 class WaitAnswer:
-    """The answer to one waiter. It may come in any thread."""
+    """The answer to one wait. It may come in any thread."""
 
     def __init__(self, wait: QueueWait, notify: Callable[[WaitAnswer], object]) -> None:
         self.wait = wait
@@ -45,16 +50,17 @@ class WaitAnswer:
 
 
 class QueueWait:
-    """One queue of many. The fetcher alone calls it, but for :attr:`is_well`."""
+    """One queue of a fetcher, which alone calls it, but for :attr:`is_well` and :meth:`withdraw`."""
 
-    def __init__(self, runtime: Runtime, intake: Intake, *, is_stocked: bool) -> None:
-        """``is_stocked`` is as with :class:`QueueWaitTable`."""
+    def __init__(self, runtime: Runtime, intake: Intake, along: AcksAlong | None, *, is_stocked: bool) -> None:
+        """``is_stocked`` is as with :class:`QueueWaitTable`. ``along`` has the acks that its receives may carry."""
         self.intake = intake
+        self.along = along
         self.table = QueueWaitTable(is_stocked=is_stocked)
         self.receiver: Receiver | None = None
-        #: The waiter's.
+        #: The hold on the values that come.
         self.lifeline = Lifeline()
-        #: How many values the waiter takes.
+        #: How many values are wanted.
         self.limit = 0
         self.has_failed = False
         #: The pauses behind rounds that failed.
@@ -62,25 +68,73 @@ class QueueWait:
         self._runtime = runtime
         self._waitable: Waitable | None = None
         self._entered = 0.0
+        # How many values the wait takes, and why it cannot begin.
+        self._most = 0
+        self._error: RedissonDQError | None = None
 
-    # -- the waiter --------------------------------------------------------------------------------------------------
+    # -- the wait ----------------------------------------------------------------------------------------------------
 
-    def enter(self, wanted: int, notify: Callable[[WaitAnswer], object]) -> None:
-        """Sends a waiter into the line. ``notify`` is called with its answer."""
-        answer = WaitAnswer(self, notify)
-        self.limit, self.lifeline = wanted, Lifeline()
+    def begin(self, wanted: int) -> None:
+        """A wait for so many values begins: :meth:`enter` or :meth:`receive` follows."""
+        self.limit, self.lifeline, self._error = wanted, Lifeline(), None
         reception = self.intake.reception
         self._waitable, self._entered = reception.waitable, self._runtime.clock.monotonic()
+        self._most = page(wanted) if reception.sees_first else wanted
         try:
             self.receiver = self._runtime.receivers.of(self._waitable)
-            self.receiver.enter(page(wanted) if reception.sees_first else wanted, self.lifeline, answer)
+        except RedissonDQError as error:
+            self._error = error
+
+    def enter(self, notify: Callable[[WaitAnswer], object]) -> None:
+        """Sends a waiter into the line. ``notify`` is called with its answer."""
+        answer = WaitAnswer(self, notify)
+        try:
+            if self._error is not None or self.receiver is None:
+                raise self._error or AssertionError
+            self.receiver.enter(self._most, self.lifeline, answer)
         except RedissonDQError as error:
             answer.fill(error)
+
+    async def receive(self) -> WaitAnswer:
+        """Waits in the calling thread or task, in the place of the receiver's background task."""
+        answer = WaitAnswer(self, _nobody)
+        try:
+            if self._error is not None or self.receiver is None:
+                raise self._error or AssertionError
+            answer.fill(await self.receiver.receive(None, self._most, self.lifeline, stands_in=True))
+        except RedissonDQError as error:
+            answer.fill(error)
+        return answer
+
+    def withdraw(self) -> None:
+        """Ends the wait. Any thread may call it, and the wait need not have begun."""
+        # Without a receiver, as the client is closed, the answer has come already.
+        if self.receiver is not None:
+            self.receiver.withdraw(self.lifeline)
 
     @property
     def waits_elsewhere(self) -> bool:
         """Whether the handlers have changed, so that values come in another way than the waiter waits for."""
         return self._waitable != self.intake.reception.waitable
+
+    # -- acks that go along ------------------------------------------------------------------------------------------
+
+    def collects(self) -> bool:
+        """Collects acks from now on, where the next receive may carry them. More values are ready."""
+        if self.along is None or not self.along.is_possible:
+            return False
+        self.along.begin()
+        return True
+
+    def collects_no_more(self) -> None:
+        """Each ack goes its own way from now on, also those that were collected."""
+        if self.along is not None:
+            self.along.end()
+
+    def passes_on(self) -> None:
+        """The acks that were collected go their own way, as no receive follows at once."""
+        if self.along is not None:
+            self.along.pass_on()
 
     # -- refusals ----------------------------------------------------------------------------------------------------
 
@@ -113,4 +167,8 @@ class QueueWait:
     @property
     def _has_waited(self) -> bool:
         """Whether it has waited for so long that Redis has not refused the wait."""
-        return self.table.state is State.WAITING and self._runtime.clock.monotonic() - self._entered > ACCEPTED
+        return self.table.state is State.WAITING and self._runtime.clock.monotonic() - self._entered > _ACCEPTED
+
+
+def _nobody(answer: WaitAnswer) -> None:
+    """The caller of :meth:`QueueWait.receive` has the answer."""

@@ -21,7 +21,6 @@ from redisson_dq._sync.moving.arrivals import Arrivals
 from redisson_dq._sync.worker.assigning import Assigner
 from redisson_dq._sync.worker.event import current
 from redisson_dq._sync.worker.fetching import Fetcher
-from redisson_dq._sync.worker.fetching_many import ManyFetcher
 from redisson_dq._sync.worker.handling import Setting
 from redisson_dq._sync.worker.intake import Intake
 from redisson_dq._sync.worker.probing import Prober
@@ -73,11 +72,11 @@ class Crew:
         self._mutex = Mutex()
         self._intakes: dict[str, Intake] = {}
         #: By the queue's name; one fetcher for many queues stands under an empty name.
-        self._fetchers: dict[str, Fetcher | ManyFetcher] = {}
+        self._fetchers: dict[str, Fetcher] = {}
         # Tasks that close fetchers and queues, until they have done that.
         self._closings: list[BackgroundTask] = []
         # Fetchers in whose place others are, until nothing more comes from them.
-        self._replaced: set[Fetcher | ManyFetcher] = set()
+        self._replaced: set[Fetcher] = set()
         self._stops = False
         # Not the event of a handler that starts a worker.
         context = contextvars.copy_context()
@@ -173,13 +172,12 @@ class Crew:
         with self._mutex:
             return [each for some in self._arrivals.values() for each in some]
 
-    def _fetcher(self, name: str) -> Fetcher | ManyFetcher:
-        runtime = self._client.runtime
-        if name == _MANY:
-            return ManyFetcher(runtime, self._assigner, self._order, self._pool)
-        return Fetcher(runtime, self._assigner, self._pool, self._settler)
+    def _fetcher(self, name: str) -> Fetcher:
+        return Fetcher(
+            self._client.runtime, self._assigner, self._order, self._pool, self._settler, is_alone=name != _MANY
+        )
 
-    def _close(self, fetchers: Sequence[Fetcher | ManyFetcher], intakes: Sequence[Intake]) -> None:
+    def _close(self, fetchers: Sequence[Fetcher], intakes: Sequence[Intake]) -> None:
         for fetcher in fetchers:
             fetcher.has_ended()
             self._replaced.discard(fetcher)

@@ -12,12 +12,11 @@ import pytest
 
 from redisson_dq._concurrency.handler_pools import HandlerPool
 from redisson_dq._sync.worker.fetching import Fetcher
-from redisson_dq._sync.worker.fetching_many import ManyFetcher
 from redisson_dq._sync.worker.handing_over import page
+from redisson_dq._sync.worker.queue_wait import PAUSES
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedisReplyError
 from redisson_dq.scheduling.clock import SYSTEM, Clock
 from redisson_dq.wire.leases import Leased
-from redisson_dq.working.fetch_plan import PAUSES
 from redisson_dq.working.order import Order
 from tests.conftest import PATIENCE
 from tests.hand_clock import HandClock
@@ -38,6 +37,8 @@ class Peers:
         self.then: Callable[[], object] = lambda: None
 
     # -- the assigner ------------------------------------------------------------------------------------------------
+
+    is_limited = False
 
     def wanted(self, intake: Any) -> int:
         return self.slots
@@ -111,7 +112,7 @@ def pool() -> Iterator[HandlerPool]:
 def fetcher(peers: Peers, clock: Clock, pool: HandlerPool) -> Iterator[Fetcher]:
     connections = SimpleNamespace(refusals=peers)
     runtime: Any = SimpleNamespace(clock=clock, connections=connections, receivers=peers, renewal=peers)
-    made = Fetcher(runtime, peers, pool, peers)  # type: ignore[arg-type]
+    made = Fetcher(runtime, peers, Order(), pool, peers, is_alone=True)  # type: ignore[arg-type]
     yield made
     made.end()
     made.has_ended()
@@ -237,7 +238,7 @@ def test_a_handling_in_hand_does_not_wait_until_a_pause_is_over(peers: Peers, fe
 
 def test_the_end_comes_while_waiters_find_the_client_closed(peers: Peers, pool: HandlerPool) -> None:
     """One is answered before the end, one behind it."""
-    fetcher: ManyFetcher
+    fetcher: Fetcher
     asked: list[Any] = []
 
     def of(waitable: Any) -> Any:
@@ -250,7 +251,7 @@ def test_the_end_comes_while_waiters_find_the_client_closed(peers: Peers, pool: 
     connections = SimpleNamespace(refusals=peers)
     runtime: Any = SimpleNamespace(clock=SYSTEM, connections=connections, receivers=receivers, renewal=None)
     assigner: Any = SimpleNamespace(is_limited=False, free=None, wanted=lambda intake: 1)
-    fetcher = ManyFetcher(runtime, assigner, Order(), pool)
+    fetcher = Fetcher(runtime, assigner, Order(), pool, peers, is_alone=False)  # type: ignore[arg-type]
     fetcher.set_intakes([opened("orders"), opened("invoices")])
     fetcher.start()
     ended: queue.SimpleQueue[bool] = queue.SimpleQueue()
@@ -276,7 +277,7 @@ def test_one_of_many_queues_lets_go_of_values_that_cannot_be_leased(peers: Peers
     assigner: Any = SimpleNamespace(is_limited=False, free=None, wanted=lambda intake: 1)
     orders = opened("orders")
     orders.admission_of = refuse
-    fetcher = ManyFetcher(runtime, assigner, Order(), pool)
+    fetcher = Fetcher(runtime, assigner, Order(), pool, peers, is_alone=False)  # type: ignore[arg-type]
     fetcher.set_intakes([orders])
     fetcher.start()
     _, answer = entered.get(timeout=PATIENCE)
@@ -315,7 +316,7 @@ def test_a_handling_that_cannot_begin_keeps_no_other_queue_waiting(peers: Peers,
     receivers = SimpleNamespace(of=lambda waitable: lines[waitable], quiet=lambda receivers: True)
     runtime: Any = SimpleNamespace(clock=clock, connections=connections, receivers=receivers, renewal=None)
     assigner: Any = SimpleNamespace(is_limited=False, free=None, wanted=lambda intake: 1, accept=accept)
-    fetcher = ManyFetcher(runtime, assigner, Order(), pool)
+    fetcher = Fetcher(runtime, assigner, Order(), pool, peers, is_alone=False)  # type: ignore[arg-type]
     queues = {name: opened(name) for name in lines}
     for name, each in queues.items():
         each.reception.waitable = name

@@ -1,0 +1,116 @@
+"""Acks of one queue that go along with its next receive, in the same call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from redisson_dq._async.runtime import Runtime
+from redisson_dq._async.worker.intake import Intake
+from redisson_dq._async.worker.settling import Settlement, Settler, doubt
+from redisson_dq._concurrency import AsyncMutex
+from redisson_dq.calls.endings import Ack
+from redisson_dq.calls.settling import Settling
+from redisson_dq.errors import RedissonDQError
+from redisson_dq.wire.lease_source import MOST_AT_ONCE
+from redisson_dq.wire.leases import Leased
+
+__all__ = ["AcksAlong"]
+
+# How long such a call may take. A stop waits no longer than that for a server that stands still.
+_LONGEST_CALL = 1.0
+# No connection was idle for such a call. For so long none is tried.
+_NO_CONNECTION = 1.0
+
+
+class AcksAlong:
+    """Collects acks while more values are ready, and sends them with the receive of these.
+
+    While nothing is ready, each ack goes its own way: it never waits for a value that may not come.
+    """
+
+    def __init__(self, runtime: Runtime, settler: Settler, intake: Intake, wake: Callable[[], object]) -> None:
+        """``wake`` is called when an ack was collected, and a receive may carry it."""
+        self._runtime = runtime
+        self._settler = settler
+        self._intake = intake
+        self._wake = wake
+        # Guards the two fields below.
+        self._mutex = AsyncMutex()
+        self._collects = False
+        self._collected: list[Settlement] = []
+        # When the next call may carry acks.
+        self._from = 0.0
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether a receive of the queue may carry acks just now."""
+        return self._intake.reception.acks_along and self._runtime.clock.monotonic() >= self._from
+
+    def put(self, settlement: Settlement) -> None:
+        """A handling acks."""
+        with self._mutex:
+            collects = self._collects
+            if collects:
+                self._collected.append(settlement)
+        if collects:
+            self._wake()
+        else:
+            self._settler.take_over([settlement])
+
+    def begin(self) -> None:
+        """Collects acks from now on: more values are ready."""
+        self._collects = True
+
+    def end(self) -> None:
+        """Collects no more. Acks go their own way, also those that were collected."""
+        with self._mutex:
+            self._collects = False
+            left, self._collected = self._collected, []
+        if left:
+            self._settler.take_over(left)
+
+    def pass_on(self) -> None:
+        """Sends the collected acks, as no value is wanted just now."""
+        with self._mutex:
+            left, self._collected = self._collected, []
+        if left:
+            self._settler.take_over(left)
+
+    async def receive(self, wanted: int) -> list[Leased]:
+        """Sends the collected acks, and takes ready values, in one call. Empty where nothing was ready.
+
+        Also where Redis declines, or fails. Then the acks are collected still.
+        """
+        ((side, source),) = self._intake.reception.sources.values()
+        with self._mutex:
+            carried, self._collected = self._collected[:MOST_AT_ONCE], self._collected[MOST_AT_ONCE:]
+        settling = Settling(source, side.name)
+        both, again = settling.ack_and_receive([each.lease.id for each in carried], wanted)
+        told = self._settler.settling(Ack.name, carried)
+        try:
+            done = await self._runtime.connections.run(both, within=_LONGEST_CALL, at_hand=True)
+        except BaseException as error:
+            if doubt(carried, error):
+                # Otherwise nothing was sent, and the acks go another way.
+                if told is not None:
+                    told.end(error)
+                self._runtime.receivers.of(source).recover(again())
+            self._give_back(carried)
+            if not isinstance(error, RedissonDQError):
+                raise
+            # The wait says what is wrong, and outlasts it.
+            return []
+        if done is None:
+            self._from = self._runtime.clock.monotonic() + _NO_CONNECTION
+            self._give_back(carried)
+            return []
+        outcomes, leased = done
+        if told is not None:
+            told.end_settling(outcomes)
+        for settlement, outcome in zip(carried, outcomes, strict=True):
+            self._settler.answered(settlement, outcome)
+        return leased
+
+    def _give_back(self, carried: list[Settlement]) -> None:
+        with self._mutex:
+            self._collected[:0] = carried
