@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta, timezone
+from inspect import signature
 
 from redisson_dq._common.texts import counted
 from redisson_dq._operations.shell import command_line
@@ -18,7 +19,7 @@ from redisson_dq.doctor.findings import CannotRun, Finding, Severity, ValueText,
 from redisson_dq.doctor.flow import value_of
 from redisson_dq.doctor.recognising import UNKNOWN, families_of, reader_of
 from redisson_dq.doctor.sight import Sight
-from redisson_dq.errors import DecodeError
+from redisson_dq.errors import DecodeError, EncodeError
 
 __all__ = [
     "codec",
@@ -224,14 +225,19 @@ def _values(queue: Looked) -> list[bytes]:
 
 
 def codec(sight: Sight) -> Iterator[Finding]:
-    """The values of a queue are in one codec, the expected one where it is named."""
+    """The values of a queue are in one codec, the expected one where it is named, and in the form that it writes."""
     unknown = []
     for queue in sight.queues:
         values = _values(queue)
         if sight.codec is not None:
             yield from _unfit(queue, values, sight.codec)
+            yield from _written_otherwise(queue, [(value, sight.codec) for value in values])
             continue
         found = [families_of(value) for value in values]
+        certain = [
+            (value, reader_of(next(iter(each)))) for value, each in zip(values, found, strict=True) if len(each) == 1
+        ]
+        yield from _written_otherwise(queue, [(value, reader) for value, reader in certain if reader is not None])
         if not found or frozenset.intersection(*found) - {UNKNOWN}:
             continue
         named = Counter("/".join(sorted(each)) for each in found)
@@ -264,15 +270,71 @@ def _unfit(queue: Looked, values: list[bytes], expected: Codec) -> Iterator[Find
         yield _of_codec(queue, text, evidence, unfit[0][0])
 
 
-def _of_codec(queue: Looked, text: str, evidence: dict[str, object], sample: bytes) -> Finding:
+def _written_otherwise(queue: Looked, values: list[tuple[bytes, Codec]]) -> Iterator[Finding]:
+    """Values that are read, and that Python would write in another form. Java may not be able to read that form."""
+    found = [(value, reader) for value, reader in values if _is_written_otherwise(value, reader)]
+    if found:
+        sample, reader = found[0]
+        text = f"{len(found)} of {len(values)} sampled values are read by {reader.name} and written in another form"
+        evidence = {"codec": reader.name, "other_form": len(found), "of": len(values)}
+        advice = (
+            "# give the codec the options of Java's version and mapper (docs/codecs.md): contains() and remove() "
+            "do not find these values, and Java may not read Python's"
+        )
+        yield _of_codec(queue, text, evidence, sample, Severity.WARNING, advice)
+
+
+def _is_written_otherwise(data: bytes, reader: Codec) -> bool:
+    """Whether a value that the codec reads is written to other bytes, whatever its options are."""
+    try:
+        value = reader.decode(data)
+    except DecodeError:
+        return False
+    return all(written is not None and written != data for written in _forms(value, reader))
+
+
+def _forms(value: object, reader: Codec) -> Iterator[bytes | None]:
+    """The bytes of the value by the codec, then with each option that says how Java writes; None if it has none."""
+    kind = type(reader)
+    known = signature(kind).parameters
+    given = ["unknown"] if "unknown" in known else []
+    for options in ({}, *_OPTIONS):
+        if not options.keys() <= known.keys():
+            continue
+        try:
+            writer = kind(**options, **dict.fromkeys(given, "generic")) if options else reader
+        except TypeError:  # it takes more arguments, which are not known here
+            return
+        try:
+            yield writer.encode(value)
+        except EncodeError:
+            yield None
+
+
+#: The forms of one codec that another version or mapper of Java writes.
+_OPTIONS: tuple[dict[str, str], ...] = tuple(
+    {"redisson": version, **times}
+    for version in ("3.20.0", "4.3", "4.7.0")
+    for times in ({}, {"java_time": "numbers"}, {"java_time": "text"})
+)
+
+
+def _of_codec(
+    queue: Looked,
+    text: str,
+    evidence: dict[str, object],
+    sample: bytes,
+    severity: Severity = Severity.PROBLEM,
+    advice: str = "# let all services that offer to the queue use one codec",
+) -> Finding:
     shown_by, listed = _place_of(queue, sample)
     return queue.finding(
         check="codec",
-        severity=Severity.PROBLEM,
+        severity=severity,
         text=text,
         evidence={**evidence, "bytes": ValueText(sample[:32].hex()), "sampled": len(_values(queue))},
         shown_by=shown_by,
-        commands=(listed, "# let all services that offer to the queue use one codec"),
+        commands=(listed, advice),
     )
 
 

@@ -13,8 +13,10 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import click
 import pytest
@@ -22,7 +24,8 @@ import redis
 
 import redisson_dq
 from redisson_dq.cli._main import main, program
-from redisson_dq.doctor import CHECKS, Report, Status, diagnose
+from redisson_dq.codecs import Codec, JsonJacksonCodec
+from redisson_dq.doctor import CHECKS, Report, Severity, Status, diagnose
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.worker import Worker
@@ -105,6 +108,24 @@ def test_a_ready_value_in_another_codec_is_shown_where_it_stands(safe_server: Em
         shown = subprocess.run(["bash", "-c", finding.shown_by], capture_output=True, check=True).stdout
         assert b"binary junk" in shown
         assert " --state ready" in finding.commands[0]
+
+
+@pytest.mark.parametrize("expected", [None, JsonJacksonCodec()], ids=["recognised", "given"])
+def test_a_codec_that_reads_and_writes_another_form_is_a_finding(
+    safe_server: EmbeddedServer, expected: Codec | None
+) -> None:
+    usual = [JsonJacksonCodec(java_time=form).encode([datetime(2026, 1, 2), uuid4()]) for form in ("numbers", "text")]
+    usual += [JsonJacksonCodec(redisson="3.20.0").encode({"id": uuid4()})]
+    other = b'["java.util.ArrayList",[{"@class":"java.util.HashMap","a":1}, 2]]'
+    with redis.Redis.from_url(safe_server.url) as admin, redisson_dq.connect(safe_server.url) as client:
+        admin.flushall()
+        admin.rpush("orders", *usual)
+        assert not diagnose(client, ["orders"], only=["codec"], codec=expected).findings
+        admin.rpush("orders", other)
+        (finding,) = diagnose(client, ["orders"], only=["codec"], codec=expected).findings
+        assert "1 of 4 sampled values are read by JsonJacksonCodec and written in another form" in finding.text
+        assert finding.severity is Severity.WARNING
+        assert finding.evidence["bytes"] == other[:32].hex()
 
 
 @pytest.mark.parametrize("illness", ILLNESSES)
