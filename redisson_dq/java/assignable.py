@@ -8,6 +8,7 @@ from typing import Any
 
 from redisson_dq.java.arrays import Array
 from redisson_dq.java.collections import COLLECTIONS, Elements, Entries
+from redisson_dq.java.facts import INSTEAD
 from redisson_dq.java.hierarchy import is_assignable
 from redisson_dq.java.registry import declaration_for, declaration_of
 from redisson_dq.java.sets import OrderedSet
@@ -56,7 +57,7 @@ def value_is_assignable(value: Any, name: str) -> bool:
         return own is None and isinstance(value, plain) and (plain is bool or type(value) is not bool)
     if own is not None:
         return is_assignable(own.name, name)
-    if isinstance(value, Array) and name[0] != "[":
+    if name[0] != "[" and (isinstance(value, Array) or (isinstance(value, JavaObject) and value.java_name in INSTEAD)):
         return is_assignable(value.java_name, name)
     holds: Any = _HOLDS.get(name)
     if holds is None:

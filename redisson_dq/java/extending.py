@@ -12,7 +12,7 @@ __all__ = ["collection_above", "extended_by", "may_extend"]
 _EXTENSIBLE = frozenset(
     (
         *("ArrayList", "LinkedList", "Vector", "Stack", "ArrayDeque", "PriorityQueue", "HashSet", "LinkedHashSet"),
-        *("TreeSet", "HashMap", "LinkedHashMap", "TreeMap", "Hashtable", "concurrent.ConcurrentHashMap"),
+        *("TreeSet", "HashMap", "LinkedHashMap", "TreeMap", "Hashtable", "Properties", "concurrent.ConcurrentHashMap"),
         *("concurrent.CopyOnWriteArrayList", "concurrent.ConcurrentSkipListMap", "concurrent.LinkedBlockingQueue"),
     )
 )

@@ -30,8 +30,11 @@ NO_NULL_VALUES = NO_NULLS - {_UTIL + "TreeMap"}
 
 #: Of Collections.newSetFromMap(): only Java's serialization reads one back.
 SET_FROM_MAP = _UTIL + "Collections$SetFromMap"
-#: Collections that are neither read nor written, and the advice for each.
+#: Classes that are neither read nor written, or only by Java's serialization as they were read; the advice for each.
 INSTEAD = {
+    _CONCURRENT + "ArrayBlockingQueue": "Java's Kryo cannot read it back, and Java's Jackson makes a full one; "
+    "send a LinkedBlockingQueue",
+    _UTIL + "SimpleTimeZone": "Java itself reads back GMT; send a TimeZone by its id",
     SET_FROM_MAP: "send a HashSet or a LinkedHashSet of its elements",
     _CONCURRENT + "DelayQueue": "send an ArrayList of its elements",
 }

@@ -22,6 +22,7 @@ from redisson_dq.codecs.serialization.collection_handlers import (
     sorted_map_handler,
     with_comparator,
 )
+from redisson_dq.codecs.serialization.described import as_it_was
 from redisson_dq.codecs.serialization.handler import ClassHandler, field, put
 from redisson_dq.codecs.serialization.lists import fill_priority_queue, write_priority_queue
 from redisson_dq.codecs.serialization.protocols import DecoderProtocol, EncoderProtocol
@@ -168,7 +169,15 @@ def _write_concurrent_map(node: Instance, value: Any, encoder: EncoderProtocol) 
     _put_concurrent_map(node, encoder.pairs(pairs_in_order(value)), encoder)
 
 
+_LOCKS = (
+    *("ReentrantLock", "ReentrantLock$FairSync", "ReentrantLock$NonfairSync"),
+    "AbstractQueuedSynchronizer$ConditionObject",
+)
+
 HANDLERS: tuple[ClassHandler, ...] = (
+    # It has its locks and the places of its elements in the bytes.
+    as_it_was(CONCURRENT + "ArrayBlockingQueue"),
+    *(as_it_was(f"{CONCURRENT}locks.{name}") for name in _LOCKS),
     list_handler(
         CONCURRENT + "CopyOnWriteArrayList",
         java.CopyOnWriteArrayList,

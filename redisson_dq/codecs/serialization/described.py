@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from redisson_dq.codecs.faults import Malformed, Unencodable, shorten
+from redisson_dq.codecs.serialization.handler import ClassHandler
 from redisson_dq.codecs.serialization.protocols import DecoderProtocol, EncoderProtocol
 from redisson_dq.codecs.serialization.stream import (
     SC_EXTERNALIZABLE,
@@ -20,7 +21,7 @@ from redisson_dq.codecs.serialization.stream import (
 from redisson_dq.java.numbers import Byte, Character, Float, Short, decoded_long
 from redisson_dq.java.values import BlockData, JavaObject
 
-__all__ = ["generic_fields", "read_generic", "read_generic_constant", "write_generic"]
+__all__ = ["as_it_was", "generic_fields", "read_generic", "read_generic_constant", "write_generic"]
 
 _GENERIC: dict[str, Callable[[Any], Any]] = {
     "B": Byte,
@@ -45,6 +46,11 @@ def read_generic(node: Instance, decoder: DecoderProtocol) -> JavaObject:
                 for content in section.annotation
             ]
     return made
+
+
+def as_it_was(name: str) -> ClassHandler:
+    """The handler of a class of the JDK whose objects are JavaObjects. They are written as they were read."""
+    return ClassHandler(name, lambda node, decoder: decoder.complete(node, read_generic), identity=True)
 
 
 def generic_fields(desc: ClassDesc, section: Section, decoder: DecoderProtocol) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from redisson_dq import java
 from redisson_dq.codecs.faults import Malformed
-from redisson_dq.codecs.serialization.described import read_generic
+from redisson_dq.codecs.serialization.described import as_it_was, read_generic
 from redisson_dq.codecs.serialization.handler import ClassHandler, field
 from redisson_dq.codecs.serialization.protocols import DecoderProtocol
 from redisson_dq.codecs.serialization.stream import Instance
@@ -54,5 +54,5 @@ HANDLERS: tuple[ClassHandler, ...] = (
     ClassHandler(_ZONE_INFO, _read_zone, java.TimeZone, identity=True),
     ClassHandler(java.GregorianCalendar.java_name, _read_calendar, java.GregorianCalendar, identity=True),
     # No id says what its rules are.
-    ClassHandler("java.util.SimpleTimeZone", lambda node, decoder: decoder.complete(node, read_generic), identity=True),
+    as_it_was("java.util.SimpleTimeZone"),
 )

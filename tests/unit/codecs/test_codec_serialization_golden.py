@@ -46,7 +46,6 @@ ROWS = [vector for vector in vectors("SerializationCodec") if vector.data is not
 
 #: No Python value, or a class that is not declared; and what the error says.
 UNREAD = {
-    "queue/array-blocking": "java.util.concurrent.ArrayBlockingQueue",
     "set/from-map": "java.util.Collections$SetFromMap",
     "map/properties-defaults": "Properties with defaults",
     "object/money": "com.acme.Money",
