@@ -85,6 +85,7 @@ class Pipeline(AsyncWrongWith):
         replies, self._replies = self._replies, []
         requests = [reply.request for reply in replies]
         outcomes = await self._connections.run_many(requests, transaction=self._transaction)
+        await self._name_other_types(requests, outcomes)
         for reply, outcome in zip(replies, outcomes, strict=True):
             if isinstance(outcome, DecodeError) and reply.request.aside is not None:
                 # The reply raises the error, whether the bytes could be kept or not.
@@ -94,6 +95,23 @@ class Pipeline(AsyncWrongWith):
                 outcome = _of_one_node(outcome)
             reply._fill(outcome)
         return [reply.result for reply in replies]
+
+    async def _name_other_types(self, requests: list[Request[Any]], outcomes: list[Any]) -> None:
+        """Puts an EncodeError in the place of a False where the value is there as an equal one of another type in Java.
+
+        One more round trip if numbers or letters were looked for and not found.
+        """
+        lookups = [
+            (at, *lookup)
+            for at, (request, outcome) in enumerate(zip(requests, outcomes, strict=True))
+            if request.others is not None and (outcome is False or outcome == -1)
+            for lookup in request.others()
+        ]
+        if lookups:
+            found = await self._connections.run_many([request for _, request, _ in lookups], transaction=False)
+            for (at, _, error), is_there in zip(lookups, found, strict=True):
+                if is_there is True:
+                    outcomes[at] = error
 
     async def __aenter__(self) -> Pipeline:
         return self

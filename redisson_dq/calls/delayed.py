@@ -154,18 +154,20 @@ class DelayedRequests(WholeRequests[T]):
         return self._side.values(start, stop, part=False)
 
     def contains(self, value: T) -> Request[bool]:
-        return self._side.contains_bytes([self._side.encode_sought(value)])
+        return self._side.seeking(self._side.presence(self._side.encode_sought(value)), [value])
 
     def contains_all(self, values: Iterable[T]) -> Request[bool]:
-        return self._side.contains_bytes(self._side.encode_all_sought(values))
+        values = self._side.collected(values)
+        return self._side.seeking(self._side.contains_bytes(self._side.encode_all_sought(values)), values)
 
     # -- removing ----------------------------------------------------------------------------------------------------
 
     def remove(self, value: T) -> Request[bool]:
-        return self._side.remove_bytes("first", [self._side.encode_sought(value)])
+        return self._side.seeking(self._side.remove_bytes("first", [self._side.encode_sought(value)]), [value])
 
     def remove_all(self, values: Iterable[T]) -> Request[bool]:
-        return self._side.remove_bytes("all", self._side.encode_all_sought(values))
+        values = self._side.collected(values)
+        return self._side.seeking(self._side.remove_bytes("all", self._side.encode_all_sought(values)), values)
 
     def retain_all(self, values: Iterable[T]) -> Request[bool]:
         return self._side.remove_bytes("others", self._side.encode_all_sought(values))

@@ -22,6 +22,7 @@ from redisson_dq.durability import Durability
 from redisson_dq.errors import (
     ArgumentError,
     DuplicateItemError,
+    EncodeError,
     QueueFullError,
     RedisConnectionError,
     RedisReplyError,
@@ -145,7 +146,7 @@ class DelayedSide(OpenQueue[T]):
 
     def offer_key(self, id: str | None, data: bytes, deduplicate_for: Delay | None) -> Word:
         if id is None:
-            return "" if deduplicate_for is None else f"h{hashlib.sha256(data).hexdigest()}"
+            return "" if deduplicate_for is None else self.payload_key(data)
         if deduplicate_for is not None:
             raise ArgumentError(
                 f"queue {self.name!r}: an offer is known by id= or by its payload (deduplicate_for=), not by both"
@@ -153,6 +154,23 @@ class DelayedSide(OpenQueue[T]):
         if entry_id(self.checked_id(id)) is not None:
             raise ArgumentError(f"queue {self.name!r}: {id!r} has the form of an id that is made here; choose another")
         return f"i{id}"
+
+    def presence(self, data: bytes) -> Request[bool]:
+        return self.contains_bytes([data])
+
+    def equal_offers(self, value: T) -> list[tuple[Request[Page], EncodeError]]:
+        """Lookups of items that were offered with deduplicate_for=, whose values are equal to this one in Python and of
+        another type in Java. Each has the error to raise when it finds one.
+        """
+        found = []
+        for data, (own, name) in self.of_other_types([value]).items():
+            target = Target(payload=self.payload_key(data))
+            found.append((calls.find_item(self.lease_keys, target, 0), self.other_type(own, name)))
+        return found
+
+    @staticmethod
+    def payload_key(data: bytes) -> str:
+        return f"h{hashlib.sha256(data).hexdigest()}"
 
     def context_word(self, context: Mapping[str, str] | None) -> bytes:
         if not context:

@@ -12,9 +12,10 @@ from redisson_dq.calls.checks import check_count
 from redisson_dq.calls.values import QueueValues
 from redisson_dq.codecs.base import Codec
 from redisson_dq.durability import Durability
-from redisson_dq.errors import ArgumentError
+from redisson_dq.errors import ArgumentError, EncodeError
 from redisson_dq.observing import Buried
 from redisson_dq.scheduling.times import Delay, visible_us
+from redisson_dq.wire import commands
 from redisson_dq.wire.calls import LeaseKeys
 from redisson_dq.wire.envelope import Envelope
 from redisson_dq.wire.keys import DeadKeys, QueueKeys, map_name
@@ -152,6 +153,19 @@ class OpenQueue(QueueValues[T]):
     @start_moving.setter
     def start_moving(self, start: Callable[[], None] | None) -> None:
         self.starts = () if start is None else (start,)
+
+    def seeking(self, request: Request[U], values: list[T]) -> Request[U]:
+        """The request, which looks for these values, with the lookups for equal ones of other types in Java."""
+
+        def others() -> list[tuple[Request[bool], EncodeError]]:
+            found = self.of_other_types(values).items()
+            return [(self.presence(data), self.other_type(value, name)) for data, (value, name) in found]
+
+        return attrs.evolve(request, others=others)
+
+    def presence(self, data: bytes) -> Request[bool]:
+        """Whether a value with these bytes is in the queue."""
+        return commands.index_of(self.keys.ready, data).then(lambda place: place is not None)
 
     def confirmation(self, durable: Durability | None) -> Durability | None:
         """The confirmation of a change: as the call asks for, else as the client does. Raises ArgumentError."""

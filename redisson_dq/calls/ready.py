@@ -171,8 +171,9 @@ class QueueRequests(LeaseRequests[T]):
         return self._place(value, 1, lambda place: place is not None)
 
     def contains_all(self, values: Iterable[T]) -> Request[bool]:
+        values = self._queue.collected(values)
         request = call("contains_ready", self._queue.keys, self._queue.encode_all_sought(values), bool)
-        return told_if_long(request, self._queue, "contains_all()")
+        return self._queue.seeking(told_if_long(request, self._queue, "contains_all()"), values)
 
     def index_of(self, value: T) -> Request[int]:
         return self._place(value, 1, _index)
@@ -188,10 +189,11 @@ class QueueRequests(LeaseRequests[T]):
 
     def remove(self, value: T, count: int = 1) -> Request[bool]:
         args = check_index(count, self._queue.name), self._queue.encode_sought(value)
-        return _taken_away(self._queue, "some", args, bool)
+        return self._queue.seeking(_taken_away(self._queue, "some", args, bool), [value])
 
     def remove_all(self, values: Iterable[T]) -> Request[bool]:
-        return removed(self._queue, self._queue.encode_all_sought(values)).then(bool)
+        values = self._queue.collected(values)
+        return self._queue.seeking(removed(self._queue, self._queue.encode_all_sought(values)).then(bool), values)
 
     def retain_all(self, values: Iterable[T]) -> Request[bool]:
         kept = self._queue.encode_all_sought(values)
@@ -239,7 +241,7 @@ class QueueRequests(LeaseRequests[T]):
         """The place of the first equal value, or with rank -1 of the last."""
         key = self._queue.keys.ready
         words = ("LPOS", key, self._queue.encode_sought(value), "RANK", rank)
-        return Request(words=words, types={key: "list"}, parse=parse)
+        return self._queue.seeking(Request(words=words, types={key: "list"}, parse=parse), [value])
 
     def _there(self, data: bytes | None) -> T:
         return self._queue.in_place([self._queue.there(data)], self._queue.keys.ready)[0]

@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar, Union
 import attrs
 
 from redisson_dq.durability import Durability
+from redisson_dq.errors import EncodeError
 from redisson_dq.scheduling.times import Left
 from redisson_dq.scripts.script import Script
 
@@ -43,7 +44,8 @@ class Request(Generic[T]):
     The second reply then equals the first one. ``when_full`` is sent instead when Redis has refused the request
     because it has reached its maxmemory. ``durable`` names the confirmation that the change needs before the result is
     returned. ``fence`` makes the lease without which nothing of a transaction that has this request is done. The
-    functions of ``on_sending`` are called before the request is sent.
+    functions of ``on_sending`` are called before the request is sent. ``others``, of a request that looks for a value,
+    gives the lookups of values that are equal in Python and of another type in Java, each with the error for it.
     """
 
     words: tuple[Word, ...]
@@ -56,6 +58,7 @@ class Request(Generic[T]):
     durable: Durability | None = None
     fence: Callable[[], Fence] | None = None
     on_sending: tuple[Callable[[], None], ...] = ()
+    others: Callable[[], list[tuple[Request[bool], EncodeError]]] | None = None
 
     def then(
         self,
@@ -78,6 +81,7 @@ class Request(Generic[T]):
             durable=self.durable,
             fence=fence or self.fence,
             on_sending=self.on_sending if on_sending is None else (*self.on_sending, on_sending),
+            others=self.others,
         )
 
     def durably(self, durable: Durability | None) -> Request[T]:

@@ -191,3 +191,40 @@ def test_the_first_int_in_a_queue_of_longs_is_reported(
     told = [record.getMessage() for record in caplog.records if "java.lang.Integer" in record.getMessage()]
     assert [text.partition(":")[0] for text in told] == ["queue 'orders'", "queue 'ids'"]
     assert all("open it with type=java.Long" in text for text in told)
+
+
+@pytest.mark.parametrize(("there", "offered", "name"), EQUAL, ids=[name for _, _, name in EQUAL])
+def test_an_equal_payload_of_another_type_is_no_second_offer(
+    flavour: Flavour, url: str, there: Any, offered: Any, name: str
+) -> None:
+    with flavour.connect(url) as client:
+        delayed = client.delayed_queue("orders")
+        delayed.offer(there, delay=60, deduplicate_for=300)
+        with pytest.raises(EncodeError, match=rf"an equal {name} is, which has other bytes.*type={name}"):
+            delayed.offer(offered, delay=60, deduplicate_for=300, on_duplicate="keep")
+        assert delayed.read_all() == [there]
+        delayed.offer(offered, delay=60)
+        assert delayed.size() == 2
+
+
+@pytest.mark.parametrize("side", ["waiting", "ready"])
+@pytest.mark.parametrize(("there", "sought", "name"), EQUAL, ids=[name for _, _, name in EQUAL])
+def test_a_pipeline_has_no_false_for_another_type(
+    flavour: Flavour, url: str, side: str, there: Any, sought: Any, name: str
+) -> None:
+    with flavour.connect(url) as client:
+        queue = client.delayed_queue("orders") if side == "waiting" else client.blocking_queue("orders")
+        queue.offer(there, **({"delay": 60} if side == "waiting" else {}))
+        pipe = client.pipeline()
+        calls = {key: call for key, call in (SOUGHT if side == "waiting" else READY).items() if key != "retain_all"}
+        replies = [pipe.add(call(queue.requests, sought)) for call in calls.values()]
+        found = pipe.add(queue.requests.contains(there))
+        with pytest.raises(EncodeError, match=rf"an equal {name} is, which has other bytes.*type={name}"):
+            pipe.execute()
+        assert found.result
+        for reply in replies:
+            with pytest.raises(EncodeError, match=rf"an equal {name} is"):
+                reply.result  # noqa: B018
+        assert queue.read_all() == [there]
+        pipe.add(queue.requests.contains("nothing equal"))
+        assert pipe.execute() == [False]

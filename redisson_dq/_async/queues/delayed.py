@@ -22,6 +22,7 @@ from redisson_dq.items import ExpiredItem, Outcome, Overdue
 from redisson_dq.observing.operations import OperationKind
 from redisson_dq.scheduling.times import Delay, due_word
 from redisson_dq.wire import commands
+from redisson_dq.wire.calls import Page
 from redisson_dq.wire.envelope import Quarantined
 from redisson_dq.wire.request import Request
 
@@ -97,6 +98,8 @@ class DelayedQueue(DueTaking[T], RecurringOffers[T]):
         # The time until the command is sent is a part of the delay.
         due = due_word(self.name, delay, at, self._runtime.clock)
         context, id = options.get("context"), options.get("id")
+        if options.get("deduplicate_for") is not None:
+            await self._check_equal_offers(value)
         with self._runtime.operations.around(
             OperationKind.SEND, "offer", self.name, context=context, carries=True, id=id
         ) as sending:
@@ -108,6 +111,19 @@ class DelayedQueue(DueTaking[T], RecurringOffers[T]):
         if not self._compared and type(value) is int:
             await self._compare(value)
         return DelayedItem(self, item)
+
+    async def _check_equal_offers(self, value: T) -> None:
+        """Raises EncodeError if an equal value of another type in Java was offered with deduplicate_for=: it would be
+        no duplicate of this one. One more round trip for numbers and letters, none for other values.
+        """
+        offers = self._side.equal_offers(value)
+        if offers:
+            requests = [request for request, _ in offers]
+            for found, (_, error) in zip(
+                await self._runtime.connections.run_many(requests, transaction=False), offers, strict=True
+            ):
+                if isinstance(found, Page) and found.found:  # a user may lack the rights to look
+                    raise error
 
     async def _compare(self, value: Any) -> None:
         """Warns, once, of an int that Java will take for an Integer in a queue of Longs."""

@@ -52,7 +52,7 @@ class Page:
 
 @attrs.frozen(kw_only=True)
 class Target:
-    """The item a call names: by the caller's id, or by the entry's id and a due time.
+    """The item a call names: by the caller's id, by its payload's key, or by the entry's id and a due time.
 
     That is the due time it was offered with, or any later one: a record tells where a rescheduled entry is.
     """
@@ -60,10 +60,11 @@ class Target:
     given_id: str | None = None
     entry: bytes = b""
     due_ms: int | None = None
+    payload: str = ""
 
     def words(self) -> tuple[Word, Word, Word]:
         """The first three arguments of a script that looks for it."""
-        key = "" if self.given_id is None else f"i{self.given_id}"
+        key = self.payload if self.given_id is None else f"i{self.given_id}"
         return key, self.entry, "" if self.due_ms is None else self.due_ms
 
 
