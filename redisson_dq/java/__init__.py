@@ -5,7 +5,7 @@ type, and reads that type as the plain one. A value of another Java type comes b
 list, a dict, a datetime or an int. So a value that was read is written back as the same Java type.
 """
 
-from redisson_dq.java import kotlin, schemas
+from redisson_dq.java import date_patterns, kotlin, schemas
 from redisson_dq.java.annotations import transient
 from redisson_dq.java.arrays import (
     Array,
@@ -295,5 +295,5 @@ __all__ = [
     "unmodifiable",
 ]
 
-schemas.add_schemas(globals()[name] for name in __all__)
+schemas.add_schemas((*(globals()[name] for name in __all__), date_patterns.DatePattern))
 schemas.add_schemas(getattr(kotlin, name) for name in kotlin.__all__)

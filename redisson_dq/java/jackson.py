@@ -9,6 +9,7 @@ import attrs
 
 from redisson_dq._common.texts import shown
 from redisson_dq.errors import ArgumentError
+from redisson_dq.java.date_patterns import DatePattern, PatternLike, patterns_of
 
 __all__ = ["Json", "JsonNames", "json_of"]
 
@@ -29,6 +30,10 @@ def _aliases(said: Mapping[str, Iterable[str]]) -> dict[str, tuple[str, ...]]:
     return {key: tuple(names) for key, names in dict(said).items()}
 
 
+def _patterns(said: Mapping[str, PatternLike]) -> dict[str, DatePattern]:
+    return patterns_of(said, "java.Json")
+
+
 def _fields(said: Iterable[str]) -> tuple[str, ...]:
     if isinstance(said, str):
         raise ArgumentError(f"java.Json takes a list of Java's names of fields, not the text {said!r}")
@@ -43,7 +48,10 @@ class Json:
     ``names``: the names in JSON that differ, as ``@JsonProperty`` and ``@JsonNaming`` give them. Of an enum they are
     those of its constants, which may be numbers. ``aliases``: further names under which a value is read. ``ignored``:
     fields that are neither written nor read. ``nulls``: fields that are written although they are None. ``order``: the
-    fields that are written first, in this order; the others follow by their names. ``typed``: the name of the class is
+    fields that are written first, in this order; the others follow by their names. ``patterns``: the forms of dates
+    and times, as ``@JsonFormat(pattern=)`` gives them: ``{"created": "yyyy-MM-dd HH:mm:ss"}``, or with a timezone
+    ``{"created": ("yyyy-MM-dd HH:mm:ss", "GMT+8")}``. Without one, points in time are in the zone of the mapper, UTC
+    by default. ``typed``: the name of the class is
     written also where the codec leaves it out, as with ``@JsonTypeInfo(use = Id.CLASS)``. ``refused``: a trait of
     the class that its JSON depends on and that these options do not say. Codecs of JSON then raise EncodeError and
     DecodeError with these words.
@@ -60,12 +68,13 @@ class Json:
     ignored: tuple[str, ...] = attrs.field(default=(), converter=_fields, kw_only=True)
     nulls: tuple[str, ...] = attrs.field(default=(), converter=_fields, kw_only=True)
     order: tuple[str, ...] = attrs.field(default=(), converter=_fields, kw_only=True)
+    patterns: Mapping[str, DatePattern] = attrs.field(factory=dict, converter=_patterns, kw_only=True)
     typed: bool = attrs.field(default=False, kw_only=True)
     refused: str = attrs.field(default="", kw_only=True)
 
     def check(self, name: str, known: Collection[str]) -> None:
         """Raises ArgumentError for a field or constant that the class ``name`` does not have."""
-        said = (*self.names, *self.aliases, *self.ignored, *self.nulls, *self.order)
+        said = (*self.names, *self.aliases, *self.ignored, *self.nulls, *self.order, *self.patterns)
         unknown = [one for one in said if one not in known]
         if unknown:
             raise ArgumentError(f"{name} has no {unknown[0]}, which json= names: it takes Java's names")

@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections import abc
 from collections.abc import Mapping
-from typing import Any, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Union, get_args, get_origin
 
 import attrs
 
 from redisson_dq._common.texts import shown
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java.arrays import component_code
+
+if TYPE_CHECKING:
+    from redisson_dq.java.date_patterns import DatePattern
 
 __all__ = [
     "OBJECT",
@@ -44,6 +47,8 @@ class Signature:
     #: ``extends`` or ``super`` for the wildcards ``? extends Order`` and ``? super Order``. The other fields then
     #: describe the bound.
     wildcard: str = ""
+    #: For codecs of JSON: the pattern of a field's dates and times.
+    pattern: DatePattern | None = None
 
     @property
     def source(self) -> str:
@@ -125,7 +130,7 @@ def is_class_name(text: str) -> bool:
 
 def array_signature(component: Signature) -> Signature:
     """The type of an array whose elements have the given type."""
-    more = component.arguments or component.variable or component.component
+    more = component.arguments or component.variable or component.component or component.pattern
     return Signature("[" + component_code(component.name), component=component if more else None)
 
 

@@ -10,6 +10,7 @@ import attrs
 from redisson_dq.cli.generate_classes import _classfile as flags
 from redisson_dq.cli.generate_classes._annotations import Annotation, AnnotationsByName
 from redisson_dq.cli.generate_classes._classfile import ClassFile, Member
+from redisson_dq.cli.generate_classes._dates import date_pattern, is_default_serializer
 from redisson_dq.cli.generate_classes._enum_values import NAMES
 from redisson_dq.cli.generate_classes._naming import STRATEGIES, bean_name
 from redisson_dq.cli.generate_classes._properties import (
@@ -20,6 +21,7 @@ from redisson_dq.cli.generate_classes._properties import (
     properties_of,
 )
 from redisson_dq.cli.generate_classes._seen import Find, SeenByJackson
+from redisson_dq.java.date_patterns import DatePattern
 
 __all__ = ["JsonFacts", "json_facts"]
 
@@ -33,6 +35,7 @@ class JsonFacts:
     ignored: tuple[str, ...] = ()
     nulls: tuple[str, ...] = ()
     order: tuple[str, ...] = ()
+    patterns: Mapping[str, DatePattern] = attrs.field(factory=dict)
     typed: bool = False
     refused: str = ""
     #: Of an enum that is refused: whether somebody who knows the texts of its constants can give them.
@@ -114,6 +117,7 @@ def _of_fields(
 ) -> JsonFacts:
     names: dict[str, str | int] = {}
     aliases: dict[str, list[str]] = {}
+    patterns: dict[str, DatePattern] = {}
     ignored, nulls, places = [], [], {}
     written = [each.name for each in writing]
     own = seen.fields(java)
@@ -135,6 +139,9 @@ def _of_fields(
         others = to_java.annotations["JsonAlias"].texts() if to_java and "JsonAlias" in to_java.annotations else []
         if others := [one for one in dict.fromkeys((*others, out or name)) if one != name]:
             aliases[field] = others
+        pattern = next((date_pattern(one.annotations, member) for one in (from_java, to_java) if one is not None), None)
+        if pattern is not None:
+            patterns[field] = pattern
         if from_java is not None:
             places[field] = written.index(from_java.name)
             included = from_java.annotations.get("JsonInclude", Annotation("")).text() or "USE_DEFAULTS"
@@ -143,9 +150,8 @@ def _of_fields(
                 included = head.get("JsonInclude", Annotation("")).text().replace("NON_DEFAULT", "ALWAYS")
             if included == "ALWAYS" and member.descriptor not in "ZBCSIJFD":
                 nulls.append(field)
-    return JsonFacts(
-        names, aliases, tuple(ignored), tuple(nulls), _order(java, names, places, seen), typed="JsonTypeInfo" in head
-    )
+    order = _order(java, names, places, seen)
+    return JsonFacts(names, aliases, tuple(ignored), tuple(nulls), order, patterns, typed="JsonTypeInfo" in head)
 
 
 def _property_of(
@@ -313,7 +319,10 @@ def _reasons_of_properties(
             if field is None:
                 yield from _lost(each, way)
                 continue
+            is_patterned = date_pattern(each.annotations, own[field]) is not None
             for one, annotation in each.annotations.items():
+                if is_patterned and (one == "JsonFormat" or is_default_serializer(annotation)):
+                    continue
                 if _decides(one, annotation, own[field].descriptor):
                     holder = next(accessor for accessor in each.accessors if one in accessor.annotations)
                     yield f"@{one} on {holder.member}" + ("" if holder.kind == "field" else f" for the field {field}")

@@ -33,6 +33,7 @@ from redisson_dq.cli.generate_classes._types import (
     collection_names,
 )
 from redisson_dq.java import camel_case
+from redisson_dq.java.date_patterns import DatePattern
 
 __all__ = ["Style", "module_text"]
 
@@ -306,6 +307,9 @@ class _Module:
             arguments.append(f"aliases={_dict_text({name: _list_text(said) for name, said in facts.aliases.items()})}")
         lists = {"ignored": facts.ignored, "nulls": facts.nulls, "order": facts.order}
         arguments += [f"{name}={_list_text(said)}" for name, said in lists.items() if said]
+        if facts.patterns:
+            patterns = {name: _pattern_text(one) for name, one in facts.patterns.items()}
+            arguments.append(f"patterns={_dict_text(patterns)}")
         arguments += ["typed=True"] if facts.typed else []
         arguments += [f"refused={literal(facts.refused)}"] if facts.refused else []
         return self._types.importing("java.Json(") + ", ".join(arguments) + ")"
@@ -350,6 +354,11 @@ class _Module:
 
 def _dict_text(pairs: Mapping[str, str]) -> str:
     return f"{{{', '.join(f'{literal(key)}: {value}' for key, value in pairs.items())}}}"
+
+
+def _pattern_text(pattern: DatePattern) -> str:
+    text = literal(pattern.text)
+    return text if pattern.zone is None else f"({text}, {literal(pattern.zone)})"
 
 
 def _list_text(texts: Iterable[str]) -> str:

@@ -16,6 +16,7 @@ from redisson_dq.codecs.jackson.scalar_nodes import Scalar
 from redisson_dq.codecs.jackson.types import REFERENCES, Property, held_by, json_of, names_class, properties
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java.arrays import PRIMITIVE_CODES
+from redisson_dq.java.date_patterns import DatePattern, PatternLike, patterns_of
 from redisson_dq.java.declaration import Declaration
 from redisson_dq.java.numbers import LONG_MAX, LONG_MIN
 from redisson_dq.java.registry import declaration_of
@@ -29,6 +30,7 @@ __all__ = [
     "JACKSON_3_PLAIN",
     "Dialect",
     "with_java_time",
+    "with_patterns",
     "with_typing",
 ]
 
@@ -54,6 +56,7 @@ class Dialect:
     ``annotates``: the name of a class stands beside its value and not in it.
     ``wraps``: the name of an object's class stands in an array before it, and not in it as ``@class``.
     ``naming``: the strategy for the names of fields.
+    ``patterns``: the forms of dates and times by Java class, and ``time_zone`` the zone of points in time in patterns.
     """
 
     scalars: Mapping[type, Scalar]
@@ -71,6 +74,14 @@ class Dialect:
     annotates: bool = False
     wraps: bool = False
     naming: str = checked_naming(None)
+    patterns: Mapping[str, DatePattern] = attrs.field(factory=dict)
+    time_zone: str | None = None
+
+    def pattern_of(self, name: str, declared: Signature) -> DatePattern | None:
+        """The pattern of a date or time of the class ``name`` in a place of the type ``declared``."""
+        if declared.pattern is not None:
+            return declared.pattern
+        return self.patterns.get(_SAME_PATTERN.get(name, name)) if self.patterns else None
 
     @property
     def renames(self) -> bool:
@@ -169,6 +180,46 @@ def with_java_time(dialect: Dialect, java_time: str) -> Dialect:
     if not isinstance(java_time, str) or java_time not in _JAVA_TIME:
         raise ArgumentError(f"java_time is 'refuse', 'numbers' or 'text', not {shown(java_time)}")
     return attrs.evolve(dialect, scalars=_JAVA_TIME[java_time])
+
+
+def with_patterns(dialect: Dialect, patterns: Mapping[str, PatternLike] | None, time_zone: str | None) -> Dialect:
+    """A dialect with these forms of dates and times, by Java class. Raises ArgumentError."""
+    if time_zone is not None:
+        DatePattern("yyyy", time_zone)  # raises for an unknown zone
+    found = patterns_of(patterns or {}, "codec")
+    for name, pattern in found.items():
+        if name not in _PATTERNED:
+            raise ArgumentError(f"patterns names one of {', '.join(_PATTERNED)}, not {shown(name)}")
+        if why := pattern.misfit(name):
+            raise ArgumentError(why)
+        if name in (java.JavaDate.java_name, java.Instant.java_name) and (pattern.zone or time_zone) is None:
+            raise ArgumentError(
+                f"the pattern of a {name} needs a zone: that of Java's mapper, or of its JVM if the mapper has none: "
+                f'patterns={{"{name}": ("{pattern.text}", "Asia/Shanghai")}}'
+            )
+    if not found and time_zone is None:
+        return dialect
+    keys = {name: found[name] for name in found if name == java.JavaDate.java_name}
+    return attrs.evolve(
+        dialect,
+        patterns=found,
+        time_zone=time_zone,
+        scalars=scalar_nodes.patterned(dialect.scalars, _same(found), time_zone),
+        keys={**dialect.keys, **scalar_nodes.patterned(dialect.keys, _same(keys), time_zone)},
+    )
+
+
+#: setDateFormat is for these alike, but not for a java.sql.Date.
+_SAME_PATTERN = {java.Timestamp.java_name: java.JavaDate.java_name}
+#: A mapper has patterns for these: by setDateFormat, and by the serializers of JavaTimeModule.
+_PATTERNED = (
+    *(java.JavaDate.java_name, java.LocalDateTime.java_name, "java.time.LocalDate", "java.time.LocalTime"),
+    java.Instant.java_name,
+)
+
+
+def _same(patterns: Mapping[str, DatePattern]) -> dict[str, DatePattern]:
+    return {**patterns, **{name: patterns[other] for name, other in _SAME_PATTERN.items() if other in patterns}}
 
 
 def with_typing(dialect: Dialect, typing: str | None) -> Dialect:

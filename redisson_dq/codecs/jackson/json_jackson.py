@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from redisson_dq.codecs.jackson import json
 from redisson_dq.codecs.jackson.codecs import JacksonCodec
-from redisson_dq.codecs.jackson.dialect import with_java_time
+from redisson_dq.codecs.jackson.dialect import with_java_time, with_patterns
 from redisson_dq.codecs.redissons import RedissonForm
+from redisson_dq.java.date_patterns import PatternLike
 
 __all__ = ["JsonJacksonCodec"]
 
@@ -44,6 +47,12 @@ class JsonJacksonCodec(JacksonCodec):
 
     ``naming="snake_case"``: as a mapper with ``PropertyNamingStrategies.SNAKE_CASE``.
 
+    ``patterns``: the forms of a mapper's dates and times by Java class. ``{"java.util.Date": ("yyyy-MM-dd HH:mm:ss",
+    "Asia/Shanghai")}`` is ``setDateFormat`` and the zone of Java's mapper, or else of its JVM.
+    ``{"java.time.LocalDateTime": "yyyy-MM-dd HH:mm:ss"}`` is ``new LocalDateTimeSerializer(ofPattern(..))``.
+    ``time_zone``: the zone of patterns that name none, also those of fields, as ``setTimeZone`` says; UTC by default.
+    A value that Java would read as another one by its pattern is an EncodeError.
+
     Raises EncodeError for any other type, and for those that Redisson's Jackson has no form for (java.time, Optional).
     Also for keys that are not str where no field declares them, numbers of more than 1,000 digits, and values nested
     more than 200 deep. Raises DecodeError for bytes that are not one JSON value. Also for a Java class that is not
@@ -62,8 +71,10 @@ class JsonJacksonCodec(JacksonCodec):
         redisson: str | None = None,
         java_time: str = "refuse",
         naming: str | None = None,
+        patterns: Mapping[str, PatternLike] | None = None,
+        time_zone: str | None = None,
     ) -> None:
         super().__init__(unknown=unknown, redisson=redisson, naming=naming)
         if RedissonForm.HALF_PAIR_IN_NAME.is_written_by(redisson):
             self._dumps = json.dumps_half_pairs
-        self._dialect = with_java_time(self._dialect, java_time)
+        self._dialect = with_patterns(with_java_time(self._dialect, java_time), patterns, time_zone)

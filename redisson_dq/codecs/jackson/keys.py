@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from redisson_dq.codecs.jackson.dialect import Dialect
 from redisson_dq.codecs.jackson.enums import constant_named, constants
 from redisson_dq.codecs.jackson.node import Number
-from redisson_dq.codecs.jackson.refusals import wrong
+from redisson_dq.codecs.jackson.refusals import wrong, wrong_time
 from redisson_dq.codecs.jackson.scalar_values import NON_FINITE, SCALARS
+from redisson_dq.java.date_patterns import DATES
 from redisson_dq.java.registry import declaration_of
 
 __all__ = ["map_key"]
@@ -20,9 +22,9 @@ _DIGITS = re.compile("-?[0-9]{1,1000}")
 _NUMBER = re.compile(r"-?[0-9]{1,1000}(\.[0-9]{1,1000})?([eE][+-]?[0-9]{1,9})?")
 
 
-def map_key(text: str, name: str, jackson_3: bool) -> Any:
+def map_key(text: str, name: str, dialect: Dialect) -> Any:
     """A key of a map whose keys are declared as ``name``."""
-    declaration = declaration_of(name)
+    declaration, jackson_3 = declaration_of(name), dialect.jackson_3
     if declaration is not None and declaration.kind == "enum":
         # A number may stand for a constant. A name writes it in digits.
         number = int(text) if _DIGITS.fullmatch(text) else None
@@ -38,7 +40,11 @@ def map_key(text: str, name: str, jackson_3: bool) -> Any:
     scalar = SCALARS.get(name)
     if scalar is None:
         return text
-    value = scalar(node)
+    pattern = dialect.patterns.get(name) if name in DATES else None
+    try:
+        value = scalar(node) if pattern is None else pattern.read(text, name, dialect.time_zone)
+    except ValueError:
+        value = None
     if value is None:
-        raise wrong(name)
+        raise wrong_time(name, text, pattern) if name in DATES else wrong(name)
     return value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from redisson_dq.codecs.faults import Malformed, shorten, undeclared
 from redisson_dq.codecs.java_limits import unread
+from redisson_dq.java.date_patterns import COMMON, DatePattern
 from redisson_dq.java.signatures import OBJECT, Signature
 
 __all__ = ["no_name", "other_typing", "unknown", "wrong", "wrong_time"]
@@ -27,12 +28,16 @@ def no_name(what: str, declared: Signature, is_own: bool) -> str:
     )
 
 
-def wrong_time(name: str) -> Malformed:
-    """The fault of a text that is no date or time in a known form. A pattern of Java's mapper gives such texts."""
-    message = (
-        f"a value that is no {name}: texts in a pattern, as of @JsonFormat or setDateFormat, are not read. Where no "
-    )
-    return Malformed(message + "class stands before the text, declare the field as str", near=name, stale=False)
+def wrong_time(name: str, text: str, pattern: DatePattern | None) -> Malformed:
+    """The fault of a text that is no date or time in the form of its place."""
+    near = shorten(text, 40)
+    message = f"a value that is no {name}: {near!r}"
+    if pattern is not None:
+        return Malformed(f"{message} in the pattern {pattern.text!r}", near=name, stale=False)
+    seen = next((one for one in COMMON if DatePattern(one).fits(text, name)), "")
+    fitting = f", as {seen!r}" if seen else ""
+    advice = f"give a pattern{fitting}, if Java has one: of its mapper by patterns= of the codec, of @JsonFormat by "
+    return Malformed(f"{message}; {advice}json=java.Json(patterns=...) of the class", near=name, stale=False)
 
 
 def wrong(name: str) -> Malformed:

@@ -21,6 +21,7 @@ from redisson_dq.codecs.jackson.locales import language_tag, text_of_locale
 from redisson_dq.codecs.jackson.node import Object
 from redisson_dq.codecs.jackson.throwables import trace_element
 from redisson_dq.java import time_numbers, zone_ids
+from redisson_dq.java.date_patterns import DatePattern
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN
 
 __all__ = [
@@ -35,6 +36,8 @@ __all__ = [
     "UUID_BYTES",
     "Scalar",
     "no_module",
+    "patterned",
+    "text_in_pattern",
 ]
 
 #: A value's Java name and its node. The name is None where the node alone shows it.
@@ -190,14 +193,48 @@ def _java_time(forms: _Forms) -> Scalar:
     return scalar
 
 
+#: The classes whose texts of ISO 8601 are in the zone of the mapper.
+_IN_ZONE = (java.JavaDate.java_name, java.Timestamp.java_name)
+
+
+def text_in_pattern(pattern: DatePattern, value: Any, name: str, zone: str | None) -> str:
+    """A date or time by a pattern. Raises Unencodable for a value that has no form by it."""
+    try:
+        return pattern.written(value, name, zone)
+    except ValueError as error:
+        raise Unencodable(str(error)) from error
+
+
+def patterned(
+    scalars: Mapping[type, Scalar], patterns: Mapping[str, DatePattern], zone: str | None
+) -> dict[type, Scalar]:
+    """The table with the forms of these classes, which a mapper has a pattern for. ``zone``: that of the mapper, which
+    also shows Dates without a pattern in it.
+    """
+    iso_text = None if zone is None else DatePattern("yyyy-MM-dd'T'HH:mm:ss.SSSXXX")
+
+    def scalar(value: Any) -> tuple[str | None, Any]:
+        name = time_numbers.java_time_name(value)
+        pattern = patterns.get(name)
+        if pattern is not None:
+            return name, text_in_pattern(pattern, value, name, zone)
+        found = scalars[type(value)](value)
+        if iso_text is not None and name in _IN_ZONE and type(found[1]) is str:
+            text = text_in_pattern(iso_text, value, name, zone)
+            return name, text[:-1] + "+00:00" if text.endswith("Z") else text
+        return found
+
+    return {**scalars, **dict.fromkeys(_TIME_TYPES, scalar)}
+
+
+_TIME_TYPES: tuple[type, ...] = (
+    *(date, datetime, time, timedelta, java.JavaDate, java.SqlDate, java.SqlTime, java.Timestamp),
+    *(java.FarTime, java.Period, java.Year, java.YearMonth, java.MonthDay, java.ZoneId, java.ZoneOffset),
+)
+
+
 def _times(forms: _Forms) -> dict[type, Scalar]:
-    return dict.fromkeys(
-        (
-            *(date, datetime, time, timedelta, java.JavaDate, java.SqlDate, java.SqlTime, java.Timestamp),
-            *(java.FarTime, java.Period, java.Year, java.YearMonth, java.MonthDay, java.ZoneId, java.ZoneOffset),
-        ),
-        _java_time(forms),
-    )
+    return dict.fromkeys(_TIME_TYPES, _java_time(forms))
 
 
 # The tables

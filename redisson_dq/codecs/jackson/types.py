@@ -14,7 +14,9 @@ import attrs
 
 from redisson_dq import java
 from redisson_dq.codecs.jackson.naming import NAMINGS
+from redisson_dq.errors import ArgumentError
 from redisson_dq.java.arrays import PRIMITIVE_CODES, component_of
+from redisson_dq.java.date_patterns import DatePattern
 from redisson_dq.java.declaration import Declaration
 from redisson_dq.java.element_types import declared_elements, element_types
 from redisson_dq.java.facts import ZEROS
@@ -32,6 +34,7 @@ __all__ = [
     "declared_component",
     "element_of",
     "held_by",
+    "in_pattern",
     "json_of",
     "key_and_value_of",
     "missing_values",
@@ -211,13 +214,31 @@ def _fields(declaration: Declaration, arguments: tuple[Signature, ...]) -> dict[
 
 def _annotated(field: Property, java_name: str, json: Json, written: Callable[[str], str]) -> Property:
     """The property, as the annotations of Jackson describe it."""
+    pattern = json.patterns.get(java_name)
     return attrs.evolve(
         field,
+        type=field.type if pattern is None else in_pattern(field.type, pattern, f"field {java_name}"),
         name=str(json.names[java_name] if java_name in json.names else written(java_name)),
         java_name=java_name,
         aliases=json.aliases.get(java_name, ()),
         writes_null=java_name in json.nulls,
     )
+
+
+def in_pattern(declared: Signature, pattern: DatePattern, where: str) -> Signature:
+    """The type whose dates and times have that pattern: it itself, or the elements or values in it.
+
+    Raises ArgumentError for a type that has none, and where Java could not read the pattern back.
+    """
+    if declared.component is not None or declared.name.startswith("["):
+        return array_signature(in_pattern(declared_component(declared.name, declared), pattern, where))
+    if declared.arguments:
+        *before, last = declared.arguments
+        return attrs.evolve(declared, arguments=(*before, in_pattern(last, pattern, where)))
+    why = pattern.misfit(declared.name)
+    if why:
+        raise ArgumentError(f"{where}: {why}")
+    return attrs.evolve(declared, pattern=pattern)
 
 
 def json_of(declaration: Declaration, jackson_3: bool) -> Json:

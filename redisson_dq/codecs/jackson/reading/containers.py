@@ -102,7 +102,7 @@ def entries(
 def _key(reader: NodeReaderProtocol, text: str, name: str) -> Any:
     found = reader.keys.get((text, name))
     if found is None:
-        found = reader.keys[text, name] = map_key(text, name, reader.dialect.jackson_3)
+        found = reader.keys[text, name] = map_key(text, name, reader.dialect)
         if type(found) is not str and str(found) != text and not isinstance(found, Enum):
             reader.doubts.note(Doubt.KEY, text)
     return found

@@ -214,9 +214,10 @@ class Reader:
         """The value of a node whose class is known."""
         scalar = SCALARS.get(name)
         if scalar is not None:
-            value = scalar(node)
+            is_time = type(node) is str and name.startswith(_TIMES)
+            value = self._time(name, node, declared, scalar) if is_time else scalar(node)
             if value is None:
-                raise wrong_time(name) if type(node) is str and name.startswith(_TIMES) else wrong(name)
+                raise wrong(name)
             if name == "[B" and type(node) is str:
                 if not self.is_json or base64.b64encode(value).decode() != node:
                     self.doubts.note(Doubt.BYTES)
@@ -252,6 +253,20 @@ class Reader:
         if name.startswith("["):
             return containers.array(self, name, node, declared, depth)
         return self._of_other_class(name, node, declared, depth)
+
+    def _time(self, name: str, text: str, declared: Signature, scalar: Callable[[Any], Any]) -> Any:
+        """The date or time of a text, by the pattern of its place if it has one."""
+        pattern = self.dialect.pattern_of(name, declared)
+        if pattern is None:
+            value = scalar(text)
+        else:
+            try:
+                value = pattern.read(text, name, self.dialect.time_zone)
+            except ValueError:
+                value = None
+        if value is None:
+            raise wrong_time(name, text, pattern)
+        return value
 
     def _of_other_class(self, name: str, node: Any, declared: Signature, depth: int) -> Any:
         """The value of a node whose class is none of the tables' and is not declared."""

@@ -17,7 +17,7 @@ from redisson_dq.codecs.faults import (
 from redisson_dq.codecs.jackson.dialect import Dialect
 from redisson_dq.codecs.jackson.enums import node_of_constant
 from redisson_dq.codecs.jackson.node import Object, Typed
-from redisson_dq.codecs.jackson.scalar_nodes import NODE_TYPES, Scalar, no_module
+from redisson_dq.codecs.jackson.scalar_nodes import NODE_TYPES, Scalar, no_module, text_in_pattern
 from redisson_dq.codecs.jackson.throwables import RENAMED, STACK_TRACE, fields_of, trace_of
 from redisson_dq.codecs.jackson.types import (
     REFERENCES,
@@ -26,6 +26,7 @@ from redisson_dq.codecs.jackson.types import (
 )
 from redisson_dq.codecs.jackson.writing.containers import collection, container, entry_nodes, item_nodes
 from redisson_dq.codecs.jackson.writing.keys import placed
+from redisson_dq.java import time_numbers
 from redisson_dq.java.arrays import PRIMITIVE_CODES
 from redisson_dq.java.declaration import Declaration
 from redisson_dq.java.generics import arguments_in, not_related
@@ -59,6 +60,10 @@ class Writer:
             return None
         if declared is not OBJECT:
             value = placed(value, declared)
+            if declared.pattern is not None:
+                of_class = time_numbers.java_time_name(value)
+                text = text_in_pattern(declared.pattern, value, of_class, self.dialect.time_zone)
+                return self.with_name(of_class, text, declared)
             if REFERENCES.get(declared.name) is type(value) and self._scalars[type(value)] is not no_module:
                 return self._held(value, held_by(declared), depth)
         kind = type(value)

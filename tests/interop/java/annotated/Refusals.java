@@ -20,7 +20,7 @@ public class Refusals {
     public static class OfValueMethod { public int a; @JsonValue public String toText() { return "t" + a; } }
     public static class Delegating { public int a; @JsonCreator public static Delegating of(String text) { return new Delegating(); } }
     public static class DelegatingMode { public int a; public DelegatingMode() {} @JsonCreator(mode = JsonCreator.Mode.DELEGATING) public DelegatingMode(Map<String, Object> all) {} }
-    public static class Formatted { @JsonFormat(pattern = "yyyy-MM-dd") public Date day; }
+    public static class Formatted { @JsonFormat(pattern = "dd MMM yyyy") public Date day; }
     public static class AsText { @JsonFormat(shape = JsonFormat.Shape.STRING) public long id; }
     @JsonFormat(shape = JsonFormat.Shape.ARRAY) public static class AsArray { public int a; }
     public static class Upper extends JsonSerializer<String> { public void serialize(String s, JsonGenerator g, SerializerProvider p) throws java.io.IOException { g.writeString(s.toUpperCase()); } }

@@ -101,7 +101,7 @@ public class Driver {
             map.forEach((key, item) -> found.put(text(key), text(item)));
             return value.getClass().getSimpleName() + found;
         }
-        if (value == null || value instanceof Part) return "" + value;
+        if (value == null || value instanceof Part || value instanceof Dated) return "" + value;
         return value.getClass().getSimpleName() + " " + value;
     }
 
@@ -116,6 +116,8 @@ public class Driver {
         } else if (setting.equals("property")) {
             mapper.activateDefaultTyping(
                     LaissezFaireSubTypeValidator.instance, ObjectMapper.DefaultTyping.NON_FINAL, JsonTypeInfo.As.PROPERTY);
+        } else if (setting.startsWith("fields") || setting.startsWith("mapper")) {
+            mapper = Dated.mapper(setting);
         } else if (!setting.equals("none")) {
             naming = (PropertyNamingStrategy) PropertyNamingStrategies.class.getField(setting.toUpperCase()).get(null);
             mapper.setPropertyNamingStrategy(naming);
@@ -163,7 +165,8 @@ public class Driver {
     public static void main(String[] arguments) throws Exception {
         Codec codec = codec(arguments[1]);
         if (arguments[0].equals("write")) {
-            Map<String, Object> all = arguments[2].equals("samples") ? samples() : values();
+            Map<String, Object> all =
+                    arguments[2].equals("samples") ? samples() : arguments[2].equals("dates") ? Dated.samples() : values();
             for (Map.Entry<String, Object> each : all.entrySet()) {
                 byte[] data = ByteBufUtil.getBytes(codec.getValueEncoder().encode(each.getValue()));
                 System.out.println(each.getKey() + "\t" + ByteBufUtil.hexDump(data) + "\t" + read(codec, data));
