@@ -359,3 +359,23 @@ def test_a_wait_is_ended_at_no_other_server(flavour: Flavour, name: Name) -> Non
 def test_every_item_is_accounted_for(fault: str) -> None:
     result = run(FAULTS[fault], ["threads", "asyncioleases", "workers"], seed=1, times=1)
     assert not result.all_findings, str(result)
+
+
+def test_a_server_that_loads_for_long_is_taken_to_know_the_subscription(flavour: Flavour, name: Name) -> None:
+    """Each reply to another part ends the connection of the subscription. None of them has confirmed a channel."""
+    with connected(flavour, name) as client:
+        moving(client.delayed_queue("orders"))
+        eventually(lambda: client.health().subscribed)
+        gate, queue = name._inner[0], client.blocking_queue("orders")
+        gate.trap("SUBSCRIBE", "command", "freeze", times=1_000_000)
+        gate.trap("LLEN", "command", "refuse", times=1_000_000, answer=_ANSWERS["LOADING"])
+        end = time.monotonic() + 4
+        while time.monotonic() < end:
+            with pytest.raises(RedissonDQError):
+                queue.size()
+            assert not [each for each in client.problems if "does not hear" in str(each)]
+            time.sleep(0.02)
+        gate.clear()
+        gate.cut()
+        # Its longest pause is 2 s.
+        eventually(lambda: client.health().subscribed)

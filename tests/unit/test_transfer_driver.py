@@ -74,6 +74,8 @@ class Wire:
     """Stands for the connections of a client. What is sent comes to the test in its order."""
 
     client, database, is_cluster = CLIENT, 0, False
+    #: Whether new connections lead to another server.
+    is_over = False
 
     def __init__(self, clock: HandClock) -> None:
         self.clock = clock

@@ -162,7 +162,8 @@ class Subscription:
                 self._connections.outage.ended(_PART)
                 failure = await self._served(current)
                 lasted = self._connections.clock.monotonic() - tried
-                passes = isinstance(failure, ResponseError) and is_passing(failure)
+                # A reply to another part of the client may have ended it, before any channel was confirmed.
+                passes = current.is_over or (isinstance(failure, ResponseError) and is_passing(failure))
                 fruitless = 0 if self._heard or passes or lasted > _PAUSE_WHEN_REFUSED else fruitless + 1
                 if self._heard:
                     pauses = Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
