@@ -156,6 +156,17 @@ def leases_stuck(fleet: Fleet, queue: str) -> None:
     fleet.admin.hset(deliveries, lease, b" ".join(fields))
 
 
+def failing(fleet: Fleet, queue: str) -> None:
+    fleet.listen(queue)
+    handle = fleet.client.blocking_queue(queue)
+    for number in range(3):
+        fleet.writer.offer(queue, f"job {number}", 0.001)
+    for number in range(6):
+        delivery = handle.receive(timeout=PATIENCE)
+        assert delivery is not None
+        delivery.nack(delay=HOUR if number > 2 else None, reason="ValueError: no such order")
+
+
 def dead_letters(fleet: Fleet, queue: str) -> None:
     fleet.listen(queue)
     fleet.writer.offer(queue, "bad", 0.001)
@@ -270,7 +281,7 @@ ILLNESSES: dict[str, Callable[[Fleet, str], None]] = {
     illness.__name__.replace("_", "-"): illness
     for illness in (
         *(rights, eviction, persistence, memory, replication, key_types, overdue, nobody_moves, nobody_consumes),
-        *(paused, leases_stuck, dead_letters, quarantine, undecodable, expired, torn_entries, mixed_envelopes),
+        *(paused, leases_stuck, failing, dead_letters, quarantine, undecodable, expired, torn_entries, mixed_envelopes),
         *(codec, unknown_classes, name_mapper, clock, keyspace_events, recurring, slow_scripts, client_versions),
         *(orphans, ready_backlog, worker),
     )

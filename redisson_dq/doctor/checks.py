@@ -13,7 +13,19 @@ from redisson_dq._common.texts import described, nearest
 from redisson_dq._redis.errors import is_misnamed, lacks_rights
 from redisson_dq._sync.client import Client
 from redisson_dq.codecs.base import Codec
-from redisson_dq.doctor import commands, entries, fleet, flow, replication, rights, server, timing, trying, values
+from redisson_dq.doctor import (
+    commands,
+    consumers,
+    entries,
+    fleet,
+    flow,
+    replication,
+    rights,
+    server,
+    timing,
+    trying,
+    values,
+)
 from redisson_dq.doctor.addresses import has_password, redis_cli_options
 from redisson_dq.doctor.findings import (
     CannotRun,
@@ -62,9 +74,10 @@ CHECKS = (
     Check("key-types", entries.key_types),
     Check("overdue", flow.overdue),
     Check("nobody-moves", flow.nobody_moves),
-    Check("nobody-consumes", flow.nobody_consumes),
+    Check("nobody-consumes", consumers.nobody_consumes),
     Check("paused", flow.paused),
     Check("leases-stuck", flow.leases_stuck),
+    Check("failing", values.failing),
     Check("dead-letters", values.dead_letters),
     Check("quarantine", values.quarantine),
     Check("undecodable", values.undecodable),
@@ -80,8 +93,8 @@ CHECKS = (
     Check("slow-scripts", timing.slow_scripts),
     Check("client-versions", fleet.client_versions),
     Check("orphans", fleet.orphans),
-    Check("ready-backlog", flow.ready_backlog),
-    Check("worker", flow.worker),
+    Check("ready-backlog", consumers.ready_backlog),
+    Check("worker", consumers.worker),
     Check("main-job", trying.main_job, writes=True),
 )
 

@@ -9,7 +9,7 @@ from redisson_dq._operations.shell import command_line
 from redisson_dq._version import __version__
 from redisson_dq.doctor.facts import Looked
 from redisson_dq.doctor.findings import Finding, Severity, redis_cli
-from redisson_dq.doctor.flow import is_elsewhere
+from redisson_dq.doctor.flow import alike, is_elsewhere
 from redisson_dq.doctor.sight import Sight
 
 __all__ = ["client_versions", "name_mapper", "orphans"]
@@ -25,12 +25,14 @@ _OF_DEAD = {"dead_info", "dead_index"}
 def name_mapper(sight: Sight) -> Iterator[Finding]:
     """Producers and consumers use one name: no queue stands under another prefix too."""
     for queue in sight.queues:
-        other = is_elsewhere(sight, queue)
+        certain = is_elsewhere(sight, queue)
+        other = certain or alike(sight, queue)
         if other is not None:
+            holds = "" if certain else ", which holds items of its own"
             yield queue.finding(
                 check="name-mapper",
-                severity=Severity.PROBLEM,
-                text=f"items are offered to {queue.raw!r}, and clients listen to {other.raw!r}",
+                severity=Severity.PROBLEM if certain else Severity.WARNING,
+                text=f"items are offered to {queue.raw!r}, and clients listen to {other.raw!r}{holds}",
                 evidence={
                     "offered_to": queue.raw,
                     "listened_to": other.raw,

@@ -1,20 +1,17 @@
-"""Checks of the way of items: whether they are moved when they are due, and taken when they are ready.
+"""Checks of the way of items until they are ready: whether they are moved when they are due, and come back.
 
 Each symptom belongs to one check. An overdue item belongs to the check of its cause, where that is known:
 ``key-types``, ``paused``, ``nobody-moves`` or ``name-mapper``, ``quarantine``, ``mixed-envelopes``, ``leases-stuck``.
-Else it belongs to ``overdue``. Values that nobody takes belong to ``nobody-consumes`` without any consumer that is
-connected, to ``worker`` where one of ours is connected and does not get on, and to ``ready-backlog`` else.
+Else it belongs to ``overdue``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
-from typing import Any
 
 from redisson_dq._common.texts import counted
 from redisson_dq._operations.shell import command_line
-from redisson_dq.browsing.holders import ClientRow
 from redisson_dq.doctor.facts import Looked
 from redisson_dq.doctor.findings import CannotRun, Finding, Severity, redis_cli
 from redisson_dq.doctor.sight import Gone, Sight
@@ -24,34 +21,23 @@ from redisson_dq.wire.commands import whole_ms
 from redisson_dq.wire.envelope import unwrap
 
 __all__ = [
+    "alike",
     "cause_of_standstill",
     "is_elsewhere",
     "leases_stuck",
-    "nobody_consumes",
     "nobody_moves",
     "overdue",
     "paused",
-    "ready_backlog",
     "recurring",
     "value_of",
-    "worker",
 ]
 
 # An item may be so late, in seconds. Redisson tries again 5 s after an error.
 _GRACE_S = 5.0
 # A value that is held as long is told of; the second one where no client of ours is connected. In seconds.
 _HELD_S, _HELD_BY_NOBODY_S = 3600.0, 60.0
-# So many ready values are a backlog.
-_BACKLOG = 1000
-# Consumers that have taken nothing for so many seconds while values are ready, and tell nothing of it, may hang.
-_SILENT_S = 300.0
 # So many leases are named in a command.
 _MOST_RELEASED = 20
-# The evidence in the note of a worker.
-_OF_NOTES = ("handler", "host", "pid", "client", "running", "since_s", "patience_s", "stack")
-_TAKES = {
-    *("blpop", "brpop", "blmove", "brpoplpush", "blmpop", "lpop", "rpop", "lmove", "rpoplpush", "lmpop"),
-}
 
 
 def overdue(sight: Sight) -> Iterator[Finding]:
@@ -141,11 +127,17 @@ def nobody_moves(sight: Sight) -> Iterator[Finding]:
 
 def is_elsewhere(sight: Sight, queue: Looked) -> Looked | None:
     """The queue of a like name, with another prefix, that is heard and empty while nobody hears this one."""
-    if queue.subscribers != 0 or not (queue.figures.waiting or queue.figures.ready):
+    other = alike(sight, queue)
+    is_idle = other and not (other.figures.waiting or other.figures.ready or other.figures.in_flight)
+    return other if is_idle else None
+
+
+def alike(sight: Sight, queue: Looked) -> Looked | None:
+    """The queue of a like name, with another prefix, that is heard while nobody hears this one, which holds items."""
+    if queue.subscribers != 0 or not (queue.figures.waiting or queue.figures.ready) or sight.has_letters_alone(queue):
         return None
     for other in sight.all_looked:
-        is_idle = not (other.figures.waiting or other.figures.ready or other.figures.in_flight)
-        if other.raw != queue.raw and other.subscribers and is_idle and _differ_by_prefix(other.raw, queue.raw):
+        if other.raw != queue.raw and other.subscribers and _differ_by_prefix(other.raw, queue.raw):
             return other
     return None
 
@@ -153,147 +145,6 @@ def is_elsewhere(sight: Sight, queue: Looked) -> Looked | None:
 def _differ_by_prefix(one: str, two: str) -> bool:
     long, short = (one, two) if len(one) > len(two) else (two, one)
     return long.endswith(short) and not long[-len(short) - 1].isalnum()
-
-
-# -- ready values ----------------------------------------------------------------------------------------------------
-
-
-def _untaken(sight: Sight) -> Iterator[Looked]:
-    """Queues with ready values of which none was taken between the two looks."""
-    for queue in sight.queues:
-        again = sight.looked_again.get(queue.raw)
-        if not queue.figures.ready or again is None or again.figures.ready < queue.figures.ready:
-            continue
-        if sight.has_letters_alone(queue):
-            # A list of dead letters has no consumer.
-            continue
-        first = queue.sampled.ready[:1]
-        if first == again.sampled.ready[:1] and queue.figures.in_flight >= again.figures.in_flight:
-            yield again
-
-
-def _owner_of_untaken(sight: Sight, queue: Looked) -> str:
-    """The check that reports values that nobody takes. It goes by the receivers, not by values in flight."""
-    if _stalled(queue):
-        return "worker"
-    if _has_living_holders(sight, queue):
-        return "worker" if _is_silent(queue) else "ready-backlog"
-    ours = [row for row in sight.clients if row.role == "lookout" or _receives(row, queue)]
-    if any(row.role == "receiver" for row in ours):
-        return "worker"
-    # A client that waits in a blocking command waits for another queue: here it would have been served.
-    others = [row for row in sight.clients if not row.is_ours and not row.is_blocked and row.command in _TAKES]
-    return "ready-backlog" if ours or others else "nobody-consumes"
-
-
-def _receives(row: ClientRow, queue: Looked) -> bool:
-    return row.role == "receiver" and row.queue in (queue.raw, queue.name)
-
-
-def _stalled(queue: Looked) -> list[Mapping[str, Any]]:
-    """The notes of workers whose handlers settle nothing for longer than their usual time."""
-    return [note for note in queue.sampled.notes if note["since_s"] > note["patience_s"]]
-
-
-def _has_living_holders(sight: Sight, queue: Looked) -> bool:
-    """Whether a client that is connected may have one of the values in flight."""
-    if not queue.figures.in_flight:
-        return False
-    return any(sight.holder_of(each.ids[0]) is not Gone for each in queue.sampled.holders) or (
-        not queue.sampled.holders and sight.has_clients_of_ours
-    )
-
-
-def _is_silent(queue: Looked) -> bool:
-    """Whether holders have taken nothing for long, and none of them tells that it takes its usual time."""
-    last_ms = queue.sampled.received_last_ms
-    return last_ms is not None and not queue.sampled.notes and queue.now_ms - last_ms > _SILENT_S * 1000
-
-
-def _gone(sight: Sight, queue: Looked) -> list[SampledHolder]:
-    """The holders of leases that are not connected any more."""
-    return [each for each in queue.sampled.holders if sight.holder_of(each.ids[0]) is Gone]
-
-
-def nobody_consumes(sight: Sight) -> Iterator[Finding]:
-    """Where values are ready, a consumer takes them."""
-    for queue in _untaken(sight):
-        if _owner_of_untaken(sight, queue) == "nobody-consumes" and not is_elsewhere(sight, queue):
-            held = queue.figures.in_flight
-            dead = f"; {counted(held, 'value is', 'values are')} held by clients that are gone" if held else ""
-            yield queue.finding(
-                check="nobody-consumes",
-                severity=Severity.PROBLEM,
-                text=counted(queue.figures.ready, "value is", "values are")
-                + f" ready, and no consumer is connected that takes them{dead}",
-                evidence={"ready": queue.figures.ready, "in_flight": held, "consumers": 0},
-                shown_by=redis_cli("LLEN", queue.keys.ready),
-                commands=(queue.command("peek"), "# start the service that consumes the queue"),
-            )
-
-
-def worker(sight: Sight) -> Iterator[Finding]:
-    """A worker of ours that is connected takes the values that are ready."""
-    for queue in _untaken(sight):
-        if _owner_of_untaken(sight, queue) != "worker":
-            continue
-        ready = counted(queue.figures.ready, "value is", "values are") + " ready, and "
-        evidence = {"ready": queue.figures.ready, "in_flight": queue.figures.in_flight}
-        held = queue.command("list", "--state", "in-flight")
-        if notes := _stalled(queue):
-            yield from (_of_stalled(queue, note, ready, evidence, held) for note in notes)
-        elif _has_living_holders(sight, queue) and _is_silent(queue):
-            since = round((queue.now_ms - (queue.sampled.received_last_ms or 0)) / 1000)
-            names = sorted({str(sight.holder_of(each.ids[0]) or each.client) for each in queue.sampled.holders})
-            yield queue.finding(
-                check="worker",
-                severity=Severity.WARNING,
-                text=f"{ready}{counted(queue.figures.in_flight, 'value is', 'values are')} held, and for {since} s "
-                "the consumers have settled none and taken none",
-                evidence={**evidence, "since_s": since, "holders": names},
-                shown_by=redis_cli("ZRANGE", queue.keys.leases, 0, 9, "WITHSCORES"),
-                commands=(held, "# look at the stack of the process that holds them, and restart it"),
-            )
-        else:
-            names = sorted({row.client or "" for row in sight.clients if row.queue in (queue.raw, queue.name)})
-            yield queue.finding(
-                check="worker",
-                severity=Severity.PROBLEM,
-                text=f"{ready}the consumers that are connected take none",
-                evidence={**evidence, "clients": names},
-                shown_by=redis_cli("CLIENT", "LIST"),
-                commands=("# where the worker runs: redisson-dq worker MODULE:WORKER --check", "# restart the worker"),
-            )
-
-
-def _of_stalled(queue: Looked, note: Mapping[str, Any], ready: str, evidence: Mapping[str, Any], held: str) -> Finding:
-    where = f"{note.get('pid')} of {note.get('host')}"
-    stack = str(note.get("stack", "")).strip()
-    return queue.finding(
-        check="worker",
-        severity=Severity.PROBLEM,
-        text=f"{ready}{note.get('handler')} in process {where} has settled none for {note['since_s']:.0f} s: it hangs"
-        + (f", at {stack.splitlines()[-1].strip()}" if stack else ""),
-        evidence={**evidence, **{name: note.get(name) for name in _OF_NOTES}},
-        shown_by=redis_cli("HGETALL", queue.keys.alarm),
-        commands=(held, f"# restart process {where}, and give the call that it waits for a timeout"),
-    )
-
-
-def ready_backlog(sight: Sight) -> Iterator[Finding]:
-    """Ready values are few, as consumers keep up."""
-    owned = {queue.raw for queue in _untaken(sight) if _owner_of_untaken(sight, queue) != "ready-backlog"}
-    for queue in sight.queues:
-        is_owned = queue.raw in owned or is_elsewhere(sight, queue) or sight.has_letters_alone(queue)
-        if queue.figures.ready >= _BACKLOG and not is_owned:
-            yield queue.finding(
-                check="ready-backlog",
-                severity=Severity.WARNING,
-                text=f"{counted(queue.figures.ready, 'value is', 'values are')} ready, and consumers do not keep up",
-                evidence={"ready": queue.figures.ready, "in_flight": queue.figures.in_flight},
-                shown_by=redis_cli("LLEN", queue.keys.ready),
-                commands=(queue.command("stats"), "# start more consumers"),
-            )
 
 
 # -- pauses, leases, recurring offers --------------------------------------------------------------------------------
@@ -311,6 +162,11 @@ def paused(sight: Sight) -> Iterator[Finding]:
                 shown_by=redis_cli("HGET", queue.keys.settings, "paused"),
                 commands=(queue.command("resume", "--yes"),),
             )
+
+
+def _gone(sight: Sight, queue: Looked) -> list[SampledHolder]:
+    """The holders of leases that are not connected any more."""
+    return [each for each in queue.sampled.holders if sight.holder_of(each.ids[0]) is Gone]
 
 
 def leases_stuck(sight: Sight) -> Iterator[Finding]:

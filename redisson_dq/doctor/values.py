@@ -25,6 +25,7 @@ __all__ = [
     "codec",
     "dead_letters",
     "expired",
+    "failing",
     "quarantine",
     "undecodable",
     "unknown_classes",
@@ -82,6 +83,32 @@ def dead_letters(sight: Sight) -> Iterator[Finding]:
         letters = sight.letters(queue, of_others=True) if sources else []
         for source in sources:
             yield _of_letters(queue, [each for each in letters if _is_of(sight, each, source)], source)
+
+
+# Values have failed so often, all of them together, each twice or more.
+_FAILURES = 5
+
+
+def failing(sight: Sight) -> Iterator[Finding]:
+    """Handlers are done with a value at the first or second try."""
+    for queue in sight.queues:
+        values, failures, most, reason = queue.sampled.failing
+        if failures < _FAILURES:
+            continue
+        last = reason.strip().splitlines()[-1:] or ["no reason is known"]
+        yield queue.finding(
+            check="failing",
+            severity=Severity.WARNING,
+            text=f"handlings of {counted(values, 'value', 'values')} fail again and again, up to {most} times so far: "
+            + last[0][:_LONGEST_REASON],
+            evidence={"values": values, "failures": failures, "most": most, "reason": ValueText(last[0][:1000])},
+            shown_by=redis_cli("ZRANGE", queue.keys.history_ends, -10, -1, "WITHSCORES"),
+            commands=(
+                queue.command("list", "--filter", "attempts > 1"),
+                "# mend the handler: the values come again by themselves until they are given up",
+                "# until then nothing more is tried: " + queue.command("pause", "--yes"),
+            ),
+        )
 
 
 def _is_of(sight: Sight, letter: SeenItem, source: str) -> bool:

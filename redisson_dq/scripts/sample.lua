@@ -1,6 +1,6 @@
 -- Shows some values and entries of a queue, and compares the two keys of the waiting side. Changes nothing.
 -- Answers to: nothing in Redisson
--- KEYS: ready, timeout, envelopes, leases, deliveries, alarm
+-- KEYS: ready, timeout, envelopes, leases, deliveries, alarm, history_ends
 -- ARGV: how many entries are read of each key, half of them from either end; how many values and entries are shown
 -- RETURN: the server's time in epoch us; ready values; the first and the last entries, each with its due and its kind in turn; names of figures and what is known of each, in turn
 -- COST: O(n + log m), n entries read, 250,000 bytes of each key and one entry more at most; m waiting
@@ -145,10 +145,22 @@ end
 
 -- The leases that were received first and last, of those that end first and last, and those of each holder: of the four
 -- bytes that their ids begin with.
-local MOST_IDS = 20
+local MOST_IDS, HOUR_MS = 20, 3600000
+-- Values whose handling has failed: how many there are, and how often they have failed; the reason of the one that has
+-- failed most.
+local failing, failures, most_failures, reason = 0, 0, 0, ''
+local function count_failures(d)
+  if d and d.failures > 1 then
+    failing, failures = failing + 1, failures + d.failures
+    if d.failures > most_failures then
+      most_failures, reason = d.failures, d.reason
+    end
+  end
+end
+
 if leased and holds(keys.deliveries, 'hash') then
   local since, oldest, newest
-  local holders, seen = {}, {}
+  local holders, seen, age_ms = {}, {}, 0
   local now = string.format('(%.0f', now_ms)
   for _, ids in ipairs({
     redis.call('ZRANGEBYSCORE', keys.leases, now, '+inf', 'LIMIT', 0, 50),
@@ -158,6 +170,8 @@ if leased and holds(keys.deliveries, 'hash') then
       local d = parsed(redis.call('HGET', keys.deliveries, id))
       if d and d.received > 0 and not seen[id] then
         seen[id] = true
+        age_ms = age_ms + now_ms - d.received
+        count_failures(d)
         if not since or d.received < since then
           since, oldest = d.received, id
         end
@@ -181,7 +195,20 @@ if leased and holds(keys.deliveries, 'hash') then
     tell('held_since', string.format('%.0f', since))
     tell('held_id', oldest)
     tell('received_last', string.format('%.0f', newest))
+    tell('held_ms', string.format('%.0f', age_ms))
   end
+end
+if holds(keys.history_ends, 'zset') and holds(keys.deliveries, 'hash') then
+  -- Those that wait for another try, or were ready again within the last hour.
+  for _, member in ipairs(redis.call('ZRANGE', keys.history_ends, -100, -1)) do
+    local d = parsed(redis.call('HGET', keys.deliveries, string.sub(member, 41)))
+    if d and d.order > now_ms - HOUR_MS then
+      count_failures(d)
+    end
+  end
+end
+if failing > 0 then
+  tell('failing', {failing, failures, most_failures, reason})
 end
 
 -- Notes of workers whose handlings go on for long, as far as they are fresh (progress.lua).

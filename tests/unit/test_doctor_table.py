@@ -22,8 +22,17 @@ ROOT = Path(redisson_dq.__file__).parents[1]
 
 IDS = (
     *("connection", "server-version", "commands", "rights", "eviction", "persistence", "memory", "replication"),
-    *("key-types", "overdue", "nobody-moves", "nobody-consumes", "paused", "leases-stuck", "dead-letters"),
-    *("quarantine", "undecodable", "expired", "torn-entries", "mixed-envelopes", "codec", "unknown-classes"),
+    *("key-types", "overdue", "nobody-moves", "nobody-consumes", "paused", "leases-stuck", "failing"),
+    *(
+        "dead-letters",
+        "quarantine",
+        "undecodable",
+        "expired",
+        "torn-entries",
+        "mixed-envelopes",
+        "codec",
+        "unknown-classes",
+    ),
     *("name-mapper", "clock", "keyspace-events", "recurring", "slow-scripts", "client-versions", "orphans"),
     *("ready-backlog", "worker", "main-job"),
 )

@@ -76,7 +76,9 @@ class Sampled:
     ``kinds`` counts the entries that were read, by their kinds. ``examples`` has one member of each kind.
     ``list_alone`` and ``zset_alone`` count the entries that stand in one of the two keys alone, as far as they were
     read: all of them where ``is_whole``. ``held_since_ms`` is when the value was received that is held longest, and
-    ``received_last_ms`` when the last one was. ``holders`` have them. ``notes`` are those of workers whose handlings go
+    ``received_last_ms`` when the last one was. ``held_ms`` is the sum of the times since the values were received that
+    ``holders`` have. ``failing`` counts the values whose handling has failed twice or more: the values, their failures,
+    those of the one that has failed most, and its reason. ``notes`` are those of workers whose handlings go
     on for long (``progress.lua``).
     """
 
@@ -96,6 +98,8 @@ class Sampled:
     held_since_ms: int | None
     held_id: bytes | None
     received_last_ms: int | None
+    held_ms: int
+    failing: tuple[int, int, int, str]
     holders: tuple[SampledHolder, ...]
     notes: tuple[Mapping[str, Any], ...]
 
@@ -138,12 +142,18 @@ def _sampled(reply: list[Any]) -> Sampled:
         held_since_ms=int(told["held_since"]) if "held_since" in told else None,
         held_id=told.get("held_id"),
         received_last_ms=int(told["received_last"]) if "received_last" in told else None,
+        held_ms=int(told.get("held_ms", 0)),
+        failing=_failing(*told.get("failing", (0, 0, 0, b""))),
         holders=tuple(
             SampledHolder(client=client.hex(), count=count, since_ms=int(since), ids=tuple(ids))
             for client, count, since, *ids in (figure for name, figure in figures if name == "holder")
         ),
         notes=tuple(note for name, figure in figures if name == "note" for note in _note(figure)),
     )
+
+
+def _failing(values: int, failures: int, most: int, reason: bytes) -> tuple[int, int, int, str]:
+    return values, failures, most, reason.decode(errors="replace")
 
 
 def _note(text: bytes) -> Iterator[Mapping[str, Any]]:
