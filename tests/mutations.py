@@ -555,6 +555,13 @@ MUTATIONS = [
         "tests/integration/test_foreign_members.py::test_garbage_in_a_key_stops_no_script",
     ),
     Mutation(
+        "security: a member that nobody has announced keeps a client from its own items",
+        "redisson_dq/scripts/include/head.lua",
+        "  untold = math.min(untold or due, due)\n",
+        "",
+        "tests/integration/test_untold_heads.py::test_a_client_keeps_the_times_that_it_has_put_in",
+    ),
+    Mutation(
         "security: a name leads to another queue's keys",
         "redisson_dq/wire/names.py",
         "while (owner := _owner_of(raws[-1])) is not None:",

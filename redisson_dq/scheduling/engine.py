@@ -197,6 +197,8 @@ class Engine:
         self._patience_us = 0
         self._noted_ms: int | None = None
         self._armed_us: int | None = None
+        # The first due time that it knows of, while the timer is armed.
+        self._known_ms: int | None = None
         # The due time that the timer is armed for, unless it fires on the way there.
         self._aimed_ms: int | None = None
         # The due time that the transfer under way was sent for.
@@ -224,12 +226,17 @@ class Engine:
         drift_us = 0 if self._aimed_ms is None or due_ms < self._aimed_ms else _NOT_SET_US
         if self._armed_us is not None and now_us + wait_us >= self._armed_us - drift_us:
             if self.role is Role.RESERVE:
-                self._spared_us = now_us + wait_us
+                self._spared_us, self._known_ms = now_us + wait_us, due_ms
             return self._step(Trigger.LATER)
         if self.role is Role.RESERVE or now_us - self._clock.learned_us < _FRESH_US:
             return self._step(Trigger.SOONER, now_us, wait_us, due_ms)
         # An old answer says too little about the clock now. A transfer measures it anew.
         return self._step(Trigger.DUE)
+
+    def knows(self, due_ms: int) -> bool:
+        """Whether the timer fires by this due time anyway. May be called from any thread."""
+        known_ms = self._known_ms
+        return known_ms is not None and known_ms <= due_ms
 
     def measured(self, server_now_us: int, sent_us: int, now_us: int) -> None:
         """The server's time was asked for at ``sent_us`` and came at ``now_us``. Its clock may have been set."""
@@ -299,6 +306,10 @@ class Engine:
         self, trigger: Trigger, now_us: int = 0, wait_us: int = 0, due_ms: int | None = None
     ) -> tuple[Action, ...]:
         self.state, to_do = TRANSITIONS[self.state, trigger]
+        if self.state is not State.ARMED:
+            self._known_ms = None
+        elif due_ms is not None:
+            self._known_ms = due_ms
         long_us = _FRESH_IN_RESERVE_US if self.role is Role.RESERVE else _LONG_WAIT_US
         if self.state is State.ARMED and wait_us > long_us and self._clock.drifts:
             wait_us, due_ms = min(wait_us - wait_us // _DRIFT_SHARE, _LONGEST_WAIT_US), None

@@ -135,7 +135,7 @@ if marks > 0 and is_any_done then
   redis.call('HSET', KEYS[marks], mark, number)
 end
 local first = zset > 0 and redis.call('ZRANGE', KEYS[zset], 0, 0, 'WITHSCORES')
-if first and first[1] and first[1] ~= head and channel ~= '' then
+if first and first[1] and channel ~= '' and (first[1] ~= head or tonumber(first[2]) < now_ms) then
   announce(channel, string.format('%.0f', math.ceil(math.min(math.max(tonumber(first[2]), 0), 2 ^ 53))))
 end
 return reply_with(table.concat(done))

@@ -51,7 +51,7 @@ for i = FIRST, #ARGV, 3 do
   end
 end
 
--- INCLUDE: places, close_up, seen, bury, room, relearn, add
+-- INCLUDE: places, close_up, seen, bury, room, relearn, head
 local function cancel()
   need(ERASING, {'DEL', 'GET', 'INCRBY', 'LRANGE'})
   local mirrored, seen, indexes, is_seen = {}, {}, {}, true
@@ -90,9 +90,9 @@ end
 
 local function put_off()
   need({'ZRANGE'})
-  local due
+  local first, first_due
   for _, each in ipairs(found) do
-    due = action == 'to' and tonumber(to) or math.ceil(each.due + tonumber(to))
+    local due = action == 'to' and tonumber(to) or math.ceil(each.due + tonumber(to))
     local record, old = each.record, each.due
     redis.call('ZADD', keys.timeout, string.format('%.0f', due), each.member)
     local is_parked = each.d and (each.d.attempt > 0 or each.d.turn)
@@ -110,12 +110,12 @@ local function put_off()
       live_until(forget_at(each.item, math.max(due, redis.call('ZSCORE', keys.forget, each.item))), now_ms)
     end
     outcomes[each.number] = 'done'
-  end
-  local head = redis.call('ZRANGE', keys.timeout, 0, 0, 'WITHSCORES')
-  for _, each in ipairs(found) do
-    if each.member == head[1] then
-      announce_head(tonumber(head[2]))
+    if not first or due < first_due or due == first_due and each.member < first then
+      first, first_due = each.member, due
     end
+  end
+  if first then
+    tell_added(first, first_due, now_ms)
   end
 end
 

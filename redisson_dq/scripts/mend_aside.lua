@@ -5,7 +5,7 @@
 -- ARGV: nonce, "dead", "quarantine" or "undecodable", "purge", "redrive", "values" (a quarantined entry is delivered as a value) or "add" (a ready value becomes an undecodable one), for how many ms outcomes are remembered, then of each its element of the list, and of a dead letter its id, else ""
 -- RETURN: the server's time in epoch us; "done", "gone", "newer" (it has a record in a newer form) or "unreadable" (it is in no known format) of each
 -- COST: O(n (p + log m)), n elements, p the place of each in its list, m waiting
--- INCLUDE: clock, act_once, once, envelope, letters, forms, named, records, remember, settle, bury, leave, need, full_memory, announce, add, room, change_room
+-- INCLUDE: clock, act_once, once, envelope, letters, forms, named, records, remember, settle, bury, leave, need, full_memory, announce, add, head, room, change_room
 local now_us, now_ms = server_time()
 local nonce, kind, action, remember_ms = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 -- Fails on a wrong type before anything is written.
@@ -68,7 +68,7 @@ local function end_quarantine(element)
     if #id == 8 and not redis.call('LPOS', keys.envelopes, member) then
       redis.call('RPUSH', keys.envelopes, member)
     end
-    announce_head(due)
+    tell_added(member, due, now_ms)
   elseif action == 'values' then
     make_ready(member)
   end

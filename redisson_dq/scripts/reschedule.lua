@@ -5,7 +5,7 @@
 -- ARGV: key ("i" and the id, or ""), id and due of the entry (or ""), due word, for how many ms outcomes are remembered, envelope of a new entry ("lean" or "legacy")
 -- RETURN: "rescheduled", "delivered", "expired" or "unknown"; the new due; the server's time in epoch us
 -- COST: O(log m), m waiting; O(r + d) of an item that is ready or dead, r ready, d dead letters
--- INCLUDE: clock, add, remember, sweep, locate, fate, need, full_memory, announce, relearn, unlearn, forms, refuse_newer
+-- INCLUDE: clock, add, head, remember, sweep, locate, fate, need, full_memory, announce, relearn, unlearn, forms, refuse_newer
 local now_us, now_ms = server_time()
 local remember_ms, envelope = tonumber(ARGV[5]), ARGV[6]
 -- Fails on a wrong type before anything is written.
@@ -41,9 +41,7 @@ if at.member and at.state ~= 'leased' then
     remember(id, record, remember_ms, now_ms)
     live_until(forget_at(id, math.max(new_due, redis.call('ZSCORE', keys.forget, id))), now_ms)
   end
-  if redis.call('ZRANGE', keys.timeout, 0, 0)[1] == at.member then
-    announce_head(new_due)
-  end
+  tell_added(at.member, new_due, now_ms)
   return reply_with({'rescheduled', new_due, now_us})
 end
 

@@ -50,7 +50,7 @@ if pending == 1 and most > 0 and not special and ARGV[6] == 'deliver' and ARGV[7
         redis.call('LREM', keys.envelopes, from, member)
       end
       redis.call('RPUSH', keys.ready, value)
-      local next = next_of(false, nil, now_ms)
+      local next = next_of(false, nil, now_ms, true)
       if role == 'mover' then
         lead(caller, next, now_us, now_us, announced_us)
       end
@@ -94,7 +94,7 @@ if special then
 end
 
 -- A cancelled occurrence wakes nobody. But the one after it has to be made at its time.
-local next = next_of(special, string.format('(%.0f', now_ms), now_ms)
+local next = next_of(special, string.format('(%.0f', now_ms), now_ms, true)
 if role == 'mover' then
   -- Occurrences have come, and this mover has to offer the next ones. Until then the other clients are told nothing. So
   -- when the mover dies before that, the reserve looks.

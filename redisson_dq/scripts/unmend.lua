@@ -4,7 +4,7 @@
 -- ARGV: nonce, "cancel" or "due", for how many ms outcomes are remembered, then of each: its entry, the score it had, the score that it was given or "", 1 where it stood in the list of envelopes, the id of the item's first entry, the records of the item and of the delivery, the deadline of its lease, the value by which it is known
 -- RETURN: the server's time in epoch us; "done", "there" (it stands there), "again" (the id was offered again) or "gone" (it does not wait with the due time it was given) of each
 -- COST: O(n log m), n entries, m waiting
--- INCLUDE: clock, act_once, envelope, delivery_record, records, remember, unlearn, leave, keep_alive, need, full_memory, change_room, announce, add
+-- INCLUDE: clock, act_once, envelope, delivery_record, records, remember, unlearn, leave, keep_alive, need, full_memory, change_room, announce, add, head
 local now_us, now_ms = server_time()
 local nonce, remember_ms = ARGV[1], tonumber(ARGV[3])
 -- Fails on a wrong type before anything is written.
@@ -95,7 +95,7 @@ local function give_due(member, score, given, item, record, text, deadline)
   return 'done'
 end
 
-local stood = {}
+local first, first_due
 despite_full_memory('ZREMRANGEBYRANK', keys.timeout, 1, 0)
 for i = FIRST, #ARGV, EACH do
   local member, score, given, listed, item, record, text, deadline, value = unpack(ARGV, i, i + EACH - 1)
@@ -105,11 +105,14 @@ for i = FIRST, #ARGV, EACH do
   else
     outcome = give_due(member, score, given, item, record, text, deadline)
   end
-  outcomes[#outcomes + 1], stood[member] = outcome, outcome == 'done'
+  outcomes[#outcomes + 1] = outcome
+  local due = tonumber(score)
+  if outcome == 'done' and (not first or due < first_due or due == first_due and member < first) then
+    first, first_due = member, due
+  end
 end
-local head = redis.call('ZRANGE', keys.timeout, 0, 0, 'WITHSCORES')
-if head[1] and stood[head[1]] then
-  announce_head(tonumber(head[2]))
+if first then
+  tell_added(first, first_due, now_ms)
 end
 remember_left(nonce, outcomes, now_ms)
 return reply_with({now_us, outcomes})

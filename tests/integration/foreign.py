@@ -52,7 +52,7 @@ def run(admin: Any, request: Request[Any]) -> Any:
     if request.script is None:
         return request.parse(admin.execute_command(*request.words))
     reply = admin.eval(request.script.source, *map(_word, request.words))
-    return request.parse(reply[2] if request.script.announces else reply)
+    return request.parse(reply[3] if request.script.announces else reply)
 
 
 def _word(word: Any) -> Any:

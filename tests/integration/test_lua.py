@@ -33,7 +33,7 @@ def delays(seconds: float, count: int) -> bytes:
 @pytest.mark.parametrize("count", [1, 1000])
 def test_ids_grow_from_value_to_value(admin: Any, envelope: Envelope, count: int) -> None:
     values = [f"v{i}" for i in range(count)]
-    assert run(admin, "offer_all", envelope.value, delays(100.0, count), *values)[2][0] == count
+    assert run(admin, "offer_all", envelope.value, delays(100.0, count), *values)[3][0] == count
     members = admin.zrange(KEYS.timeout, 0, -1)
     assert members == admin.lrange(KEYS.envelopes, 0, -1)
     assert [unwrap(member)[1] for member in members] == [f"v{i}".encode() for i in range(count)]

@@ -58,7 +58,7 @@ def run(admin: redis.Redis, request: Request[Any], change: Callable[[str], str] 
     assert request.script is not None
     reply: Any = admin.eval(STRICT + change(request.script.source), *request.words)  # type: ignore[arg-type]
     if request.script.announces:
-        refusal, _, *result = reply
+        refusal, _, _, *result = reply
         assert refusal == b""
         reply = result[0] if result else None
     return request.parse(reply)

@@ -92,6 +92,8 @@ class Connections(Pools):
         self._aside_nonces: dict[str, bytes] = {}
         #: The looks that follow when this client announces something itself, by the channels that it does not hear now.
         self.unheard: dict[str, Callable[[], None]] = {}
+        #: Gets a queue's channel, and a due time that a call of this client has put in and not announced.
+        self.untold: Callable[[Any, int], None] | None = None
         #: Short work behind the next offer that succeeds, once. It raises nothing of this library.
         self.behind_next: Work | None = None
 
@@ -159,7 +161,9 @@ class Connections(Pools):
         if self.unheard:
             self._hear_itself(request)
         # Redis ends an array at its first nil.
-        refusal, channel, *result = reply
+        refusal, channel, untold, *result = reply
+        if untold and self.untold is not None:
+            self.untold(dict(zip(request.script.keys, request.words[1:], strict=False))["channel"], int(untold))
         if refusal and channel not in self._unheard:
             self._unheard.add(channel)
             logger.warning(

@@ -83,6 +83,7 @@ class TransferDriver:
             changed=self._on_changed,
             queues=lambda: [task.keys.ready for task in list(self.tasks.values())],
         )
+        connections.untold = self._on_untold
         interval = options.probe_interval
         interval_us = int(parts.housekeeping(interval) * 1_000_000)
         self._tidy_us = int(parts.housekeeping(min(_TIDY, interval)) * 1_000_000)
@@ -235,6 +236,11 @@ class TransferDriver:
         task, at_us = self.tasks.get(channel), self._clock.now_us()
         if task is not None:
             self._carry_out(task, Decided(task.engine.announced(due_ms, at_us), at_us))
+
+    def _on_untold(self, channel: str, due_ms: int) -> None:
+        task = self.tasks.get(channel)
+        if task is not None and not task.engine.knows(due_ms):
+            self._steps.put(lambda: self._announced(channel, due_ms))
 
     def _on_changed(self, channel: str) -> None:
         task = self.tasks.get(channel)

@@ -1,6 +1,6 @@
 -- Adds values to the waiting keys.
 -- KEYS: timeout, envelopes, channel, alarm
--- INCLUDE: announce, int
+-- INCLUDE: head, int
 
 -- Sent by adder and store after the first write.
 local ADDING = {'ZADD', 'ZRANGE', 'RPUSH', 'LPOS', 'ZREM'}
@@ -66,13 +66,6 @@ local function store(envelope, members, scored)
   return false
 end
 
--- Tells every client the due time of a new head.
-local function announce_head(due)
-  -- Java's clients, and clients in reserve, wait for the time they were told last. So they no longer know of the alarm.
-  redis.pcall('HDEL', keys.alarm, 'known')
-  announce(keys.channel, int(due))
-end
-
 -- The rights that a user needs.
 local function rights_to_add(envelope)
   return envelope == 'lean' and ADDING_LEAN or ADDING
@@ -81,15 +74,13 @@ end
 -- A function that puts one value in, announces it when it is the new head, and gives its id. One call of a script makes
 -- one such function: the ids of a second one would begin anew.
 local function adder(envelope, now_us)
-  local wrap = wrapper(envelope, now_us)
+  local wrap, now_ms = wrapper(envelope, now_us), math.floor(now_us / 1000)
   return function(value, due)
     local member
     repeat
       member = wrap(value)
     until store(envelope, {member}, {int(due), member})
-    if redis.call('ZRANGE', keys.timeout, 0, 0)[1] == member then
-      announce_head(due)
-    end
+    tell_added(member, due, now_ms)
     return id_in(envelope, member)
   end
 end

@@ -1,6 +1,6 @@
 -- Adds many values at once.
 -- KEYS: timeout, envelopes, channel, settings, alarm, leases
--- INCLUDE: add, int
+-- INCLUDE: add, head, int
 
 -- Puts the values in that stand in ARGV from here on, at most 1,000, and announces the head when it is one of them. The
 -- delays are doubles of seconds, eight bytes each, in one string. Gives members and due times.
@@ -23,8 +23,6 @@ local function add_many(envelope, delays, first, now_us)
       scored[2 * i - 1], scored[2 * i] = int(dues[i]), member
     end
   until store(envelope, members, scored)
-  if redis.call('ZRANGE', keys.timeout, 0, 0)[1] == members[head] then
-    announce_head(dues[head])
-  end
+  tell_added(members[head], dues[head], math.floor(now_us / 1000))
   return members, dues
 end

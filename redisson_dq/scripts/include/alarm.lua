@@ -7,11 +7,11 @@
 -- A client that looks at that time learns when the next lease ends. So a lease that ends later needs no message.
 local SECOND = 1000
 
--- The time, unless it has passed or some clients may not know of it.
+-- The time, unless it has passed or some clients may not know of it; and when an overdue head was announced (head.lua).
 local function known_alarm(now_ms)
-  local alarm = redis.pcall('HMGET', keys.alarm, 'at', 'known')
+  local alarm = redis.pcall('HMGET', keys.alarm, 'at', 'known', 'told')
   local at, known = tonumber(alarm[1]), tonumber(alarm[2])
-  return at and known and at > now_ms and known > now_ms and at or nil
+  return at and known and at > now_ms and known > now_ms and at or nil, alarm[3]
 end
 
 -- Notes the time. For a second all clients are taken to know of it.

@@ -1,5 +1,7 @@
 -- Tells other clients something on a channel, and the caller whether that was refused.
 local refusal, refused_channel = '', ''
+-- When the first of the values is due that were put in and not announced.
+local untold
 
 -- A user may have the right to change a queue and none to publish, which is the default of Redis 7. The change stands.
 local function announce(channel, message)
@@ -9,7 +11,8 @@ local function announce(channel, message)
   end
 end
 
--- The reply of a script that announces: why the message was refused (or ''), the channel, the result.
+-- The reply of a script that announces: why the message was refused (or ''), the channel, when values that were not
+-- announced are due in epoch ms (or ''), the result.
 local function reply_with(result)
-  return {refusal, refused_channel, result}
+  return {refusal, refused_channel, untold and string.format('%.0f', untold) or '', result}
 end

@@ -19,10 +19,14 @@ local DAY_US = 86400000000
 local LONGEST_US = 36500 * DAY_US
 
 -- When there is something to do next, an occurrence of a recurring offer among it from a due time on; nil for nothing.
--- The alarm counts too: a client that knows of it is not told of a lease that ends later.
-local function next_of(special, from, now_ms)
+-- The alarm counts too: a client that knows of it is not told of a lease that ends later. The argument moved: what is due
+-- was moved, so an overdue head is another one than was announced (head.lua).
+local function next_of(special, from, now_ms, moved)
   local next = redis.call('ZRANGE', keys.timeout, 0, 0, 'WITHSCORES')[2]
-  local alarm = known_alarm(now_ms)
+  local alarm, told = known_alarm(now_ms)
+  if told and moved then
+    redis.pcall('HDEL', keys.alarm, 'told')
+  end
   if alarm and (not next or alarm < tonumber(next)) then
     next = int(alarm)
   end

@@ -1,6 +1,6 @@
 -- Tells every client when a lease ends.
 -- KEYS: timeout, channel, alarm
--- INCLUDE: alarm, announce, look_again, int
+-- INCLUDE: alarm, announce, head, look_again, int
 --
 -- A message for every value that is received would wake every process for each.
 
@@ -9,12 +9,16 @@ local function wake(deadline, now_ms)
   if alarm and alarm <= deadline then
     return
   end
+  local head = tonumber(redis.call('ZRANGE', keys.timeout, 0, 0, 'WITHSCORES')[2])
   -- An entry that waits before it was announced.
-  if tonumber(redis.call('ZRANGE', keys.timeout, 0, 0, 'WITHSCORES')[2]) == deadline then
+  if head == deadline then
     announce(keys.channel, int(deadline))
     look_again()
     -- For a second only, as a client that comes later may not have been told.
     note_alarm(deadline, now_ms)
     redis.pcall('PEXPIRE', keys.alarm, math.max(1, deadline - now_ms))
+  else
+    tell_overdue(head, now_ms)
+    untold = math.min(untold or deadline, deadline)
   end
 end
