@@ -96,7 +96,7 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--soak", type=float, metavar="MINUTES", help="one set of clients through all faults, for so long"
     )
     parser.add_argument(
-        "--by-name", action="store_true", help="the soak is of failovers behind one name and passwords that change"
+        "--by-name", action="store_true", help="the soak is of failovers behind one name, new passwords and shortages"
     )
     parser.add_argument("--list", action="store_true", help="list faults and loads")
     return parser.parse_args(arguments)

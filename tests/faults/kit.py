@@ -8,12 +8,14 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
+import pytest
 import redis
 
 from tests.conftest import eventually
 from tests.faults.gate import LostReply, Trap, Where
 from tests.faults.process_loads import Processes
 from tests.faults.run import Fault, Run
+from tests.faults.shortages import Shortage, of_descriptors, of_threads
 from tests.faults.world import ClusterWorld, NamedWorld, SentinelWorld
 
 __all__ = ["BY_NAME", "FAULTS"]
@@ -448,6 +450,18 @@ def _password_changes(run: Run) -> None:
     world.credentials.password = password
 
 
+def _shortage_of(what: Callable[[pytest.MonkeyPatch, Shortage], None]) -> Callable[[Run], None]:
+    """For some seconds the clients get none of these, and all of their connections end meanwhile."""
+
+    def fault(run: Run) -> None:
+        with pytest.MonkeyPatch.context() as patch:
+            what(patch, Shortage(0, 10**9))
+            run.world.admin.client_kill_filter(user="rotating")
+            run.pause(0.5, 4.0)
+
+    return fault
+
+
 # When a replica has given up to take over, whatever held it up.
 _FAILOVER_ENDS = 6.0
 
@@ -490,4 +504,6 @@ _add(Fault("move-slot", _move_slot, times=4, place="cluster"))
 _add(Fault("flush-scripts-cluster", _flush_scripts, times=5, place="cluster"))
 _add(Fault("name-turns", _name_turns, place="name", loads=BY_NAME))
 _add(Fault("password-changes", _password_changes, place="name", loads=BY_NAME))
+_add(Fault("no-threads", _shortage_of(of_threads), place="name", loads=BY_NAME))
+_add(Fault("no-descriptors", _shortage_of(of_descriptors), place="name", loads=BY_NAME))
 _add(Fault("nothing", lambda run: run.pause(0.1, 0.3)))

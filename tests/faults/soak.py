@@ -28,8 +28,9 @@ _FAULTS = (
     *("slow", "throttled") * 4,
 )
 
-# Failovers and passwords that change come at such distances, in seconds, and this is what each client may connect then.
-_FAULTS_BY_NAME = ("name-turns", "name-turns", "password-changes")
+# Failovers, passwords that change and shortages come at such distances, in seconds, and this is what each client may
+# connect then.
+_FAULTS_BY_NAME = ("name-turns", "name-turns", "password-changes", "no-threads", "no-descriptors")
 # A receive that is cancelled closes its connection, so a load that cancels receives all the time is none of them.
 _LOADS_BY_NAME = tuple(name for name in BY_NAME if name != "asyncioleases")
 _BETWEEN = (12.0, 24.0)
@@ -56,7 +57,8 @@ class _Sample:
 def soak(minutes: float, seed: int, *, by_name: bool = False) -> Result:
     """Goes on for so long. The seed decides on the faults and their order.
 
-    ``by_name``: failovers behind one name and passwords that change. Nobody may connect often meanwhile.
+    ``by_name``: failovers behind one name, passwords that change, and shortages of threads and sockets. Nobody may
+    connect often meanwhile.
     """
     names, faults = (_LOADS_BY_NAME, _FAULTS_BY_NAME) if by_name else (_LOADS, _FAULTS)
     began, rng = time.monotonic(), random.Random(seed)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import _thread
-import errno
 import itertools
 import subprocess
 import sys
@@ -12,20 +11,17 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 import pytest
-import redis.asyncio.connection
-import redis.connection
 
 from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import NoThreadError, RedissonDQError
 from tests.conftest import PATIENCE, by_night, eventually
+from tests.faults.shortages import Shortage, of_descriptors, of_threads
 from tests.faults.world import World
 from tests.flavours import AsyncioFlavour, Flavour
 from tests.workers.handlers import Ledger, running
 
 T = TypeVar("T")
 
-#: redis-py's method that opens a socket.
-OPENS = "_connect"
 #: More starts than a client and a worker make.
 MOST = 40
 
@@ -34,58 +30,6 @@ MOST = 40
 def world() -> Iterator[World]:
     with World() as made:
         yield made
-
-
-class Shortage:
-    """From the start with this number on, ``failures`` of them fail."""
-
-    def __init__(self, number: int, failures: int) -> None:
-        self.number, self.failures = number, failures
-        self._mutex = threading.Lock()
-        self._count = 0
-        self.has_failed = False
-
-    def strikes(self) -> bool:
-        with self._mutex:
-            self._count += 1
-            struck = self.number <= self._count < self.number + self.failures
-            self.has_failed = self.has_failed or struck
-            return struck
-
-
-def of_threads(patch: pytest.MonkeyPatch, shortage: Shortage) -> None:
-    begin, start = _thread.start_new_thread, threading.Thread.start
-
-    def begun(function: Callable[..., Any], *arguments: Any) -> int:
-        if "redisson_dq" in getattr(function, "__module__", "") and shortage.strikes():
-            raise RuntimeError("can't start new thread")
-        return begin(function, *arguments)
-
-    def started(thread: threading.Thread) -> None:
-        if thread.name.startswith("redisson_dq") and shortage.strikes():
-            raise RuntimeError("can't start new thread")
-        start(thread)
-
-    patch.setattr(_thread, "start_new_thread", begun)
-    patch.setattr(threading.Thread, "start", started)
-
-
-def of_descriptors(patch: pytest.MonkeyPatch, shortage: Shortage) -> None:
-    connect: Any = getattr(redis.connection.Connection, OPENS)
-    async_connect: Any = getattr(redis.asyncio.connection.Connection, OPENS)
-
-    def connected(connection: Any) -> Any:
-        if shortage.strikes():
-            raise OSError(errno.EMFILE, "Too many open files")
-        return connect(connection)
-
-    async def async_connected(connection: Any) -> Any:
-        if shortage.strikes():
-            raise OSError(errno.EMFILE, "Too many open files")
-        return await async_connect(connection)
-
-    patch.setattr(redis.connection.Connection, OPENS, connected)
-    patch.setattr(redis.asyncio.connection.Connection, OPENS, async_connected)
 
 
 def until_it_works(call: Callable[[], T]) -> T:
