@@ -1,4 +1,4 @@
-"""From the default codec to JSON on one queue, with the codecs of docs/choosing-a-codec.md on both sides."""
+"""From the default codec to JSON on one queue, with the codecs of docs/changing-a-codec.md on both sides."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.interop.sides import entries
 from tests.peer import from_json
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / "docs" / "choosing-a-codec.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "changing-a-codec.md").read_text("utf-8")
 KRYO, JSON = Kryo5Codec(), JsonJacksonCodec()
 
 

@@ -32,9 +32,9 @@ _COLUMNS = {
 
 #: RReliableQueue is part of Redisson PRO: its documentation is public, its code is not, so nothing of it is measured.
 _ABILITIES: dict[str, tuple[str, ...]] = {
-    "shares queues with Java": ("yes", "no", "no", "no", "no", "Java alone"),
-    "learns that a job is due": ("by a timer", "by a timer", "polls", "polls", "by a timer", "not told"),
-    "waiting jobs stand": ("in Redis", "in a worker", "in Redis", "in a worker", "in Redis", "in Redis"),
+    "shares queues with Java": ("yes", "no", "no", "no", "no", "Java only"),
+    "learns that a job is due": ("by a timer", "by a timer", "polls", "polls", "by a timer", "unknown"),
+    "waiting jobs are": ("in Redis", "in a worker", "in Redis", "in a worker", "in Redis", "in Redis"),
     "results, workflows": ("no", "yes", "results", "yes", "yes", "no"),
     "source": ("open", "open", "open", "open", "open", "closed"),
 }
