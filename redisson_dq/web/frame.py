@@ -12,7 +12,7 @@ import jinja2
 import markupsafe
 
 from redisson_dq._common.texts import counted
-from redisson_dq._operations.shell import safe
+from redisson_dq._operations.shell import safe, shell_word
 from redisson_dq._redis.errors import is_login_refused, serves_nobody
 from redisson_dq.doctor import ValueText
 from redisson_dq.errors import ArgumentError, RedisConnectionError, RedissonDQError, WrongTypeError
@@ -122,12 +122,14 @@ def environment() -> jinja2.Environment:
     made.filters |= {"counted": counted, "sentence": sentence, "segment": segment_of, "lines": _lines}
     made.filters["seconds"] = lambda count: span_in_words(timedelta(seconds=count))
     made.filters["unchanged"] = markupsafe.escape
+    made.filters["copied"] = lambda text: markupsafe.escape(text if safe(text) == text else shell_word(text))
     return made
 
 
 def _visible(value: object) -> object:
     """Any text of a template as terminals show it. With control characters and marks of direction as they are, a name
-    would look like another one. The filter ``unchanged`` is for what forms and scripts send back.
+    would look like another one. The filter ``unchanged`` is for what forms and scripts send back, ``copied`` for
+    a text that is pasted: one with such characters is a word of a shell.
     """
     if type(value) not in (str, ValueText):
         return value

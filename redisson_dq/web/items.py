@@ -197,7 +197,8 @@ class _PageReader:
     def read(self, after: str | None, wanted: Filter | None, limit: int, to_ms: int | None) -> None:
         clock = self._client.runtime.connections.clock
         until = clock.monotonic() + _PATIENCE
-        head = _FILTER_HEAD if wanted is not None and wanted.needs_value else _HEAD
+        # With masks a value that is not read whole shows nothing. So few are not: a short head would tell their sizes.
+        head = _FILTER_HEAD if self._masks or (wanted is not None and wanted.needs_value) else _HEAD
         most = limit if wanted is None else _LOOKED_AT_ONCE
         self.next = after
         while True:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
 from datetime import timedelta
 
 import pytest
@@ -325,3 +327,22 @@ def test_a_name_of_no_queue_is_told(browse: Open, client: redisson_dq.Client) ->
     pages = browse()
     assert "spelt in another way" in pages.get("/queues/order").text
     assert "spelt in another way" not in pages.get("/queues/orders").text
+
+
+@pytest.mark.parametrize(
+    ("id", "copied"),
+    [
+        ("it's 4 <b>", "it's 4 <b>"),
+        ("or\u200bders", r"$'or\xe2\x80\x8bders'"),
+        ("a\nrm -rf x", r"$'a\x0arm -rf x'"),
+        ("x" * 512, "x" * 512),
+    ],
+)
+def test_the_whole_id_is_copied_as_a_shell_takes_it(
+    browse: Open, client: redisson_dq.Client, id: str, copied: str
+) -> None:
+    client.delayed_queue("orders", transfer=False).offer("v", 3600, id=id)
+    text = browse().get(Links("").item("orders", "waiting", id)).text
+    found = re.search('data-copy="([^"]+)"', text)
+    assert found is not None
+    assert html.unescape(found[1]) == copied

@@ -177,3 +177,12 @@ def test_the_doctor_shows_no_bytes_and_no_hidden_class_of_values(
 def test_without_masks_nothing_is_hidden() -> None:
     assert not Masks([" ", ""])
     assert Masks(["a , b"]).fields == ("a , b",)
+
+
+def test_a_list_tells_no_size_up_to_16_kb(pages: TestClient, redis_url: str) -> None:
+    with redisson_dq.connect(redis_url, codec=JsonJacksonCodec()) as client:
+        for size in (1, 900, 960, 1024, 5000, 15_000):
+            client.delayed_queue("sizes", transfer=False).offer({"card": "x" * size, "n": 1}, 60, id=str(size))
+    rows = pages.get(LINKS.items("sizes", state="waiting", format="json")).json()["rows"]
+    assert len({(row["preview"], row["error"], row["is_cut"]) for row in rows}) == 1
+    assert len(rows) == 6
