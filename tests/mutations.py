@@ -65,7 +65,7 @@ MUTATIONS = [
     ),
     Mutation(
         "metrics: an item that was kept out is no offer",
-        "redisson_dq/calls/delayed_side.py",
+        "redisson_dq/calls/offers.py",
         "if outcome is not OfferOutcome.KEPT:",
         "if outcome:",
         "tests/integration/test_prometheus.py::test_a_client_that_offers_and_takes",

@@ -13,8 +13,7 @@ from redisson_dq._async.queues.leasing import terms_of
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._common.signatures import with_options_of
 from redisson_dq._common.texts import mixed_up, shown
-from redisson_dq.calls.delayed_side import DelayedSide
-from redisson_dq.calls.open_queue import BOUNDED, LeaseTerms, OpenQueue
+from redisson_dq.calls.open_queue import BOUNDED, DELAYED, LEAN, LeaseTerms, OpenQueue
 from redisson_dq.calls.ready import BoundedRequests, DequeRequests, QueueRequests
 from redisson_dq.codecs.base import Codec
 from redisson_dq.errors import ArgumentError
@@ -299,12 +298,12 @@ class Opening:
             from redisson_dq._async.queues.partitioned_delayed import PartitionedDelayedQueue
 
             names = partition_names(name, partitions, self.runtime.options.name_mapper)
-            sides = [DelayedSide[V](each, codec, self.runtime.options, lean=lean) for each in names]
+            sides = [OpenQueue[V](each, codec, self.runtime.options, LEAN if lean else DELAYED) for each in names]
             opened = tuple(DelayedQueue(self.runtime, side, transfer) for side in sides)
             return PartitionedDelayedQueue(self.runtime, name, opened, sides[0])
         # The leases of take_due have the terms of the queue.
         terms = terms_of(queue) if isinstance(queue, BlockingQueue) else LeaseTerms()
-        side = DelayedSide[V](name, codec, self.runtime.options, lean=lean, **terms)
+        side = OpenQueue[V](name, codec, self.runtime.options, LEAN if lean else DELAYED, **terms)
         return DelayedQueue(self.runtime, side, transfer)
 
     def pipeline(self, *, transaction: bool = False) -> Pipeline:

@@ -24,7 +24,7 @@ from redisson_dq.browsing.rows import (
     waiting_row,
 )
 from redisson_dq.calls.delayed import DelayedRequests
-from redisson_dq.calls.delayed_side import DelayedSide
+from redisson_dq.calls.open_queue import DELAYED, OpenQueue
 from redisson_dq.errors import ArgumentError
 from redisson_dq.scheduling.times import from_ms
 from redisson_dq.wire import calls
@@ -212,7 +212,7 @@ def _part(client: Client, name: str, state: SeenIn, place: _Place, most: int, he
 
 
 def _recurring(client: Client, name: str, keys: QueueKeys, first: int, most: int, head: int) -> _PartPage:
-    side = DelayedSide[Any](name, None, client.runtime.options, lean=False)
+    side = OpenQueue[Any](name, None, client.runtime.options, DELAYED)
     offers = _asked(client, DelayedRequests(side).recurring(first, first + most - 1))
     stats = client.stats(name)[name]
     now, count = stats.server_time, stats.recurring

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import logging
-import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
-from typing import Literal, TypedDict, TypeVar, overload
+from typing import Any, Literal, TypedDict, TypeVar, overload
 
 from redisson_dq._common.texts import shown
+from redisson_dq.calls import walks
 from redisson_dq.calls.checks import check_count, check_index, check_page, nothing
-from redisson_dq.calls.delayed_side import DelayedSide
+from redisson_dq.calls.due import due_range, taken_due, tell_undelivered
+from redisson_dq.calls.items import checked_id, page_of_items, rescheduled, target, waiting_items
 from redisson_dq.calls.long_calls import told_if_long
+from redisson_dq.calls.offers import all_offered, offered, recurring_offers
+from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.calls.waiting_item import WaitingItem
 from redisson_dq.calls.whole import WholeRequests
 from redisson_dq.durability import Durability
@@ -20,15 +22,13 @@ from redisson_dq.items import ExpiredItem, Outcome, Overdue, RecurringOffer
 from redisson_dq.observing import Paused, Resumed
 from redisson_dq.scheduling.times import Delay, due_word, from_ms
 from redisson_dq.wire import calls, commands
-from redisson_dq.wire.calls import Added
-from redisson_dq.wire.envelope import Quarantined
-from redisson_dq.wire.forms import tell_newer
-from redisson_dq.wire.keys import QueueKeys
+from redisson_dq.wire.calls.base import call_to
+from redisson_dq.wire.commands import whole_ms
+from redisson_dq.wire.envelope import Quarantined, unwrap
 from redisson_dq.wire.request import Request
 
-__all__ = ["By", "DelayedRequests", "OfferOptions", "OnDuplicate"]
+__all__ = ["By", "DelayedRequests", "OfferOptions", "OnDuplicate", "waiting_values"]
 
-logger = logging.getLogger("redisson_dq")
 T = TypeVar("T")
 
 #: How an offer treats an id, or a payload, that is already in the queue.
@@ -36,6 +36,9 @@ OnDuplicate = Literal["reject", "keep", "replace"]
 
 #: The order of a page of items: by due time, or as they were offered.
 By = Literal["due", "offer"]
+
+# Outside of a pipeline these calls are several short scripts.
+_IN_A_PIPELINE = "contains or remove in a pipeline"
 
 
 class OfferOptions(TypedDict, total=False):
@@ -52,12 +55,21 @@ class OfferOptions(TypedDict, total=False):
 _LARGEST_PAGE = 10_000
 
 
+def waiting_values(queue: OpenQueue[T], start: int, stop: int, *, part: bool) -> Request[list[T]]:
+    """Values in the order of offers; they stay. With ``part`` some 1 MB of them at most, and one at least.
+
+    Raises EnvelopeError for an entry of no known format.
+    """
+    request = queue.call(
+        "read_waiting",
+        (start, stop, "part" if part else ""),
+        lambda members: queue.in_place([unwrap(member)[1] for member in members], queue.keys.timeout),
+    )
+    return told_if_long(request, queue, "read_all() or range()")
+
+
 class DelayedRequests(WholeRequests[T]):
     """The requests of the waiting side. Each method returns a request and sends nothing."""
-
-    def __init__(self, side: DelayedSide[T]) -> None:
-        super().__init__(side)
-        self._side = side
 
     # -- offering ----------------------------------------------------------------------------------------------------
 
@@ -74,8 +86,9 @@ class DelayedRequests(WholeRequests[T]):
         context: Mapping[str, str] | None = None,
         durable: Durability | None = None,
     ) -> Request[WaitingItem[T]]:
-        return self._side.offer(
-            due_word(self._side.name, delay, at),
+        return offered(
+            self._queue,
+            due_word(self._queue.name, delay, at),
             value,
             id=id,
             on_duplicate=on_duplicate,
@@ -93,17 +106,7 @@ class DelayedRequests(WholeRequests[T]):
         durable: Durability | None = None,
     ) -> list[Request[int]]:
         """One request for each batch. All values are checked and encoded before the first request is returned."""
-        side, word = self._side, self._side.context_word(context)
-
-        def request_of(delays: Sequence[float], values: list[bytes]) -> Request[Added]:
-            if not word:
-                return calls.offer_all(side.keys, side.options.envelope, delays, values, lean=side.kind.lean)
-            return calls.offer_in_context(side.keys, side.options.envelope, delays, values, word, lean=side.kind.lean)
-
-        return [
-            side.adding(request_of(delays, values), durable).then(side.all_offered)
-            for delays, values in side.offer_batches(values_and_delays)
-        ]
+        return all_offered(self._queue, values_and_delays, context, durable)
 
     # -- taking, in the order of offers ------------------------------------------------------------------------------
 
@@ -114,33 +117,47 @@ class DelayedRequests(WholeRequests[T]):
     def poll(self, limit: int) -> Request[list[T]]: ...
 
     def poll(self, limit: int | None = None) -> Request[T | None] | Request[list[T]]:
-        request = calls.poll(self._side.keys, 1 if limit is None else check_count(limit, self._side.name))
-        popped = self._side.working(request).then(self._side.polled, aside=self._side.keys.undecodable)
-        return popped.then(lambda values: values[0] if values else None) if limit is None else popped
+        request = self._queue.call(
+            "poll",
+            (1 if limit is None else check_count(limit, self._queue.name),),
+            self._polled,
+            aside=self._queue.keys.undecodable,
+            on_sending=self._queue.starts,
+        )
+        return request.then(lambda values: values[0] if values else None) if limit is None else request
 
     def take_due(
         self, until: datetime | None = None, since: datetime | None = None, offset: int = 0, limit: int = 100
     ) -> Request[list[T]]:
-        return self._side.take_due(self._side.due_range(until, since, offset, limit), nothing)
+        return taken_due(self._queue, due_range(self._queue, until, since, offset, limit), nothing)
 
     def poll_last_and_offer_first_to(self, queue_name: str) -> Request[T | None]:
-        destination = self._side.keys_of(queue_name).ready
+        queue = self._queue
+        destination = queue.keys_of(queue_name).ready
 
-        def moved(reply: tuple[bytes | None, int]) -> T | None:
-            data, set_aside = reply
-            self._side.tell_undelivered(set_aside)
-            return None if data is None else self._side.in_place([data], destination)[0]
+        def moved(reply: list[Any]) -> T | None:
+            set_aside, *value = reply
+            self._tell_set_aside(set_aside)
+            return queue.in_place([value[0]], destination)[0] if value and value[0] is not None else None
 
-        request = self._side.working(calls.poll_last_to(self._side.keys, destination))
-        return told_if_long(request, self._side, "poll_last_and_offer_first_to()").then(moved)
+        request = queue.working(call_to("poll_last_to", queue.keys, destination, (), moved))
+        return told_if_long(request, queue, "poll_last_and_offer_first_to()")
+
+    def _polled(self, reply: list[Any]) -> list[T]:
+        found, set_aside = reply
+        self._tell_set_aside(set_aside)
+        return self._queue.popped(found)
+
+    def _tell_set_aside(self, count: int) -> None:
+        tell_undelivered(self._queue.options.observers, self._queue.name, self._queue.keys, count)
 
     # -- looking -----------------------------------------------------------------------------------------------------
 
     def size(self) -> Request[int]:
-        return calls.size(self._side.keys)
+        return self._queue.call("size", (), int)
 
     def is_empty(self) -> Request[bool]:
-        return self.size().then(lambda size: size == 0)
+        return self._queue.call("size", (), lambda size: not size)
 
     def peek(self) -> Request[T | None]:
         return self.range(0, 0).then(lambda values: values[0] if values else None)
@@ -150,147 +167,137 @@ class DelayedRequests(WholeRequests[T]):
 
     def range(self, start: int, stop: int) -> Request[list[T]]:
         """Waiting values in the order of offers, from index ``start`` to ``stop`` (-1: to the end)."""
-        start, stop = check_index(start, self._side.name), check_index(stop, self._side.name)
-        return self._side.values(start, stop, part=False)
+        start, stop = check_index(start, self._queue.name), check_index(stop, self._queue.name)
+        return waiting_values(self._queue, start, stop, part=False)
 
     def contains(self, value: T) -> Request[bool]:
-        return self._side.seeking(self._side.presence(self._side.encode_sought(value)), [value])
+        return self._contains([value], [self._queue.encode_sought(value)])
 
     def contains_all(self, values: Iterable[T]) -> Request[bool]:
-        values = self._side.collected(values)
-        return self._side.seeking(self._side.contains_bytes(self._side.encode_all_sought(values)), values)
+        values = self._queue.collected(values)
+        return self._contains(values, self._queue.encode_all_sought(values))
+
+    def _contains(self, values: list[T], data: list[bytes]) -> Request[bool]:
+        """Whether each of the values waits, in one request."""
+        distinct = list(dict.fromkeys(data))
+        request = walks.contains(self._queue.keys, distinct, walks.WHOLE)
+        told = told_if_long(request, self._queue, _IN_A_PIPELINE)
+        return self._queue.seeking(told.then(lambda walked: len(walked.result) == len(distinct)), values)
 
     # -- removing ----------------------------------------------------------------------------------------------------
 
     def remove(self, value: T) -> Request[bool]:
-        return self._side.seeking(self._side.remove_bytes("first", [self._side.encode_sought(value)]), [value])
+        return self._queue.seeking(self._removed("first", [self._queue.encode_sought(value)]), [value])
 
     def remove_all(self, values: Iterable[T]) -> Request[bool]:
-        values = self._side.collected(values)
-        return self._side.seeking(self._side.remove_bytes("all", self._side.encode_all_sought(values)), values)
+        values = self._queue.collected(values)
+        return self._queue.seeking(self._removed("all", self._queue.encode_all_sought(values)), values)
 
     def retain_all(self, values: Iterable[T]) -> Request[bool]:
-        return self._side.remove_bytes("others", self._side.encode_all_sought(values))
+        return self._removed("others", self._queue.encode_all_sought(values))
+
+    def _removed(self, which: str, values: list[bytes]) -> Request[bool]:
+        """Whether any was removed: the "first" that equals one of them, "all" that do, or the "others"."""
+        request = walks.remove(self._queue.keys, which, values, self._queue.options.remember_ms, walks.WHOLE)
+        return told_if_long(request, self._queue, _IN_A_PIPELINE).then(lambda walked: walked.result > 0)
 
     def clear(self) -> Request[None]:
         # The key ``forget`` stays. Without a record, its members say that an item was taken out.
-        return calls.clear(self._side.keys)
+        return self._queue.call("clear", (), nothing)
 
     # -- single items ------------------------------------------------------------------------------------------------
 
     def cancel(self, id: str | WaitingItem[T]) -> Request[Outcome]:
-        return calls.cancel(self._side.lease_keys, self._side.target(id), self._side.options.remember_ms).then(Outcome)
+        args = *target(self._queue, id).words(), self._queue.options.remember_ms
+        return self._queue.call("cancel", args, lambda word: Outcome(word.decode()))
 
     def reschedule(
         self, id: str | WaitingItem[T], delay: Delay | None = None, at: datetime | None = None
     ) -> Request[Outcome]:
-        return self._side.reschedule(id, delay, at).then(lambda reply: reply[0])
+        return rescheduled(self._queue, id, delay, at).then(lambda reply: reply[0])
 
     def find(self, id: str) -> Request[WaitingItem[T] | None]:
-        return calls.find_item(self._side.lease_keys, self._side.target(id)).then(
-            lambda page: next(iter(self._side.waiting(page)), None)
-        )
+        request = calls.find_item(self._queue.lease_keys, target(self._queue, id))
+        return request.then(lambda page: next(iter(waiting_items(self._queue, page)), None))
 
     def items(self, start: int = 0, stop: int = 99, by: By = "due") -> Request[list[WaitingItem[T]]]:
-        check_page(start, stop, _LARGEST_PAGE, self._side.name, "a page of items", "items")
+        check_page(start, stop, _LARGEST_PAGE, self._queue.name, "a page of items", "items")
         if by not in ("due", "offer"):
-            raise ArgumentError(f"queue {self._side.name!r}: by= is 'due' or 'offer', not {shown(by)}")
-        return self._side.items(start, stop, by, part=False).then(lambda reply: reply[0])
+            raise ArgumentError(f"queue {self._queue.name!r}: by= is 'due' or 'offer', not {shown(by)}")
+        return page_of_items(self._queue, start, stop, by, part=False).then(lambda reply: reply[0])
 
     # -- the whole of it ---------------------------------------------------------------------------------------------
 
     def next_due(self) -> Request[datetime | None]:
-        return calls.next_due(self._side.keys).then(lambda due_ms: None if due_ms is None else from_ms(due_ms))
+        return self._queue.call("next_due", (), _due)
 
     def overdue(self) -> Request[Overdue]:
-        return calls.overdue(self._side.keys).then(_overdue)
+        return self._queue.call("overdue", (), _overdue)
 
     def pause(self) -> Request[bool]:
-        return commands.set_field(self._side.keys.settings, "paused", 1).then(self._told(Paused))
+        return commands.set_field(self._queue.keys.settings, "paused", 1).then(self._told(Paused))
 
     def resume(self) -> Request[bool]:
-        return calls.resume(self._side.keys).then(self._told(Resumed))
+        return calls.resume(self._queue.keys).then(self._told(Resumed))
 
     def _told(self, kind: type[Paused] | type[Resumed]) -> Callable[[bool], bool]:
         """Tells observers when a call has changed something."""
 
         def tell(changed: bool) -> bool:
-            observers = self._side.options.observers
+            observers = self._queue.options.observers
             if changed and observers.hear(kind):
-                observers.tell(kind(queue=self._side.name))
+                observers.tell(kind(queue=self._queue.name))
             return changed
 
         return tell
 
     def is_paused(self) -> Request[bool]:
-        return commands.get_field(self._side.keys.settings, "paused").then(bool)
+        return commands.get_field(self._queue.keys.settings, "paused").then(bool)
 
     def set_max_size(self, size: int | None) -> Request[None]:
         if size is None:
-            return commands.unset_field(self._side.keys.settings, "max_size").then(nothing)
-        count = check_count(size, self._side.name, "a size")
-        return commands.set_field(self._side.keys.settings, "max_size", count).then(nothing)
+            return commands.unset_field(self._queue.keys.settings, "max_size").then(nothing)
+        count = check_count(size, self._queue.name, "a size")
+        return commands.set_field(self._queue.keys.settings, "max_size", count).then(nothing)
 
     def max_size(self) -> Request[int | None]:
-        return commands.get_field(self._side.keys.settings, "max_size")
+        return commands.get_field(self._queue.keys.settings, "max_size")
 
     def expired_count(self) -> Request[int]:
-        return commands.get_field(self._side.keys.settings, "expired").then(lambda count: count or 0)
+        return commands.get_field(self._queue.keys.settings, "expired").then(lambda count: count or 0)
 
     def read_expired(self, start: int = 0, stop: int = 99) -> Request[list[ExpiredItem]]:
         request = commands.slice_of(
-            self._side.keys.expired, check_index(start, self._side.name), check_index(stop, self._side.name)
+            self._queue.keys.expired, check_index(start, self._queue.name), check_index(stop, self._queue.name)
         )
         return request.then(lambda elements: [ExpiredItem.parse(element) for element in elements])
 
     def read_quarantine(self, start: int = 0, stop: int = 99) -> Request[list[Quarantined]]:
         request = commands.slice_of(
-            self._side.keys.quarantine, check_index(start, self._side.name), check_index(stop, self._side.name)
+            self._queue.keys.quarantine, check_index(start, self._queue.name), check_index(stop, self._queue.name)
         )
         return request.then(lambda elements: [Quarantined.parse(element) for element in elements])
 
     # -- recurring offers --------------------------------------------------------------------------------------------
 
     def cancel_recurring(self, id: str) -> Request[bool]:
-        return calls.cancel_recurring(self._side.keys, self._side.checked_id(id))
+        return self._queue.call("cancel_recurring", (checked_id(self._queue, id),), bool)
 
     def recurring(self, start: int = 0, stop: int = 99) -> Request[list[RecurringOffer]]:
         request = calls.recurring(
-            self._side.keys, check_index(start, self._side.name), check_index(stop, self._side.name)
+            self._queue.keys, check_index(start, self._queue.name), check_index(stop, self._queue.name)
         )
-        return request.then(lambda rows: _recurring_offers(self._side.keys, rows))
+        return request.then(lambda rows: recurring_offers(self._queue.keys, rows))
 
 
-def _overdue(reply: tuple[int, int, int | None]) -> Overdue:
-    now_us, count, head_ms = reply
+def _due(score: bytes | None) -> datetime | None:
+    due_ms = None if score is None else whole_ms(score)
+    return None if due_ms is None else from_ms(due_ms)
+
+
+def _overdue(reply: list[Any]) -> Overdue:
+    now_us, count, *head = reply
+    head_ms = whole_ms(head[0]) if head else None
     # A time before 1970 is nobody's due time, and may be too early for a timedelta.
     late_us = 0 if head_ms is None else max(0, now_us - max(0, head_ms) * 1000)
     return Overdue(count=count, late_by=timedelta(microseconds=late_us))
-
-
-def _recurring_offers(keys: QueueKeys, rows: list[calls.RecurringRow]) -> list[RecurringOffer]:
-    from redisson_dq.scheduling.recurrence import NewerRuleError
-
-    offers = []
-    for row in rows:
-        try:
-            offers.append(_recurring_offer(row))
-        except NewerRuleError as error:
-            tell_newer(keys.ready, keys.recurring, "recurring", error.form)
-        except (ArgumentError, OverflowError) as error:
-            logger.warning("queue %r: the recurring offer %r cannot be read: %s", keys.ready, row.id, error)
-    return offers
-
-
-def _recurring_offer(row: calls.RecurringRow) -> RecurringOffer:
-    from redisson_dq.scheduling.recurrence import Recurrence
-
-    recurrence = Recurrence.from_json(row.definition)
-    return RecurringOffer(
-        id=row.id,
-        next_due=from_ms(sys.maxsize if row.due_ms is None else row.due_ms),
-        every=None if recurrence.every_ms is None else timedelta(milliseconds=recurrence.every_ms),
-        cron=recurrence.cron,
-        timezone=recurrence.timezone,
-        data=row.value,
-    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypedDict, TypeVar
+from typing import Any, TypedDict, TypeVar
 
 import attrs
 
@@ -15,12 +15,14 @@ from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError, EncodeError
 from redisson_dq.observing import Buried
 from redisson_dq.scheduling.times import Delay, visible_us
+from redisson_dq.scripts.script import Script
 from redisson_dq.wire import commands
 from redisson_dq.wire.calls import LeaseKeys
+from redisson_dq.wire.calls.leases import prepared
 from redisson_dq.wire.envelope import Envelope
 from redisson_dq.wire.keys import DeadKeys, QueueKeys, map_name
 from redisson_dq.wire.lease_source import LeaseSource
-from redisson_dq.wire.request import Request
+from redisson_dq.wire.request import Request, Word
 
 __all__ = ["BOUNDED", "DELAYED", "LEAN", "READY", "LeaseTerms", "OpenQueue", "QueueKind"]
 
@@ -38,6 +40,8 @@ class QueueKind:
     beside: tuple[str, ...] = ()
     #: Our own keys that go with it and are in no dump, as they hold values only for a moment.
     passing: tuple[str, ...]
+    #: Whether its values wait for their time.
+    waits: bool = False
     #: The channel on which clients learn of a new head.
     channel: str | None = None
     #: Whether a value that leaves the queue makes room in it.
@@ -70,6 +74,7 @@ DELAYED = QueueKind(
         *("leases", "deliveries", "histories", "history_ends"),
     ),
     passing=("lines", "turns", "handled"),
+    waits=True,
     channel="channel",
     # Leases of take_due go back to the waiting side.
     back_after_us=1,
@@ -128,6 +133,8 @@ class OpenQueue(QueueValues[T]):
             self.dead_keys = DeadKeys.of(self.keys_of(self._dead_letter).ready)
         #: The keys of its leases and dead letters.
         self.lease_keys = LeaseKeys(queue=keys, dead=self.dead_keys, bounded=self.kind.bounded)
+        # By the name of a script.
+        self._prepared: dict[str, tuple[Script, tuple[Word, ...], dict[str, str]]] = {}
 
     # -- its keys ----------------------------------------------------------------------------------------------------
 
@@ -142,6 +149,10 @@ class OpenQueue(QueueValues[T]):
         """Takes another name, and its keys."""
         self._open(self.keys_of(new_name))
         self.name = new_name
+
+    def waiting_value(self, data: bytes) -> T:
+        """The value of an item that waits. Raises DecodeError."""
+        return self.in_place([data], self.keys.timeout)[0]
 
     # -- its calls ---------------------------------------------------------------------------------------------------
 
@@ -165,7 +176,34 @@ class OpenQueue(QueueValues[T]):
 
     def presence(self, data: bytes) -> Request[bool]:
         """Whether a value with these bytes is in the queue."""
+        if self.kind.waits:
+            return self.call("contains", (b"whole", data), lambda reply: bool(reply[1]))
         return commands.index_of(self.keys.ready, data).then(lambda place: place is not None)
+
+    def call(
+        self,
+        name: str,
+        args: tuple[Word, ...],
+        parse: Callable[[Any], U],
+        *,
+        aside: str | None = None,
+        durable: Durability | None = None,
+        on_sending: tuple[Callable[[], None], ...] = (),
+    ) -> Request[U]:
+        """The call of a script on the keys of the queue. The options are those of :class:`Request`."""
+        shared = self._prepared.get(name)
+        if shared is None:
+            shared = self._prepared[name] = prepared(name, self.lease_keys)
+        script, head, types = shared
+        return Request(
+            script=script,
+            words=(*head, *args),
+            types=types,
+            parse=parse,
+            aside=aside,
+            durable=durable,
+            on_sending=on_sending,
+        )
 
     def confirmation(self, durable: Durability | None) -> Durability | None:
         """The confirmation of a change: as the call asks for, else as the client does. Raises ArgumentError."""

@@ -16,7 +16,7 @@ from redisson_dq.calls.long_calls import told_if_long
 from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.errors import ArgumentError, QueueFullError, RedisReplyError
 from redisson_dq.wire import commands
-from redisson_dq.wire.calls.base import call, call_to
+from redisson_dq.wire.calls.base import call_to
 from redisson_dq.wire.commands import POP, PUSH, SIDES, End
 from redisson_dq.wire.request import Request, Word
 
@@ -53,7 +53,7 @@ def popped(queue: OpenQueue[T], end: End, limit: int) -> Request[list[T]]:
     """Takes at most so many values from an end. A bounded queue has one end for that."""
     check_count(limit, queue.name)
     if queue.kind.bounded:
-        request: Request[list[bytes]] = call("take_bounded", queue.keys, ("poll", 0, limit), list)
+        request: Request[list[bytes]] = queue.call("take_bounded", ("poll", 0, limit), list)
     else:
         request = commands.pop_many(queue.keys.ready, end, limit)
     if limit > _MANY:
@@ -92,7 +92,7 @@ def bytes_at(queue: OpenQueue[Any], index: int, parse: Callable[[Any], U]) -> Re
 def _taken_away(queue: OpenQueue[Any], how: str, args: Sequence[Word], parse: Callable[[Any], U]) -> Request[U]:
     """Takes values away undelivered. Their ids are forgotten."""
     script = "take_bounded" if queue.kind.bounded else "remove_ready"
-    return call(script, queue.keys, (how, queue.options.remember_ms, *args), parse)
+    return queue.call(script, (how, queue.options.remember_ms, *args), parse)
 
 
 # -- a queue ---------------------------------------------------------------------------------------------------------
@@ -172,7 +172,7 @@ class QueueRequests(LeaseRequests[T]):
 
     def contains_all(self, values: Iterable[T]) -> Request[bool]:
         values = self._queue.collected(values)
-        request = call("contains_ready", self._queue.keys, self._queue.encode_all_sought(values), bool)
+        request = self._queue.call("contains_ready", tuple(self._queue.encode_all_sought(values)), bool)
         return self._queue.seeking(told_if_long(request, self._queue, "contains_all()"), values)
 
     def index_of(self, value: T) -> Request[int]:
@@ -213,7 +213,7 @@ class QueueRequests(LeaseRequests[T]):
         # Ids of values that are deleted are forgotten.
         which = {"DEL": "delete", "UNLINK": "unlink"}[command]
         bounded = ("bounded",) if self._queue.kind.bounded else ()
-        return call("remove_ready", self._queue.keys, (which, self._queue.options.remember_ms, *bounded), bool)
+        return self._queue.call("remove_ready", (which, self._queue.options.remember_ms, *bounded), bool)
 
     def _pushed(self, command: str, encoded: list[bytes], result: Callable[[int], U]) -> Request[U]:
         """Adds values. The reply is the new length, or 0 where nothing was added."""
@@ -310,7 +310,7 @@ class BoundedRequests(QueueRequests[T]):
 
     def try_set_capacity(self, capacity: int) -> Request[bool]:
         count = check_count(capacity, self._queue.name, "a capacity")
-        return call("set_capacity", self._queue.keys, (count,), bool)
+        return self._queue.call("set_capacity", (count,), bool)
 
     def remaining_capacity(self) -> Request[int]:
         return commands.get_number(self._queue.keys.capacity)
@@ -344,7 +344,13 @@ class BoundedRequests(QueueRequests[T]):
             queue.tell_offered(len(encoded) if outcome else 0)
             return bool(outcome)
 
-        return queue.adding(call("offer_bounded", queue.keys, encoded, offered))
+        return queue.call(
+            "offer_bounded",
+            tuple(encoded),
+            offered,
+            durable=queue.options.durable,
+            on_sending=queue.starts,
+        )
 
     def _not_full(self, added: bool) -> bool:
         if not added:

@@ -7,7 +7,8 @@ import random
 from typing import Generic, TypeVar
 from zlib import crc32
 
-from redisson_dq.calls.delayed_side import DelayedSide
+from redisson_dq.calls.items import checked_id
+from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.wire.partitions import partition_of
 
 __all__ = ["DelayedRouting", "Routing"]
@@ -39,14 +40,14 @@ class Routing:
 class DelayedRouting(Routing, Generic[T]):
     """The partitions of one queue for offers, and for items by their ids."""
 
-    def __init__(self, partitions: int, side: DelayedSide[T]) -> None:
+    def __init__(self, partitions: int, side: OpenQueue[T]) -> None:
         """``side`` is that of any partition."""
         super().__init__(partitions)
         self._side = side
 
     def of_id(self, id: str) -> int:
         """The partition of an id of the caller's, unless the item was offered under a key. Raises ArgumentError."""
-        return self.of_key(self._side.checked_id(id))
+        return self.of_key(checked_id(self._side, id))
 
     def of_offer(self, value: T, key: str | None, id: str | None, *, by_payload: bool) -> int:
         """The partition of the key, else of the id, else where equal values meet, else the next."""

@@ -11,7 +11,7 @@ from opentelemetry.context import Context
 from opentelemetry.propagators.textmap import Setter, TextMapPropagator
 from opentelemetry.trace import Link, SpanContext, get_current_span
 
-from redisson_dq.calls.delayed_side import LARGEST_CONTEXT
+from redisson_dq.calls.offers import LARGEST_CONTEXT
 from redisson_dq.observing.operations import TracedLease
 
 __all__ = ["Carrier", "sender"]

@@ -13,7 +13,7 @@ from redisson_dq._sync.client import Client
 from redisson_dq.browsing import names_of_parts
 from redisson_dq.browsing.holders import ClientRow
 from redisson_dq.calls.delayed import DelayedRequests
-from redisson_dq.calls.delayed_side import DelayedSide
+from redisson_dq.calls.open_queue import DELAYED, OpenQueue
 from redisson_dq.doctor import Finding, Report
 from redisson_dq.doctor.findings import CannotRun
 from redisson_dq.doctor.sight import Sight
@@ -270,7 +270,7 @@ def _shares(counts: Any) -> tuple[Share, ...]:
 def _recurring(client: Client, name: str, partitions: int | None) -> Iterator[RecurringView]:
     options = client.runtime.options
     for part in names_of_parts(client, name, partitions):
-        side = DelayedSide[Any](part, None, options, lean=False)
+        side = OpenQueue[Any](part, None, options, DELAYED)
         for each in client.runtime.connections.run(DelayedRequests(side).recurring(0, _RECURRING - 1)):
             rule = Recurrence.checked(part, every=each.every, cron=each.cron, timezone=each.timezone)
             yield RecurringView(

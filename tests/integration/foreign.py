@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import re
+import struct
 from collections.abc import Callable
 from typing import Any
 
+from redisson_dq.calls import walks
 from redisson_dq.scheduling.clock import SYSTEM
 from redisson_dq.wire import calls, commands
 from redisson_dq.wire.calls.base import call, call_on, call_to
+from redisson_dq.wire.calls.leases import call_with_dead
 from redisson_dq.wire.calls.mending import Aside, Met
 from redisson_dq.wire.envelope import Envelope, wrap
 from redisson_dq.wire.keys import PREFIXES, DeadKeys, QueueKeys
@@ -93,11 +96,11 @@ def there(admin: Any) -> dict[bytes, bytes]:
     ]
     limits = [calls.LimitWords(id=LIMIT, slots=1, tokens=5, per_us=HOUR_US, size=5)]
     run(admin, calls.admit(LEASES, SYSTEM, CURRENT, b"admitted", 5, HOUR_US, 10, limits, seen))
-    run(admin, calls.offer(KEYS, CURRENT, "0", b"due"))
-    run(admin, calls.offer(KEYS, CURRENT, str(HOUR_US), b"later"))
-    run(admin, calls.offer(KEYS, CURRENT, str(HOUR_US), b"lean", lean=True))
-    run(admin, calls.offer_in_context(KEYS, CURRENT, [3600.0], [b"told"], b'{"trace": "7"}'))
-    run(admin, calls.recur(KEYS, CURRENT, "daily", '{"v":1}', b"daily", 5))
+    run(admin, call("offer", KEYS, ("current", "0", b"due"), list))
+    run(admin, call("offer", KEYS, ("current", str(HOUR_US), b"later"), list))
+    run(admin, call("offer", KEYS, ("lean", str(HOUR_US), b"lean"), list))
+    run(admin, call("offer_in_context", KEYS, ("current", b'{"trace": "7"}', struct.pack("<d", 3600.0), b"told"), list))
+    run(admin, call("recur", KEYS, ("current", "daily", '{"v":1}', b"daily", 5), list))
     admin.rpush(KEYS.arrivals, "arrived")
     admin.rpush(KEYS.undecodable, "undecodable")
     admin.rpush(KEYS.expired, "5 late")
@@ -120,17 +123,9 @@ def there(admin: Any) -> dict[bytes, bytes]:
 
 
 def _offer_named(due: str, value: bytes, name: bytes) -> Request[Any]:
-    return calls.offer_item(
-        LEASES,
-        CURRENT,
-        due,
-        value,
-        key=b"i" + name,
-        on_duplicate="keep",
-        lateness_ms=None,
-        duplicate_us=HOUR_US,
-        remember_ms=HOUR_US // 1000,
-    )
+    key, remember_ms = b"i" + name, HOUR_US // 1000
+    args = "current", due, value, key, "keep", "", HOUR_US, remember_ms, b""
+    return call_with_dead("offer_item", LEASES, args, list)
 
 
 def state_of(admin: Any) -> dict[bytes, bytes]:
@@ -172,8 +167,8 @@ def requests(leased: dict[bytes, bytes]) -> dict[str, Request[Any]]:
         "browse_held": calls.browse_held(KEYS, None, 9, 256),
         "browse_list": calls.browse_list(KEYS.quarantine, 0, 9, 256),
         "browse_waiting": calls.browse_waiting(KEYS, None, 9, 256),
-        "cancel": calls.cancel(LEASES, NAMED, 1000),
-        "contains": calls.contains(KEYS, [b"later"], b""),
+        "cancel": call_with_dead("cancel", LEASES, (*NAMED.words(), 1000), bytes),
+        "contains": walks.contains(KEYS, [b"later"], b""),
         "copy": call_on("copy", two, ("replace", ""), bool),
         "dead_letters": calls.dead_letters(LEASES, 0, 9),
         "due_spans": calls.due_spans(KEYS, [1_700_000_000_000, 1_900_000_060_000], shown=100, head=256),
@@ -195,29 +190,29 @@ def requests(leased: dict[bytes, bytes]) -> dict[str, Request[Any]]:
         "mend_letters": calls.mend_letters(LEASES, [(digest(b"rejected"), 0)]),
         "move": _when_full(commands.move(KEYS.ready, "{orders}:bills", "first", "last")),
         "move_bounded": call_to("move_bounded", KEYS, "{orders}:bills", ("RIGHT", "LEFT"), lambda reply: reply),
-        "offer": calls.offer(KEYS, CURRENT, "5", b"value"),
-        "offer_all": calls.offer_all(KEYS, CURRENT, [5.0], [b"value"]),
-        "offer_in_context": calls.offer_in_context(KEYS, CURRENT, [5.0], [b"value"], b"{}"),
+        "offer": call("offer", KEYS, ("current", "5", b"value"), list),
+        "offer_all": call("offer_all", KEYS, ("current", struct.pack("<d", 5.0), b"value"), list),
+        "offer_in_context": call("offer_in_context", KEYS, ("current", b"{}", struct.pack("<d", 5.0), b"value"), list),
         "offer_item": _offer_named("5", b"value", b"waits"),
         "page": calls.page(KEYS.leases, None, 5),
         "persist": call_on("persist", every, (), bool),
-        "poll_last_to": calls.poll_last_to(KEYS, "{orders}:bills"),
+        "poll_last_to": call_to("poll_last_to", KEYS, "{orders}:bills", (), list),
         "push": _when_full(commands.set_aside(KEYS.undecodable, [b"value"])),
         "put_back": calls.put_back(KEYS, b"putback1", b"", "first", [b"value"]),
         "put_back_bounded": calls.put_back_bounded(KEYS, b"putback2", b"", "first", [b"value"]),
         "receive": calls.receive(LEASES, SYSTEM, CURRENT, b"received", 5, HOUR_US, 10, list),
-        "recur": calls.recur(KEYS, CURRENT, "daily", '{"v":1}', b"value", 5),
+        "recur": call("recur", KEYS, ("current", "daily", '{"v":1}', b"value", 5), list),
         "redrive": calls.redrive(LEASES, None, 5),
         "reject": calls.reject(LEASES, [held, named], "why"),
         "release": calls.release(KEYS, b"released", b"", 1),
-        "remove": calls.remove(KEYS, "first", [b"later"], 1000, b""),
+        "remove": walks.remove(KEYS, "first", [b"later"], 1000, b""),
         "remove_ready": call("remove_ready", KEYS, ("all", 1000, b"back"), int),
         "rename": call_on("rename", two, ("always", ""), int),
-        "reschedule": calls.reschedule(LEASES, NAMED, "5", 1000, CURRENT),
+        "reschedule": call_with_dead("reschedule", LEASES, (*NAMED.words(), "5", 1000, "lean"), list),
         "restore": call_on("restore", {KEYS.ready: "list"}, ("replace", 0, "", _dump_of_one()), bool),
         "run_command": calls.run_command(commands.length_of(KEYS.ready)),
         "take_bounded": call("take_bounded", KEYS, ("poll", 0, 5), list),
-        "take_due": calls.take_due(KEYS, due, 1000),
+        "take_due": call("take_due", KEYS, (*due.words, 1000), list),
         "time_to_live": call_on("time_to_live", every, (), list),
         "transfer": calls.transfer(KEYS, 100, 1000, "client", cluster=False),
         "unmend": calls.unmend(KEYS, b"unmended", "cancel", 1000, [(met[0], "")]),
@@ -286,7 +281,7 @@ def plant(admin: Any, key: str, kind: str) -> None:
 def play_main_job(admin: Any) -> None:
     """Offers a value, moves it, receives and acks it, and takes another one, with all that lies before them."""
     admin.hdel(KEYS.settings, "paused")
-    run(admin, calls.offer(KEYS, CURRENT, "0", b"main job"))
+    run(admin, call("offer", KEYS, ("current", "0", b"main job"), list))
     got: dict[bytes, bytes] = {}
     for number in range(50):
         if b"main job" in got:

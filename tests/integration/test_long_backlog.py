@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from redisson_dq.scheduling.hints import Hints
-from redisson_dq.wire import calls
-from redisson_dq.wire.calls import DueRange
+from redisson_dq.wire.calls.base import call
 from redisson_dq.wire.envelope import Envelope, wrap
 from tests.conftest import by_night
 from tests.integration.conftest import KEYS
@@ -152,9 +151,9 @@ def test_take_due_costs_the_distance_too(admin: Any, java: float, count: int) ->
     taken: list[bytes] = []
 
     def take() -> None:
-        request = calls.take_due(KEYS, DueRange(since_ms=None, until_ms=None, offset=0, limit=1000), 1000)
+        request = call("take_due", KEYS, ("", "", 0, 1000, 1000), list)
         assert request.script is not None
-        taken.extend(request.parse(admin.eval(request.script.source, *request.words)).values)
+        taken.extend(request.parse(admin.eval(request.script.source, *request.words))[0])
 
     passed = Scanned(admin, KEYS.envelopes).of(take)
     assert taken == [value(member) for member in due]

@@ -11,6 +11,7 @@ import redis
 from redisson_dq.codecs import StringCodec
 from redisson_dq.scheduling.clock import SYSTEM
 from redisson_dq.wire import calls
+from redisson_dq.wire.calls.leases import call_with_dead
 from redisson_dq.wire.envelope import Envelope
 from redisson_dq.wire.keys import DeadKeys
 from tests.conftest import ONE_FLAVOUR_BY_DAY, eventually
@@ -100,20 +101,8 @@ def test_a_call_tells_when_the_next_one_has_something_to_do(admin: redis.Redis) 
 
 def test_the_record_of_an_overdue_item_stays(admin: redis.Redis) -> None:
     """Nobody moves the queue: the item's id and its latest time still count, for longer than a week if need be."""
-    entry = run(
-        admin,
-        calls.offer_item(
-            LEASES,
-            Envelope.CURRENT,
-            "0",
-            b"value",
-            key="ione",
-            on_duplicate="reject",
-            lateness_ms=None,
-            duplicate_us=0,
-            remember_ms=0,
-        ),
-    ).entry
+    args = "current", "0", b"value", "ione", "reject", "", 0, 0, b""
+    entry = run(admin, call_with_dead("offer_item", LEASES, args, list))[1]
     admin.zadd(KEYS.forget, {entry: 1000})
     admin.pexpire(KEYS.records, 5000)
     admin.pexpire(KEYS.forget, 5000)

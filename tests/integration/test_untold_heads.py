@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import time
 from collections.abc import Callable
 from typing import Any
@@ -13,6 +14,8 @@ from redisson_dq.codecs import StringCodec
 from redisson_dq.scheduling.clock import SYSTEM
 from redisson_dq.scripts.script import load, names
 from redisson_dq.wire import calls
+from redisson_dq.wire.calls.base import call
+from redisson_dq.wire.calls.leases import call_with_dead
 from redisson_dq.wire.calls.mending import Aside, Met
 from redisson_dq.wire.envelope import Envelope, wrap
 from redisson_dq.wire.request import Request
@@ -75,23 +78,19 @@ TABLE: dict[str, Callable[[dict[bytes, bytes]], Request[Any]]] = {
     "mend_aside": lambda leased: calls.mend_aside(
         LEASES, b"mendside", "quarantine", "redrive", 1000, [Aside(element=ASIDE, id=b"")]
     ),
-    "offer": lambda leased: calls.offer(KEYS, CURRENT, str(HOUR_US), b"value"),
-    "offer_all": lambda leased: calls.offer_all(KEYS, CURRENT, [3600.0], [b"value"]),
-    "offer_in_context": lambda leased: calls.offer_in_context(KEYS, CURRENT, [3600.0], [b"value"], b"{}"),
-    "offer_item": lambda leased: calls.offer_item(
-        LEASES,
-        CURRENT,
-        str(HOUR_US),
-        b"value",
-        key=b"iother",
-        on_duplicate="keep",
-        lateness_ms=None,
-        duplicate_us=0,
-        remember_ms=1000,
+    "offer": lambda leased: call("offer", KEYS, ("current", str(HOUR_US), b"value"), list),
+    "offer_all": lambda leased: call("offer_all", KEYS, ("current", struct.pack("<d", 3600), b"value"), list),
+    "offer_in_context": lambda leased: call(
+        "offer_in_context", KEYS, ("current", b"{}", struct.pack("<d", 3600), b"value"), list
+    ),
+    "offer_item": lambda leased: call_with_dead(
+        "offer_item", LEASES, ("current", str(HOUR_US), b"value", b"iother", "keep", "", 0, 1000, b""), list
     ),
     "receive": lambda leased: requests(leased)["receive"],
-    "recur": lambda leased: calls.recur(KEYS, CURRENT, "daily", '{"v":2}', b"value", FAR),
-    "reschedule": lambda leased: calls.reschedule(LEASES, calls.Target(given_id="waits"), f"@{FAR}", 1000, CURRENT),
+    "recur": lambda leased: call("recur", KEYS, ("current", "daily", '{"v":2}', b"value", FAR), list),
+    "reschedule": lambda leased: call_with_dead(
+        "reschedule", LEASES, ("iwaits", b"", "", f"@{FAR}", 1000, "lean"), list
+    ),
     "unmend": lambda leased: calls.unmend(
         KEYS, b"unmended", "cancel", 1000, [(Met(member=ASIDE[14:], score=b"%d" % FAR, place=-1), "")]
     ),
@@ -169,7 +168,7 @@ def test_a_caller_without_the_right_to_publish_hears_it_by_the_reply(admin: Any)
 
 
 def test_an_overdue_head_is_announced_again_after_a_second_or_a_transfer(admin: Any) -> None:
-    offer = calls.offer(KEYS, CURRENT, str(HOUR_US), b"value")
+    offer = call("offer", KEYS, ("current", str(HOUR_US), b"value"), list)
     admin.zadd(KEYS.timeout, {"garbage": 1})
     assert told_by(admin, offer)[0] == [b"1"]
     assert 0 < admin.pttl(KEYS.alarm) <= 1000

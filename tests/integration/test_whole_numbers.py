@@ -18,10 +18,12 @@ import redis
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from redisson_dq.calls import walks
 from redisson_dq.errors import EnvelopeError
 from redisson_dq.scheduling.clock import SYSTEM
 from redisson_dq.scheduling.hints import Hints
 from redisson_dq.wire import calls
+from redisson_dq.wire.calls.base import call
 from redisson_dq.wire.envelope import Envelope, unwrap, wrap
 from redisson_dq.wire.keys import DeadKeys
 from redisson_dq.wire.request import Request
@@ -268,7 +270,7 @@ def test_taking_what_is_due(admin: redis.Redis, layout: Layout, count: int, offs
             )
             got += [each.data for each in taken.leased]
         else:
-            got += run(admin, calls.take_due(KEYS, wanted, 60_000)).values
+            got += run(admin, call("take_due", KEYS, (*wanted.words, 60_000), list))[0]
     assert got == [value for each in left if (value := value_of(each)) is not None]
 
 
@@ -281,14 +283,14 @@ def test_looking(admin: redis.Redis, layout: Layout, count: int, first: int, par
         run(admin, calls.items(KEYS, by, first, first + count - 1, part=part))
     run(admin, calls.in_flight(KEYS, first, first + count - 1))
     run(admin, calls.in_flight_size(KEYS))
-    run(admin, calls.read_waiting(KEYS, first, first + count - 1))
-    run(admin, calls.read_waiting(KEYS, first, -1))
+    run(admin, call("read_waiting", KEYS, (first, first + count - 1, ""), list))
+    run(admin, call("read_waiting", KEYS, (first, -1, ""), list))
     run(admin, calls.peek(KEYS, count))
-    run(admin, calls.size(KEYS))
-    run(admin, calls.overdue(KEYS))
-    run(admin, calls.next_due(KEYS))
+    run(admin, call("size", KEYS, (), lambda reply: reply))
+    run(admin, call("overdue", KEYS, (), lambda reply: reply))
+    run(admin, call("next_due", KEYS, (), lambda reply: reply))
     cursor = b""
-    while cursor := run(admin, calls.waiting_part(KEYS, cursor)).cursor:
+    while cursor := run(admin, call("waiting_part", KEYS, (cursor,), list))[0]:
         pass
     assert before == (admin.zrange(KEYS.timeout, 0, -1, withscores=True), admin.lrange(KEYS.envelopes, 0, -1))
 
@@ -331,9 +333,9 @@ def test_taking_out(admin: redis.Redis, layout: Layout, count: int, which: str) 
     members: Any = admin.zrange(KEYS.timeout, 0, -1)
     every = [value for each in members if (value := value_of(each)) is not None]
     cursor = b""
-    while cursor := run(admin, calls.remove(KEYS, which, every[::3] or [b"none"], 60_000, cursor)).cursor:
+    while cursor := run(admin, walks.remove(KEYS, which, every[::3] or [b"none"], 60_000, cursor)).cursor:
         pass
-    run(admin, calls.poll(KEYS, count))
+    run(admin, call("poll", KEYS, (count,), list))
 
 
 @searched(

@@ -16,8 +16,12 @@ import pytest
 import redis
 
 import redisson_dq
+from redisson_dq.calls import walks
+from redisson_dq.calls.offers import offered_again
+from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.codecs import StringCodec
 from redisson_dq.scheduling.clock import SYSTEM
+from redisson_dq.scheduling.recurrence import Recurrence
 from redisson_dq.scripts import script as script_module
 from redisson_dq.scripts.script import Script, ScriptError, includes, load, names
 from redisson_dq.wire import calls, commands
@@ -44,6 +48,8 @@ DUE = calls.DueRange(since_ms=None, until_ms=5, offset=0, limit=9)
 CLIENT = redisson_dq.Client(redis.Redis(port=1), codec=StringCodec())
 QUEUE = CLIENT.blocking_queue("orders", transfer=False).requests
 BOUNDED = CLIENT.bounded_blocking_queue("orders", transfer=False).requests
+DELAYED = CLIENT.delayed_queue("orders", transfer=False).requests
+DAILY = Recurrence.checked("orders", every=60)
 #: The scripts that calls of a queue send.
 OF_QUEUES: dict[str, Request[Any]] = {
     "contains_ready": QUEUE.contains_all(["a"]),
@@ -60,6 +66,25 @@ OF_QUEUES: dict[str, Request[Any]] = {
     "set_capacity": BOUNDED.try_set_capacity(5),
     "take_bounded": BOUNDED.poll(5),
     "time_to_live": QUEUE.expire_time(),
+    "cancel": DELAYED.cancel("42"),
+    "cancel_recurring": DELAYED.cancel_recurring("daily"),
+    "clear": DELAYED.clear(),
+    "contains": DELAYED.contains("a"),
+    "next_due": DELAYED.next_due(),
+    "offer": DELAYED.offer("a", 5),
+    "offer_all": DELAYED.offer_all([("a", 5)])[0],
+    "offer_in_context": DELAYED.offer_all([("a", 5)], context={"trace": "7"})[0],
+    "offer_item": DELAYED.offer("a", 5, id="42"),
+    "overdue": DELAYED.overdue(),
+    "poll": DELAYED.poll(3),
+    "poll_last_to": DELAYED.poll_last_and_offer_first_to("bills"),
+    "read_waiting": DELAYED.read_all(),
+    "recur": offered_again(OpenQueue("orders", StringCodec(), CLIENT.runtime.options), "a", "daily", DAILY, 5),
+    "remove": DELAYED.remove("a"),
+    "reschedule": DELAYED.reschedule("42", 5),
+    "size": DELAYED.size(),
+    "take_due": DELAYED.take_due(),
+    "waiting_part": next(walks.waiting(KEYS)),
 }
 REQUESTS: dict[str, Request[Any]] = {
     **OF_QUEUES,
@@ -77,10 +102,6 @@ REQUESTS: dict[str, Request[Any]] = {
         [calls.Seen(digest="0" * 32)],
     ),
     "advance": calls.advance(KEYS, Envelope.CURRENT, "daily", "{}", 5, 6),
-    "cancel": calls.cancel(LEASES, TARGET, 1000),
-    "cancel_recurring": calls.cancel_recurring(KEYS, "daily"),
-    "clear": calls.clear(KEYS),
-    "contains": calls.contains(KEYS, [b"value"], b""),
     "browse_dead": calls.browse_dead(LEASES, 0, 9, 256),
     "browse_held": calls.browse_held(KEYS, None, 9, 256),
     "browse_list": calls.browse_list(KEYS.ready, 0, 9, 256),
@@ -108,48 +129,23 @@ REQUESTS: dict[str, Request[Any]] = {
     "missing_rights": calls.missing_rights(["orders"], ["LLEN", "MEMORY USAGE"]),
     "unknown_commands": calls.unknown_commands(["orders"], ["LLEN", "MEMORY USAGE"]),
     "move": when_full(commands.move("orders", "bills", "first", "last")),
-    "next_due": calls.next_due(KEYS),
-    "offer": calls.offer(KEYS, Envelope.LEGACY, "5", b"value"),
-    "offer_all": calls.offer_all(KEYS, Envelope.CURRENT, [5.0], [b"value"]),
-    "offer_in_context": calls.offer_in_context(KEYS, Envelope.CURRENT, [5.0], [b"value"], b"{}"),
-    "offer_item": calls.offer_item(
-        LEASES,
-        Envelope.CURRENT,
-        "5",
-        b"value",
-        key="i42",
-        on_duplicate="keep",
-        lateness_ms=None,
-        duplicate_us=0,
-        remember_ms=1000,
-    ),
-    "overdue": calls.overdue(KEYS),
     "page": calls.page("orders", None, 5),
     "peek": calls.peek(KEYS, 5),
-    "poll": calls.poll(KEYS, 3),
-    "poll_last_to": calls.poll_last_to(KEYS, "bills"),
     "progress": calls.progress(KEYS, "6b0fa1f2a27ef2b3", "{}"),
     "purge_dead": calls.purge_dead(LEASES, None, 5, 1000),
     "push": when_full(commands.set_aside("orders", [b"value"])),
     "put_back": calls.put_back(KEYS, b"12345678", b"", "first", [b"value"]),
     "put_back_bounded": calls.put_back_bounded(KEYS, b"12345678", b"", "first", [b"value"]),
-    "read_waiting": calls.read_waiting(KEYS, 0, -1),
     "receive": calls.receive(LEASES, SYSTEM, Envelope.CURRENT, b"12345678", 5, 1000, 10, list),
-    "recur": calls.recur(KEYS, Envelope.CURRENT, "daily", "{}", b"value", 5),
     "recurring": calls.recurring(KEYS, 0, 9),
     "redrive": calls.redrive(LEASES, [b"id"], 5),
     "reject": calls.reject(LEASES, [b"id"], "why"),
     "release": calls.release(KEYS, b"nonce", b"", 1),
-    "remove": calls.remove(KEYS, "first", [b"value"], 1000, b""),
-    "reschedule": calls.reschedule(LEASES, TARGET, "5", 1000, Envelope.CURRENT),
     "resume": calls.resume(KEYS),
     "return_arrivals": calls.return_arrivals(KEYS, 5),
     "sample": calls.sample(KEYS, 200, 10),
     "run_command": calls.run_command(commands.length_of("orders")),
-    "size": calls.size(KEYS),
     "stats": calls.stats(LEASES),
-    "take_due": calls.take_due(KEYS, DUE, 1000),
-    "waiting_part": calls.waiting_part(KEYS, b""),
     "tidy": calls.tidy(KEYS),
     "unmend": calls.unmend(KEYS, b"12345678", "cancel", 1000, [(MET, "")]),
     "unmend_aside": calls.unmend_aside(LEASES, b"12345678", "dead", "purge", [ASIDE]),

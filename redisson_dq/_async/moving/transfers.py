@@ -12,7 +12,7 @@ from redisson_dq._async.moving.recurring import advance
 from redisson_dq._async.moving.task import Decided, Task
 from redisson_dq._concurrency import async_give_way
 from redisson_dq._redis.options import Options
-from redisson_dq.calls.delayed_side import tell_undelivered
+from redisson_dq.calls.due import tell_undelivered
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.items import TransferCounts
 from redisson_dq.observing import Moved, RoleChanged

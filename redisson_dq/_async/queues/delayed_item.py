@@ -7,6 +7,7 @@ from typing import Generic, TypeVar
 
 from redisson_dq._async.queues.waiting import WaitingQueue
 from redisson_dq._concurrency.blocks import Bound
+from redisson_dq.calls.items import rescheduled
 from redisson_dq.calls.waiting_item import WaitingItem
 from redisson_dq.items import ItemState, OfferOutcome, Outcome
 from redisson_dq.scheduling.times import Delay
@@ -82,7 +83,7 @@ class DelayedItem(Bound, Generic[T]):
 
     async def reschedule(self, delay: Delay | None = None, at: datetime | None = None) -> Outcome:
         """Like :meth:`DelayedQueue.reschedule`; ``due`` and ``remaining`` follow."""
-        outcome, due_ms, now_us = await self._queue._run(self._queue._side.reschedule(self._state, delay, at))
+        outcome, due_ms, now_us = await self._queue._run(rescheduled(self._queue._side, self._state, delay, at))
         if outcome:
             self._state = self._state.moved(due_ms, now_us)
         return outcome

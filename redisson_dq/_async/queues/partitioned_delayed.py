@@ -15,7 +15,9 @@ from redisson_dq._async.runtime import Runtime
 from redisson_dq._common.signatures import with_options_of
 from redisson_dq.calls.checks import check_function
 from redisson_dq.calls.delayed import DelayedRequests, OfferOptions
-from redisson_dq.calls.delayed_side import DelayedSide, note_offered
+from redisson_dq.calls.items import page_of_items
+from redisson_dq.calls.offers import note_offered
+from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.calls.partitioned import PartitionedDelayedRequests
 from redisson_dq.calls.routing import DelayedRouting
 from redisson_dq.durability import Durability
@@ -48,7 +50,7 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
     _routing: DelayedRouting[T]
 
     def __init__(
-        self, runtime: Runtime, name: str, partitions: tuple[DelayedQueue[T], ...], side: DelayedSide[T]
+        self, runtime: Runtime, name: str, partitions: tuple[DelayedQueue[T], ...], side: OpenQueue[T]
     ) -> None:
         """``side`` is that of any partition."""
         routing = DelayedRouting(len(partitions), side)
@@ -123,7 +125,7 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
         # partition.
         self.partitions[0].requests.items(start, stop)
         self.partitions[0].requests.items(0, stop)
-        found = await self._pages(lambda partition, at: partition._side.items(at, stop, "due", part=True))
+        found = await self._pages(lambda partition, at: page_of_items(partition._side, at, stop, "due", part=True))
         pages = [[(partition, state) for state in page] for partition, page in zip(self.partitions, found, strict=True)]
         merged = heapq.merge(*pages, key=lambda pair: pair[1].due_ms or 0)
         return [DelayedItem(partition, state) for partition, state in islice(merged, start, stop + 1)]

@@ -8,8 +8,7 @@ from typing import TypeVar, overload
 from redisson_dq._async.queues.handle import PAGE, Handle
 from redisson_dq.calls import walks
 from redisson_dq.calls.checks import check_condition
-from redisson_dq.calls.delayed import DelayedRequests
-from redisson_dq.calls.delayed_side import DelayedSide
+from redisson_dq.calls.delayed import DelayedRequests, waiting_values
 from redisson_dq.calls.walks import Walk
 from redisson_dq.wire.envelope import unwrap
 
@@ -24,7 +23,6 @@ class WaitingQueue(Handle[T]):
     """The calls of a :class:`DelayedQueue` that Redisson's queue has too, but for the offers."""
 
     requests: DelayedRequests[T]
-    _side: DelayedSide[T]
 
     # -- taking, in the order of offers ------------------------------------------------------------------------------
 
@@ -140,7 +138,7 @@ class WaitingQueue(Handle[T]):
         :Cost: O(n); one round trip for 100 values or 1 MB
         """
         start = 0
-        while page := await self._run(self._side.values(start, start + PAGE - 1, part=True)):
+        while page := await self._run(waiting_values(self._side, start, start + PAGE - 1, part=True)):
             for value in page:
                 yield value
             start += len(page)
@@ -156,7 +154,7 @@ class WaitingQueue(Handle[T]):
         :Cost: O(n); one round trip for some 10,000 waiting values
         :Guarantee: atomic; it may miss items that are offered or rescheduled after the first round trip
         """
-        count = await self._walk(self._side.removal("first", [self._side.encode_sought(value)]))
+        count = await self._removal("first", [self._side.encode_sought(value)])
         return count > 0 or await self._none_of([value])
 
     async def remove_all(self, values: Iterable[T]) -> bool:
@@ -168,7 +166,7 @@ class WaitingQueue(Handle[T]):
             removed items stay out
         """
         values = self._side.collected(values)
-        count = await self._walk(self._side.removal("all", self._side.encode_all_sought(values)))
+        count = await self._removal("all", self._side.encode_all_sought(values))
         return count > 0 or await self._none_of(values)
 
     async def remove_if(self, condition: Callable[[T], bool]) -> int:
@@ -184,7 +182,7 @@ class WaitingQueue(Handle[T]):
         check_condition(condition, self.name)
         members = await self._walk(walks.waiting(self.keys))
         chosen = self._side.chosen([unwrap(member)[1] for member in members], self.keys.timeout, condition)
-        return await self._walk(self._side.removal("all", chosen)) if chosen else 0
+        return await self._removal("all", chosen) if chosen else 0
 
     async def retain_all(self, values: Iterable[T]) -> bool:
         """Takes every waiting value that equals none of these out for good; True if there was any.
@@ -198,7 +196,7 @@ class WaitingQueue(Handle[T]):
         values = self._side.collected(values)
         kept = self._side.encode_all_sought(values)
         await self._none_of(values)
-        return await self._walk(self._side.removal("others", kept)) > 0
+        return await self._removal("others", kept) > 0
 
     async def _missing(self, data: Collection[bytes]) -> list[bytes]:
         return await self._walk(walks.missing(self.keys, data))
@@ -214,6 +212,10 @@ class WaitingQueue(Handle[T]):
         :Guarantee: atomic
         """
         await self._run(self.requests.clear())
+
+    async def _removal(self, which: str, values: list[bytes]) -> int:
+        """Removes the entries in a walk of short calls. Returns how many it removed."""
+        return await self._walk(walks.removed(self.keys, which, values, self._side.options.remember_ms))
 
     async def _walk(self, walk: Walk[U, V]) -> V:
         """Sends the requests of a walk one after the other; gives its result."""

@@ -15,7 +15,7 @@ from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.moving.departure import Departure
 from redisson_dq._sync.moving.recurring import advance
 from redisson_dq._sync.moving.task import Decided, Task
-from redisson_dq.calls.delayed_side import tell_undelivered
+from redisson_dq.calls.due import tell_undelivered
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.items import TransferCounts
 from redisson_dq.observing import Moved, RoleChanged

@@ -18,7 +18,9 @@ from redisson_dq._sync.queues.leaser import Leaser
 from redisson_dq._sync.queues.recurring import RecurringOffers
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq.calls.delayed import By, DelayedRequests, OfferOptions
-from redisson_dq.calls.delayed_side import DelayedSide, note_offered
+from redisson_dq.calls.items import page_of_items
+from redisson_dq.calls.offers import equal_offers, note_offered, offered
+from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.durability import Durability
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.items import ExpiredItem, Outcome, Overdue
@@ -64,7 +66,7 @@ class DelayedQueue(DueTaking[T], RecurringOffers[T]):
     raises EncodeError for an equal one of other bytes: ``remove_if`` finds it, and ``delivery.data`` has its bytes.
     """
 
-    def __init__(self, runtime: Runtime, side: DelayedSide[T], transfer: bool) -> None:
+    def __init__(self, runtime: Runtime, side: OpenQueue[T], transfer: bool) -> None:
         super().__init__(runtime, side, DelayedRequests(side), transfer)
         # Whether the type of an int was compared with that of a value in the queue.
         self._compared = False
@@ -108,7 +110,7 @@ class DelayedQueue(DueTaking[T], RecurringOffers[T]):
         ) as sending:
             if sending is not None:
                 options["context"] = sending.context
-            item = self._run(self._side.offer(due, value, **options))
+            item = self._run(offered(self._side, due, value, **options))
             if sending is not None:
                 sending.id = item.id
         if not self._compared and type(value) is int:
@@ -119,7 +121,7 @@ class DelayedQueue(DueTaking[T], RecurringOffers[T]):
         """Raises EncodeError if an equal value of another type in Java was offered with deduplicate_for=: it would be
         no duplicate of this one. One more round trip for numbers and letters, none for other values.
         """
-        offers = self._side.equal_offers(value)
+        offers = equal_offers(self._side, value)
         if offers:
             requests = [request for request, _ in offers]
             for found, (_, error) in zip(
@@ -258,7 +260,7 @@ class DelayedQueue(DueTaking[T], RecurringOffers[T]):
         """
         # Refuses indexes that are no page.
         self.requests.items(start, stop, by)
-        found = self._page(lambda at: self._side.items(at, stop, by, part=True), start)
+        found = self._page(lambda at: page_of_items(self._side, at, stop, by, part=True), start)
         return [DelayedItem(self, state) for state in found]
 
     # -- the whole of it ---------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from redisson_dq._sync.leases.delivery import Delivery, lease_of
 from redisson_dq._sync.moving.recurring import advance
 from redisson_dq._sync.queues.leaser import Leaser
 from redisson_dq._sync.queues.waiting import WaitingQueue
-from redisson_dq.calls.delayed_side import DelayedSide
+from redisson_dq.calls.due import due_range, taken_due, tell_undelivered
 from redisson_dq.calls.long_calls import told_if_long
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.scheduling.times import Delay
@@ -33,7 +33,6 @@ T = TypeVar("T")
 class DueTaking(WaitingQueue[T]):
     """The calls that take, or lease, values out of the waiting side."""
 
-    _side: DelayedSide[T]
     _leaser: Leaser[T]
 
     @overload
@@ -86,11 +85,11 @@ class DueTaking(WaitingQueue[T]):
         :Cost: O(k log n), k taken, of lean items and in the order of offers; else O(k log n + n); one round trip
         :Guarantee: atomic, at most once; leased at least once, and a lost reply gives the same deliveries again
         """
-        wanted = self._side.due_range(until, since, offset, limit)
+        wanted = due_range(self._side, until, since, offset, limit)
         if visibility_timeout is not None:
             return self._lease_due(wanted, visibility_timeout)
         told: list[Due] = []
-        values = self._run_taking(self._side.take_due(wanted, told.append), "take_due", many=True)
+        values = self._run_taking(taken_due(self._side, wanted, told.append), "take_due", many=True)
         self._go_on(told)
         return values
 
@@ -103,7 +102,7 @@ class DueTaking(WaitingQueue[T]):
                 self._leaser.run_again(request, source.visible, _SENT_AGAIN),
                 lambda due: self._leaser.hand_back(source, list(due.leased)),
             )
-            self._side.tell_undelivered(due.set_aside, due.expired)
+            tell_undelivered(self._side.options.observers, self.name, self.keys, due.set_aside, due.expired)
             self._go_on([due])
             deliveries = self._leaser.opened([source], due.leased)
             receipt.took(len(deliveries), leases=map(lease_of, deliveries))

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from redisson_dq._sync.queues.waiting import WaitingQueue
 from redisson_dq.calls.delayed import DelayedRequests
-from redisson_dq.calls.delayed_side import DelayedSide
+from redisson_dq.calls.offers import offered_again
 from redisson_dq.items import OfferOutcome, RecurringOffer
 from redisson_dq.observing.operations import OperationKind
 from redisson_dq.scheduling.times import Delay
@@ -25,7 +25,6 @@ class RecurringOffers(WaitingQueue[T]):
     """The calls about recurring offers."""
 
     requests: DelayedRequests[T]
-    _side: DelayedSide[T]
 
     def offer_recurring(
         self,
@@ -63,11 +62,11 @@ class RecurringOffers(WaitingQueue[T]):
 
         recurrence = Recurrence.checked(self.name, every=every, cron=cron, timezone=timezone, start=start, end=end)
         # Made once before the clock is asked, so that nothing is sent for an item that cannot be offered.
-        self._side.offer_recurring(value, id, recurrence, 0)
+        offered_again(self._side, value, id, recurrence, 0)
         now_us = self._runtime.connections.run(commands.server_time_us(self.keys.timeout))
         first_ms = recurrence.first_ms(-(-now_us // 1000))
         with self._runtime.operations.around(OperationKind.SEND, "offer_recurring", self.name, id=id):
-            return self._run(self._side.offer_recurring(value, id, recurrence, first_ms))
+            return self._run(offered_again(self._side, value, id, recurrence, first_ms))
 
     def cancel_recurring(self, id: str) -> bool:
         """Ends a recurring offer and takes the occurrence that waits out; False when there is none with that id.

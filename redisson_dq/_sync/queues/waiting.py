@@ -11,8 +11,7 @@ from typing import TypeVar, overload
 from redisson_dq._sync.queues.handle import PAGE, Handle
 from redisson_dq.calls import walks
 from redisson_dq.calls.checks import check_condition
-from redisson_dq.calls.delayed import DelayedRequests
-from redisson_dq.calls.delayed_side import DelayedSide
+from redisson_dq.calls.delayed import DelayedRequests, waiting_values
 from redisson_dq.calls.walks import Walk
 from redisson_dq.wire.envelope import unwrap
 
@@ -27,7 +26,6 @@ class WaitingQueue(Handle[T]):
     """The calls of a :class:`DelayedQueue` that Redisson's queue has too, but for the offers."""
 
     requests: DelayedRequests[T]
-    _side: DelayedSide[T]
 
     # -- taking, in the order of offers ------------------------------------------------------------------------------
 
@@ -143,7 +141,7 @@ class WaitingQueue(Handle[T]):
         :Cost: O(n); one round trip for 100 values or 1 MB
         """
         start = 0
-        while page := self._run(self._side.values(start, start + PAGE - 1, part=True)):
+        while page := self._run(waiting_values(self._side, start, start + PAGE - 1, part=True)):
             for value in page:
                 yield value
             start += len(page)
@@ -159,7 +157,7 @@ class WaitingQueue(Handle[T]):
         :Cost: O(n); one round trip for some 10,000 waiting values
         :Guarantee: atomic; it may miss items that are offered or rescheduled after the first round trip
         """
-        count = self._walk(self._side.removal("first", [self._side.encode_sought(value)]))
+        count = self._removal("first", [self._side.encode_sought(value)])
         return count > 0 or self._none_of([value])
 
     def remove_all(self, values: Iterable[T]) -> bool:
@@ -171,7 +169,7 @@ class WaitingQueue(Handle[T]):
             removed items stay out
         """
         values = self._side.collected(values)
-        count = self._walk(self._side.removal("all", self._side.encode_all_sought(values)))
+        count = self._removal("all", self._side.encode_all_sought(values))
         return count > 0 or self._none_of(values)
 
     def remove_if(self, condition: Callable[[T], bool]) -> int:
@@ -187,7 +185,7 @@ class WaitingQueue(Handle[T]):
         check_condition(condition, self.name)
         members = self._walk(walks.waiting(self.keys))
         chosen = self._side.chosen([unwrap(member)[1] for member in members], self.keys.timeout, condition)
-        return self._walk(self._side.removal("all", chosen)) if chosen else 0
+        return self._removal("all", chosen) if chosen else 0
 
     def retain_all(self, values: Iterable[T]) -> bool:
         """Takes every waiting value that equals none of these out for good; True if there was any.
@@ -201,7 +199,7 @@ class WaitingQueue(Handle[T]):
         values = self._side.collected(values)
         kept = self._side.encode_all_sought(values)
         self._none_of(values)
-        return self._walk(self._side.removal("others", kept)) > 0
+        return self._removal("others", kept) > 0
 
     def _missing(self, data: Collection[bytes]) -> list[bytes]:
         return self._walk(walks.missing(self.keys, data))
@@ -217,6 +215,10 @@ class WaitingQueue(Handle[T]):
         :Guarantee: atomic
         """
         self._run(self.requests.clear())
+
+    def _removal(self, which: str, values: list[bytes]) -> int:
+        """Removes the entries in a walk of short calls. Returns how many it removed."""
+        return self._walk(walks.removed(self.keys, which, values, self._side.options.remember_ms))
 
     def _walk(self, walk: Walk[U, V]) -> V:
         """Sends the requests of a walk one after the other; gives its result."""

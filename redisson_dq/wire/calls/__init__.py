@@ -12,26 +12,9 @@ from redisson_dq.wire.calls.browsing import (
     due_spans,
     timeline,
 )
-from redisson_dq.wire.calls.delayed import (
-    WHOLE,
-    Added,
-    Walked,
-    clear,
-    contains,
-    offer,
-    offer_all,
-    offer_in_context,
-    offer_item,
-    poll,
-    poll_last_to,
-    read_waiting,
-    remove,
-    size,
-    waiting_part,
-)
-from redisson_dq.wire.calls.due import Due, DueRange, lease_due, take_due
+from redisson_dq.wire.calls.due import Due, DueRange, lease_due
 from redisson_dq.wire.calls.inspecting import Entry, FoundKey, Inspected, Sampled, SampledHolder, inspect, sample, stats
-from redisson_dq.wire.calls.items import Found, Page, Target, cancel, find_item, items, reschedule
+from redisson_dq.wire.calls.items import Found, Page, Target, find_item, items
 from redisson_dq.wire.calls.leases import (
     LeaseKeys,
     ack,
@@ -61,13 +44,13 @@ from redisson_dq.wire.calls.mending import (
     unrelease,
 )
 from redisson_dq.wire.calls.migrating import DoneMark, ExchangeStep, exchange, page
-from redisson_dq.wire.calls.moving import Transferred, hand_over, next_due, overdue, resume, tidy, transfer
+from redisson_dq.wire.calls.moving import Transferred, hand_over, resume, tidy, transfer
 from redisson_dq.wire.calls.putting_back import (
     put_back,
     put_back_bounded,
     release,
 )
-from redisson_dq.wire.calls.recurring import RecurringRow, advance, cancel_recurring, recur, recurring
+from redisson_dq.wire.calls.recurring import RecurringRow, advance, recurring
 from redisson_dq.wire.calls.rights import (
     missing_rights,
     run_command,
@@ -75,7 +58,6 @@ from redisson_dq.wire.calls.rights import (
 )
 
 __all__ = [
-    "Added",
     "Admitted",
     "DoneMark",
     "Due",
@@ -97,8 +79,6 @@ __all__ = [
     "Target",
     "Timeline",
     "Transferred",
-    "WHOLE",
-    "Walked",
     "ack",
     "ack_and_receive",
     "admit",
@@ -107,10 +87,6 @@ __all__ = [
     "browse_held",
     "browse_list",
     "browse_waiting",
-    "cancel",
-    "cancel_recurring",
-    "clear",
-    "contains",
     "dead_letters",
     "due_spans",
     "exchange",
@@ -131,36 +107,22 @@ __all__ = [
     "mend_letters",
     "mend_walk",
     "missing_rights",
-    "next_due",
-    "offer",
-    "offer_all",
-    "offer_in_context",
-    "offer_item",
-    "overdue",
     "page",
     "peek",
-    "poll",
-    "poll_last_to",
     "progress",
     "purge_dead",
     "put_back",
     "put_back_bounded",
-    "read_waiting",
     "receive",
-    "recur",
     "recurring",
     "redrive",
     "reject",
     "release",
-    "remove",
-    "reschedule",
     "resume",
     "return_arrivals",
     "run_command",
     "sample",
-    "size",
     "stats",
-    "take_due",
     "tidy",
     "timeline",
     "transfer",
@@ -168,5 +130,4 @@ __all__ = [
     "unmend",
     "unmend_aside",
     "unrelease",
-    "waiting_part",
 ]

@@ -1,4 +1,4 @@
-"""Calls that take waiting values by their due times."""
+"""Leasing waiting values by their due times."""
 
 from __future__ import annotations
 
@@ -8,15 +8,13 @@ from typing import Any
 import attrs
 
 from redisson_dq.scheduling.clock import Clock
-from redisson_dq.wire.calls.base import call
 from redisson_dq.wire.calls.leases import LeaseKeys, call_with_dead, leased_rows
 from redisson_dq.wire.commands import whole_ms
 from redisson_dq.wire.envelope import Envelope
-from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.leases import Leased
 from redisson_dq.wire.request import Request, Word
 
-__all__ = ["Due", "DueRange", "lease_due", "occurrences", "take_due"]
+__all__ = ["Due", "DueRange", "lease_due", "occurrences"]
 
 
 @attrs.frozen(kw_only=True)
@@ -54,16 +52,6 @@ class Due:
     expired: int
     now_us: int
     recurring: tuple[tuple[str, str, int], ...]
-
-
-def take_due(keys: QueueKeys, wanted: DueRange, remember_ms: int) -> Request[Due]:
-    """Takes the values for good."""
-
-    def parsed(reply: list[Any]) -> Due:
-        values, set_aside, expired, now_us, come = reply
-        return Due(values=values, set_aside=set_aside, expired=expired, now_us=now_us, recurring=occurrences(come))
-
-    return call("take_due", keys, (*wanted.words, remember_ms), parsed)
 
 
 def lease_due(

@@ -10,11 +10,11 @@ from redisson_dq.errors import EnvelopeError
 from redisson_dq.wire.calls.base import call
 from redisson_dq.wire.calls.leases import LeaseKeys, call_with_dead
 from redisson_dq.wire.commands import whole_ms
-from redisson_dq.wire.envelope import Envelope, unwrap
+from redisson_dq.wire.envelope import unwrap
 from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.request import Request, Word
 
-__all__ = ["Found", "Page", "Target", "cancel", "find_item", "items", "outcome_and_due", "reschedule"]
+__all__ = ["Found", "Page", "Target", "find_item", "items"]
 
 
 @attrs.frozen(kw_only=True)
@@ -66,24 +66,6 @@ class Target:
         """The first three arguments of a script that looks for it."""
         key = self.payload if self.given_id is None else f"i{self.given_id}"
         return key, self.entry, "" if self.due_ms is None else self.due_ms
-
-
-def cancel(keys: LeaseKeys, target: Target, remember_ms: int) -> Request[str]:
-    """The script's word for the outcome."""
-    return call_with_dead("cancel", keys, (*target.words(), remember_ms), bytes.decode)
-
-
-def reschedule(
-    keys: LeaseKeys, target: Target, due: Word, remember_ms: int, envelope: Envelope
-) -> Request[tuple[str, int, int]]:
-    """The script's word for the outcome, the due time, the server's time in us."""
-    written = "legacy" if envelope is Envelope.LEGACY else "lean"
-    return call_with_dead("reschedule", keys, (*target.words(), due, remember_ms, written), outcome_and_due)
-
-
-def outcome_and_due(reply: list[Any]) -> tuple[str, int, int]:
-    outcome, due_ms, now_us = reply
-    return outcome.decode(), int(due_ms), now_us
 
 
 def find_item(keys: LeaseKeys, target: Target, head: int | None = None) -> Request[Page]:

@@ -31,6 +31,7 @@ __all__ = [
     "in_flight_size",
     "progress",
     "leased_rows",
+    "prepared",
     "purge_dead",
     "receive",
     "redrive",
@@ -61,7 +62,7 @@ class LeaseKeys:
 
 
 @lru_cache(maxsize=4096)
-def _prepared(name: str, keys: LeaseKeys) -> tuple[Script, tuple[Word, ...], dict[str, str]]:
+def prepared(name: str, keys: LeaseKeys) -> tuple[Script, tuple[Word, ...], dict[str, str]]:
     """The parts that every call of a script on a queue shares."""
     script = load(name)
     key_names = [getattr(keys.dead if key.startswith("dead") else keys.queue, key) for key in script.keys]
@@ -74,7 +75,7 @@ def call_with_dead(
     name: str, keys: LeaseKeys, args: Iterable[Word], parse: Callable[[Any], T], *, repeatable: bool = False
 ) -> Request[T]:
     """A script that also takes the keys of the dead-letter list."""
-    script, head, types = _prepared(name, keys)
+    script, head, types = prepared(name, keys)
     return Request(script=script, words=(*head, *args), types=types, parse=parse, repeatable=repeatable)
 
 

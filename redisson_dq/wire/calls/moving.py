@@ -12,7 +12,7 @@ from redisson_dq.wire.commands import whole_ms
 from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.request import Request, Word
 
-__all__ = ["Transferred", "hand_over", "next_due", "overdue", "resume", "tidy", "transfer"]
+__all__ = ["Transferred", "hand_over", "resume", "tidy", "transfer"]
 
 
 @attrs.frozen(kw_only=True)
@@ -82,21 +82,6 @@ def hand_over(keys: QueueKeys, caller: str) -> Request[bool]:
 def tidy(keys: QueueKeys) -> Request[int | None]:
     """Drops records beyond their time. Returns in how many ms there is more to drop, or None."""
     return call("tidy", keys, (), lambda reply: None if reply is None else int(reply))
-
-
-def next_due(keys: QueueKeys) -> Request[int | None]:
-    """The due time of the first value that waits, in epoch ms, or None."""
-    return call("next_due", keys, (), lambda due: None if due is None else whole_ms(due))
-
-
-def overdue(keys: QueueKeys) -> Request[tuple[int, int, int | None]]:
-    """The server's time in us, how many entries are due, and the due time of the first entry."""
-    return call("overdue", keys, (), _overdue)
-
-
-def _overdue(reply: list[Any]) -> tuple[int, int, int | None]:
-    now_us, count, *head = reply
-    return now_us, count, whole_ms(head[0]) if head else None
 
 
 def resume(keys: QueueKeys) -> Request[bool]:

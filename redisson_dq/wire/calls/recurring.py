@@ -5,14 +5,12 @@ from __future__ import annotations
 import attrs
 
 from redisson_dq.wire.calls.base import call
-from redisson_dq.wire.calls.delayed import written
-from redisson_dq.wire.calls.items import outcome_and_due
 from redisson_dq.wire.commands import whole_ms
 from redisson_dq.wire.envelope import Envelope
 from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.request import Request
 
-__all__ = ["RecurringRow", "advance", "cancel_recurring", "recur", "recurring"]
+__all__ = ["RecurringRow", "advance", "recurring"]
 
 
 @attrs.frozen(kw_only=True)
@@ -26,21 +24,6 @@ class RecurringRow:
     value: bytes
 
 
-def recur(
-    keys: QueueKeys,
-    envelope: Envelope,
-    name: str,
-    definition: str,
-    value: bytes,
-    due_ms: int,
-    *,
-    lean: bool = False,
-) -> Request[tuple[str, int, int]]:
-    """The script's word for the outcome, the due time of the waiting item, the server's time in us."""
-    args = (written(envelope, lean), name, definition, value, due_ms)
-    return call("recur", keys, args, outcome_and_due)
-
-
 def advance(
     keys: QueueKeys, envelope: Envelope, name: str, definition: str, come_ms: int, next_ms: int | None
 ) -> Request[bool]:
@@ -50,11 +33,6 @@ def advance(
     """
     due = "" if next_ms is None else next_ms
     return call("advance", keys, (envelope.value, name, definition, come_ms, due), bool)
-
-
-def cancel_recurring(keys: QueueKeys, name: str) -> Request[bool]:
-    """Whether there was one."""
-    return call("cancel_recurring", keys, (name,), bool)
 
 
 def recurring(keys: QueueKeys, start: int, stop: int) -> Request[list[RecurringRow]]:

@@ -1,0 +1,328 @@
+"""Offers: one value with its options, many with their delays, and values that are offered again and again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import struct
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import timedelta
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+
+from redisson_dq._common.texts import shown
+from redisson_dq.calls.items import checked_id
+from redisson_dq.calls.open_queue import OpenQueue
+from redisson_dq.calls.waiting_item import WaitingItem
+from redisson_dq.durability import Durability
+from redisson_dq.errors import (
+    ArgumentError,
+    DuplicateItemError,
+    EncodeError,
+    QueueFullError,
+    RedisConnectionError,
+    RedisReplyError,
+    RedissonDQError,
+)
+from redisson_dq.items import OfferOutcome, RecurringOffer, entry_id, item_id
+from redisson_dq.scheduling.times import Delay, delays_in_seconds, from_ms, span_ms, span_us
+from redisson_dq.wire import calls
+from redisson_dq.wire.calls import Page, RecurringRow, Target
+from redisson_dq.wire.forms import tell_newer
+from redisson_dq.wire.keys import QueueKeys
+from redisson_dq.wire.leases import NAMED
+from redisson_dq.wire.request import Request, Word
+
+if TYPE_CHECKING:
+    from redisson_dq.scheduling.recurrence import Recurrence
+
+__all__ = [
+    "LARGEST_CONTEXT",
+    "all_offered",
+    "equal_offers",
+    "note_offered",
+    "offered",
+    "offered_again",
+    "recurring_offers",
+]
+
+logger = logging.getLogger("redisson_dq")
+T = TypeVar("T")
+
+# One script call takes at most so many values. Beyond its first value it takes at most so many bytes.
+_BATCH_VALUES = 1000
+_BATCH_BYTES = 1_000_000
+
+#: A context takes so many bytes at most, as JSON.
+LARGEST_CONTEXT = 16_384
+
+
+def note_offered(error: RedissonDQError, text: str, offered: int) -> None:
+    """Adds to an error how many values of a call are in. If some are, the call may have been carried out in part."""
+    error.args = (f"{error}; {text}",)
+    if offered and isinstance(error, (RedisConnectionError, RedisReplyError)):
+        error.maybe_done = True
+
+
+# -- one value -------------------------------------------------------------------------------------------------------
+
+
+def offered(
+    queue: OpenQueue[T],
+    due: Word,
+    value: T,
+    *,
+    id: str | None = None,
+    on_duplicate: str | None = None,
+    deduplicate_for: Delay | None = None,
+    expires: Delay | None = None,
+    context: Mapping[str, str] | None = None,
+    durable: Durability | None = None,
+) -> Request[WaitingItem[T]]:
+    """``due`` is a word of ``times.due_word``."""
+    data = queue.encode(value)
+    if id is None and deduplicate_for is None and expires is None and not context:
+        if on_duplicate is not None:
+            raise ArgumentError(f"queue {queue.name!r}: on_duplicate= goes with id= or deduplicate_for=")
+
+        def added(reply: list[Any]) -> WaitingItem[T]:
+            count, entry, due_ms, now_us = reply
+            if not count:
+                _refuse_full(queue)
+            return _offered_item(queue, OfferOutcome.OFFERED, item_id(due_ms, entry), data, entry, due_ms, now_us)
+
+        return queue.call(
+            "offer",
+            (_form(queue), due, data),
+            added,
+            durable=queue.confirmation(durable),
+            on_sending=queue.starts,
+        )
+    if on_duplicate not in (None, "reject", "keep", "replace"):
+        raise ArgumentError(
+            f"queue {queue.name!r}: on_duplicate= is 'reject', 'keep' or 'replace', not {shown(on_duplicate)}"
+        )
+    return queue.call(
+        "offer_item",
+        (
+            *(_form(queue), due, data, _offer_key(queue, id, data, deduplicate_for), on_duplicate or "reject"),
+            "" if expires is None else span_ms(expires, queue.name, "expires="),
+            0 if deduplicate_for is None else _interval_us(queue, deduplicate_for),
+            queue.options.remember_ms,
+            _context_word(queue, context),
+        ),
+        lambda reply: _named_item(queue, reply, data, id),
+        durable=queue.confirmation(durable),
+        on_sending=queue.starts,
+    )
+
+
+def _form(queue: OpenQueue[Any]) -> str:
+    """The format that a script writes. Lean entries have the current envelope."""
+    return "lean" if queue.kind.lean else queue.options.envelope.value
+
+
+def _offer_key(queue: OpenQueue[Any], id: str | None, data: bytes, deduplicate_for: Delay | None) -> Word:
+    """ "i" and an id of the caller's, "h" and a hash of the payload, or empty."""
+    if id is None:
+        return "" if deduplicate_for is None else _payload_key(data)
+    if deduplicate_for is not None:
+        raise ArgumentError(
+            f"queue {queue.name!r}: an offer is known by id= or by its payload (deduplicate_for=), not by both"
+        )
+    if entry_id(checked_id(queue, id)) is not None:
+        raise ArgumentError(f"queue {queue.name!r}: {id!r} has the form of an id that is made here; choose another")
+    return f"i{id}"
+
+
+def _payload_key(data: bytes) -> str:
+    return f"h{hashlib.sha256(data).hexdigest()}"
+
+
+def equal_offers(queue: OpenQueue[T], value: T) -> list[tuple[Request[Page], EncodeError]]:
+    """Lookups of items that were offered with deduplicate_for=, whose values are equal to this one in Python and of
+    another type in Java. Each has the error to raise when it finds one.
+    """
+    found = []
+    for data, (own, name) in queue.of_other_types([value]).items():
+        request = calls.find_item(queue.lease_keys, Target(payload=_payload_key(data)), 0)
+        found.append((request, queue.other_type(own, name)))
+    return found
+
+
+def _interval_us(queue: OpenQueue[Any], deduplicate_for: Delay) -> int:
+    us = span_us(deduplicate_for, queue.name, "deduplicate_for=")
+    if not us:
+        raise ArgumentError(f"queue {queue.name!r}: deduplicate_for= is above zero; without it, any value is added")
+    return us
+
+
+def _context_word(queue: OpenQueue[Any], context: Mapping[str, str] | None) -> bytes:
+    if not context:
+        return b""
+    if not isinstance(context, Mapping) or not all(isinstance(word, str) for pair in context.items() for word in pair):
+        raise ArgumentError(f"queue {queue.name!r}: context= is a mapping from str to str, not {shown(context)}")
+    if NAMED in context:
+        raise ArgumentError(f"queue {queue.name!r}: {NAMED!r} is a word of this library; choose another in context=")
+    try:
+        text = json.dumps(dict(context), ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise ArgumentError(f"queue {queue.name!r}: context= is text that UTF-8 can hold: {error}") from error
+    if len(text) > LARGEST_CONTEXT:
+        raise ArgumentError(f"queue {queue.name!r}: context= takes {len(text)} bytes, more than {LARGEST_CONTEXT}")
+    return text
+
+
+def _named_item(queue: OpenQueue[T], reply: list[Any], data: bytes, id: str | None) -> WaitingItem[T]:
+    """Of a duplicate the script also gives the state of the item that has the id, and its value if it waits."""
+    word, entry, due_ms, now_us, *duplicate = reply
+    if word == b"full":
+        _refuse_full(queue)
+    made = item_id(due_ms, entry) if id is None else id
+    if word == b"duplicate":
+        state = duplicate[0].decode()
+        raise DuplicateItemError(
+            f"queue {queue.name!r}: an item {made!r} already stands, it is {state}; "
+            "on_duplicate='keep' or 'replace' says what to do instead of this error",
+            id=made,
+            due=from_ms(due_ms),
+            state=state,
+        )
+    kept = duplicate[1] if len(duplicate) > 1 else data
+    return _offered_item(queue, OfferOutcome(word.decode()), made, kept, entry, due_ms, now_us)
+
+
+def _offered_item(
+    queue: OpenQueue[T], outcome: OfferOutcome, id: str, data: bytes, entry: bytes, due_ms: int, now_us: int
+) -> WaitingItem[T]:
+    if outcome is not OfferOutcome.KEPT:
+        queue.tell_offered(1)
+    clock = queue.options.clock
+    return WaitingItem(
+        id=id,
+        due_ms=due_ms,
+        data=data,
+        target=Target(entry=entry, due_ms=due_ms),
+        outcome=outcome,
+        now_us=now_us,
+        clock=clock,
+        read_us=clock.now_us(),
+        decode=queue.waiting_value,
+    )
+
+
+def _refuse_full(queue: OpenQueue[Any]) -> NoReturn:
+    raise QueueFullError(f"queue {queue.name!r}: as many items wait as set_max_size() allows; nothing was added")
+
+
+# -- many values -----------------------------------------------------------------------------------------------------
+
+
+def all_offered(
+    queue: OpenQueue[T],
+    values_and_delays: Iterable[tuple[T, Delay]],
+    context: Mapping[str, str] | None,
+    durable: Durability | None,
+) -> list[Request[int]]:
+    """One request for each batch. All values are checked and encoded before the first request is returned."""
+    word, confirmation = _context_word(queue, context), queue.confirmation(durable)
+    script, head = ("offer_in_context", (_form(queue), word)) if word else ("offer_all", (_form(queue),))
+
+    def added(reply: list[Any]) -> int:
+        count: int = reply[0]
+        if not count:
+            _refuse_full(queue)
+        queue.tell_offered(count)
+        return count
+
+    return [
+        queue.call(
+            script,
+            (*head, struct.pack(f"<{len(delays)}d", *delays), *values),
+            added,
+            durable=confirmation,
+            on_sending=queue.starts,
+        )
+        for delays, values in _offer_batches(queue, values_and_delays)
+    ]
+
+
+def _offer_batches(
+    queue: OpenQueue[T], values_and_delays: Iterable[tuple[T, Delay]]
+) -> Iterator[tuple[Sequence[float], list[bytes]]]:
+    """Delays in seconds and encoded values, in batches for one call each. Checks and encodes all of them."""
+    values: list[T] = []
+    delays: list[Delay] = []
+    for pair in queue.collected(values_and_delays, "pairs of value and delay"):
+        try:
+            # Texts, sets and mappings can be unpacked too, into parts that nobody meant.
+            value, delay = pair if isinstance(pair, (tuple, list)) else ()
+        except ValueError:
+            raise ArgumentError(
+                f"queue {queue.name!r}: offer_all takes pairs of value and delay in seconds, not {shown(pair)}"
+            ) from None
+        values.append(value)
+        delays.append(delay)
+    seconds, encoded = delays_in_seconds(queue.name, delays), queue.encode_all(values)
+    return ((seconds[batch], encoded[batch]) for batch in _batches(encoded))
+
+
+def _batches(values: list[bytes]) -> Iterator[slice]:
+    start = 0
+    while start < len(values):
+        stop = start + _BATCH_VALUES
+        if sum(map(len, values[start:stop])) > _BATCH_BYTES:
+            sizes = accumulate(map(len, values[start:stop]))
+            stop = start + max(1, sum(size <= _BATCH_BYTES for size in sizes))
+        yield slice(start, stop)
+        start = stop
+
+
+# -- again and again -------------------------------------------------------------------------------------------------
+
+
+def offered_again(
+    queue: OpenQueue[T], value: T, id: str, recurrence: Recurrence, first_ms: int | None
+) -> Request[OfferOutcome]:
+    """A recurring offer, whose first occurrence is due at ``first_ms``."""
+    if first_ms is None:
+        raise ArgumentError(f"queue {queue.name!r}: the recurring offer {id!r} would never come")
+    args = _form(queue), checked_id(queue, id), recurrence.to_json(), queue.encode(value), first_ms
+    return queue.call(
+        "recur",
+        args,
+        lambda reply: OfferOutcome(reply[0].decode()),
+        durable=queue.options.durable,
+        on_sending=queue.starts,
+    )
+
+
+def recurring_offers(keys: QueueKeys, rows: list[RecurringRow]) -> list[RecurringOffer]:
+    """The recurring offers that can be read. Tells of the others."""
+    from redisson_dq.scheduling.recurrence import NewerRuleError
+
+    offers = []
+    for row in rows:
+        try:
+            offers.append(_recurring_offer(row))
+        except NewerRuleError as error:
+            tell_newer(keys.ready, keys.recurring, "recurring", error.form)
+        except (ArgumentError, OverflowError) as error:
+            logger.warning("queue %r: the recurring offer %r cannot be read: %s", keys.ready, row.id, error)
+    return offers
+
+
+def _recurring_offer(row: RecurringRow) -> RecurringOffer:
+    from redisson_dq.scheduling.recurrence import Recurrence
+
+    recurrence = Recurrence.from_json(row.definition)
+    return RecurringOffer(
+        id=row.id,
+        next_due=from_ms(sys.maxsize if row.due_ms is None else row.due_ms),
+        every=None if recurrence.every_ms is None else timedelta(milliseconds=recurrence.every_ms),
+        cron=recurrence.cron,
+        timezone=recurrence.timezone,
+        data=row.value,
+    )
