@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 #: The options that the journal keeps, so that a migration is resumed with them.
+# After so many seconds each it is asked again whether somebody else has a queue open.
+_UNTIL_UNSUBSCRIBED = (0.0, 0.05, 0.2, 0.5, 1.0)
 _KEPT = (
     "queue",
     "to_name",
@@ -220,8 +223,13 @@ def command(
 
 def _is_unmoved(client: Any, targets: Sequence[QueueSite]) -> bool:
     """Whether items wait in one of the queues, and no client has it open to move them."""
-    found = client.stats(*(each.name for each in targets))
-    return any(each.waiting and each.subscribers == 0 for each in found.values())
+    # The migration has had the queues open itself. Its subscription ends a moment later.
+    for pause in _UNTIL_UNSUBSCRIBED:
+        time.sleep(pause)
+        waiting = [each for each in client.stats(*(each.name for each in targets)).values() if each.waiting]
+        if not waiting or any(each.subscribers == 0 for each in waiting):
+            return bool(waiting)
+    return False
 
 
 def _wanted(options: dict[str, Any], resumed: Journal | None, to_url: str | None) -> _Wanted:

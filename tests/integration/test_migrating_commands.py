@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,11 @@ import redis
 
 import redisson_dq
 from redisson_dq.cli import main
+from redisson_dq.cli.migrate import _is_unmoved
 from redisson_dq.codecs import Kryo5Codec
 from redisson_dq.migrating import ToFile
+from redisson_dq.migrating.sites import QueueSite
+from redisson_dq.wire.keys import QueueKeys
 from tests.conftest import eventually
 
 PAGE = Path(__file__).parents[2] / "docs" / "migrating.md"
@@ -106,6 +110,18 @@ def test_a_queue_that_no_client_has_open_is_told(client: Any, run: Callable[[str
         delayed.offer("b", 3600)
         eventually(lambda: client.stats("orders")["orders"].subscribers == 1)
         assert "no client has it open" not in run("migrate parts --to-name orders --yes")[1]
+
+
+def test_the_own_subscription_of_a_migration_counts_for_nobody(client: Any, admin: redis.Redis) -> None:
+    """On a busy machine it ends only after the last look."""
+    client.delayed_queue("orders", transfer=False).offer("a", 3600)
+    with admin.pubsub() as pubsub:
+        pubsub.subscribe(QueueKeys.of("orders").channel)
+        eventually(lambda: client.stats("orders")["orders"].subscribers == 1)
+        ends = threading.Timer(0.1, pubsub.close)
+        ends.start()
+        assert _is_unmoved(client, [QueueSite.of(client, "orders")])
+        ends.join()
 
 
 def test_a_bounded_queue_is_refused(client: Any, admin: redis.Redis, run: Callable[[str], tuple[int, str]]) -> None:
