@@ -11,6 +11,7 @@ import redis.sentinel
 from redisson_dq.errors import CrossSlotError, RedisConnectionError, RedisReplyError, RedissonDQError, ServerFullError
 
 __all__ = [
+    "A_PROXY",
     "A_SENTINEL",
     "ONE_NODE",
     "is_denied",
@@ -78,6 +79,10 @@ _OF_A_PROXY = re.compile(
 
 #: Kinds of servers that are no single Redis, and the way to name each.
 A_SENTINEL = "a Sentinel: name its master as redis+sentinel://host:port/service"
+A_PROXY = (
+    "a proxy that closes the connection at a command that it does not know, as twemproxy does at INFO, BLPOP and "
+    "SUBSCRIBE. Offers work there, and nobody can wait for values: name the Redis behind it"
+)
 ONE_NODE = "one node of a cluster: name it as redis+cluster://host:port"
 
 # Further texts where the URL names a server of another kind, and their remedies. A Sentinel knows no command of keys.

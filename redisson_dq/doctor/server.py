@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 import redis
 
 from redisson_dq._operations.shell import command_line
-from redisson_dq._redis.errors import A_SENTINEL, ONE_NODE
+from redisson_dq._redis.errors import A_PROXY, A_SENTINEL, ONE_NODE, was_closed
 from redisson_dq.doctor.facts import Node, fields_of
 from redisson_dq.doctor.findings import (
     CannotRun,
@@ -20,6 +20,7 @@ from redisson_dq.doctor.findings import (
     server_warning,
 )
 from redisson_dq.doctor.sight import Sight
+from redisson_dq.errors import RedisConnectionError
 from redisson_dq.observing.server_advice import version_of
 
 __all__ = ["connection", "eviction", "memory", "persistence", "server_version"]
@@ -41,8 +42,11 @@ def connection(sight: Sight) -> Iterator[Finding]:
         sight.ask("PING", node=node)
     if not sight.connections.is_cluster:
         kind = None
-        with contextlib.suppress(CannotRun):
-            kind = _another_kind(sight)
+        try:
+            with contextlib.suppress(CannotRun):
+                kind = _another_kind(sight)
+        except RedisConnectionError as error:
+            kind = _proxy(sight, error)
         if kind is not None:
             raise Misnamed(f"{sight.nodes[0].name} is {kind}")
     yield from ()
@@ -58,6 +62,20 @@ def _another_kind(sight: Sight) -> str | None:
     # A node knows the queues and the subscribers of its own slots alone.
     is_alone = fields_of(sight.ask("CLUSTER", "INFO")).get("cluster_size") in ("0", "1")
     return None if is_alone else ONE_NODE
+
+
+def _proxy(sight: Sight, error: RedisConnectionError) -> str:
+    """The kind of a server that answers PING and closes the connection at INFO, twice. Raises the error of another."""
+    if error.__cause__ is None or not was_closed(error.__cause__):
+        raise error
+    sight.ask("PING")
+    try:
+        sight.ask("INFO")
+    except RedisConnectionError as again:
+        if again.__cause__ is not None and was_closed(again.__cause__):
+            sight.ask("PING")
+            return A_PROXY
+    raise error
 
 
 def server_version(sight: Sight) -> Iterator[Finding]:
