@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 import attrs
 
+from redisson_dq.admin import Admin
 from redisson_dq.errors import RedisReplyError
-from redisson_dq.wire.request import Request
 
 if TYPE_CHECKING:
     from redisson_dq import Client
 
-__all__ = ["ClientRow", "LeaseHolder", "client_rows", "holder_of", "row_of"]
+__all__ = [
+    "ClientRow",
+    "LeaseHolder",
+    "client_rows",
+    "holder_of",
+    "row_of",
+    "rows_in",
+]
 
 _NAMED = re.compile(r"(?:(.*)/)?redisson-dq/([^/]+)/([^/]+)/([^/]+)(?:/(.*))?$")
 # So many hex digits of its client begin the id of a lease, which has as many bytes in the current format.
@@ -95,18 +102,21 @@ def row_of(fields: dict[str, str]) -> ClientRow:
     )
 
 
+def rows_in(reply: bytes) -> list[ClientRow]:
+    """The rows of the reply to CLIENT LIST."""
+    lines = reply.decode(errors="replace").splitlines()
+    return [row_of(dict(pair.partition("=")[::2] for pair in line.split(" "))) for line in lines]
+
+
 def client_rows(client: Client) -> list[ClientRow]:
     """The connections of all masters. Empty where the user may not see them. Raises RedisConnectionError."""
-    connections = client.runtime.connections
-    request: Request[Any] = Request(words=("CLIENT", "LIST"), types={"": ""}, parse=lambda reply: reply)
+    admin = Admin(client)
     rows: list[ClientRow] = []
-    for node in connections.masters():
+    for node in admin.nodes():
         try:
-            reply = connections.run(request, node=node)
+            rows += rows_in(admin.command("CLIENT", "LIST", node=node))
         except RedisReplyError:
             return []
-        lines = reply.decode(errors="replace").splitlines()
-        rows += [row_of(dict(pair.partition("=")[::2] for pair in line.split(" "))) for line in lines]
     return rows
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from redisson_dq.admin import Admin
 from redisson_dq.errors import RedisReplyError
-from redisson_dq.wire.request import Request
 
 if TYPE_CHECKING:
     from redisson_dq import Client
@@ -19,22 +19,21 @@ def cluster_url(client: Client) -> str | None:
     Costs one round trip, and a second one on a node of a cluster. A user needs no right for the first one. A user
     without the right to the second one gets the URL also where the cluster has one master. Raises RedisConnectionError.
     """
-    connections = client.runtime.connections
-    if connections.is_cluster or _mode(_asked(client, "HELLO")) != b"cluster":
+    admin = Admin(client)
+    if admin.is_cluster or _mode(_asked(admin, "HELLO")) != b"cluster":
         return None
-    slots = _asked(client, "CLUSTER", "SLOTS")
+    slots = _asked(admin, "CLUSTER", "SLOTS")
     # Of each range of slots: its first and last one, then host, port and id of its master.
     if slots is not None and len({master[2] for _, _, master, *_ in slots}) < 2:
         return None
-    protocol, _, place = connections.where.partition("://")
+    protocol, _, place = admin.where.partition("://")
     return f"{protocol}+cluster://{place.partition('/')[0]}"
 
 
-def _asked(client: Client, *words: str) -> Any:
+def _asked(admin: Admin, *words: str) -> Any:
     """The reply. None where the server does not know the command, or the user may not send it."""
-    request: Request[Any] = Request(words=words, types={"": ""}, parse=lambda reply: reply)
     try:
-        return client.runtime.connections.run(request)
+        return admin.command(*words)
     except RedisReplyError:
         return None
 

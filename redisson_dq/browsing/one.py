@@ -8,17 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from redisson_dq.admin import Admin
+from redisson_dq.admin.entries import Found
 from redisson_dq.browsing.holders import client_rows, holder_of
 from redisson_dq.browsing.pages import MOST_ROWS, browse, listed_page, names_of_parts
 from redisson_dq.browsing.rows import STATES, SeenIn, SeenItem, held_row
-from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.errors import ArgumentError
-from redisson_dq.items import entry_id
 from redisson_dq.scheduling.times import from_ms, from_optional_ms
-from redisson_dq.wire import calls, commands
-from redisson_dq.wire.calls import Target
-from redisson_dq.wire.calls.items import Found
-from redisson_dq.wire.keys import QueueKeys, map_name
 
 if TYPE_CHECKING:
     from redisson_dq import Client
@@ -71,12 +67,10 @@ def find_row(
     options: dict[str, Any] = {"partitions": partitions, "dead_letter": dead_letter}
     if after is not None:
         return _walked(client, queue, "waiting", id, head, told, most, options, after)
-    made = entry_id(id)
     names = names_of_parts(client, queue, partitions)
-    target = Target(given_id=id) if made is None else Target(entry=made[1], due_ms=made[0])
     is_hex = _HEX.fullmatch(id) is not None
     for name in names:
-        row = _found(client, name, id, target, dead_letter, head)
+        row = _found(client, name, id, id, dead_letter, head)
         if row is None and is_hex:
             row = _indexed(client, name, id, dead_letter, head)
         if row is not None:
@@ -92,9 +86,16 @@ def find_row(
     )
 
 
-def _found(client: Client, name: str, id: str, target: Target, dead_letter: str | None, head: int) -> SeenItem | None:
-    side = OpenQueue[Any](name, None, client.runtime.options, dead_letter=dead_letter)
-    page = client.runtime.connections.run(calls.find_item(side.lease_keys, target, head))
+def _found(
+    client: Client,
+    name: str,
+    id: str,
+    target: str | bytes,
+    dead_letter: str | None,
+    head: int,
+    due_ms: int | None = None,
+) -> SeenItem | None:
+    page = Admin(client).queue(name, dead_letter).find(target, head, due_ms)
     if not page.found:
         return None
     row = _row(name, id, page.found[0], page.now_us)
@@ -109,23 +110,21 @@ def _found(client: Client, name: str, id: str, target: Target, dead_letter: str 
 def _indexed(client: Client, name: str, id: str, dead_letter: str | None, head: int) -> SeenItem | None:
     """The item whose entry or lease has an id in hex, by the zset of leases and by the records."""
     entry = bytes.fromhex(id)
-    keys = QueueKeys.of(map_name(name, client.runtime.options.name_mapper))
-    deadline = client.runtime.connections.run(commands.score_of(keys.leases, entry))
+    part = Admin(client).queue(name)
+    deadline = part.deadline_of(entry)
     if deadline is not None:
         # The page begins with the leases that end in that millisecond.
         behind = (b"%d" % (deadline - 1), b"\xff" * 64)
-        page = client.runtime.connections.run(calls.browse_held(keys, behind, MOST_ROWS, head))
+        page = part.held(behind, MOST_ROWS, head)
         for row in page.rows:
             held = held_row(name, from_ms(page.now_us // 1000), row)
             if held.id == id:
                 return attrs.evolve(held, holder=holder_of(client_rows(client), id))
-    return _found(client, name, id, Target(entry=entry, due_ms=deadline), dead_letter, head)
+    return _found(client, name, id, entry, dead_letter, head, deadline)
 
 
 def _is_letter(client: Client, name: str, id: str, dead_letter: str | None) -> bool:
-    side = OpenQueue[Any](name, None, client.runtime.options, dead_letter=dead_letter)
-    dead = side.lease_keys.dead
-    return client.runtime.connections.run(commands.has_field(dead.dead_info, bytes.fromhex(id)))
+    return Admin(client).queue(name, dead_letter).has_letter(bytes.fromhex(id))
 
 
 def _row(queue: str, id: str, found: Found, now_us: int) -> SeenItem:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from redisson_dq.calls.inspecting import figures_together
+from redisson_dq.admin import Admin
+from redisson_dq.admin.entries import figures_together
+from redisson_dq.admin.names import exact_name, named
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.stats import QueueStats
-from redisson_dq.wire.names import exact_name, named
-from redisson_dq.wire.partitions import whole_of
 
 if TYPE_CHECKING:
     from redisson_dq import Client
@@ -64,8 +64,9 @@ def overview(client: Client, match: str | None = None) -> Iterator[Overview]:
 def grouped(client: Client, names: Iterable[str]) -> dict[str, list[str]]:
     """Each queue with its parts: the names of partitions that are among ``names``, or the queue's own name alone."""
     wholes: dict[str, list[str]] = {}
+    admin = Admin(client)
     for name in names:
-        whole = whole_of(name, client.runtime.options.name_mapper)
+        whole = admin.whole(name)
         wholes.setdefault(name if whole is None else whole[0], []).append(name)
     return wholes
 

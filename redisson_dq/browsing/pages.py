@@ -5,13 +5,13 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from redisson_dq._common.texts import nearest
+from redisson_dq.admin import Admin, AdminQueue
 from redisson_dq.browsing.holders import client_rows, holder_of
 from redisson_dq.browsing.rows import (
     STATES,
@@ -23,15 +23,8 @@ from redisson_dq.browsing.rows import (
     recurring_row,
     waiting_row,
 )
-from redisson_dq.calls.delayed import DelayedRequests
-from redisson_dq.calls.open_queue import DELAYED, OpenQueue
 from redisson_dq.errors import ArgumentError
 from redisson_dq.scheduling.times import from_ms
-from redisson_dq.wire import calls
-from redisson_dq.wire.calls import FoundPage, LeaseKeys
-from redisson_dq.wire.keys import DeadKeys, QueueKeys, map_name
-from redisson_dq.wire.partitions import partition_names
-from redisson_dq.wire.request import Request
 
 if TYPE_CHECKING:
     from redisson_dq import Client
@@ -122,7 +115,7 @@ def _with_holders(client: Client, page: SeenPage) -> SeenPage:
 
 def names_of_parts(client: Client, queue: str, partitions: int | None) -> list[str]:
     """The names of the partitions of a queue, or its own where it has none."""
-    return [queue] if partitions is None else partition_names(queue, partitions, client.runtime.options.name_mapper)
+    return [part.name for part in Admin(client).parts(queue, partitions)]
 
 
 def cursor_at(state: SeenIn, due_ms: int, partitions: int | None) -> str:
@@ -199,21 +192,19 @@ def _in_turn(
 
 
 def _part(client: Client, name: str, state: SeenIn, place: _Place, most: int, head: int) -> _PartPage:
-    keys = QueueKeys.of(map_name(name, client.runtime.options.name_mapper))
+    queue = Admin(client).queue(name)
     if state == "recurring":
-        return _recurring(client, name, keys, place if isinstance(place, int) else 0, most, head)
+        return _recurring(client, queue, place if isinstance(place, int) else 0, most, head)
     behind = place if isinstance(place, tuple) else None
-    request: Callable[..., Request[FoundPage]] = calls.browse_waiting if state == "waiting" else calls.browse_held
-    made = waiting_row if state == "waiting" else held_row
-    page = _asked(client, request(keys, behind, most, head))
+    look, made = (queue.waiting, waiting_row) if state == "waiting" else (queue.held, held_row)
+    page = look(behind, most, head)
     now = from_ms(page.now_us // 1000)
     rows = [made(name, now, row) for row in page.rows]
     return _PartPage(rows=rows, count=page.count, following=page.following, now_us=page.now_us)
 
 
-def _recurring(client: Client, name: str, keys: QueueKeys, first: int, most: int, head: int) -> _PartPage:
-    side = OpenQueue[Any](name, None, client.runtime.options, DELAYED)
-    offers = _asked(client, DelayedRequests(side).recurring(first, first + most - 1))
+def _recurring(client: Client, queue: AdminQueue, first: int, most: int, head: int) -> _PartPage:
+    name, offers = queue.name, queue.recurring(first, first + most - 1)
     stats = client.stats(name)[name]
     now, count = stats.server_time, stats.recurring
     rows = [
@@ -236,26 +227,19 @@ def listed_page(
 def _listed(
     client: Client, name: str, state: SeenIn, dead_letter: str | None, first: int, most: int, head: int
 ) -> _PartPage:
-    mapper = client.runtime.options.name_mapper
-    raw = map_name(name, mapper)
-    keys = QueueKeys.of(raw)
+    queue = Admin(client).queue(name, dead_letter)
     if state == "dead":
-        dead = DeadKeys.belonging_to(raw) if dead_letter is None else DeadKeys.of(map_name(dead_letter, mapper))
-        page = _asked(client, calls.browse_dead(LeaseKeys(queue=keys, dead=dead), first, most, head))
+        page = queue.letters(first, most, head)
         now = from_ms(page.now_us // 1000)
         rows = [dead_row(name, now, first + i, row) for i, row in enumerate(page.rows)]
     else:
         # In front of some values stands a due time.
         more = 32 if state in ("quarantined", "expired") else 0
-        page = _asked(client, calls.browse_list(getattr(keys, _LISTS[state]), first, most, head + more))
+        page = queue.listed(getattr(queue.keys, _LISTS[state]), first, most, head + more)
         now = from_ms(page.now_us // 1000)
         rows = [listed_row(name, now, state, first + i, row) for i, row in enumerate(page.rows)]
         rows = [attrs.evolve(row, data=row.data[:head]) for row in rows]
     return _PartPage(rows=rows, count=page.count, following=page.following, now_us=page.now_us)
-
-
-def _asked(client: Client, request: Request[Any]) -> Any:
-    return client.runtime.connections.run(request)
 
 
 # -- cursors ---------------------------------------------------------------------------------------------------------

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import attrs
-
-from redisson_dq._redis.errors import lacks_rights
+from redisson_dq.admin import Admin
+from redisson_dq.admin.names import MOST_PARTITIONS
+from redisson_dq.admin.refusals import lacks_rights
 from redisson_dq.errors import RedisReplyError
-from redisson_dq.wire import commands
-from redisson_dq.wire.keys import DeadKeys, QueueKeys, map_name
-from redisson_dq.wire.partitions import MOST_PARTITIONS, partition_names, whole_of
 
 if TYPE_CHECKING:
     from redisson_dq import Client
@@ -32,12 +29,12 @@ def partitions_of(client: Client, name: str) -> int | None:
     One round trip for a queue that has keys of its own, a second one for up to 16 partitions, and a third one for more.
     Raises RedisConnectionError, RedisReplyError.
     """
-    mapper = client.runtime.options.name_mapper
-    if "{" in name or "}" in name or whole_of(name, mapper) is not None or _exist(client, [name])[0]:
+    admin = Admin(client)
+    if "{" in name or "}" in name or admin.whole(name) is not None or admin.exist([name])[0]:
         return None
     try:
         for most in (_FEW_PARTITIONS, MOST_PARTITIONS):
-            exist = _exist(client, partition_names(name, most, mapper))
+            exist = admin.exist(part.name for part in admin.parts(name, most))
             last = max((i for i, exists in enumerate(exist) if exists), default=-1)
             if last < most // 2:
                 break
@@ -58,25 +55,10 @@ def exists(client: Client, name: str, partitions: int | None = None) -> bool:
 
     One round trip. Raises RedisConnectionError, RedisReplyError.
     """
-    names = [name] if partitions is None else partition_names(name, partitions, client.runtime.options.name_mapper)
+    admin = Admin(client)
     try:
-        return any(_exist(client, names))
+        return any(admin.exist(part.name for part in admin.parts(name, partitions)))
     except RedisReplyError as error:
         if not lacks_rights(error):
             raise
         return True
-
-
-def _exist(client: Client, names: list[str]) -> list[bool]:
-    """Of each name whether any key of its queue exists."""
-    requests = []
-    for name in names:
-        raw = map_name(name, client.runtime.options.name_mapper)
-        keys = QueueKeys.of(raw)
-        own = [key for key in attrs.asdict(keys).values() if key not in keys.channels]
-        requests.append(commands.count_keys([*own, DeadKeys.belonging_to(raw).dead]))
-    found = client.runtime.connections.run_many(requests, transaction=False)
-    for each in found:
-        if isinstance(each, Exception):
-            raise each
-    return [bool(each) for each in found]

@@ -8,12 +8,11 @@ from typing import Any, Literal, get_args
 
 import attrs
 
+from redisson_dq.admin.entries import LeaseRecord, Quarantined, unwrap
 from redisson_dq.browsing.holders import LeaseHolder
 from redisson_dq.errors import EnvelopeError
 from redisson_dq.items import item_id
 from redisson_dq.scheduling.times import from_ms, from_optional_ms
-from redisson_dq.wire.envelope import Quarantined, unwrap
-from redisson_dq.wire.leases import LeaseRecord
 
 __all__ = [
     "STATES",

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from redisson_dq.browsing.pages import names_of_parts
-from redisson_dq.wire import calls
-from redisson_dq.wire.keys import QueueKeys, map_name
+from redisson_dq.admin import Admin
 
 if TYPE_CHECKING:
     from redisson_dq import Client
@@ -42,11 +40,7 @@ def due_times(client: Client, queue: str, partitions: int | None = None) -> DueT
     One round trip for each partition. Raises ArgumentError, RedisConnectionError, RedisReplyError, WrongTypeError.
     """
     spans = [round(span.total_seconds() * 1000) for span in SPANS]
-    mapper = client.runtime.options.name_mapper
-    found = [
-        client.runtime.connections.run(calls.timeline(QueueKeys.of(map_name(name, mapper)), spans))
-        for name in names_of_parts(client, queue, partitions)
-    ]
+    found = [part.due_times(spans) for part in Admin(client).parts(queue, partitions)]
     sums = [sum(each) for each in zip(*(one.counts for one in found), strict=True)]
     late = zip(*(one.late_ms for one in found if one.late_ms), strict=True)
     return DueTimes(

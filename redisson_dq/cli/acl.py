@@ -53,7 +53,7 @@ def command(
     import shlex
     import sys
 
-    from redisson_dq.wire.rights import acl_words
+    from redisson_dq.admin.names import acl_words
 
     version = tuple(map(int, re.findall(r"\d+", server_version)[:2]))
     rules = acl_words(role, queues, version=version, name_mapper=prefix)

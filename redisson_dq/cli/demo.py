@@ -56,7 +56,7 @@ def command(url: str | None, items: int, bulk: int, seconds: float) -> int:
     import redis
 
     from redisson_dq import connect
-    from redisson_dq._redis import without_password
+    from redisson_dq.admin.names import without_password
     from redisson_dq.codecs import StringCodec
     from redisson_dq.embedded import EmbeddedServer
 
@@ -111,7 +111,7 @@ def _clock(look: Any, shown_url: str) -> tuple[float, float]:
     """By how many ms the clock of the server is ahead of the counter here, and the error: half a round trip."""
     import redis
 
-    from redisson_dq._redis import translate
+    from redisson_dq.admin.refusals import translate
 
     samples = []
     for _ in range(20):
@@ -181,7 +181,7 @@ def _about(name: str, own: EmbeddedServer | None, look: Any, shown_url: str) -> 
     """The server, and the keys of the queue."""
     import redis
 
-    from redisson_dq.wire.keys import QueueKeys
+    from redisson_dq.admin.entries import QueueKeys
 
     keys = QueueKeys.of(name)
     if own is not None:

@@ -60,7 +60,7 @@ def command(
     from redisson_dq.cli.metrics import MetricsServer, check_installed
 
     check_installed("exporter")
-    from redisson_dq._sync.connect import unopened
+    from redisson_dq.admin.names import unopened
     from redisson_dq.prometheus import Collector
 
     # A Redis that is away now may come later.

@@ -14,6 +14,7 @@ import click
 
 from redisson_dq._common.texts import counted
 from redisson_dq._operations.shell import command_line, url_words
+from redisson_dq.admin import Admin
 from redisson_dq.cli.frame import (
     FINE,
     PROBLEM,
@@ -160,8 +161,8 @@ def command(
     wanted = _wanted(options, resumed, to_url)
     with _both(server, to_url) as (client, other):
         sources, recoding, decode = _decided(wanted, client, other)
-        where = f"{other.runtime.connections.where} {[site.name for site in recoding.targets]}"
-        servers = {"from_server": client.runtime.connections.where, "to_server": other.runtime.connections.where}
+        where = f"{Admin(other).where} {[site.name for site in recoding.targets]}"
+        servers = {"from_server": Admin(client).where, "to_server": Admin(other).where}
         if resumed is not None:
             _check_servers(resumed, servers, allow_other_server)
         in_place = wanted.to_json is None and [each.raw for each in sources] == [each.raw for each in recoding.targets]
@@ -248,7 +249,7 @@ def _wanted(options: dict[str, Any], resumed: Journal | None, to_url: str | None
 
 def _check_servers(resumed: Journal, servers: dict[str, str], is_allowed: bool) -> None:
     """The journal's counts of batches hold for its two servers: on others a batch may be missing, or come twice."""
-    from redisson_dq._redis.where import may_be_one
+    from redisson_dq.admin.names import may_be_one
 
     for name, option in (("from_server", "--url"), ("to_server", "--to-url")):
         noted, now = resumed.plan[name], servers[name]
@@ -288,10 +289,9 @@ def _both(server: Server, to_url: str | None) -> Iterator[tuple[Any, Any]]:
 
 
 def _decided(wanted: _Wanted, client: Any, other: Any) -> tuple[list[QueueSite], Recoding, Any]:
-    from redisson_dq import codecs
+    from redisson_dq import codecs, partition_names
     from redisson_dq.browsing.values import make_codec, plain_value
     from redisson_dq.migrating import QueueSite, Recoding, sites_of
-    from redisson_dq.wire.partitions import partition_names
 
     load_classes(tuple(wanted.classes))
     sources = sites_of(client, wanted.queue)

@@ -26,7 +26,7 @@ __all__ = ["command"]
 @json_option
 def command(name: str, count: int, prefix: str | None, output: Output) -> int:
     """Prints them. NAME has no braces, and COUNT is 1 to 1024."""
-    from redisson_dq.wire.partitions import partition_names
+    from redisson_dq import partition_names
 
     names = partition_names(name, count, prefix)
     if output.as_json:

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import attrs
 import redis
 
+from redisson_dq import Client
 from redisson_dq._common.texts import described, nearest
-from redisson_dq._redis.errors import is_misnamed, lacks_rights
-from redisson_dq._sync.client import Client
+from redisson_dq.admin.refusals import is_misnamed, lacks_rights
 from redisson_dq.codecs.base import Codec
 from redisson_dq.doctor import (
     commands,
@@ -220,7 +220,7 @@ def _addressed(finding: Finding, sight: Sight) -> Finding:
     """The finding with commands of redis-cli that reach the server that it is about."""
     nodes = {node.name: node for node in sight.nodes}
     node = nodes.get(str(finding.evidence.get("server")), sight.nodes[0])
-    options = redis_cli_options(node.pool, is_cluster=sight.connections.is_cluster)
+    options = redis_cli_options(node.pool, is_cluster=sight.admin.is_cluster)
     if has_password(node.pool):
         sight.note("redis-cli takes the password from the environment variable REDISCLI_AUTH")
     return attrs.evolve(

@@ -14,14 +14,12 @@ import attrs
 import redis
 
 from redisson_dq._operations.shell import command_line
-from redisson_dq._redis.errors import is_denied, is_passing
-from redisson_dq._sync.connecting.dedicated import NOBODYS_CHANNEL, Dedicated
-from redisson_dq.doctor.facts import Node
+from redisson_dq.admin import CommandProbe, Node
+from redisson_dq.admin.refusals import is_denied
 from redisson_dq.doctor.findings import CannotRun, Finding, Severity, redis_cli
 from redisson_dq.doctor.sight import Sight
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.scripts.script import load
-from redisson_dq.wire import calls
 
 __all__ = ["commands"]
 
@@ -61,8 +59,8 @@ _NEEDED = (
     _Needed(("BLPOP", _NO_KEY, "0.01"), "take() and poll(timeout=) fail", _PROBLEM, writes=True),
     _Needed(("BLMOVE", _NO_KEY, _NO_KEY, "LEFT", "RIGHT", "0.01"), "receive() and workers fail", _PROBLEM, writes=True),
     _Needed(("LPOP", _NO_KEY), "poll() fails", _PROBLEM, writes=True),
-    _Needed(("SUBSCRIBE", NOBODYS_CHANNEL), "what other clients offer is moved up to probe_interval= late"),
-    _Needed(("PUBLISH", NOBODYS_CHANNEL, ""), "other clients are not woken by offers", writes=True),
+    _Needed(("SUBSCRIBE", _NO_KEY), "what other clients offer is moved up to probe_interval= late"),
+    _Needed(("PUBLISH", _NO_KEY, ""), "other clients are not woken by offers", writes=True),
     _Needed(("CLIENT", "ID"), _NOT_ENDED),
     _Needed(("CLIENT", "UNBLOCK", "0"), _NOT_ENDED, writes=True),
     _Needed(("MULTI",), "there are no transactions"),
@@ -76,7 +74,8 @@ _SCRIPTS = ("offer", "transfer", "receive", "ack", "put_back")
 def commands(sight: Sight) -> Iterator[Finding]:
     """The server carries out each command that offering, taking, receiving and a worker send."""
     for node in sight.nodes:
-        with contextlib.closing(_Probing(sight, node)) as line:
+        with contextlib.closing(sight.admin.probe(node)) as probe:
+            line = _Probing(node, probe)
             refused = dict(_refusals(line, _rights(sight, node)))
             denied = {needed for needed, error in refused.items() if _is_right(error)}
             only_looks = {needed for needed in _NEEDED if needed.writes} <= denied
@@ -129,47 +128,28 @@ def _inside(sight: Sight, node: Node, line: _Probing) -> Iterator[Finding]:
         yield _refused(node, "TIME in a script", error, _NO_SCRIPT, Severity.PROBLEM)
     wanted = sorted({name for script in _SCRIPTS for name in load(script).commands} - {"TIME"})
     with contextlib.suppress(CannotRun, RedissonDQError):
-        key = _NO_KEY if sight.connections.is_cluster else sight.a_key()
-        for name in sight.connections.run(calls.unknown_commands([key], wanted), node=node.pool):
+        key = _NO_KEY if sight.admin.is_cluster else sight.a_key()
+        for name in sight.admin.unknown_commands(key, wanted, node):
             of = ", ".join(each for each in _SCRIPTS if name in load(each).commands)
             yield _finding(node, name, f"does not know {name} in a script; these fail: {of}", Severity.PROBLEM)
 
 
+@attrs.frozen
 class _Probing:
-    """A connection of its own, as some proxies close it at a command that they do not know."""
+    """A connection to a node, on which commands are tried."""
 
-    def __init__(self, sight: Sight, node: Node) -> None:
-        self._sight, self._node = sight, node
-        self._line: Dedicated | None = None
+    _node: Node
+    _probe: CommandProbe
 
     def error_of(self, words: tuple[str, ...]) -> Exception | None:
         """The error of a command that is refused. Raises CannotRun."""
-        line = self._line
         try:
-            # A refusal for want of replicas, or by a replica, ends the connection for the next command.
-            if line is None or line.is_over:
-                self.close()
-                line = self._line = self._sight.connections.dedicated_at(self._node.pool, "doctor", "")
-                line.connect()
-            line.send(*words)
-            line.read()
-        except redis.exceptions.ResponseError as error:
-            # Such a node knows the command, and would carry it out for a key of its own.
-            return None if is_passing(error) or str(error).startswith(_KNOWS) else error
-        except redis.exceptions.TimeoutError as error:
-            raise CannotRun(f"{self._node.name} has not answered {words[0]}: {error}") from error
-        except (redis.exceptions.RedisError, OSError) as error:
-            self.close()
-            return error
-        if words[0] in ("MULTI", "SUBSCRIBE"):
-            self.close()
-        return None
-
-    def close(self) -> None:
-        """Closes the connection. The next command has another one."""
-        line, self._line = self._line, None
-        if line is not None:
-            line.close()
+            error = self._probe.error_of(*words)
+        except redis.exceptions.TimeoutError as failure:
+            raise CannotRun(f"{self._node.name} has not answered {words[0]}: {failure}") from failure
+        # Such a node knows the command, and would carry it out for a key of its own.
+        is_known = isinstance(error, redis.exceptions.ResponseError) and str(error).startswith(_KNOWS)
+        return None if is_known else error
 
 
 def _is_right(error: Exception) -> bool:

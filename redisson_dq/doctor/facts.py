@@ -6,23 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import attrs
-from redis import ConnectionPool
 
 from redisson_dq._operations.shell import command_line
+from redisson_dq.admin.entries import QueueKeys, Sampled
 from redisson_dq.doctor.findings import Finding, Severity
 from redisson_dq.inspection import QueueInspection
-from redisson_dq.wire.calls import Sampled
-from redisson_dq.wire.keys import QueueKeys
 
-__all__ = ["Looked", "Node", "Scanned", "fields_of"]
-
-
-@attrs.frozen(kw_only=True)
-class Node:
-    """One server of the client: the only one, or a master of a cluster."""
-
-    name: str
-    pool: ConnectionPool
+__all__ = ["Looked", "Scanned", "fields_of"]
 
 
 @attrs.frozen(kw_only=True)

@@ -12,13 +12,11 @@ from datetime import timedelta
 
 from redisson_dq._common.texts import counted
 from redisson_dq._operations.shell import command_line
+from redisson_dq.admin.entries import Entry, SampledHolder, unwrap, whole_ms
 from redisson_dq.doctor.facts import Looked
 from redisson_dq.doctor.findings import CannotRun, Finding, Severity, redis_cli
 from redisson_dq.doctor.sight import Gone, Sight
 from redisson_dq.errors import EnvelopeError
-from redisson_dq.wire.calls import Entry, SampledHolder
-from redisson_dq.wire.commands import whole_ms
-from redisson_dq.wire.envelope import unwrap
 
 __all__ = [
     "alike",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from redisson_dq._operations.shell import command_line
-from redisson_dq.doctor.facts import Node
+from redisson_dq.admin import Node
 from redisson_dq.doctor.findings import CannotRun, Finding, redis_cli, server_problem, server_warning
 from redisson_dq.doctor.sight import Sight
 
@@ -58,7 +58,7 @@ def replication(sight: Sight) -> Iterator[Finding]:
                     shown_by=redis_cli("INFO", "replication"),
                     commands=(redis_cli("INFO", "replication"),),
                 )
-    if sight.connections.is_cluster:
+    if sight.admin.is_cluster:
         yield from _cluster(sight)
 
 

@@ -6,14 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from redisson_dq._common.texts import counted
 from redisson_dq._operations.shell import command_line
-from redisson_dq._sync.connecting.asking import answers
+from redisson_dq.admin.entries import QueueKeys
+from redisson_dq.admin.names import needed_to_move
 from redisson_dq.doctor.facts import Looked
 from redisson_dq.doctor.findings import RECENTLY_S, CannotRun, Finding, Severity, redis_cli
 from redisson_dq.doctor.sight import MOST_NAMED, TELLS_RIGHTS, Sight
 from redisson_dq.observing.server_advice import version_of
-from redisson_dq.wire import calls
-from redisson_dq.wire.keys import QueueKeys
-from redisson_dq.wire.rights import needed_to_move
 
 __all__ = ["rights"]
 
@@ -64,7 +62,7 @@ def _missing(sight: Sight, queues: Sequence[Looked]) -> Iterator[tuple[Looked, l
     for begin in range(0, len(queues), _ASKED_AT_ONCE):
         part = queues[begin : begin + _ASKED_AT_ONCE]
         asked = [each for queue in part for each in _needed(queue.keys)]
-        told = iter(answers(sight.connections, [calls.missing_rights([key], commands) for key, commands in asked]))
+        told = iter(sight.admin.missing_rights(asked))
         for queue in part:
             missing: list[str] = []
             for (key, _), refused in zip(_needed(queue.keys), told, strict=False):

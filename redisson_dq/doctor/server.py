@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator, Mapping
 import redis
 
 from redisson_dq._operations.shell import command_line
-from redisson_dq._redis.errors import A_PROXY, A_SENTINEL, ONE_NODE, was_closed
-from redisson_dq.doctor.facts import Node, fields_of
+from redisson_dq.admin import Node
+from redisson_dq.admin.refusals import A_PROXY, A_SENTINEL, ONE_NODE, was_closed
+from redisson_dq.doctor.facts import fields_of
 from redisson_dq.doctor.findings import (
     CannotRun,
     Finding,
@@ -40,7 +41,7 @@ def connection(sight: Sight) -> Iterator[Finding]:
     """Redis answers, and the URL names it as it is."""
     for node in sight.nodes:
         sight.ask("PING", node=node)
-    if not sight.connections.is_cluster:
+    if not sight.admin.is_cluster:
         kind = None
         try:
             with contextlib.suppress(CannotRun):

@@ -9,26 +9,20 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any, TypeVar
 
+from redisson_dq import Client
 from redisson_dq._common.texts import nearest
-from redisson_dq._redis import where
-from redisson_dq._redis.errors import with_remedy
-from redisson_dq._sync.client import Client
-from redisson_dq._sync.connecting.asking import outcomes, timed
-from redisson_dq.browsing.holders import ClientRow, LeaseHolder, holder_of, row_of
+from redisson_dq.admin import Admin, Node
+from redisson_dq.admin.entries import QueueKeys
+from redisson_dq.admin.names import CHANNELS, KEYS, names_of
+from redisson_dq.admin.refusals import with_remedy
+from redisson_dq.browsing.holders import ClientRow, LeaseHolder, holder_of, rows_in
 from redisson_dq.browsing.rows import SeenItem, dead_row
-from redisson_dq.calls.inspecting import inspection
 from redisson_dq.codecs.base import Codec
-from redisson_dq.doctor.facts import Looked, Node, Scanned, fields_of
+from redisson_dq.doctor.facts import Looked, Scanned, fields_of
 from redisson_dq.doctor.findings import CannotRun
 from redisson_dq.errors import RedisConnectionError, RedisReplyError, RedissonDQError
 from redisson_dq.observing.server_advice import version_of
 from redisson_dq.scheduling.times import machine_us
-from redisson_dq.wire import calls, commands
-from redisson_dq.wire.calls import LeaseKeys
-from redisson_dq.wire.keys import DeadKeys, QueueKeys, map_name
-from redisson_dq.wire.names import CHANNELS, KEYS, names_of, unmapping
-from redisson_dq.wire.partitions import whole_of
-from redisson_dq.wire.request import Request
 
 __all__ = ["MOST_NAMED", "TELLS_RIGHTS", "Gone", "Sight"]
 
@@ -60,8 +54,8 @@ class Sight:
 
     def __init__(self, client: Client, queues: Iterable[str], codec: Codec | None) -> None:
         self.client = client
-        self.connections = client.runtime.connections
-        self.connections.looks()
+        self.admin = Admin(client)
+        self.admin.looks_only()
         self.codec = codec
         self.notes: list[str] = []
         self.refused: dict[str, RedissonDQError] = {}
@@ -69,7 +63,6 @@ class Sight:
         self.has_asked_for_queues = False
         #: The node that was asked last, where one was.
         self.asked: Node | None = None
-        self._options = client.runtime.options
         self._wanted = tuple(queues)
         self._kept: dict[str, Any] = {}
 
@@ -78,14 +71,13 @@ class Sight:
     @cached_property
     def nodes(self) -> list[Node]:
         """The masters."""
-        return [Node(name=where(pool), pool=pool) for pool in self.connections.masters()]
+        return self.admin.nodes()
 
     def ask(self, *words: str | int, node: Node | None = None) -> Any:
         """The reply to a command. Raises CannotRun where the user may not send it, or the server does not know it."""
         self.asked = node
-        request: Request[Any] = Request(words=words, types={"": ""}, parse=lambda reply: reply)
         try:
-            return self.connections.run(request, node=None if node is None else node.pool)
+            return self.admin.command(*words, node=node)
         except RedisReplyError as error:
             raise CannotRun(
                 f"Redis refuses {' '.join(map(str, words[:2]))}: {with_remedy(error.__cause__ or error)}"
@@ -93,9 +85,8 @@ class Sight:
 
     def ask_key(self, command: str, key: str, *words: str | int) -> Any:
         """The reply to a command about a key, from the node that has it. Raises CannotRun as :meth:`ask` does."""
-        request: Request[Any] = Request(words=(command, key, *words), types={key: ""}, parse=lambda reply: reply)
         try:
-            return self.connections.run(request)
+            return self.admin.command_on(key, command, *words)
         except RedisReplyError as error:
             raise CannotRun(f"Redis refuses {command} {key}: {error}") from error
 
@@ -108,9 +99,7 @@ class Sight:
             info = next(info for each, info in self.infos if each.name == node.name)
             if version_of(info) < TELLS_RIGHTS:
                 return set()
-            request = calls.missing_rights([self.a_key()], list(dict.fromkeys(wanted)))
-            # In a Cluster the key's node answers for all.
-            missing: list[str] = self.connections.run(request, node=None if self.connections.is_cluster else node.pool)
+            (missing,) = self.admin.missing_rights([(self.a_key(), wanted)], node)
             return set(missing)
         except (CannotRun, RedissonDQError):
             return set()
@@ -118,8 +107,8 @@ class Sight:
     def a_key(self) -> str:
         """The ready list of a queue, which the user has rights to if to any. Raises CannotRun."""
         if self._wanted:
-            return QueueKeys.of(map_name(self._wanted[0], self._options.name_mapper)).ready
-        return QueueKeys.of(min(self.scanned.names, default="redisson_dq:none")).ready
+            return self.admin.queue(self._wanted[0]).keys.ready
+        return self.admin.queue_of_raw(min(self.scanned.names, default="redisson_dq:none")).keys.ready
 
     def _once(self, name: str, ask: Callable[[], T]) -> T:
         """Asks at the first call. A fact that could not be had is not asked for again."""
@@ -141,7 +130,7 @@ class Sight:
     @property
     def database(self) -> int:
         """The number of the database that is looked at."""
-        return self.connections.database
+        return self.admin.database
 
     @property
     def clients(self) -> list[ClientRow]:
@@ -149,12 +138,8 @@ class Sight:
         return self._once("clients", self._clients)
 
     def _clients(self) -> list[ClientRow]:
-        own = self.connections.client
-        rows = [
-            row_of(dict(pair.partition("=")[::2] for pair in line.split(" ")))
-            for node in self.nodes
-            for line in self.ask("CLIENT", "LIST", node=node).decode(errors="replace").splitlines()
-        ]
+        own = self.admin.id
+        rows = [row for node in self.nodes for row in rows_in(self.ask("CLIENT", "LIST", node=node))]
         return [row for row in rows if row.client != own]
 
     @property
@@ -186,11 +171,11 @@ class Sight:
     @property
     def server_now_s(self) -> float:
         """The clock of the first node, in epoch seconds."""
-        return self._once("now", lambda: self.connections.run(commands.server_time_us("")) / 1e6)
+        return self._once("now", lambda: self.admin.time_us() / 1e6)
 
     def clock_ahead_s(self, node: Node) -> tuple[float, float]:
         """The node's clock less that of this machine, and the time that the question took, both in seconds."""
-        server_us, took_us = timed(self.connections, commands.server_time_us(""), node.pool)
+        server_us, took_us = self.admin.timed_us(node)
         return (server_us - machine_us() + took_us // 2) / 1e6, took_us / 1e6
 
     # -- queues ------------------------------------------------------------------------------------------------------
@@ -250,7 +235,7 @@ class Sight:
     def name_of(self, raw: str) -> str:
         """The name before the name mapper; the raw name where the mapper does not make it."""
         try:
-            return unmapping(self._options.name_mapper)(raw) or raw
+            return self.admin.name(raw) or raw
         except RedissonDQError:
             return raw
 
@@ -279,45 +264,40 @@ class Sight:
         return f"; did you mean {meant}?" if meant else ""
 
     def _raw_names(self) -> list[str]:
-        mapper = self._options.name_mapper
+        mapper = self.admin.name_mapper
         if not self._wanted:
             found = sorted(raw for raw in self.scanned.names if mapper is None or self.name_of(raw) != raw)
             if len(found) > _MOST_QUEUES:
                 self.note(f"sampled: {_MOST_QUEUES} of {len(found)} queues were looked at; name those that matter")
             return found[:_MOST_QUEUES]
-        raws = {map_name(name, mapper): None for name in self._wanted}
+        raws = {self.admin.raw(name): None for name in self._wanted}
         try:
-            parts = [raw for raw in sorted(self.scanned.names) if (whole_of(self.name_of(raw), mapper) or ("",))[0]]
+            parts = [raw for raw in sorted(self.scanned.names) if (self.admin.whole(self.name_of(raw)) or ("",))[0]]
         except CannotRun as error:
             self.note(f"partitions are not seen: {error}")
             parts = []
         for raw in parts:
-            whole = whole_of(self.name_of(raw), mapper)
+            whole = self.admin.whole(self.name_of(raw))
             if whole is not None and whole[0] in self._wanted:
                 raws[raw] = None
         return list(raws)
 
     def look(self, raws: list[str]) -> list[Looked]:
         """One look at each of these queues: all figures, some values and entries, the subscribers."""
-        mapper = self._options.name_mapper
-        all_keys = {raw: QueueKeys.of(raw) for raw in raws}
-        requests: list[Request[Any]] = []
-        for raw, keys in all_keys.items():
-            leases = LeaseKeys(queue=keys, dead=DeadKeys.belonging_to(raw))
-            requests += [inspection(self.name_of(raw), leases), calls.sample(keys, _MOST_ENTRIES, _SHOWN)]
-        answers = outcomes(self.connections, requests) if requests else []
-        heard = self._subscribers(list(all_keys.values())) if self.connections.is_cluster else {}
+        queues = [self.admin.queue_of_raw(raw) for raw in raws]
+        found = self.admin.look(queues, _MOST_ENTRIES, _SHOWN)
+        heard = self._subscribers([each.keys for each in queues]) if self.admin.is_cluster else {}
         made = []
-        for (raw, keys), figures, sampled in zip(all_keys.items(), answers[::2], answers[1::2], strict=True):
-            name = self.name_of(raw)
-            refusal = next((each for each in (figures, sampled) if isinstance(each, RedissonDQError)), None)
-            if refusal is not None:
-                if len(raws) == 1 or isinstance(refusal, RedisConnectionError):
-                    raise refusal
-                self.refused[name] = refusal
+        for queue, told in zip(queues, found, strict=True):
+            raw, name, keys = queue.raw, queue.name, queue.keys
+            if isinstance(told, RedissonDQError):
+                if len(raws) == 1 or isinstance(told, RedisConnectionError):
+                    raise told
+                self.refused[name] = told
                 continue
-            whole = whole_of(name, mapper)
-            known = heard.get(keys.channel) if self.connections.is_cluster else figures.subscribers
+            figures, sampled = told
+            whole = self.admin.whole(name)
+            known = heard.get(keys.channel) if self.admin.is_cluster else figures.subscribers
             made.append(
                 Looked(
                     raw=raw,
@@ -367,10 +347,8 @@ class Sight:
 
         With ``of_others`` those of other queues, which are its ready values.
         """
-        dead = DeadKeys.of(queue.raw) if of_others else DeadKeys.belonging_to(queue.raw)
-        keys = LeaseKeys(queue=queue.keys, dead=dead)
         first = max(0, (queue.figures.ready if of_others else queue.figures.dead) - _MOST_LETTERS)
-        page = self.connections.run(calls.browse_dead(keys, first, _MOST_LETTERS, _LETTER_BYTES))
+        page = self.admin.queue_of_raw(queue.raw, is_letters=of_others).letters(first, _MOST_LETTERS, _LETTER_BYTES)
         now = queue.figures.server_time
         return [dead_row(queue.name, now, first + i, row) for i, row in enumerate(page.rows)]
 
@@ -385,8 +363,7 @@ class Sight:
     def _sources(self, queue: Looked) -> list[str]:
         if not queue.figures.ready:
             return []
-        keys = LeaseKeys(queue=queue.keys, dead=DeadKeys.of(queue.raw))
-        letters = self.connections.run(calls.dead_letters(keys, 0, _LETTERS - 1))
+        letters = self.admin.queue_of_raw(queue.raw, is_letters=True).dead_letters(0, _LETTERS - 1)
         raws = sorted({each.source for each in letters} - {"", queue.raw})
         self._kept[f"letters alone in {queue.raw}"] = all(each.source in raws for each in letters)
         return sorted({self.whole_name_of(raw) for raw in raws})
@@ -394,7 +371,7 @@ class Sight:
     def whole_name_of(self, raw: str) -> str:
         """The name of a queue by its raw name, or of the whole of which it is a partition."""
         name = self.name_of(raw)
-        whole = whole_of(name, self._options.name_mapper)
+        whole = self.admin.whole(name)
         return name if whole is None else whole[0]
 
     @property
@@ -406,5 +383,5 @@ class Sight:
         raws = [each.raw for each in self.queues if each.figures.ready]
         if not raws:
             return {}
-        self.connections.clock.sleep(_BETWEEN_LOOKS)
+        self.admin.clock.sleep(_BETWEEN_LOOKS)
         return {each.raw: each for each in self.look(raws)}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from redisson_dq._operations.shell import command_line
+from redisson_dq.admin.names import names_of
 from redisson_dq.doctor.findings import RECENTLY_S, CannotRun, Finding, redis_cli, server_problem, server_warning
 from redisson_dq.doctor.sight import MOST_NAMED, Sight
-from redisson_dq.wire.names import names_of
 
 __all__ = ["clock", "keyspace_events", "slow_scripts"]
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 from redis.exceptions import NoPermissionError
 
-from redisson_dq._sync.client import Client
+from redisson_dq import Client
 from redisson_dq.doctor.findings import CannotRun, Finding, redis_cli, server_problem
 from redisson_dq.doctor.sight import Sight
 from redisson_dq.errors import RedissonDQError

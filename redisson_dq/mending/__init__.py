@@ -15,11 +15,12 @@ One action goes through four steps:
 4. ``undoing.py`` puts back every entry that was changed and is not there now, by the file and by Redis's notes.
 """
 
+from redisson_dq.admin import AdminQueue
 from redisson_dq.mending.acting import Acting, MendCounts, mend_aside, mend_waiting
 from redisson_dq.mending.by_id import IdProblem, found_by_id
 from redisson_dq.mending.filtering import filtered
 from redisson_dq.mending.pausing import pause, resume
-from redisson_dq.mending.queue import MendedQueue, QueuePart
+from redisson_dq.mending.queue import MendedQueue
 from redisson_dq.mending.releasing import ack, release, select_held
 from redisson_dq.mending.selection import Selection, select_aside, select_ready, select_waiting
 from redisson_dq.mending.undo_file import UndoFile, UndoFileError, UndoWriter
@@ -32,7 +33,7 @@ __all__ = [
     "MendCounts",
     "IdProblem",
     "MendedQueue",
-    "QueuePart",
+    "AdminQueue",
     "Selection",
     "UndoFile",
     "UndoFileError",

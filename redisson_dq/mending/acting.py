@@ -8,10 +8,9 @@ from collections.abc import Callable
 
 import attrs
 
+from redisson_dq.admin.entries import Aside, AsideAction, Mended, Met, WaitingAction
 from redisson_dq.mending.selection import MendBatch, Selection
 from redisson_dq.mending.undo_file import UndoWriter
-from redisson_dq.wire import calls, commands
-from redisson_dq.wire.calls.mending import Aside, AsideAction, Mended, Met, WaitingAction
 
 __all__ = ["Acting", "MendCounts", "act_in_batches", "batch_size", "mend_aside", "mend_waiting"]
 
@@ -52,15 +51,12 @@ def mend_waiting(selection: Selection, action: WaitingAction, ms: int, acting: A
     An item that was moved, taken or put off since it was chosen is left. Raises RedisConnectionError, UndoFileError;
     the undo file has all that was done until then.
     """
-    queue = selection.queue
     shifts: Counter[str] = Counter()
 
     def act(batch: MendBatch, nonce: bytes) -> Mended:
         entries = [each for each in batch.chosen if isinstance(each, Met)]
         name = batch.part.name
-        mended = queue.run(
-            calls.mend(batch.part.keys, nonce, action, ms, queue.remember_ms, entries, shift=shifts[name])
-        )
+        mended = batch.part.change(nonce, action, ms, entries, shifts[name])
         shifts[name] = mended.shift
         return mended
 
@@ -71,13 +67,13 @@ def mend_aside(selection: Selection, action: AsideAction, acting: Acting | None 
     """Purges the chosen elements, gives them to the queue again ("redrive"), delivers quarantined entries as values
     ("values"), or sets ready values aside ("add").
     """
-    queue, kind = selection.queue, selection.kind
+    kind = selection.kind
     assert kind != "waiting"
     assert kind != "in-flight"
 
     def act(batch: MendBatch, nonce: bytes) -> Mended:
         elements = [each for each in batch.chosen if isinstance(each, Aside)]
-        return queue.run(calls.mend_aside(batch.part.keys, nonce, kind, action, queue.remember_ms, elements))
+        return batch.part.change_aside(nonce, kind, action, elements)
 
     return act_in_batches(selection, action, 0, act, acting or Acting())
 
@@ -87,11 +83,11 @@ def act_in_batches(
 ) -> MendCounts:
     """Acts on a selection, batch by batch, each noted in the undo file before. ``act`` gets a batch and its nonce."""
     counts = MendCounts(wanted=selection.count)
-    clock = selection.queue.client.runtime.connections.clock
+    clock = selection.queue.admin.clock
     batches = selection.batches() if acting.rate is None else selection.batches(batch_size(acting.rate))
     began, dealt, now_ms = clock.monotonic(), 0, 0
     if acting.undo is not None and selection.count:
-        now_ms = selection.queue.run(commands.server_time_us(selection.queue.parts[0].keys.queue.returned)) // 1000
+        now_ms = selection.queue.now_ms()
     for batch in batches:
         rest = batch
         while rest.chosen:

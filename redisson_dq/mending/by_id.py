@@ -8,16 +8,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 import attrs
 
 from redisson_dq._operations.shell import command_line
-from redisson_dq.items import entry_id
-from redisson_dq.mending.queue import MendedQueue, QueuePart
+from redisson_dq.admin import AdminQueue
+from redisson_dq.admin.entries import Met, unwrap
+from redisson_dq.mending.queue import MendedQueue
 from redisson_dq.mending.selection import Selection
 from redisson_dq.mending.untouched import count_untouched
 from redisson_dq.mending.walking import all_waiting
 from redisson_dq.scheduling.times import from_ms
-from redisson_dq.wire import calls
-from redisson_dq.wire.calls import Target
-from redisson_dq.wire.calls.mending import FoundAnywhere, Met
-from redisson_dq.wire.envelope import unwrap
 
 __all__ = ["IdProblem", "found_by_id"]
 
@@ -59,7 +56,7 @@ def found_by_id(
         bare: set[str] = set()
         met: dict[bytes, tuple[str, Met]] = {}
         for id in dict.fromkeys(ids):
-            found = [(part, each) for part in queue.parts if (each := _find(queue, part, id)).state != "unknown"]
+            found = [(part, each) for part in queue.parts if (each := part.locate(id)).state != "unknown"]
             waiting = [(part, each.met) for part, each in found if each.met is not None]
             if len(waiting) == 1:
                 part, entry = waiting[0]
@@ -82,12 +79,6 @@ def found_by_id(
     return selection, problems
 
 
-def _find(queue: MendedQueue, part: QueuePart, id: str) -> FoundAnywhere:
-    made = entry_id(id)
-    target = Target(given_id=id) if made is None else Target(entry=made[1], due_ms=made[0])
-    return queue.run(calls.mend_find(part.keys, target, queue.remember_ms))
-
-
 def _walked(
     queue: MendedQueue,
     selection: Selection,
@@ -96,9 +87,9 @@ def _walked(
     told: Callable[[int, int], None] | None,
     stop: Callable[[], bool] | None,
 ) -> list[IdProblem]:
-    found: dict[str, list[tuple[QueuePart, Met]]] = {id: [] for id in bare}
+    found: dict[str, list[tuple[AdminQueue, Met]]] = {id: [] for id in bare}
     for part in queue.parts:
-        for count, (row, entry) in enumerate(all_waiting(queue, part), 1):
+        for count, (row, entry) in enumerate(all_waiting(part), 1):
             if row.entry_id in found:
                 found[row.entry_id].append((part, entry))
             if count % 1000 == 0:
@@ -130,7 +121,7 @@ def _torn(
     if not left or not count_untouched(queue).torn:
         return []
     for part in queue.parts:
-        for count, (_, entry) in enumerate(all_waiting(queue, part), 1):
+        for count, (_, entry) in enumerate(all_waiting(part), 1):
             left.pop(entry.member, None)
             if not left:
                 return []

@@ -8,7 +8,7 @@ from typing import Any, Union
 
 import attrs
 
-from redisson_dq.wire.calls.mending import Aside, Met
+from redisson_dq.admin.entries import Aside, Met
 
 __all__ = ["entry_from", "entry_line"]
 

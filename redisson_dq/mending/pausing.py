@@ -6,7 +6,6 @@ import secrets
 
 from redisson_dq.mending.queue import MendedQueue
 from redisson_dq.mending.undo_file import UndoWriter
-from redisson_dq.wire import calls, commands
 
 __all__ = ["pause", "resume"]
 
@@ -27,17 +26,16 @@ def resume(queue: MendedQueue, undo: UndoWriter | None = None) -> int:
 def _each(queue: MendedQueue, action: str, undo: UndoWriter | None) -> int:
     changed = 0
     for part in queue.parts:
-        keys = part.keys.queue
-        is_changing = (queue.run(commands.get_field(keys.settings, "paused")) is None) == (action == "pause")
+        is_changing = part.is_paused() != (action == "pause")
         if not is_changing:
             continue
         number = None
         if undo is not None:
             number = undo.about_to(part.name, b"m:" + secrets.token_bytes(12), "queue", action, 0, 0, [])
         if action == "pause":
-            queue.run(commands.set_field(keys.settings, "paused", 1))
+            part.pause()
         else:
-            queue.run(calls.resume(keys))
+            part.resume()
         if undo is not None and number is not None:
             undo.acted(number, [])
         changed += 1

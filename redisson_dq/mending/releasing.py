@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from redisson_dq.admin import AdminQueue
+from redisson_dq.admin.entries import Aside, Mended
 from redisson_dq.browsing.rows import SeenItem
 from redisson_dq.mending.acting import Acting, MendCounts, act_in_batches
-from redisson_dq.mending.queue import MendedQueue, QueuePart
+from redisson_dq.mending.queue import MendedQueue
 from redisson_dq.mending.selection import MendBatch, Selection
 from redisson_dq.scheduling.times import from_ms, from_optional_ms
-from redisson_dq.wire import calls
-from redisson_dq.wire.calls.mending import Aside, Mended
 
 __all__ = ["ack", "release", "select_held"]
 
@@ -23,7 +23,7 @@ def select_held(queue: MendedQueue, wanted: Callable[[SeenItem], bool] | None = 
     selection = Selection(queue, "in-flight")
     with selection.unless_it_fails():
         for part in queue.parts:
-            for row, chosen in _held(queue, part):
+            for row, chosen in _held(part):
                 selection.met += 1
                 if wanted is None or wanted(row):
                     selection.add(part, chosen)
@@ -36,13 +36,11 @@ def release(selection: Selection, acting: Acting | None = None) -> MendCounts:
     A receiver that still works on such a value is told that its lease is lost, so the value may be handled twice.
     A lease that has ended meanwhile is left.
     """
-    queue = selection.queue
-    envelope = queue.client.runtime.options.envelope
 
     def act(batch: MendBatch, nonce: bytes) -> Mended:
         ids = [each.id for each in batch.chosen if isinstance(each, Aside)]
-        told = queue.run(calls.give_back(batch.part.keys, envelope, ids, counted=False, crashed=True, nonce=nonce))
-        return Mended(now_us=0, outcomes=tuple("gone" if each == b"lost" else "done" for each in told))
+        released = batch.part.release(nonce, ids)
+        return Mended(now_us=0, outcomes=tuple("done" if each else "gone" for each in released))
 
     return act_in_batches(selection, "release", 0, act, acting or Acting())
 
@@ -53,19 +51,18 @@ def ack(selection: Selection, acting: Acting | None = None) -> MendCounts:
     A receiver that still works on such a value is told that its lease is lost. A lease that has ended meanwhile is
     left.
     """
-    queue = selection.queue
 
     def act(batch: MendBatch, nonce: bytes) -> Mended:
         ids = [each.id for each in batch.chosen if isinstance(each, Aside)]
-        return queue.run(calls.mend_ack(batch.part.keys, nonce, ids))
+        return batch.part.ack(nonce, ids)
 
     return act_in_batches(selection, "ack", 0, act, acting or Acting())
 
 
-def _held(queue: MendedQueue, part: QueuePart) -> Iterator[tuple[SeenItem, Aside]]:
+def _held(part: AdminQueue) -> Iterator[tuple[SeenItem, Aside]]:
     start: int | None = 0
     while start is not None:
-        leases, following = queue.run(calls.in_flight(part.keys.queue, start, start + _PAGE - 1, part=True))
+        leases, following = part.leases(start, start + _PAGE - 1)
         for lease in leases:
             record = lease.record
             row = SeenItem(

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from redisson_dq.admin.entries import Aside, AsideKind, LeaseRecord, Met, Quarantined, unwrap, whole_ms
 from redisson_dq.browsing.rows import SeenItem, time_of
 from redisson_dq.errors import EnvelopeError
 from redisson_dq.items import item_id
 from redisson_dq.scheduling.times import from_optional_ms
-from redisson_dq.wire.calls.mending import Aside, AsideKind, Met
-from redisson_dq.wire.commands import whole_ms
-from redisson_dq.wire.envelope import Quarantined, unwrap
-from redisson_dq.wire.leases import LeaseRecord
 
 __all__ = ["aside_row", "waiting_row"]
 

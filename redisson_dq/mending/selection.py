@@ -10,11 +10,12 @@ from typing import IO, Literal, TypeVar, Union
 
 import attrs
 
+from redisson_dq.admin import AdminQueue
+from redisson_dq.admin.entries import Aside, AsideKind, Met
 from redisson_dq.browsing.rows import SeenItem
 from redisson_dq.mending.entries import entry_from, entry_line
-from redisson_dq.mending.queue import MendedQueue, QueuePart
+from redisson_dq.mending.queue import MendedQueue
 from redisson_dq.mending.walking import all_aside, all_ready, all_waiting
-from redisson_dq.wire.calls.mending import Aside, AsideKind, Met
 
 __all__ = ["MendBatch", "Chosen", "Selection", "SelectionKind", "select_aside", "select_ready", "select_waiting"]
 
@@ -35,7 +36,7 @@ _PASSED = 300_000
 class MendBatch:
     """Some entries of one part, acted on by one script call."""
 
-    part: QueuePart
+    part: AdminQueue
     chosen: tuple[Chosen, ...]
 
 
@@ -67,7 +68,7 @@ class Selection:
             self._file.close()
             raise
 
-    def add(self, part: QueuePart, chosen: Chosen, place: int = 0) -> None:
+    def add(self, part: AdminQueue, chosen: Chosen, place: int = 0) -> None:
         """Chooses one item. ``place`` is that of an element in its list."""
         self._file.write(json.dumps([part.name, place, entry_line(chosen)]).encode() + b"\n")
         self.count += 1
@@ -115,7 +116,7 @@ def select_waiting(
     """
     selection = Selection(queue, "waiting")
     with selection.unless_it_fails():
-        rows = ((part, row, met, 0) for part in queue.parts for row, met in all_waiting(queue, part))
+        rows = ((part, row, met, 0) for part in queue.parts for row, met in all_waiting(part))
         _choose(selection, rows, wanted, told, stop)
     return selection
 
@@ -153,8 +154,8 @@ def select_ready(
 
 
 def _placed(
-    selection: Selection, found: Iterator[tuple[QueuePart, SeenItem, Aside]]
-) -> Iterator[tuple[QueuePart, SeenItem, Aside, int]]:
+    selection: Selection, found: Iterator[tuple[AdminQueue, SeenItem, Aside]]
+) -> Iterator[tuple[AdminQueue, SeenItem, Aside, int]]:
     """The place of each element when it is taken out: it stands behind those of its list that are not chosen."""
     last, before = None, 0
     for part, row, aside in found:
@@ -165,7 +166,7 @@ def _placed(
 
 def _choose(
     selection: Selection,
-    rows: Iterator[tuple[QueuePart, SeenItem, _C, int]],
+    rows: Iterator[tuple[AdminQueue, SeenItem, _C, int]],
     wanted: Callable[[SeenItem], bool] | None,
     told: Callable[[int, int], None] | None,
     stop: Callable[[], bool] | None,

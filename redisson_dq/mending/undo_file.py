@@ -95,7 +95,7 @@ class UndoWriter:
                     "redisson_dq_undo": VERSION,
                     "queue": queue.name,
                     "partitions": queue.partitions,
-                    "parts": [part.keys.queue.ready for part in queue.parts],
+                    "parts": [part.keys.ready for part in queue.parts],
                     "dead_letter": queue.dead_letter,
                     "action": action,
                     "server": queue.where,

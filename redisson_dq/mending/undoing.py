@@ -9,13 +9,12 @@ from typing import cast
 
 import attrs
 
-from redisson_dq._redis.where import may_be_one
-from redisson_dq.mending.queue import MendedQueue, QueuePart
+from redisson_dq.admin import AdminQueue
+from redisson_dq.admin.entries import Aside, AsideAction, AsideKind, Mended, Met, WaitingAction
+from redisson_dq.admin.names import may_be_one
+from redisson_dq.mending.queue import MendedQueue
 from redisson_dq.mending.selection import Chosen
 from redisson_dq.mending.undo_file import DoneBatch, UndoFile, UndoFileError, UndoWriter
-from redisson_dq.wire import calls, commands
-from redisson_dq.wire.calls.mending import Aside, AsideAction, AsideKind, Mended, Met, WaitingAction
-from redisson_dq.wire.request import Request
 
 __all__ = ["Undone", "check_file", "undo"]
 
@@ -54,7 +53,7 @@ def check_file(queue: MendedQueue, found: UndoFile, *, allow_other_server: bool 
     ``allow_other_server``, and else an error.
     """
     header = found.header
-    raw = [part.keys.queue.ready for part in queue.parts]
+    raw = [part.keys.ready for part in queue.parts]
     if header["queue"] != queue.name or header["parts"] != raw:
         raise UndoFileError(
             f"undo file {str(found.path)!r} is of the queue {header['queue']!r} (in Redis {header['parts'][0]!r}), not "
@@ -137,7 +136,7 @@ def _undo_batch(
     entries = found.entries(batch)
     outcomes: dict[int, str] = {}
     if indexes:
-        mended = queue.run(_request(queue, part, batch, [entries[index] for index in indexes]))
+        mended = _take_back(part, batch, [entries[index] for index in indexes])
         if len(mended.outcomes) != len(indexes):
             raise UndoFileError(f"undo file {str(found.path)!r} is broken: batch {batch.number} is of no known kind")
         outcomes = dict(zip(indexes, mended.outcomes, strict=True))
@@ -147,13 +146,12 @@ def _undo_batch(
     undone.left.update(not_back.values())
 
 
-def _told_by_redis(queue: MendedQueue, part: QueuePart, batch: DoneBatch) -> dict[int, str] | None:
+def _told_by_redis(queue: MendedQueue, part: AdminQueue, batch: DoneBatch) -> dict[int, str] | None:
     """The outcomes of a batch whose process was killed before it noted them. None where Redis has forgotten them."""
-    key = part.keys.queue.returned
     prefix, told = batch.nonce, dict[int, str]()
-    notes = queue.run(commands.members_of(key))
+    notes = part.nonces()
     if prefix not in notes:
-        now_ms = queue.run(commands.server_time_us(key)) // 1000
+        now_ms = part.time_ms()
         return dict.fromkeys(range(batch.count), "gone") if now_ms - batch.at_ms < _REMEMBERED_MS else None
     for note in notes:
         if note.startswith(prefix) and len(note) > len(prefix):
@@ -162,19 +160,18 @@ def _told_by_redis(queue: MendedQueue, part: QueuePart, batch: DoneBatch) -> dic
     return told
 
 
-def _request(queue: MendedQueue, part: QueuePart, batch: DoneBatch, entries: list[Chosen]) -> Request[Mended]:
+def _take_back(part: AdminQueue, batch: DoneBatch, entries: list[Chosen]) -> Mended:
     # The undo of a batch is known by a nonce of its own, so it is done once however often it is asked for.
     nonce = b"u:" + batch.nonce[2:]
     if batch.kind == "waiting":
         action = cast(WaitingAction, batch.action)
         met = [(each, _given(each, batch)) for each in entries if isinstance(each, Met)]
-        return calls.unmend(part.keys.queue, nonce, action, queue.remember_ms, met)
+        return part.change_back(nonce, action, met)
     if batch.kind == "in-flight":
-        return calls.unrelease(part.keys.queue, nonce, [_lease(each) for each in entries if isinstance(each, Aside)])
+        return part.lease_again(nonce, [_lease(each) for each in entries if isinstance(each, Aside)])
     kind, action_aside = cast(AsideKind, batch.kind), cast(AsideAction, batch.action)
-    return calls.unmend_aside(
-        part.keys, nonce, kind, action_aside, [each for each in entries if isinstance(each, Aside)]
-    )
+    elements = [each for each in entries if isinstance(each, Aside)]
+    return part.change_aside_back(nonce, kind, action_aside, elements)
 
 
 def _lease(held: Aside) -> tuple[bytes, int, bytes, bytes]:
@@ -190,21 +187,20 @@ def _given(met: Met, batch: DoneBatch) -> str:
 
 
 def _undo_pause(
-    queue: MendedQueue, part: QueuePart, batch: DoneBatch, writer: UndoWriter | None, undone: Undone
+    queue: MendedQueue, part: AdminQueue, batch: DoneBatch, writer: UndoWriter | None, undone: Undone
 ) -> None:
     undone.wanted += 1
     if batch.undone is not None:
         undone.before += 1
         return
-    keys = part.keys.queue
-    is_paused = queue.run(commands.get_field(keys.settings, "paused")) is not None
+    is_paused = part.is_paused()
     if is_paused != (batch.action == "pause"):
         undone.left["there"] += 1
     else:
         undone.done += 1
         if writer is not None and is_paused:
-            queue.run(calls.resume(keys))
+            part.resume()
         elif writer is not None:
-            queue.run(commands.set_field(keys.settings, "paused", 1))
+            part.pause()
     if writer is not None:
         writer.undone(batch.number, {})

@@ -5,7 +5,6 @@ from __future__ import annotations
 import attrs
 
 from redisson_dq.mending.queue import MendedQueue
-from redisson_dq.wire import calls, commands
 
 __all__ = ["Untouched", "count_over", "count_untouched"]
 
@@ -26,7 +25,7 @@ def count_untouched(queue: MendedQueue) -> Untouched:
 
     One short script for each part. It reads the ends of a long queue, and the sizes of its keys tell how many are torn.
     """
-    found = [queue.run(calls.sample(part.keys.queue, _COMPARED, 0)) for part in queue.parts]
+    found = [part.sample(_COMPARED, 0) for part in queue.parts]
     return Untouched(
         torn=sum(sum(each.torn) for each in found), unknown=sum(each.kinds.get("unknown", 0) for each in found)
     )
@@ -35,4 +34,4 @@ def count_untouched(queue: MendedQueue) -> Untouched:
 def count_over(queue: MendedQueue) -> int:
     """How many leases are over whose values were not given back yet. No receiver holds these."""
     now_ms = queue.now_ms()
-    return sum(queue.run(commands.leases_over(part.keys.queue, now_ms)) for part in queue.parts)
+    return sum(part.leases_over(now_ms) for part in queue.parts)

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 
 import attrs
 
+from redisson_dq.admin import AdminQueue
+from redisson_dq.admin.entries import Aside, AsideKind, Met
 from redisson_dq.browsing.rows import SeenItem
-from redisson_dq.mending.queue import MendedQueue, QueuePart
+from redisson_dq.mending.queue import MendedQueue
 from redisson_dq.mending.rows import aside_row, waiting_row
 from redisson_dq.scheduling.times import from_ms
-from redisson_dq.wire import calls, commands
-from redisson_dq.wire.calls.mending import Aside, AsideKind, Met
 
 __all__ = ["all_aside", "all_ready", "all_waiting", "aside_rows"]
 
@@ -22,7 +22,7 @@ __all__ = ["all_aside", "all_ready", "all_waiting", "aside_rows"]
 _PAGE, _PAGE_BYTES = 500, 500_000
 
 
-def all_waiting(queue: MendedQueue, part: QueuePart) -> Iterator[tuple[SeenItem, Met]]:
+def all_waiting(part: AdminQueue) -> Iterator[tuple[SeenItem, Met]]:
     """All waiting items of a part, in the order of offers, then those that stand in the zset alone.
 
     Each item that keeps its place is met once. A lean item that gets another due time meanwhile may be met twice or not
@@ -30,7 +30,7 @@ def all_waiting(queue: MendedQueue, part: QueuePart) -> Iterator[tuple[SeenItem,
     """
     cursor = b""
     while True:
-        found = queue.run(calls.mend_walk(part.keys.queue, cursor))
+        found = part.walk(cursor)
         now = from_ms(found.now_us // 1000)
         for met in found.met:
             yield waiting_row(part.name, met, now), met
@@ -39,62 +39,62 @@ def all_waiting(queue: MendedQueue, part: QueuePart) -> Iterator[tuple[SeenItem,
             return
 
 
-def all_aside(queue: MendedQueue, kind: AsideKind) -> Iterator[tuple[QueuePart, SeenItem, Aside]]:
+def all_aside(queue: MendedQueue, kind: AsideKind) -> Iterator[tuple[AdminQueue, SeenItem, Aside]]:
     """All elements of the lists of one kind that a queue has set aside, oldest first in each, with their parts.
 
     Of a list of dead letters that other queues have too, only the letters of this queue, and those without a record.
     """
     if kind != "dead" or queue.dead_letter is None:
         for part in queue.parts:
-            for row, aside in _elements(queue, part, kind):
+            for row, aside in _elements(part, kind):
                 yield part, row, aside
         return
-    by_raw_name = {part.keys.queue.ready: part for part in queue.parts} | {"": queue.parts[0]}
-    for row, aside in _elements(queue, queue.parts[0], kind):
+    by_raw_name = {part.keys.ready: part for part in queue.parts} | {"": queue.parts[0]}
+    for row, aside in _elements(queue.parts[0], kind):
         if row.source in by_raw_name:
             home = by_raw_name[row.source]
             yield home, attrs.evolve(row, queue=home.name), aside
 
 
-def all_ready(queue: MendedQueue, most: int) -> Iterator[tuple[QueuePart, SeenItem, Aside]]:
+def all_ready(queue: MendedQueue, most: int) -> Iterator[tuple[AdminQueue, SeenItem, Aside]]:
     """The first ready values of a queue, so many of each part, as elements that may be set aside."""
     for part in queue.parts:
-        now = from_ms(queue.run(commands.server_time_us(part.keys.queue.timeout)) // 1000)
-        values = (value for page in _pages(queue, part.keys.queue.ready) for value in page)
+        now = from_ms(part.time_ms())
+        values = (value for page in _pages(part, part.keys.ready) for value in page)
         for number, value in enumerate(itertools.islice(values, most)):
             id = f"ready@{number}"
             row = SeenItem(queue=part.name, state="ready", id=id, now=now, size=len(value), data=value)
             yield part, row, Aside(element=value)
 
 
-def _pages(queue: MendedQueue, key: str) -> Iterator[list[bytes]]:
+def _pages(part: AdminQueue, key: str) -> Iterator[list[bytes]]:
     start, count = 0, 1
-    while elements := queue.run(commands.slice_of(key, start, start + count - 1)):
+    while elements := part.elements(key, start, start + count - 1):
         yield elements
         start += len(elements)
         size = 1 + sum(map(len, elements)) // len(elements)
         count = max(1, min(_PAGE, 16 * count, _PAGE_BYTES // size))
 
 
-def _elements(queue: MendedQueue, part: QueuePart, kind: AsideKind) -> Iterator[tuple[SeenItem, Aside]]:
+def _elements(part: AdminQueue, kind: AsideKind) -> Iterator[tuple[SeenItem, Aside]]:
     keys = part.keys
-    key = {"dead": keys.dead.dead, "quarantine": keys.queue.quarantine, "undecodable": keys.queue.undecodable}[kind]
-    now = from_ms(queue.run(commands.server_time_us(keys.queue.timeout)) // 1000)
+    key = {"dead": part.dead.dead, "quarantine": keys.quarantine, "undecodable": keys.undecodable}[kind]
+    now = from_ms(part.time_ms())
     # Letters with equal values are told apart by their order.
     met: Counter[str] = Counter()
-    for elements in _pages(queue, key):
-        found = _letters(queue, part, elements, met) if kind == "dead" else [Aside(element=each) for each in elements]
+    for elements in _pages(part, key):
+        found = _letters(part, elements, met) if kind == "dead" else [Aside(element=each) for each in elements]
         for aside in found:
             yield aside_row(part.name, kind, aside, now), aside
 
 
-def _letters(queue: MendedQueue, part: QueuePart, elements: list[bytes], met: Counter[str]) -> list[Aside]:
+def _letters(part: AdminQueue, elements: list[bytes], met: Counter[str]) -> list[Aside]:
     digests = []
     for element in elements:
         digest = hashlib.sha1(element).hexdigest()[:32]
         digests.append((digest, met[digest]))
         met[digest] += 1
-    records = queue.run(calls.mend_letters(part.keys, digests))
+    records = part.records_of_letters(digests)
     return [Aside(element=element, id=id, info=info) for element, (id, info) in zip(elements, records, strict=True)]
 
 

@@ -40,6 +40,7 @@ from typing import Any
 import attrs
 from redis.crc import key_slot
 
+from redisson_dq.admin.entries import ExchangeStep
 from redisson_dq.durability import Durability
 from redisson_dq.migrating.holding import HeldBatch, SourceNotes, as_line, as_told, held_batches, holding
 from redisson_dq.migrating.journal import Journal
@@ -47,9 +48,6 @@ from redisson_dq.migrating.reading import SourceItem, SourceReader
 from redisson_dq.migrating.recoding import ConversionError, Recoding, in_place
 from redisson_dq.migrating.sites import PARTS, QueueSite
 from redisson_dq.migrating.writing import HeldWriter, ToQueue
-from redisson_dq.wire import calls
-from redisson_dq.wire.calls import ExchangeStep
-from redisson_dq.wire.request import Request
 
 __all__ = ["BATCH", "STATES", "BatchMover", "SourceQueue"]
 
@@ -224,7 +222,7 @@ class BatchMover:
         site = self._recoding.targets[target]
         if site.client is not source.client:
             return False
-        is_cluster = source.client.runtime.connections.is_cluster
+        is_cluster = source.queue.servers.is_cluster
         return not is_cluster or key_slot(source.keys.timeout.encode()) == key_slot(site.keys.timeout.encode())
 
     def _one_script(self, source: SourceQueue, target: int, group: list[_Going]) -> int:
@@ -238,10 +236,14 @@ class BatchMover:
             for each in group
         ]
         items += self._lives(source, site, group)
-        request = calls.exchange(
-            {**source.site.types, **site.types}, items, timeout=site.keys.timeout, channel=site.keys.channel
+        done = source.site.queue.exchange(
+            {**source.site.types, **site.types},
+            items,
+            timeout=site.keys.timeout,
+            channel=site.keys.channel,
+            durable=self._durable,
         )
-        done = (source.site.run(request.durably(self._durable)) or [])[: len(group)]
+        done = (done or [])[: len(group)]
         self._note("dropped", number, moved=sum(done))
         return sum(done)
 
@@ -259,8 +261,7 @@ class BatchMover:
                 held["puts"] = as_told(site, [*each.puts, *lives])
             step = holding(source.site, self.migration, number, place, held)
             items.append([*source.notes.steps(each.item.kind), *each.takes, step])
-        request: Request[list[bool] | None] = calls.exchange(source.site.types, items)
-        done = source.site.run(request.durably(self._durable)) or []
+        done = source.site.queue.exchange(source.site.types, items, durable=self._durable) or []
         if not any(done):
             return 0
         self._note("held", number)

@@ -12,9 +12,9 @@ from typing import Literal
 
 import attrs
 
+from redisson_dq.admin.entries import Envelope, unwrap, wrap
 from redisson_dq.errors import EnvelopeError
 from redisson_dq.migrating.sites import Content
-from redisson_dq.wire.envelope import Envelope, unwrap, wrap
 
 __all__ = [
     "Change",

@@ -20,7 +20,6 @@ from redisson_dq._version import __version__
 from redisson_dq.errors import ArgumentError
 from redisson_dq.migrating.file import VERSION, content_of, header_of, line_of, lines_of
 from redisson_dq.migrating.sites import PARTS, PASSING, Content, QueueSite
-from redisson_dq.wire.request import Request
 
 __all__ = ["Exported", "OnProgress", "check_free", "export"]
 
@@ -131,7 +130,7 @@ def _write(place: QueueSite, path: Path, own_pause: bool, progress: OnProgress |
 
 
 def _header(place: QueueSite) -> dict[str, Any]:
-    info = place.run(Request(words=("INFO", "server"), types={place.keys.ready: ""}, parse=_as_is))
+    info = place.queue.server_info()
     version = next((line[14:] for line in info.decode().splitlines() if line.startswith("redis_version:")), "")
     return {
         "redisson_dq_export": VERSION,
@@ -242,7 +241,7 @@ class _ExportLines:
 @contextmanager
 def _watched(place: QueueSite) -> Iterator[Callable[[], bool]]:
     """Gives a function that tells whether no key of the queue has changed since. Redis itself notices each change."""
-    watching = Redis(connection_pool=place.client.runtime.connections.pool_of(place.keys.ready)).pipeline()
+    watching = Redis(connection_pool=place.queue.pool()).pipeline()
     keys = [place.key(part) for part in PARTS if part not in PASSING]
     can_tell = True
 
@@ -271,7 +270,3 @@ def _watched(place: QueueSite) -> Iterator[Callable[[], bool]]:
     finally:
         with suppress(RedisError):
             watching.reset()
-
-
-def _as_is(reply: Any) -> Any:
-    return reply

@@ -30,9 +30,9 @@ from typing import Any
 
 import attrs
 
+from redisson_dq.admin.entries import unwrap
 from redisson_dq.errors import ArgumentError, EnvelopeError
 from redisson_dq.migrating.sites import PARTS, Content
-from redisson_dq.wire.envelope import unwrap
 
 __all__ = ["VERSION", "Checked", "FileError", "checked", "content_of", "header_of", "line_of", "lines_of"]
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import attrs
 
+from redisson_dq.admin.entries import ExchangeStep
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError
 from redisson_dq.migrating.contents import DeliveryText, LetterText, latest_of
 from redisson_dq.migrating.reading import SourceItem
 from redisson_dq.migrating.sites import PARTS, QueueSite
-from redisson_dq.wire.calls import ExchangeStep
 
 __all__ = ["HeldBatch", "SourceNotes", "as_line", "as_steps", "as_told", "held_batches", "holding"]
 
@@ -84,7 +84,7 @@ class SourceNotes:
         if self._others is None:
             self._others = dict(self._counts())
         self._token = secrets.token_hex(4)
-        self._site.run(self._site.request("migrating", "HSET", self._run, self._token).durably(self._durable))
+        self._site.ask("migrating", "HSET", self._run, self._token, durable=self._durable)
 
     def check(self) -> None:
         """Raises ArgumentError where another run has begun."""

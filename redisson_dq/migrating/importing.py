@@ -10,13 +10,11 @@ from typing import Any
 
 import attrs
 
+from redisson_dq.admin.entries import DoneMark, ExchangeStep, unwrap
 from redisson_dq.errors import ArgumentError, EnvelopeError, RedisReplyError
 from redisson_dq.migrating.contents import renamed
 from redisson_dq.migrating.file import Checked, checked, content_of, lines_of
 from redisson_dq.migrating.sites import NOTED, PARTS, PASSING, Content, QueueSite
-from redisson_dq.wire import calls
-from redisson_dq.wire.calls import DoneMark, ExchangeStep
-from redisson_dq.wire.envelope import unwrap
 
 __all__ = ["Imported", "import_file"]
 
@@ -158,14 +156,13 @@ class _Importing:
         """
         keys, mark = self._place.keys, attrs.evolve(before, number=number)
         stands: ExchangeStep = ("=h", before.key, before.name, str(before.number))
-        request = calls.exchange(
+        done = self._place.queue.exchange(
             self._types,
             [[stands, *steps] for steps in items],
             mark=mark,
             timeout=keys.timeout,
             channel=keys.channel,
         )
-        done = self._place.run(request)
         if done is not None and not all(done):
             self.finish(mark)
             raise ArgumentError(
@@ -175,7 +172,7 @@ class _Importing:
     def finish(self, mark: DoneMark) -> None:
         """Removes the note."""
         note: ExchangeStep = ("-h", self._place.keys.migrating, mark.name, str(mark.number))
-        self._place.run(calls.exchange(self._types, [[note]]))
+        self._place.queue.exchange(self._types, [[note]])
 
 
 class _Torn:

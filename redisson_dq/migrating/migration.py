@@ -12,7 +12,8 @@ import attrs
 
 from redisson_dq._common.texts import counted
 from redisson_dq._operations.shell import command_line
-from redisson_dq._redis import passes
+from redisson_dq.admin.entries import ExchangeStep
+from redisson_dq.admin.refusals import passes
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError, DurabilityError, RedissonDQError
 from redisson_dq.migrating.batches import BatchMover, SourceQueue
@@ -22,9 +23,6 @@ from redisson_dq.migrating.reading import KINDS
 from redisson_dq.migrating.recoding import Recoding
 from redisson_dq.migrating.sites import NOTED, QueueSite
 from redisson_dq.migrating.writing import HeldWriter
-from redisson_dq.wire import calls
-from redisson_dq.wire.calls import ExchangeStep
-from redisson_dq.wire.request import Request
 
 __all__ = ["Migrated", "Migration"]
 
@@ -81,7 +79,7 @@ class Migration:
         self._targets = [] if to_file else list(recoding.targets)
         self._progress = progress or (lambda kind, count: None)
         self._away = away or (lambda reason: None)
-        self._clock = sites[0].client.runtime.clock
+        self._clock = sites[0].queue.servers.clock
         self._stop: Callable[[], bool] = lambda: False
         self._patience = 0
         self._is_sure = False
@@ -254,7 +252,7 @@ class Migration:
                     for field, value in settings
                     if ("settings", field) not in NOTED
                 ]
-                site.run(calls.exchange(site.types, puts))
+                site.queue.exchange(site.types, puts)
 
     def _finish(self) -> Counter[str]:
         """Moves the records of items that are gone, and the settings. Removes the notes. Gives the counts."""
@@ -267,7 +265,7 @@ class Migration:
                 takes: list[list[ExchangeStep]] = [
                     [("-h", source.site.key("settings"), field, value)] for field, value in settings
                 ]
-                source.site.run(calls.exchange(source.site.types, takes))
+                source.site.queue.exchange(source.site.types, takes)
         moved = self._batches.moved()
         self._batches.forget()
         return moved
@@ -275,10 +273,7 @@ class Migration:
 
 def _is_same(one: QueueSite, other: QueueSite) -> bool:
     """Whether two clients lead to one queue: the same server process, database and name."""
-    if one.raw != other.raw or one.client.runtime.connections.database != other.client.runtime.connections.database:
+    if one.raw != other.raw or one.queue.servers.database != other.queue.servers.database:
         return False
-    ids = [
-        re.search(rb"run_id:(\w+)", each.run(Request(words=("INFO", "server"), types={each.raw: ""}, parse=bytes)))
-        for each in (one, other)
-    ]
+    ids = [re.search(rb"run_id:(\w+)", each.queue.server_info()) for each in (one, other)]
     return ids[0] is not None and ids[1] is not None and ids[0][1] == ids[1][1]

@@ -39,7 +39,7 @@ def plan(
 ) -> MigrationPlan:
     """Reads every item once, by pages of 500 or 1 MB, and converts its value. It sends no write."""
     counts, refused, reasons = Counter[str](), Counter[str](), Counter[str]()
-    clock = sources[0].client.runtime.clock
+    clock = sources[0].queue.servers.clock
     begun_us, in_flight = clock.now_us(), 0
     for site in sources:
         reader = SourceReader(site)

@@ -9,12 +9,12 @@ from typing import Any
 
 import attrs
 
+from redisson_dq.admin import KeyCommand
+from redisson_dq.admin.entries import unwrap
 from redisson_dq.errors import EnvelopeError
 from redisson_dq.migrating.contents import DeliveryText, LetterText, digest_of, item_of, key_of, standing_as
 from redisson_dq.migrating.side_tables import KnownContents, SideTables
 from redisson_dq.migrating.sites import PARTS, Content, QueueSite
-from redisson_dq.wire.envelope import unwrap
-from redisson_dq.wire.request import Request
 
 __all__ = ["KINDS", "SourceItem", "SourceReader"]
 
@@ -149,7 +149,7 @@ class SourceReader:
             ]
             if is_short:
                 places = self.site.ask_all(
-                    [self.site.request("envelopes", "LPOS", entries[number].mark) for number in maybe_listed]
+                    [self.site.command("envelopes", "LPOS", entries[number].mark) for number in maybe_listed]
                 )
                 maybe_listed = [number for number, place in zip(maybe_listed, places, strict=True) if place is not None]
             for number in maybe_listed:
@@ -162,7 +162,7 @@ class SourceReader:
     def in_flight(self) -> int:
         """How many values receivers hold."""
         leases, arrivals = self.site.ask_all(
-            [self.site.request("leases", "ZCARD"), self.site.request("arrivals", "LLEN")]
+            [self.site.command("leases", "ZCARD"), self.site.command("arrivals", "LLEN")]
         )
         return int(leases) + int(arrivals)
 
@@ -257,9 +257,9 @@ def _letter(
     return attrs.evolve(item, contents=item.contents + contents), name
 
 
-def _of_digest(site: QueueSite, part: str, digest: bytes, start: int, most: int) -> Request[Any]:
+def _of_digest(site: QueueSite, part: str, digest: bytes, start: int, most: int) -> KeyCommand:
     """Members of ``histories`` or ``dead_index`` for values with one digest, oldest first."""
-    return site.request(part, "ZRANGEBYLEX", b"[" + digest, b"[" + digest + b"\xff", "LIMIT", start, most)
+    return site.command(part, "ZRANGEBYLEX", b"[" + digest, b"[" + digest + b"\xff", "LIMIT", start, most)
 
 
 def _joined(item: SourceItem, contents: KnownContents) -> SourceItem:

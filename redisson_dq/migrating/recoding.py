@@ -7,14 +7,13 @@ from zlib import crc32
 
 import attrs
 
+from redisson_dq.admin.entries import Envelope, ExchangeStep, unwrap, wrap
+from redisson_dq.admin.names import partition_of
 from redisson_dq.codecs.base import Codec
 from redisson_dq.errors import CodecError
 from redisson_dq.migrating.contents import Change, EntryForm, changed
 from redisson_dq.migrating.reading import SourceItem
 from redisson_dq.migrating.sites import PARTS, QueueSite
-from redisson_dq.wire.calls import ExchangeStep
-from redisson_dq.wire.envelope import Envelope, unwrap, wrap
-from redisson_dq.wire.partitions import partition_of
 
 __all__ = ["ConversionError", "Recoding", "in_place"]
 

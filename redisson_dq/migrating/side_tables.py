@@ -24,7 +24,7 @@ class SideTables:
         """By the id of an entry or a delivery, the contents that are about it."""
         site = self.site
         parts = ("records", "deliveries", "forget", "recurring")
-        there = site.ask_all([site.request(part, "EXISTS") for part in parts]) if ids else [0]
+        there = site.ask_all([site.command(part, "EXISTS") for part in parts]) if ids else [0]
         if not any(there):
             return {}
         texts = site.ask("deliveries", "HMGET", *ids)
@@ -127,6 +127,6 @@ class SideTables:
     def expiries(self, parts: Iterable[str]) -> dict[str, int]:
         """Until when the parts live that have a time to live, in epoch ms."""
         listed = list(parts)
-        lefts = self.site.ask_all([self.site.request(part, "PTTL") for part in listed])
+        lefts = self.site.ask_all([self.site.command(part, "PTTL") for part in listed])
         now_ms = self.site.now_ms()
         return {part: now_ms + int(left) for part, left in zip(listed, lefts, strict=True) if int(left) > 0}

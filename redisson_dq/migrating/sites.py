@@ -7,11 +7,11 @@ from typing import Any
 
 import attrs
 
-from redisson_dq._sync.client import Client
-from redisson_dq.wire import calls, commands
-from redisson_dq.wire.keys import DeadKeys, QueueKeys, map_name
-from redisson_dq.wire.partitions import MOST_PARTITIONS, partition_names
-from redisson_dq.wire.request import Request
+from redisson_dq import Client
+from redisson_dq.admin import Admin, AdminQueue, KeyCommand
+from redisson_dq.admin.entries import QueueKeys
+from redisson_dq.admin.names import MOST_PARTITIONS
+from redisson_dq.durability import Durability
 
 __all__ = ["NOTED", "PARTS", "PASSING", "Content", "QueueSite", "sites_of"]
 
@@ -62,21 +62,36 @@ _PAGE_BYTES = 1_000_000
 class QueueSite:
     """One queue at one client's server. Partitions are places of their own."""
 
-    client: Client
-    name: str
-    raw: str
-    keys: QueueKeys
-    dead: DeadKeys
+    queue: AdminQueue
 
     @classmethod
     def of(cls, client: Client, name: str) -> QueueSite:
         """The queue of that name, before the client's name mapper."""
-        raw = map_name(name, client.runtime.options.name_mapper)
-        return cls(client, name, raw, QueueKeys.of(raw), DeadKeys.belonging_to(raw))
+        return cls(Admin(client).queue(name))
+
+    @property
+    def client(self) -> Client:
+        """The client that it belongs to."""
+        return self.queue.servers.client
+
+    @property
+    def name(self) -> str:
+        """Its name before the name mapper."""
+        return self.queue.name
+
+    @property
+    def raw(self) -> str:
+        """Its name in Redis."""
+        return self.queue.raw
+
+    @property
+    def keys(self) -> QueueKeys:
+        """The names of its keys."""
+        return self.queue.keys
 
     def key(self, part: str) -> str:
         """The key that a part of the queue stands in."""
-        found: str = getattr(self.dead if part.startswith("dead") else self.keys, part)
+        found: str = getattr(self.queue.dead if part.startswith("dead") else self.keys, part)
         return found
 
     @property
@@ -85,27 +100,17 @@ class QueueSite:
         parts = {"timeout": "zset", "envelopes": "list"} | PARTS | {"migrating": "hash"}
         return {self.key(part): kind for part, kind in parts.items()}
 
-    def run(self, request: Request[Any]) -> Any:
-        """Sends one request."""
-        return self.client.runtime.connections.run(request)
-
-    def ask(self, part: str, *words: Any) -> Any:
+    def ask(self, part: str, *words: Any, durable: Durability | None = None) -> Any:
         """Sends a command on a part of the queue: its name, then the words behind the key."""
-        return self.run(self.request(part, *words))
+        return self.queue.command(self.key(part), PARTS.get(part, "hash"), *words, durable=durable)
 
-    def request(self, part: str, *words: Any) -> Request[Any]:
-        """A command on a part of the queue."""
-        key = self.key(part)
-        kind = PARTS.get(part, "hash")
-        return Request(words=(words[0], key, *words[1:]), types={key: kind}, parse=_as_is)
+    def command(self, part: str, *words: Any) -> KeyCommand:
+        """A command on a part of the queue, for :meth:`ask_all`."""
+        return KeyCommand(self.key(part), PARTS.get(part, "hash"), words)
 
-    def ask_all(self, requests: list[Request[Any]]) -> list[Any]:
-        """The replies to requests, in one round trip. Raises the first error."""
-        replies = self.client.runtime.connections.run_many(requests, transaction=False) if requests else []
-        for reply in replies:
-            if isinstance(reply, Exception):
-                raise reply
-        return replies
+    def ask_all(self, asked: list[KeyCommand]) -> list[Any]:
+        """The replies to commands, in one round trip. Raises the first error."""
+        return self.queue.servers.commands_on(asked)
 
     def scores(self, part: str, members: list[bytes]) -> list[bytes | None]:
         """The score of each member of a sorted set, as Redis writes it."""
@@ -117,14 +122,13 @@ class QueueSite:
 
     def now_ms(self) -> int:
         """The server's clock."""
-        now_us: int = self.run(commands.server_time_us(self.keys.ready))
-        return now_us // 1000
+        return self.queue.time_ms()
 
     def sizes(self) -> dict[str, int]:
         """How many contents each part has, without those that are empty."""
         counts = {"list": "LLEN", "zset": "ZCARD", "hash": "HLEN", "string": "EXISTS"}
         parts = PARTS | {"migrating": "hash"}
-        found = self.ask_all([self.request(part, counts[kind]) for part, kind in parts.items()])
+        found = self.ask_all([self.command(part, counts[kind]) for part, kind in parts.items()])
         return {part: int(size) for part, size in zip(parts, found, strict=True) if size}
 
     # -- reading by pages --------------------------------------------------------------------------------------------
@@ -150,10 +154,10 @@ class QueueSite:
             count = max(1, min(_PAGE, count * 16, _PAGE_BYTES // size))
 
     def _of_zset(self, part: str, after: Content | None) -> Iterator[list[Content]]:
-        while found := self.run(calls.page(self.key(part), (after[0], after[1]) if after else None, _PAGE)):
+        while found := self.queue.scores(self.key(part), (after[0], after[1]) if after else None, _PAGE):
             last = after
             # Where the last one is gone, those of its score come again.
-            fresh = [
+            fresh: list[Content] = [
                 pair
                 for pair in found
                 if last is None or pair[1] != last[1] or pair[0] > last[0] or float(pair[1]) > float(last[1])
@@ -191,10 +195,9 @@ def sites_of(client: Client, name: str) -> list[QueueSite]:
     whole = QueueSite.of(client, name)
     if set(name) & set("{}") or whole.sizes():
         return [whole]
-    mapper = client.runtime.options.name_mapper
-    names = partition_names(name, MOST_PARTITIONS, mapper)
-    partitions = [QueueSite.of(client, each) for each in names]
-    ready = whole.ask_all([site.request("ready", "EXISTS") for site in partitions])
+    partitions = [QueueSite(part) for part in Admin(client).parts(name, MOST_PARTITIONS)]
+    names = [each.name for each in partitions]
+    ready = whole.ask_all([site.command("ready", "EXISTS") for site in partitions])
     numbers = [number for number, is_there in enumerate(ready) if is_there]
     numbers += [names.index(each) for each in client.queue_names(f"{name}:*") if each in names]
     return partitions[: max(numbers) + 1] if numbers else [whole]
@@ -202,7 +205,3 @@ def sites_of(client: Client, name: str) -> list[QueueSite]:
 
 def _text(score: float) -> bytes:
     return b"%d" % score if abs(score) < 2**63 and score == int(score) else repr(score).encode()
-
-
-def _as_is(reply: Any) -> Any:
-    return reply

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from redisson_dq.admin.entries import DoneMark, ExchangeStep
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError
 from redisson_dq.migrating.holding import as_steps
 from redisson_dq.migrating.sites import QueueSite
-from redisson_dq.wire import calls
-from redisson_dq.wire.calls import DoneMark, ExchangeStep
 
 __all__ = ["HeldWriter", "ToQueue"]
 
@@ -60,8 +59,10 @@ class ToQueue:
         stands: ExchangeStep = ("=h", site.keys.migrating, name, str(self._last[migration]))
         mark = DoneMark(key=site.keys.migrating, name=name, number=batch)
         puts = [[stands, *as_steps(site, item["puts"])] for item in items]
-        request = calls.exchange(site.types, puts, mark=mark, timeout=site.keys.timeout, channel=site.keys.channel)
-        done = site.run(request.durably(self._durable))
+        keys = site.keys
+        done = site.queue.exchange(
+            site.types, puts, mark=mark, timeout=keys.timeout, channel=keys.channel, durable=self._durable
+        )
         if done is not None and not all(done):
             raise ArgumentError(
                 f"queue {site.name!r}: another run of this migration has written to it meanwhile; end that one, and go "

@@ -13,8 +13,10 @@ from starlette.middleware import Middleware
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from redisson_dq import Client
 from redisson_dq._common.texts import shown
-from redisson_dq._sync.client import Client
+from redisson_dq.admin import Admin
+from redisson_dq.admin.names import queues_reached
 from redisson_dq.errors import ArgumentError
 from redisson_dq.web.access import Access, Authorize, Basic, Token
 from redisson_dq.web.dashboard import Dashboard
@@ -22,7 +24,6 @@ from redisson_dq.web.frame import COLORS
 from redisson_dq.web.guard import WebGuard
 from redisson_dq.web.masks import Masks
 from redisson_dq.web.views import PAGES
-from redisson_dq.wire.names import queues_reached, unmapping
 
 __all__ = ["app"]
 
@@ -65,7 +66,7 @@ def app(
     the path: docs/deploy.md. Raises ArgumentError.
     """
     if isinstance(client, str):
-        from redisson_dq._sync.connect import unopened
+        from redisson_dq.admin.names import unopened
 
         opened, is_ours = unopened(client, {}), True
     elif isinstance(client, Client):
@@ -75,8 +76,8 @@ def app(
             f"app() takes a client for threads, as redisson_dq.connect() makes, or a URL, not {shown(client)}"
         )
     # A mapper without a way back could name no queue that Redis has.
-    mapper = opened.runtime.options.name_mapper
-    unmapping(mapper)
+    admin = Admin(opened)
+    admin.name("")
     if color not in COLORS:
         raise ArgumentError(f"color= is one of {', '.join(COLORS)}, not {shown(color)}")
     if names not in ("plain", "any"):
@@ -84,8 +85,8 @@ def app(
     access = Access(
         auth,
         allow_writes=allow_writes,
-        reached=functools.partial(queues_reached, mapper=mapper),
-        now=opened.runtime.connections.clock.monotonic,
+        reached=functools.partial(queues_reached, mapper=admin.name_mapper),
+        now=admin.clock.monotonic,
     )
     dashboard = Dashboard(
         opened, access, Masks(masks), name=name, color=color, undo_dir=undo_dir, is_plain=names == "plain"

@@ -17,8 +17,10 @@ import anyio.to_thread
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from redisson_dq._sync.client import Client
+from redisson_dq import Client
 from redisson_dq._version import __version__
+from redisson_dq.admin import Admin
+from redisson_dq.admin.names import is_plain
 from redisson_dq.errors import ArgumentError, RedissonDQError
 from redisson_dq.scheduling.times import from_us, machine_us
 from redisson_dq.web.access import Access, AccessRefused, Basic, Right, Token, User, address_of
@@ -33,7 +35,6 @@ from redisson_dq.web.plain import json_bytes
 from redisson_dq.web.queue import ConnectedClients
 from redisson_dq.web.routing import NotFound, PostedForm, WebPage, WebRequest
 from redisson_dq.web.snapshots import Snapshots
-from redisson_dq.wire.keys import is_plain, map_name
 
 __all__ = ["Dashboard"]
 
@@ -158,7 +159,7 @@ class Dashboard:
 
     def check_name(self, queue: str) -> None:
         """Raises ArgumentError for the name of a queue that has keys of another one, unless ``names="any"``."""
-        if self._is_plain and not is_plain(map_name(queue, self.client.runtime.options.name_mapper)):
+        if self._is_plain and not is_plain(Admin(self.client).raw(queue)):
             raise ArgumentError(
                 f"queue {queue!r} has keys of another queue: open the page of that one. "
                 "docs/limits.md#names-that-share-keys"
@@ -224,7 +225,7 @@ class Dashboard:
             name=self._name,
             color=self._color,
             # Nobody learns of the server before the login.
-            where="" if known is None else str(self.client.runtime.connections.where),
+            where="" if known is None else Admin(self.client).where,
             version="" if known is None else __version__,
             user="" if self.access.auth is None else user.name,
             can_log_out=isinstance(self.access.auth, Token) and bool(user.name),

@@ -9,7 +9,8 @@ from datetime import datetime, timezone
 
 import attrs
 
-from redisson_dq._sync.client import Client
+from redisson_dq import Client
+from redisson_dq.admin import Admin
 from redisson_dq.doctor import CHECKS, Finding, Report, Result, diagnose
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.scheduling.times import machine_us
@@ -74,7 +75,7 @@ class FleetDoctor:
 
     def is_due(self, *, is_asked_for: bool = False) -> bool:
         """Whether the last diagnosis is a minute old, or some seconds for somebody who asks, and none is under way."""
-        age = self._client.runtime.connections.clock.monotonic() - self._at
+        age = Admin(self._client).clock.monotonic() - self._at
         return not self.is_running and age > (self.again if is_asked_for else self.fresh)
 
     def look(self) -> None:
@@ -88,7 +89,7 @@ class FleetDoctor:
         except RedissonDQError as error:
             logger.warning("the dashboard's diagnosis failed: %s", error)
         finally:
-            self._at = self._client.runtime.connections.clock.monotonic()
+            self._at = Admin(self._client).clock.monotonic()
             self.is_running = False
             self._mutex.release()
 

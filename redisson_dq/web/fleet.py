@@ -8,12 +8,12 @@ from typing import Any, Literal
 
 import attrs
 
+from redisson_dq.admin.names import named
 from redisson_dq.doctor import Finding, Report, Severity
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.web.doctor import seen_findings
 from redisson_dq.web.frame import last_figures
 from redisson_dq.web.snapshots import MINUTES, SeenQueue, Snapshots
-from redisson_dq.wire.names import named
 
 __all__ = [
     "COLUMNS",

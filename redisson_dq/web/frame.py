@@ -13,7 +13,7 @@ import markupsafe
 
 from redisson_dq._common.texts import counted
 from redisson_dq._operations.shell import safe, shell_word
-from redisson_dq._redis.errors import is_login_refused, serves_nobody
+from redisson_dq.admin.refusals import is_login_refused, serves_nobody
 from redisson_dq.doctor import ValueText
 from redisson_dq.errors import ArgumentError, RedisConnectionError, RedissonDQError, WrongTypeError
 from redisson_dq.web.paths import segment_of

@@ -8,8 +8,8 @@ from typing import Any
 
 import attrs
 
+from redisson_dq import Client
 from redisson_dq._common.texts import counted, digits
-from redisson_dq._sync.client import Client
 from redisson_dq.browsing import SeenItem, find_row, recognise
 from redisson_dq.web.actions import ActionChoice
 from redisson_dq.web.masks import HIDDEN, Masks

@@ -8,7 +8,8 @@ from typing import Any
 
 import attrs
 
-from redisson_dq._sync.client import Client
+from redisson_dq import Client
+from redisson_dq.admin import Admin
 from redisson_dq.browsing import STATES, DecodedValue, Filter, SeenIn, SeenItem, browse, cursor_at
 from redisson_dq.browsing.values import CLASS
 from redisson_dq.errors import ArgumentError
@@ -195,7 +196,7 @@ class _PageReader:
         self.now: datetime | None = None
 
     def read(self, after: str | None, wanted: Filter | None, limit: int, to_ms: int | None) -> None:
-        clock = self._client.runtime.connections.clock
+        clock = Admin(self._client).clock
         until = clock.monotonic() + _PATIENCE
         # With masks a value that is not read whole shows nothing. So few are not: a short head would tell their sizes.
         head = _FILTER_HEAD if self._masks or (wanted is not None and wanted.needs_value) else _HEAD

@@ -9,11 +9,11 @@ from typing import Any
 
 import attrs
 
-from redisson_dq._sync.client import Client
+from redisson_dq import Client
+from redisson_dq.admin import Admin
+from redisson_dq.admin.entries import Sampled, unwrap
 from redisson_dq.browsing import names_of_parts
 from redisson_dq.browsing.holders import ClientRow
-from redisson_dq.calls.delayed import DelayedRequests
-from redisson_dq.calls.open_queue import DELAYED, OpenQueue
 from redisson_dq.doctor import Finding, Report
 from redisson_dq.doctor.findings import CannotRun
 from redisson_dq.doctor.sight import Sight
@@ -28,10 +28,6 @@ from redisson_dq.web.masks import Masks
 from redisson_dq.web.rules import in_words
 from redisson_dq.web.snapshots import SeenQueue
 from redisson_dq.web.timeline import TimelineView, timeline
-from redisson_dq.wire import calls
-from redisson_dq.wire.calls import Sampled
-from redisson_dq.wire.envelope import unwrap
-from redisson_dq.wire.keys import QueueKeys, map_name
 
 __all__ = ["ConnectedClients", "ConnectedClient", "QueueView", "RecurringView", "Share", "queue"]
 
@@ -126,7 +122,7 @@ class ConnectedClients:
 
     def rows(self, listeners: int) -> tuple[list[ClientRow], str]:
         """The connections, or why they cannot be seen. Redis counts so many ``listeners`` of a queue now."""
-        now = self._client.runtime.connections.clock.monotonic()
+        now = Admin(self._client).clock.monotonic()
         is_short = listeners > sum(row.listens for row in self._rows)
         if is_short or now - self._at > self._FRESH:
             try:
@@ -158,12 +154,12 @@ def queue(
     rows, error = clients.rows(figures.subscribers or 0)
     mover = "" if figures.mover is None else figures.mover.client
     names = names_of_parts(client, name, partitions)
-    mapper = client.runtime.options.name_mapper
-    raws = {map_name(each, mapper) for each in names}
+    admin = Admin(client)
+    raws = set(map(admin.raw, names))
     listeners = tuple(_listeners(rows, raws, mover, figures.subscribers))
     ours = {row.client for row in rows if row.client and row.listens}
     others = None if figures.subscribers is None or error else max(0, figures.subscribers - len(ours))
-    sampled = client.runtime.connections.run(calls.sample(QueueKeys.of(map_name(names[0], mapper)), _READ, _SHOWN))
+    sampled = admin.queue(names[0]).sample(_READ, _SHOWN)
     codecs, classes = _codecs(sampled, masks)
     return QueueView(
         name=name,
@@ -268,11 +264,9 @@ def _shares(counts: Any) -> tuple[Share, ...]:
 
 
 def _recurring(client: Client, name: str, partitions: int | None) -> Iterator[RecurringView]:
-    options = client.runtime.options
-    for part in names_of_parts(client, name, partitions):
-        side = OpenQueue[Any](part, None, options, DELAYED)
-        for each in client.runtime.connections.run(DelayedRequests(side).recurring(0, _RECURRING - 1)):
-            rule = Recurrence.checked(part, every=each.every, cron=each.cron, timezone=each.timezone)
+    for part in Admin(client).parts(name, partitions):
+        for each in part.recurring(0, _RECURRING - 1):
+            rule = Recurrence.checked(part.name, every=each.every, cron=each.cron, timezone=each.timezone)
             yield RecurringView(
                 id=each.id,
                 rule=str(each.cron or each.every),

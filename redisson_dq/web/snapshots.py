@@ -14,13 +14,12 @@ from datetime import datetime
 
 import attrs
 
-from redisson_dq._redis.errors import is_login_refused, serves_nobody
-from redisson_dq._sync.client import Client
+from redisson_dq import Client
+from redisson_dq.admin import Admin
+from redisson_dq.admin.refusals import is_login_refused, serves_nobody
 from redisson_dq.browsing import Overview, figures_of, grouped
 from redisson_dq.errors import RedisConnectionError, RedisReplyError, RedissonDQError
 from redisson_dq.stats import QueueStats
-from redisson_dq.wire import commands
-from redisson_dq.wire.names import CHANNELS, KEYS, names_of, unmapping
 
 __all__ = ["MINUTES", "Minute", "SeenQueue", "Snapshots"]
 
@@ -125,7 +124,7 @@ class Snapshots:
 
         Others who ask meanwhile wait for its end, and share it. Raises RedissonDQError.
         """
-        clock = self.client.runtime.connections.clock
+        clock = Admin(self.client).clock
         with self._mutex:
             if clock.monotonic() - self._taken_at < self.fresh * 0.9 and not self._is_old:
                 if self.trouble is not None:
@@ -199,25 +198,24 @@ class Snapshots:
 
     def _round(self) -> Iterator[None]:
         """One look at all keys and channels, a step for each call. Of a cluster some nodes may be away."""
-        connections = self.client.runtime.connections
-        mapper = self.client.runtime.options.name_mapper
-        unmap, names = unmapping(mapper), set[str]()
+        admin, names = Admin(self.client), set[str]()
 
-        def note(found: list[bytes]) -> None:
-            fresh = {name for raw in names_of(found) if (name := unmap(raw)) is not None} - names
+        def note(found: Iterable[str]) -> None:
+            fresh = {name for raw in found if (name := admin.name(raw)) is not None} - names
             names.update(fresh)
             self._note(grouped(self.client, fresh), is_all=False)
 
-        nodes, away = connections.masters(), list[RedisConnectionError]()
+        nodes, away = admin.nodes(), list[RedisConnectionError]()
         for node in nodes:
             cursor = 0
             try:
                 # Not every user may ask for them.
                 with contextlib.suppress(RedisReplyError):
-                    note(connections.run(commands.channels(CHANNELS), node=node))
+                    note(admin.heard(node))
                 while True:
-                    cursor, keys = connections.run(commands.scan(cursor, KEYS, _SCANNED), node=node)
-                    note(keys)
+                    found = admin.scan(cursor, node, _SCANNED)
+                    note(found.names)
+                    cursor = found.cursor
                     if not cursor:
                         break
                     yield

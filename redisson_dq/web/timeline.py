@@ -8,18 +8,15 @@ from datetime import datetime, timedelta, timezone
 
 import attrs
 
-from redisson_dq._sync.client import Client
-from redisson_dq._sync.connecting.asking import answers
-from redisson_dq.browsing import names_of_parts
+from redisson_dq import Client
+from redisson_dq.admin import Admin, AdminQueue
+from redisson_dq.admin.entries import DueSpans
 from redisson_dq.errors import ArgumentError
 from redisson_dq.scheduling.times import from_ms
 from redisson_dq.web.classes import ClassMark, ClassPart, ClassSample, sample_classes
 from redisson_dq.web.masks import Masks
 from redisson_dq.web.ticks import TimeTick, ticks
 from redisson_dq.web.times import moment_ms
-from redisson_dq.wire import calls
-from redisson_dq.wire.calls import DueSpans
-from redisson_dq.wire.keys import QueueKeys, map_name
 
 __all__ = ["MOST_SPANS", "DueSpan", "TimelineView", "Zoom", "timeline"]
 
@@ -134,9 +131,9 @@ def timeline(
 
     Raises ArgumentError, RedisConnectionError, RedisReplyError.
     """
-    mapper = client.runtime.options.name_mapper
-    keys = [QueueKeys.of(map_name(name, mapper)) for name in names_of_parts(client, queue, partitions)]
-    first = None if to and not _is_relative(from_, to) else _counted(client, keys, ())
+    admin = Admin(client)
+    parts = admin.parts(queue, partitions)
+    first = None if to and not _is_relative(from_, to) else _counted(admin, parts, ())
     now_ms = 0 if first is None else first.now_us // 1000
     start = moment_ms(from_, now_ms) if from_ else now_ms
     if to:
@@ -155,7 +152,7 @@ def timeline(
         width = -(-(end - start) // (MOST_SPANS - 1))
     begin = start // width * width
     edges = [begin + i * width for i in range(_count(start, end, width) + 1)]
-    found = _counted(client, keys, edges)
+    found = _counted(admin, parts, edges)
     return _view(queue, edges, width, found, sample_classes(masks.reader(), found.shown, found.counts), from_, to)
 
 
@@ -178,11 +175,10 @@ def _is_relative(from_: str, to: str) -> bool:
     return not from_ or from_[:1] in "+-n" or to[:1] in "+-n"
 
 
-def _counted(client: Client, keys: Sequence[QueueKeys], edges: Sequence[int]) -> DueSpans:
+def _counted(admin: Admin, queues: Sequence[AdminQueue], edges: Sequence[int]) -> DueSpans:
     """The sums of all partitions."""
-    shown = -(-MOST_SHOWN // len(keys))
-    asked = [calls.due_spans(each, edges, shown=shown, head=HEAD, turn=i) for i, each in enumerate(keys)]
-    parts = answers(client.runtime.connections, asked)
+    shown = -(-MOST_SHOWN // len(queues))
+    parts = admin.due_spans(queues, edges, shown, HEAD)
     firsts = [each.first_ms for each in parts if each.first_ms is not None]
     lasts = [each.last_ms for each in parts if each.last_ms is not None]
     return DueSpans(

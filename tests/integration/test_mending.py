@@ -474,15 +474,15 @@ def test_items_that_keep_their_due_times_are_met_once_where_others_change_theirs
 ) -> None:
     kind(url, "orders", 5000)
     waiting = admin.zrange(KEYS.timeout, 0, -1, withscores=True)
-    calls, run = itertools.count(), mended.run
+    calls, run = itertools.count(), mended.admin.run
 
-    def between(request: Any) -> Any:
+    def between(request: Any, node: Any = None) -> Any:
         if next(calls) == 1:
             admin.execute_command("ZADD", KEYS.timeout, repr(waiting[behind][1]), waiting[moved][0])
         return run(request)
 
-    mended.run = between  # type: ignore[method-assign]
-    met = [met.member for part in mended.parts for _, met in all_waiting(mended, part)]
+    mended.admin.run = between  # type: ignore[method-assign]
+    met = [met.member for part in mended.parts for _, met in all_waiting(part)]
     assert next(calls) > 2
     changed = waiting[moved][0]
     assert sorted(member for member in met if member != changed) == sorted(
@@ -501,9 +501,9 @@ def test_items_with_equal_due_times_are_met_once_while_others_come_and_go(
     members = admin.zrange(KEYS.timeout, 0, -1)
     admin.zadd(KEYS.timeout, {member: due + chance.randrange(5) for member in members})
     stay, go = set(members[::2]), members[1::2]
-    run = mended.run
+    run = mended.admin.run
 
-    def between(request: Any) -> Any:
+    def between(request: Any, node: Any = None) -> Any:
         for member in chance.sample(go, 100):
             if chance.random() < 0.5:
                 admin.zrem(KEYS.timeout, member)
@@ -511,6 +511,6 @@ def test_items_with_equal_due_times_are_met_once_while_others_come_and_go(
                 admin.zadd(KEYS.timeout, {member: due + chance.randrange(-1, 6)})
         return run(request)
 
-    mended.run = between  # type: ignore[method-assign]
-    met = [met.member for part in mended.parts for _, met in all_waiting(mended, part)]
+    mended.admin.run = between  # type: ignore[method-assign]
+    met = [met.member for part in mended.parts for _, met in all_waiting(part)]
     assert sorted(member for member in met if member in stay) == sorted(stay)

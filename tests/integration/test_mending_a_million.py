@@ -42,15 +42,15 @@ def test_each_script_looks_at_few_and_an_action_takes_few_calls(url: str, tmp_pa
     with redis.Redis.from_url(url) as admin, redisson_dq.connect(url) as client:
         mended = MendedQueue(client, "orders")
         met: list[int] = []
-        run = mended.run
+        run = mended.admin.run
 
-        def counted(request: Any) -> Any:
+        def counted(request: Any, node: Any = None) -> Any:
             reply = run(request)
             if request.name == "mend_walk":
                 met.append(len(reply.met))
             return reply
 
-        mended.run = counted  # type: ignore[method-assign]
+        mended.admin.run = counted  # type: ignore[method-assign]
         listed = admin.llen(KEYS.envelopes)
         numbers = iter(range(COUNT))
         path = tmp_path / "undo"

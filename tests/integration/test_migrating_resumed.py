@@ -17,6 +17,7 @@ import pytest
 import redis
 
 import redisson_dq
+from redisson_dq.admin import AdminQueue
 from redisson_dq.cli import main
 from redisson_dq.codecs import Kryo5Codec, StringCodec
 from redisson_dq.embedded import EmbeddedServer
@@ -141,21 +142,21 @@ def test_a_script_that_comes_late_does_nothing(client: Any, second: EmbeddedServ
     queue = client.blocking_queue("orders", transfer=False)
     queue.add_all(values)
     late: list[Callable[[], Any]] = []
-    run = QueueSite.run
+    run = AdminQueue._run
 
     with redisson_dq.connect(second.url, codec=StringCodec()) as other, pytest.MonkeyPatch.context() as patched:
         source, target = QueueSite.of(client, "orders"), QueueSite.of(other, "bills")
         stuck = source if state == "planned" else target
 
-        def sent(site: QueueSite, request: Any) -> Any:
-            if site is stuck and request.script is not None and request.script.name == "exchange":
-                late.append(lambda: run(site, request))
+        def sent(queue: AdminQueue, request: Any) -> Any:
+            if queue is stuck.queue and request.script is not None and request.script.name == "exchange":
+                late.append(lambda: run(queue, request))
                 raise _Killed
-            return run(site, request)
+            return run(queue, request)
 
         def stands_still(reached: str, number: int) -> None:
             if reached == state:
-                patched.setattr(QueueSite, "run", sent)
+                patched.setattr(AdminQueue, "_run", sent)
 
         recoding = Recoding(None, None, None, [target])
         with Journal.begun(tmp_path / "journal", "abc", {}) as journal, pytest.raises(_Killed):

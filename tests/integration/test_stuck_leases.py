@@ -16,7 +16,6 @@ from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.mending import MendedQueue, UndoFile, UndoWriter, ack, release, select_held, undo
 from redisson_dq.mending.acting import Acting
-from redisson_dq.wire import calls
 from redisson_dq.wire.calls.mending import Aside
 from tests.conftest import emptied
 
@@ -120,14 +119,14 @@ def test_a_value_stays_ready_where_its_lease_cannot_be_held_again(
     mended = released(client, tmp_path / "undo")
     found = UndoFile.read(tmp_path / "undo")
     if key == "turns":
-        redis.Redis.from_url(url).hset(mended.parts[0].keys.queue.turns, "key", "x")
+        redis.Redis.from_url(url).hset(mended.parts[0].keys.turns, "key", "x")
         undone = undo(mended, found)
         assert (undone.done, dict(undone.left)) == (0, {left: 1})
     else:
         [held] = found.entries(found.batches[0])
         assert isinstance(held, Aside)
-        keys, told = mended.parts[0].keys.queue, (bytes.fromhex(lease.id), 1, b"", held.element)
-        assert mended.run(calls.unrelease(keys, b"u:one", [told])).outcomes == (left,)
+        told = (bytes.fromhex(lease.id), 1, b"", held.element)
+        assert mended.parts[0].lease_again(b"u:one", [told]).outcomes == (left,)
     assert queue.read_all() == ["a"]
 
 

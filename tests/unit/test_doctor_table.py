@@ -12,9 +12,9 @@ import pytest
 import yaml
 
 import redisson_dq
+from redisson_dq.admin import Node
 from redisson_dq.codecs import Kryo5Codec
 from redisson_dq.doctor import CHECKS, Finding, Report, Result, Severity, Status, server
-from redisson_dq.doctor.facts import Node
 from redisson_dq.doctor.findings import redis_cli
 from redisson_dq.doctor.recognising import UNKNOWN, families_of
 
@@ -138,7 +138,7 @@ def test_a_command_with_bytes_reaches_redis_cli_whole() -> None:
 class OldServer:
     """The sight of a server that says that it is old."""
 
-    infos = ((Node(name="redis://old:6379/0", pool=None), {"redis_version": "5.0.14"}),)  # type: ignore[arg-type]
+    infos = ((Node(name="redis://old:6379/0", pool=None), {"redis_version": "5.0.14"}),)
 
 
 def test_a_server_that_is_too_old() -> None:

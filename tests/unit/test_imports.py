@@ -14,6 +14,40 @@ PACKAGE = Path(redisson_dq.__file__).parent
 
 Graph = dict[str, set[str]]
 
+#: The three areas of CONTRIBUTING.md. Each room that is in neither of these belongs to the core.
+VALUES = {"codecs", "java"}
+OPERATIONS = {"browsing", "cli", "doctor", "mending", "migrating", "planning", "web", "_operations"}
+
+#: The rooms that an area may import beside its own. The core may import all but operations and their facade.
+_PUBLIC = {"redisson_dq", "durability", "errors", "health", "inspection", "items", "observing", "stats"}
+MAY_IMPORT = {
+    "values": {"_common", "errors"},
+    "operations": {
+        *VALUES,
+        *_PUBLIC,
+        "admin",
+        "_common",
+        "_version",
+        "embedded",
+        "prometheus",
+        "scheduling",
+        "sidecar",
+    },
+}
+#: What single rooms may import besides, with the reason.
+BESIDES = {
+    "__main__": {"cli": "python -m redisson_dq is the command line"},
+    "sidecar": {"_operations": "the line of the command that helps"},
+    "cli": {
+        "__main__": "the processes of a worker are started by it",
+        "_concurrency": "the signals that stop a worker",
+        "aio": "a worker's flavour",
+        "worker": "a worker's flavour",
+        "working": "handlers, as a worker declares them",
+    },
+    "doctor": {"scripts": "the commands that each script sends", "worker": "a handler tries a value"},
+}
+
 #: Cycles that have a reason. A comment in their modules tells it.
 EXPLAINED: list[tuple[str, ...]] = []
 
@@ -94,6 +128,45 @@ def test_no_package_imports_one_that_imports_it(graph: Graph) -> None:
 def test_no_module_imports_one_that_imports_it(graph: Graph) -> None:
     """Imports for types alone count too. A module knows its callers by a protocol."""
     assert cycles(graph) == EXPLAINED
+
+
+def room_of(module: str) -> str:
+    """The folder or the module below the package; the package itself has its own name."""
+    return module.split(".")[1] if "." in module else module
+
+
+def area_of(room: str) -> str:
+    return "values" if room in VALUES else "operations" if room in OPERATIONS else "core"
+
+
+def test_each_area_imports_what_its_list_allows(graph: Graph) -> None:
+    wrong, used = set(), set()
+    for module, imported in graph.items():
+        room = room_of(module)
+        area = area_of(room)
+        for other in map(room_of, imported):
+            if area_of(other) == area and not (room != "admin" and other == "admin"):
+                continue
+            if area == "core":
+                is_allowed = (area_of(other) != "operations" and other != "admin") or room == "__main__"
+            else:
+                is_allowed = other in MAY_IMPORT[area]
+            used.add((room, other))
+            if not is_allowed and other not in BESIDES.get(room, {}):
+                wrong.add(f"{module} imports {other}")
+    assert sorted(wrong) == []
+    assert [(room, other) for room, others in BESIDES.items() for other in others if (room, other) not in used] == []
+
+
+@pytest.mark.parametrize("room", sorted(OPERATIONS))
+def test_operations_go_through_the_facade(room: str) -> None:
+    """Neither by imports, nor by the attributes of a client."""
+    found = [
+        path.relative_to(PACKAGE).as_posix()
+        for path in [*PACKAGE.glob(f"{room}.py"), *(PACKAGE / room).rglob("*.py")]
+        if ".runtime" in path.read_text("utf-8")
+    ]
+    assert found == []
 
 
 def test_decisions_about_waits_use_no_time_and_do_nothing() -> None:

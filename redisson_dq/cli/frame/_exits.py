@@ -26,7 +26,7 @@ def code_of(error: RedissonDQError) -> int:
     if isinstance(own, int):
         return own
     if isinstance(error, (errors.RedisReplyError, errors.RedisConnectionError)):
-        from redisson_dq._redis.errors import is_misnamed, lacks_rights, serves_nobody
+        from redisson_dq.admin.refusals import is_misnamed, lacks_rights, serves_nobody
 
         if is_misnamed(error):
             return USAGE

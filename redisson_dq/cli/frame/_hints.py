@@ -58,7 +58,9 @@ def tell_part_of_cluster(client: Client, *, may_be_away: bool = False) -> None:
             raise
         return
     if url is not None:
-        node = client.runtime.connections.where
+        from redisson_dq.admin import Admin
+
+        node = Admin(client).where
         say(f"{node} is one node of a cluster, and tells of its own queues alone: --url {url} is all of it", error=True)
 
 
@@ -68,5 +70,7 @@ def refuse_part_of_cluster(client: Client) -> None:
 
     url = cluster_url(client)
     if url is not None:
-        node = client.runtime.connections.where
+        from redisson_dq.admin import Admin
+
+        node = Admin(client).where
         raise click.UsageError(f"{node} is one node of a cluster: name it as {url}; nothing was changed")

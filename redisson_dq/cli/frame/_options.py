@@ -74,14 +74,15 @@ class Server:
                 "name a server: --url redis://localhost:6379/0, --redisson-config FILE, or the environment variable "
                 f"{_VARIABLE}"
             )
-        from redisson_dq._sync.connect import unopened
+        from redisson_dq.admin import Admin
+        from redisson_dq.admin.names import unopened
         from redisson_dq.cli.frame._raw_values import RawValues
 
         if self.timeout is not None:
             options = {"socket_timeout": self.timeout, "socket_connect_timeout": self.timeout, **options}
         # To load the codec of an ordinary client takes longer than Redis does to answer.
         client = unopened(self.url, {"redisson_config": self.redisson_config, "codec": RawValues(), **options})
-        client.runtime.connections.looks()
+        Admin(client).looks_only()
         return client
 
 

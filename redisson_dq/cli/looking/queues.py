@@ -90,7 +90,7 @@ def _exit_code(found: Sequence[Overview], pattern: str | None) -> int:
 
 def _is_one(pattern: str | None) -> bool:
     """Whether the pattern is the name of one queue."""
-    from redisson_dq.wire.names import exact_name
+    from redisson_dq.admin.names import exact_name
 
     return pattern is not None and exact_name(pattern) is not None
 

@@ -51,7 +51,9 @@ def command(
                 found.append(client.inspect(name, partitions=parts, dead_letter=dead_letter))
             except RedissonDQError as error:
                 # Of a cluster other nodes may answer.
-                is_away = isinstance(error, RedisConnectionError) and not client.runtime.connections.is_cluster
+                from redisson_dq.admin import Admin
+
+                is_away = isinstance(error, RedisConnectionError) and not Admin(client).is_cluster
                 if len(queues) == 1 or is_away:
                     raise
                 found.append(_RefusedQueue(name, error))

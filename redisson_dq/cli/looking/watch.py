@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import click
 
+from redisson_dq.admin import Admin
 from redisson_dq.cli.frame import (
     FINE,
     BoundedNumber,
@@ -169,7 +170,7 @@ def _look(
 
     stats = client.stats(name, partitions=partitions, dead_letter=dead_letter)[name]
     before = None if last is None else last.stats
-    at = client.runtime.clock.monotonic()
+    at = Admin(client).clock.monotonic()
     seconds = 0.0 if last is None else at - last.at
 
     def change(now: int, then: int) -> float | None:

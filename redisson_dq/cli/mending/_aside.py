@@ -30,8 +30,8 @@ from redisson_dq.cli.mending._choosing import Choice, choice_options, mended
 from redisson_dq.cli.mending._doing import Deed, UndoChoice, choosing, do, undo_options
 
 if TYPE_CHECKING:
+    from redisson_dq.admin.entries import AsideAction, AsideKind
     from redisson_dq.browsing import SeenItem
-    from redisson_dq.wire.calls.mending import AsideAction, AsideKind
 
 __all__ = ["aside_group"]
 

@@ -37,9 +37,9 @@ from redisson_dq.cli.looking._values import (
 from redisson_dq.cli.mending._choosing import mended
 
 if TYPE_CHECKING:
+    from redisson_dq.admin.entries import AsideKind
     from redisson_dq.browsing import DecodedValue, SeenIn, SeenItem, ValueReader
     from redisson_dq.cli.documents.mending import AsideItem, AsideListDocument, AsideShowDocument
-    from redisson_dq.wire.calls.mending import AsideKind
 
 __all__ = ["THINGS", "dead_letter_option_of", "has_name", "list_command", "name_of", "show_command"]
 

@@ -20,7 +20,7 @@ from redisson_dq.cli.mending._choosing import Choice, choice_options, mended
 from redisson_dq.cli.mending._doing import Deed, UndoChoice, choosing, do, undo_options
 
 if TYPE_CHECKING:
-    from redisson_dq.wire.calls.mending import WaitingAction
+    from redisson_dq.admin.entries import WaitingAction
 
 __all__ = ["act_on_waiting", "waiting_command"]
 

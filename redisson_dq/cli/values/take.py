@@ -113,14 +113,13 @@ def _show(output: Output, queue: str, data: bytes, decoded: DecodedValue) -> Non
 
 def _set_aside(client: Any, queue: str, partitions: int | None, data: bytes) -> str:
     """Puts a value aside where consumers put such values. Gives the queue that has it: of partitions the first one."""
-    from redisson_dq.wire.keys import QueueKeys
-    from redisson_dq.wire.partitions import partition_names
+    from redisson_dq.admin import Admin
 
-    name = queue if partitions is None else partition_names(queue, partitions)[0]
-    failure = client.runtime.connections.put_aside([data], QueueKeys.of(name).undecodable)
+    part = Admin(client).parts(queue, partitions)[0]
+    failure = part.set_aside(data)
     if failure is not None:
         raise failure
-    return name
+    return part.name
 
 
 def _give_back(client: Any, queue: str, partitions: int | None, data: bytes) -> None:

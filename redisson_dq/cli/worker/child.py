@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from redisson_dq._redis.introducing import own_process
+from redisson_dq.admin.names import own_process
 from redisson_dq.cli.frame import say
 from redisson_dq.cli.worker.loading import AnyWorker, LoadError, load
 from redisson_dq.cli.worker.logs import set_up

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-from redisson_dq._sync.client import Client
+from redisson_dq import Client
 from redisson_dq.browsing import SeenItem
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.mending import (

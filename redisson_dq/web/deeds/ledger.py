@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from redisson_dq._sync.client import Client
+from redisson_dq import Client
 from redisson_dq.errors import ArgumentError, RedissonDQError
 from redisson_dq.mending import MendedQueue
 from redisson_dq.scheduling.times import machine_us

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from redisson_dq._sync.client import Client
+from redisson_dq import Client
+from redisson_dq.admin import Admin
 from redisson_dq.browsing.values import make_codec
 from redisson_dq.codecs.base import Codec
 from redisson_dq.errors import ArgumentError
 from redisson_dq.mending.making import codec_of, envelope_of, made_value
 from redisson_dq.web.deeds.kinds import WebDeed
 from redisson_dq.web.times import span_ms
-from redisson_dq.wire.envelope import Envelope
 
 __all__ = ["CODECS", "check_codec", "check_form", "offer"]
 
@@ -40,7 +40,7 @@ def offer(client: Client, deed: WebDeed) -> None:
     """Offers the value in the codec that was named, or that of the items that are there. Raises ArgumentError."""
     value, delay = _made(deed)
     written = envelope_of(client, deed.queue, deed.partitions)
-    if written == "legacy" and client.runtime.options.envelope is not Envelope.LEGACY:
+    if written == "legacy" and not Admin(client).writes_legacy:
         raise ArgumentError("the items are in the legacy envelope: offer by redisson-dq offer --envelope legacy")
     options: dict[str, Any] = {} if deed.partitions is None else {"partitions": deed.partitions}
     codec = _codec(client, deed)

@@ -1,0 +1,33 @@
+"""Operations for tools that look at queues and repair them: the command line, the dashboard, and yours.
+
+    admin = Admin(client)
+    for part in admin.parts("orders", partitions=4):
+        print(part.name, part.time_ms(), part.is_paused())
+
+:class:`Admin` has the servers of a client: nodes, clocks, rights, names of queues. :class:`AdminQueue` has one queue:
+pages of its items, actions on batches, contents as they stand in Redis. It is for threads, as those programs are.
+
+``entries`` has the types that operations take and give, and reads the bytes of entries. ``refusals`` tells why Redis
+refuses. ``names`` has names of servers and queues. Of the library, the programs for operators import nothing else but
+public handles, values and codecs: ``tests/unit/test_imports.py`` holds that.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from redisson_dq.admin.queues import AdminQueue
+    from redisson_dq.admin.servers import AdminServers, CommandProbe, KeyCommand, Node
+    from redisson_dq.admin.whole import Admin, RawQueues
+else:
+    from redisson_dq._common.lazy import lazily
+
+    __getattr__, __dir__ = lazily(
+        __name__,
+        {
+            "queues": ("AdminQueue",),
+            "servers": ("KeyCommand", "Node", "CommandProbe", "AdminServers"),
+            "whole": ("Admin", "RawQueues"),
+        },
+    )
+
+__all__ = ["Admin", "AdminQueue", "KeyCommand", "Node", "CommandProbe", "RawQueues", "AdminServers"]

@@ -1,0 +1,39 @@
+"""The bytes of entries, and what operations tell of them: for tools that read and write contents themselves."""
+
+from __future__ import annotations
+
+from redisson_dq.calls.inspecting import figures_together
+from redisson_dq.wire.calls import DoneMark, DueSpans, Entry, ExchangeStep, FoundPage, Sampled, SampledHolder
+from redisson_dq.wire.calls.items import Found, Page
+from redisson_dq.wire.calls.mending import Aside, AsideAction, AsideKind, FoundAnywhere, Mended, Met, WaitingAction
+from redisson_dq.wire.commands import whole_ms
+from redisson_dq.wire.envelope import Envelope, Quarantined, unwrap, wrap
+from redisson_dq.wire.keys import QueueKeys
+from redisson_dq.wire.leases import LeaseRecord
+
+__all__ = [
+    "Aside",
+    "AsideAction",
+    "AsideKind",
+    "DoneMark",
+    "DueSpans",
+    "Entry",
+    "Envelope",
+    "ExchangeStep",
+    "Found",
+    "FoundAnywhere",
+    "FoundPage",
+    "LeaseRecord",
+    "Mended",
+    "Met",
+    "Page",
+    "Quarantined",
+    "QueueKeys",
+    "Sampled",
+    "SampledHolder",
+    "WaitingAction",
+    "figures_together",
+    "unwrap",
+    "whole_ms",
+    "wrap",
+]

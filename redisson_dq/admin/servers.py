@@ -1,0 +1,231 @@
+"""The servers of a client, as a program for operators asks them."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import attrs
+import redis
+
+from redisson_dq._redis import where
+from redisson_dq._redis.errors import is_passing
+from redisson_dq._sync.connecting.asking import answers, timed
+from redisson_dq.errors import RedisConnectionError
+from redisson_dq.wire import calls, commands
+from redisson_dq.wire.keys import NameMapper
+from redisson_dq.wire.request import Request
+
+if TYPE_CHECKING:
+    from redisson_dq import Client
+    from redisson_dq._sync.connecting.dedicated import Dedicated
+    from redisson_dq.scheduling.clock import Clock
+
+__all__ = ["KeyCommand", "Node", "CommandProbe", "AdminServers"]
+
+T = TypeVar("T")
+
+
+@attrs.frozen
+class Node:
+    """A master of the client's servers: its host and port, and its pool of connections."""
+
+    name: str
+    pool: Any = attrs.field(repr=False)
+
+
+@attrs.frozen
+class KeyCommand:
+    """A command on a key: the key, its type (empty for any), and the words without the key."""
+
+    key: str
+    kind: str
+    words: tuple[Any, ...]
+
+    @property
+    def request(self) -> Request[Any]:
+        """The command as it is sent."""
+        name, *others = self.words
+        return Request(words=(name, self.key, *others), types={self.key: self.kind}, parse=_as_is)
+
+
+class AdminServers:
+    """The servers of a client: one, or the masters of a cluster. :class:`Admin` has their queues too.
+
+    ``pauses``: an operation whose reply is lost is sent again after these seconds. Operations that change something
+    take a nonce or tell what they found, so they are done once. ``away`` is called with the reason while Redis is away,
+    and with an empty text when it answers again.
+    """
+
+    def __init__(
+        self, client: Client, *, pauses: Sequence[float] = (), away: Callable[[str], None] = lambda reason: None
+    ) -> None:
+        self.client = client
+        self._connections = client.runtime.connections
+        self._options = client.runtime.options
+        self._pauses = pauses
+        self._away, self._is_away = away, False
+
+    # -- the client --------------------------------------------------------------------------------------------------
+
+    @property
+    def where(self) -> str:
+        """The URL of the servers, without a password."""
+        return str(self._connections.where)
+
+    @property
+    def is_cluster(self) -> bool:
+        """Whether its queues are spread over the nodes of a cluster."""
+        return bool(self._connections.is_cluster)
+
+    @property
+    def database(self) -> int:
+        """The number of the database."""
+        return self._connections.database
+
+    @property
+    def id(self) -> str:
+        """The id of the client, as the names of its connections have it."""
+        return self._connections.client
+
+    @property
+    def clock(self) -> Clock:
+        """The client's own clock."""
+        return self._connections.clock
+
+    @property
+    def name_mapper(self) -> NameMapper | None:
+        """``name_mapper=`` of the client."""
+        return self._options.name_mapper
+
+    @property
+    def writes_legacy(self) -> bool:
+        """Whether the client writes entries in the legacy form: ``envelope="legacy"``."""
+        return self._options.envelope == "legacy"
+
+    @property
+    def remember_ms(self) -> int:
+        """For how many ms outcomes of items are remembered: ``remember=``."""
+        return self._options.remember_ms
+
+    def looks_only(self) -> None:
+        """From now on scripts that only read are called in the way that a user without rights to write may."""
+        self._connections.looks()
+
+    # -- nodes and commands ------------------------------------------------------------------------------------------
+
+    def nodes(self) -> list[Node]:
+        """The masters."""
+        return [Node(where(pool), pool) for pool in self._connections.masters()]
+
+    def command(self, *words: str | int, node: Node | None = None) -> Any:
+        """The reply to a command that has no key, from one node."""
+        return self.run(Request(words=words, types={"": ""}, parse=_as_is), node)
+
+    def command_on(self, key: str, command: str, *words: str | int) -> Any:
+        """The reply to a command about a key, from the node that has it: ``command_on(key, "TTL")``."""
+        return self.run(KeyCommand(key, "", (command, *words)).request)
+
+    def commands_on(self, asked: Sequence[KeyCommand]) -> list[Any]:
+        """The replies to commands on keys, in one round trip. Raises the first error."""
+        return self.run_together([each.request for each in asked])
+
+    def time_us(self, node: Node | None = None) -> int:
+        """The clock of a server, in epoch us."""
+        return self.run(commands.server_time_us(""), node)
+
+    def timed_us(self, node: Node) -> tuple[int, int]:
+        """The clock of a server, and how many us its answer took."""
+        return timed(self._connections, commands.server_time_us(""), node.pool)
+
+    def missing_rights(self, asked: Sequence[tuple[str, Iterable[str]]], node: Node | None = None) -> list[list[str]]:
+        """For each key the commands that the user may not send about it. From Redis 7.0 on; no refusal is logged."""
+        requests = [calls.missing_rights([key], list(dict.fromkeys(words))) for key, words in asked]
+        if node is None or self.is_cluster:
+            # In a cluster the key's node answers for all.
+            return answers(self._connections, requests)
+        return [self.run(request, node) for request in requests]
+
+    def unknown_commands(self, key: str, names: list[str], node: Node) -> list[str]:
+        """Those of the commands that a node does not know in a script."""
+        return self.run(calls.unknown_commands([key], names), node)
+
+    def probe(self, node: Node) -> CommandProbe:
+        """A connection of its own to a node, on which single commands are tried."""
+        return CommandProbe(lambda: self._connections.dedicated_at(node.pool, "doctor", ""))
+
+    # -- sending -----------------------------------------------------------------------------------------------------
+
+    def run_together(self, requests: list[Request[Any]]) -> list[Any]:
+        replies = self._connections.run_many(requests, transaction=False) if requests else []
+        for reply in replies:
+            if isinstance(reply, Exception):
+                raise reply
+        return replies
+
+    def run(self, request: Request[T], node: Node | None = None) -> T:
+        for pause in self._pauses:
+            try:
+                found = self._connections.run(request, node=None if node is None else node.pool)
+            except RedisConnectionError as error:
+                self._is_away = True
+                self._away(str(error))
+                self.clock.sleep(pause)
+            else:
+                if self._is_away:
+                    self._is_away = False
+                    self._away("")
+                return found
+        return self._connections.run(request, node=None if node is None else node.pool)
+
+
+class CommandProbe:
+    """A connection of its own. Some proxies close one at a command that they do not know: the next has another one."""
+
+    def __init__(self, connect: Callable[[], Dedicated]) -> None:
+        self._connect = connect
+        self._line: Dedicated | None = None
+
+    def error_of(self, *words: str) -> Exception | None:
+        """The error with which a command is refused, or at which the connection broke. None where it was done.
+
+        A node that would carry it out for a key of its own knows it. Raises redis.exceptions.TimeoutError.
+        """
+        line = self._line
+        try:
+            # A refusal for want of replicas, or by a replica, ends the connection for the next command.
+            if line is None or line.is_over:
+                self.close()
+                line = self._line = self._connect()
+                line.connect()
+            line.send(*words)
+            line.read()
+        except redis.exceptions.ResponseError as error:
+            return None if is_passing(error) else error
+        except redis.exceptions.TimeoutError:
+            raise
+        except (redis.exceptions.RedisError, OSError) as error:
+            self.close()
+            return error
+        if words[0] in ("MULTI", "SUBSCRIBE"):
+            self.close()
+        return None
+
+    @contextlib.contextmanager
+    def closing(self) -> Iterator[CommandProbe]:
+        """Closes the connection at the end of the block."""
+        try:
+            yield self
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Closes the connection."""
+        line, self._line = self._line, None
+        if line is not None:
+            line.close()
+
+
+def _as_is(reply: Any) -> Any:
+    return reply
