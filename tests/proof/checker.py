@@ -17,7 +17,7 @@ from tests.proof.history import read
 from tests.proof.linear import order_of
 from tests.proof.model import Step
 from tests.proof.operations import NEVER, Excuse, Happened, Operation, happened
-from tests.proof.order import out_of_order
+from tests.proof.order import late, out_of_order
 
 __all__ = ["Finding", "Report", "check", "judged"]
 
@@ -59,12 +59,16 @@ class Report:
         return "\n".join([*lines, *map(str, self.findings[:20])])
 
 
-def check(path: Path | str, *, ordered: Sequence[str] = ()) -> Report:
-    """Judges a history in a file. ``ordered``: queues with one consumer, from which nothing was given back."""
-    return judged(happened(lambda: read(path)), ordered=ordered)
+def check(path: Path | str, *, ordered: Sequence[str] = (), within: float | None = None) -> Report:
+    """Judges a history in a file.
+
+    ``ordered``: queues with one consumer, from which nothing was given back. ``within``: seconds in which each item has
+    to come that is due, for a history in which somebody always waited. Then no renewed lease may be lost either.
+    """
+    return judged(happened(lambda: read(path)), ordered=ordered, within=within)
 
 
-def judged(found: Happened, *, ordered: Sequence[str] = ()) -> Report:
+def judged(found: Happened, *, ordered: Sequence[str] = (), within: float | None = None) -> Report:
     """Judges what a history tells."""
     items = sum(len(items) for items in found.queues.values())
     report = Report(found.operations, items, dict(found.counts))
@@ -73,14 +77,16 @@ def judged(found: Happened, *, ordered: Sequence[str] = ()) -> Report:
         for item, operations in of_items.items():
             is_right, beginning = order_of(operations, by_clock=not found.is_set)
             if is_right:
+                if within is not None and (slow := late(operations, within, found.renewed)):
+                    report.findings.append(Finding(slow[0], queue, item, slow[1], _steps_of(operations, operations)))
                 continue
             why = [each for each in found.excuses if _covers(each, operations)]
             if _is_excused(operations, why, by_clock=not found.is_set):
                 report.excused["by a fault"] += 1
                 continue
             kind, text = _named(operations, by_clock=not found.is_set)
-            steps = tuple(_shown(op, beginning) for op in sorted(operations))
-            (lost if kind == "lost" else report.findings).append(Finding(kind, queue, item, text, steps))
+            finding = Finding(kind, queue, item, text, _steps_of(operations, beginning))
+            (lost if kind == "lost" else report.findings).append(finding)
         if len(lost) > found.in_hand[queue]:
             report.findings += lost
         elif lost:
@@ -147,6 +153,10 @@ def _covers(excuse: Excuse, operations: Sequence[Operation]) -> bool:
         if op.steps[0].f in ("offer", *_GIVES)
         for moment in (op.began, min(op.ended, until))
     )
+
+
+def _steps_of(operations: Sequence[Operation], beginning: Sequence[Operation]) -> tuple[str, ...]:
+    return tuple(_shown(op, beginning) for op in sorted(operations))
 
 
 def _shown(op: Operation, beginning: Sequence[Operation]) -> str:

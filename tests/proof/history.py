@@ -21,7 +21,7 @@ an operation is what the recorder took for the server's clock then, epoch us, or
 ==============  ============================================================  =========================================
 ``offer``       ``[[item, delay in ms], ...]``, ``named``: with ``id=``       ``[[outcome, due or null], ...]``
 ``take``        how many at most                                              ``[item, ...]``
-``receive``     how many at most                                              ``[[item, lease, since, deadline], ...]``
+``receive``     how many at most, ``renew``: in the background                ``[[item, lease, since, deadline], ...]``
 ``ack``         ``[[item, lease], ...]``, also of ``reject``                  ``[outcome, ...]``
 ``nack``        the same                                                      ``[outcome, ...]``, ``delay`` in ms
 ``extend``      the same                                                      ``[[outcome, deadline or null], ...]``

@@ -63,6 +63,8 @@ class Happened:
     #: Items that somebody found in two places, by queue.
     torn: dict[str, list[str]] = attrs.field(factory=lambda: defaultdict(list))
     redrives: dict[str, list[Operation]] = attrs.field(factory=lambda: defaultdict(list))
+    #: Leases that their receivers renew in the background.
+    renewed: set[str] = attrs.field(factory=set)
     operations: int = 0
     counts: dict[str, int] = attrs.field(factory=lambda: defaultdict(int))
     #: Whether the server's clock was set meanwhile.
@@ -154,6 +156,8 @@ def _add(found: Happened, clock: _Clock, begin: dict[str, Any], end: dict[str, A
         return
     if f == "take" and not is_known:
         found.in_hand[queue] += end.get("most", 0)
+    if begin.get("renew"):
+        found.renewed.update(lease for _, lease, *_ in end["value"] or ())
     for item, steps, at in _steps(f, begin, end, is_known):
         if at is None:
             items[item].append(Operation(began, ended, low, high, steps, *made))

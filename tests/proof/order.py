@@ -1,24 +1,27 @@
-"""The order in which items leave a queue with one consumer, from which nothing is given back."""
+"""What is promised beside the order of an item's own steps: the order of items, and that nothing is late."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from tests.proof.operations import NEVER, Operation
 
-__all__ = ["out_of_order"]
+__all__ = ["late", "out_of_order"]
+
+_GIVES = ("take", "receive")
 
 
 def out_of_order(items: Mapping[str, Sequence[Operation]]) -> Iterator[tuple[str, str]]:
     """Items that left after one that was due later, although they had been offered when that one was moved.
 
-    Items of one due time leave in the order of their offers.
+    Of a queue with one consumer, from which nothing is given back. Items of one due time leave in the order of their
+    offers.
     """
     rows = []
     for item, operations in items.items():
         offer = next((op for op in operations if op.steps[0].f == "offer" and op.ended != NEVER), None)
-        left = next((op for op in operations if op.steps[0].f in ("take", "receive") and op.ended != NEVER), None)
+        left = next((op for op in operations if op.steps[0].f in _GIVES and op.ended != NEVER), None)
         if offer is not None and left is not None and offer.steps[0].until:
             rows.append((offer.steps[0].until, offer.began, offer, left, item))
     rows.sort(key=lambda row: row[:2])
@@ -34,3 +37,17 @@ def out_of_order(items: Mapping[str, Sequence[Operation]]) -> Iterator[tuple[str
         ended, other = earliest[bisect_left(dues, since)]
         if ended < left.began:
             yield item, f"{other} is due later, and left before it"
+
+
+def late(operations: Sequence[Operation], within: float, renewed: Collection[str]) -> tuple[str, str] | None:
+    """What was not done in time, where somebody waits all the time: a delivery, or the renewal of a lease."""
+    offer = next((op for op in operations if op.steps[0].f == "offer" and op.ended != NEVER), None)
+    came = next((op for op in operations if op.steps[0].f in (*_GIVES, "cancel", "look") and op.ended != NEVER), None)
+    if offer is not None and came is not None:
+        due = max(offer.steps[0].until or offer.low + offer.steps[0].delay, offer.low)
+        if came.high - due > within * 1_000_000 and came.steps[0] != ("look", "gone", "", 0, 0, False):
+            return "late", f"it came {(came.high - due) / 1e6:.1f} s after its time, or not at all"
+    for op in operations:
+        if op.steps[0].outcome == "lost" and op.steps[0].lease in renewed and op.ended != NEVER:
+            return "renewal", "its lease ended, though its receiver had it renewed"
+    return None

@@ -124,6 +124,10 @@ def _over(item: Item, now: int) -> Item:
 
 
 def _receives(state: State, now: int) -> Iterator[Call]:
+    for number, item in enumerate(state.items):
+        if item.place is Place.LEASED and item.until > now:
+            # The reply was lost, and the call is sent again.
+            yield Call("receive", number, item.lease, (0, [item.lease]), state)
     left, made, buried = list(state.ready), state, 0
     while left:
         number = left.pop(0)

@@ -112,7 +112,7 @@ class _Recording:
         if self._name == "offer_recurring":
             return [[args[1], 1000 * (options["start"].timestamp() - time.time())]], {"named": True}
         if f in ("take", "receive"):
-            return args[0] if args else 1, {}
+            return args[0] if args else 1, {"renew": True} if options.get("renew") else {}
         if f in ("cancel", "reschedule"):
             by_id = bool(args) and isinstance(args[0], str)
             delay = options.get("delay", args[by_id] if len(args) > by_id else 0)

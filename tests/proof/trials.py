@@ -1,0 +1,170 @@
+"""Small runs of the real library that are recorded and judged, each for some of its safeguards.
+
+Beside these, each load of the fault suite is such a run. A trial that finds nothing with the library as it is, and
+something once a safeguard was taken out, shows that the checker can say no (``ablations.py``).
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable
+
+import redis
+
+from redisson_dq.codecs import StringCodec
+from redisson_dq.embedded import EmbeddedServer
+from redisson_dq.errors import ClosedError, RedissonDQError
+from redisson_dq.wire.keys import QueueKeys
+from tests.conftest import PROGRAMS, eventually
+from tests.faults.gate import Gate
+from tests.faults.kit import FAULTS
+from tests.faults.run import run
+from tests.faults.world import World
+from tests.flavours import Flavour
+from tests.proof.checker import check
+from tests.proof.recording import Recorded
+from tests.proof.walking import Difference, Walk
+
+__all__ = ["TRIALS", "trial"]
+
+# Seconds in which an item comes that is due. The client looks by itself every 30 s.
+_WITHIN = 4.0
+
+
+class _Stage:
+    """A server, and clients whose calls are recorded."""
+
+    def __init__(self, world: World) -> None:
+        self.world, self.history = world, world.history
+        self._flavour = Flavour()
+        self._ends: list[Callable[[], None]] = []
+        self.taken = threading.Semaphore(0)
+
+    def client(self, url: str) -> tuple[Recorded, Recorded]:
+        """The two handles of a client of its own, which looks for nothing by itself."""
+        client = self._flavour.connect(url, codec=StringCodec(), probe_interval=60)
+        self._ends.append(client.close)
+        queue, delayed = client.blocking_queue("orders"), client.delayed_queue("orders", transfer=False)
+        return Recorded(queue, self.history, "orders"), Recorded(delayed, self.history, "orders")
+
+    def consume(self, queue: Recorded) -> None:
+        """Takes in a thread of its own, until the client is closed."""
+        thread = threading.Thread(target=self._take, args=(queue,), name="consumer", daemon=True)
+        thread.start()
+        self._ends.append(lambda: thread.join(20))
+
+    def offer(self, delayed: Recorded, name: str, delay: float) -> bool:
+        """Offers an item, and waits until it was taken. False when that takes too long."""
+        delayed.offer(f"item:trial:{name}", delay=delay)
+        return self.taken.acquire(timeout=_WITHIN + 1)
+
+    def close(self) -> None:
+        for end in self._ends:
+            end()
+        self._flavour.close()
+
+    def _take(self, queue: Recorded) -> None:
+        while True:
+            try:
+                queue.take()
+                self.taken.release()
+            except ClosedError:
+                return
+            except RedissonDQError:
+                time.sleep(0.01)
+
+
+def _subscriptions(stage: _Stage, rng: random.Random) -> None:
+    """A producer's message comes while the consumer's subscription is broken."""
+    queue, _ = stage.client(stage.world.gate.url)
+    _, delayed = stage.client(stage.world.server.url)
+    stage.consume(queue)
+    assert stage.offer(delayed, "first", 0.0)
+    for number in range(8):
+        stage.world.admin.client_kill_filter(_type="pubsub")
+        if not stage.offer(delayed, str(number), rng.uniform(0.0, 0.2)):
+            return
+
+
+def _movers(stage: _Stage, rng: random.Random) -> None:
+    """The client that moves the queue stands still, and another one waits."""
+    port = stage.world.server.port
+    assert port is not None
+    with Gate(lambda: port) as gate:
+        mover, _ = stage.client(gate.url)
+        mover.start_moving()
+        _, delayed = stage.client(stage.world.server.url)
+        queue, _ = stage.client(stage.world.gate.url)
+        stage.consume(queue)
+        assert stage.offer(delayed, "first", 0.3)
+        keys = QueueKeys.of("orders")
+        eventually(lambda: stage.world.admin.get(keys.mover))
+        gate.freeze()
+        for number in range(3):
+            if not stage.offer(delayed, str(number), rng.uniform(0.1, 0.3)):
+                break
+        gate.clear()
+        stage.close()
+
+
+def _renewals(stage: _Stage, rng: random.Random) -> None:
+    """Work that takes longer than its lease."""
+    queue, delayed = stage.client(stage.world.gate.url)
+    for number in range(2):
+        delayed.offer(f"item:trial:{number}", delay=0.0)
+        delivery = queue.receive(timeout=5, visibility_timeout=0.6, renew=True)
+        time.sleep(rng.uniform(1.2, 1.6))
+        delivery.ack()
+
+
+def _foreign_entries(stage: _Stage, rng: random.Random) -> None:
+    """Another program writes into the zset of the queue what is no entry."""
+    queue, delayed = stage.client(stage.world.gate.url)
+    stage.consume(queue)
+    for number in range(3):
+        stage.world.admin.zadd(QueueKeys.of("orders").timeout, {b"junk %d" % rng.randrange(1000): 1})
+        if not stage.offer(delayed, str(number), 0.05):
+            return
+
+
+_STAGED: dict[str, Callable[[_Stage, random.Random], None]] = {
+    "subscriptions": _subscriptions,
+    "movers": _movers,
+    "renewals": _renewals,
+    "foreign": _foreign_entries,
+}
+#: By name: all orders of the scripts, the staged ones, and "faults/FAULT/LOAD".
+TRIALS = ("walk", *_STAGED, "faults/FAULT/LOAD")
+
+
+def trial(name: str, seed: int) -> str:
+    """Runs a trial; gives what was found, or an empty text."""
+    if name == "walk":
+        return _walked()
+    if name.startswith("faults/"):
+        _, fault, *loads = name.split("/")
+        result = run(FAULTS[fault], loads, seed)
+        return "\n".join(map(str, result.all_findings))
+    with World() as world:
+        world.record(trial=name, seed=seed)
+        stage = _Stage(world)
+        try:
+            _STAGED[name](stage, random.Random(seed))
+        finally:
+            stage.close()
+            world.history.invoke("judge", "look", "orders").ok(world.left(["orders"]))
+            world.history.close()
+        report = check(world.history.path, within=_WITHIN)
+        return str(report) if report.findings else ""
+
+
+def _walked() -> str:
+    with EmbeddedServer(program=PROGRAMS["redis"]()) as server, redis.Redis.from_url(server.url) as admin:
+        for items, ticks in ((1, 2), (2, 2)):
+            try:
+                Walk(admin, items, ticks).run()
+            except (Difference, redis.ResponseError) as error:
+                return f"walk: {error}"
+    return ""
