@@ -115,7 +115,7 @@ def _collection(name: str, kind: type) -> ClassSerializer:
     if kind in kotlin.EMPTY or kind is java.CopiesList:
         write = fixed_sizes.only_empty(kind, write)
     if kind is java.ConcurrentHashSet:
-        read, write = key_sets.key_set_reader(read), key_sets.key_set_writer(write)
+        read, write = key_sets.key_set_reader(read), key_sets.write_key_set
     write = collections.with_contents_checked(name, write)
     return ClassSerializer(name, read, write, null=NULL_ZERO, generic=True, final=kind is kotlin.ArrayDeque)
 

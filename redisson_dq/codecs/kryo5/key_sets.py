@@ -1,7 +1,8 @@
 """``ConcurrentHashMap.newKeySet()``: a map with a value for each key since Redisson 4.7, a collection before.
 
 The new form is the map with its class, then the value that the set gives to each key, true. Redisson's serializer of
-it comes too late for registered classes: with allowed classes every Redisson has the form of a collection.
+it comes too late for registered classes: with allowed classes every Redisson has the form of a collection. Java
+writes that form and cannot read it, so it is read here and not written.
 """
 
 from __future__ import annotations
@@ -10,17 +11,16 @@ from collections.abc import Callable
 from typing import Any
 
 from redisson_dq import java
-from redisson_dq.codecs.faults import Malformed
+from redisson_dq.codecs.faults import Malformed, Unencodable
 from redisson_dq.codecs.kryo5.generics import Arguments
 from redisson_dq.codecs.kryo5.protocols import ReaderProtocol, WriterProtocol
 from redisson_dq.codecs.kryo5.wire import ascii_name, read_varint
 from redisson_dq.java.collections import Entries, set_of
 from redisson_dq.java.tables import in_order
 
-__all__ = ["key_set_reader", "key_set_writer"]
+__all__ = ["key_set_reader", "write_key_set"]
 
 _Read = Callable[..., "tuple[Any, int]"]
-_Write = Callable[..., None]
 
 _KIND = java.ConcurrentHashSet
 _NAME: str = _KIND.java_name
@@ -62,14 +62,12 @@ def _begins_with_map(data: bytes, pos: int, reader: ReaderProtocol) -> bool:
     return number < len(names) and getattr(names[number], "name", names[number]) == _MAP
 
 
-def key_set_writer(write_collection: _Write) -> _Write:
-    """The writer of the form that the codec's Redisson reads."""
-
-    def write(value: Any, writer: WriterProtocol, arguments: Arguments = ()) -> None:
-        if not writer.types.key_sets_as_maps:
-            write_collection(value, writer, arguments)
-            return
-        writer.write_any(Entries(_MAP, [(each, True) for each in in_order(value)]))
-        writer.write_any(True)
-
-    return write
+def write_key_set(value: Any, writer: WriterProtocol, _arguments: Arguments = ()) -> None:
+    """Writes the form that Java reads. Raises Unencodable where Java reads none: it fails at its own collections."""
+    if not writer.types.key_sets_as_maps:
+        raise Unencodable(
+            "a ConcurrentHashMap.newKeySet(), which Java's Kryo cannot read back "
+            f"{'with allowed classes' if writer.types.allowed else 'before Redisson 4.7'}: send a set or a java.HashSet"
+        )
+    writer.write_any(Entries(_MAP, [(each, True) for each in in_order(value)]))
+    writer.write_any(True)
