@@ -247,6 +247,7 @@ class AsyncHandlerPool:
 
     async def _serve(self) -> None:
         task, loop = asyncio.current_task(), asyncio.get_running_loop()
+        cancelling = getattr(task, "cancelling", None)
         self._coming -= 1
         work: AsyncPoolWork | None = None
         while True:
@@ -272,7 +273,14 @@ class AsyncHandlerPool:
             except Exception:
                 logger.exception("worker: a handling ended unexpectedly")
                 work = None
-            if _was_cancelled(task) or not _equal(contextvars.copy_context(), self._context):
+            # Somebody may have cancelled a work that has gone on all the same. Before Python 3.11 a task tells no more.
+            is_cancelled = getattr(task, "_must_cancel", False) if cancelling is None else cancelling()
+            try:
+                is_clean = contextvars.copy_context() == self._context
+            except Exception:
+                # Values of the user's that cannot be compared.
+                is_clean = False
+            if is_cancelled or not is_clean:
                 # The next work is to find neither.
                 if work is not None:
                     self._works.appendleft(work)
@@ -313,21 +321,6 @@ class AsyncHandlerPool:
         others = self._tasks - {asyncio.current_task()}
         if others:
             await asyncio.wait(others, timeout=timeout)
-
-
-def _was_cancelled(task: asyncio.Task[Any] | None) -> bool:
-    """Whether somebody has cancelled a task that has gone on all the same."""
-    # Before Python 3.11 a task does not tell.
-    cancelling = getattr(task, "cancelling", None)
-    return bool(getattr(task, "_must_cancel", False) if cancelling is None else cancelling())
-
-
-def _equal(one: contextvars.Context, other: contextvars.Context) -> bool:
-    try:
-        return one == other
-    except Exception:
-        # Values of the user's that cannot be compared.
-        return False
 
 
 def _fill(outcome: asyncio.Future[Any], result: Any, error: BaseException | None) -> None:

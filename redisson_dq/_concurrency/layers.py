@@ -25,11 +25,14 @@ __all__ = [
     "AsyncResources",
     "Layer",
     "Resources",
+    "async_called",
     "async_check_callable",
     "async_perform",
+    "called",
     "check_callable",
     "check_no_yield",
     "check_yield",
+    "checked_result",
     "perform",
 ]
 
@@ -108,7 +111,7 @@ class AsyncResources:
 # -- the call --------------------------------------------------------------------------------------------------------
 
 
-def _called(function: Callable[..., Any], placed: Sequence[Any], known: Mapping[str, Any], needs: Sequence[str]) -> Any:
+def called(function: Callable[..., Any], placed: Sequence[Any], known: Mapping[str, Any], needs: Sequence[str]) -> Any:
     """Calls a handler. A process that it has forked off ends with the handler."""
     process = os.getpid()
     try:
@@ -121,7 +124,7 @@ def _called(function: Callable[..., Any], placed: Sequence[Any], known: Mapping[
     return result
 
 
-async def _async_called(
+async def async_called(
     function: Callable[..., Any], placed: Sequence[Any], known: Mapping[str, Any], needs: Sequence[str]
 ) -> Any:
     """Awaits a handler. A process that it has forked off ends with the handler."""
@@ -148,16 +151,16 @@ def perform(
     end: Callable[[Any], Any] | None = None,
 ) -> Any:
     """Calls a handler inside its layers, the first of which is outermost. ``end`` converts its result."""
-    end = end or _run
+    end = end or checked_result
     if not layers:
-        return end(_called(function, placed, given, needs))
+        return end(called(function, placed, given, needs))
     with ExitStack() as stack:
         known = dict(given)
         for layer in layers:
             found = _entered(stack, layer, event, known)
             if layer.name:
                 known[layer.name] = found
-        return end(_called(function, placed, known, needs))
+        return end(called(function, placed, known, needs))
     # A layer swallowed the handler's error.
     return None
 
@@ -177,7 +180,7 @@ async def async_perform(
     possible, as with a plain decorator around a coroutine function. ``awaits``: it is a coroutine function.
     """
     if awaits and not layers:
-        return _run(await _async_called(function, placed, given, needs))
+        return checked_result(await async_called(function, placed, given, needs))
     outer = len(layers)
     while not awaits and outer and not layers[outer - 1].is_async:
         outer -= 1
@@ -188,15 +191,17 @@ async def async_perform(
             if layer.name:
                 known[layer.name] = found
         if awaits:
-            return _run(await _async_called(function, placed, known, needs))
+            return checked_result(await async_called(function, placed, known, needs))
         if outer < len(layers):
             async with _AwaitedByThread() as awaited:
                 inner = layers[outer:]
                 return await pool.in_thread(
                     lambda: perform(None, function, False, placed, event, needs, inner, known, awaited.end)
                 )
-        result = await pool.in_thread(lambda: _called(function, placed, known, needs))
-        return _run(await _async_called(lambda: result, (), known, ()) if inspect.isawaitable(result) else result)
+        result = await pool.in_thread(lambda: called(function, placed, known, needs))
+        return checked_result(
+            await async_called(lambda: result, (), known, ()) if inspect.isawaitable(result) else result
+        )
     return None
 
 
@@ -224,7 +229,7 @@ class _AwaitedByThread:
     def end(self, result: Any) -> Any:
         """Waits in the thread until the loop has ended the coroutine, also where that was cancelled."""
         if not inspect.isawaitable(result):
-            return _run(result)
+            return checked_result(result)
         ended: queue.SimpleQueue[asyncio.Task[Any]] = queue.SimpleQueue()
 
         def start() -> None:
@@ -235,14 +240,14 @@ class _AwaitedByThread:
 
         # The loop calls it in the context of this thread, and so in that of the layers.
         self._loop.call_soon_threadsafe(start)
-        return _run(ended.get().result())
+        return checked_result(ended.get().result())
 
 
 async def _until_end(result: Awaitable[T]) -> T:
     return await result
 
 
-def _run(result: Any) -> Any:
+def checked_result(result: Any) -> Any:
     """The handler's result. Raises ArgumentError for a result that still has to be run: its value would be acked
     unhandled.
     """

@@ -265,10 +265,6 @@ def finish_or_undo(result: T, undo: Callable[[T], None]) -> T:
     return result
 
 
-def async_here() -> object:
-    """The task that calls."""
-    return asyncio.current_task()
-
-
-#: The thread that calls. Workers ask for each value.
+#: The task or the thread that calls. Workers ask for each value.
+async_here = asyncio.current_task
 here = threading.current_thread

@@ -38,7 +38,8 @@ class Lease:
         #: A callback for a deadline that a call has brought forward.
         self.on_sooner: Callable[[], None] | None = None
         self._clock = settling.source.clock
-        self._now_us, self._read_us = leased.now_us, leased.read_us
+        #: Until when the value is the receiver's, in seconds of the client's clock.
+        self.until = (leased.read_us + leased.deadline_ms * 1000 - leased.now_us) / 1_000_000
         self._record: LeaseRecord | None = None
         self._is_told_lost = False
         #: A note of an interceptor about the handling of the value.
@@ -99,17 +100,12 @@ class Lease:
     @property
     def left(self) -> float:
         """How many seconds from now until the deadline; below zero when that has passed."""
-        return self._left_us / 1_000_000
+        return self.until - self._clock.monotonic()
 
     @property
     def remaining(self) -> timedelta:
         """The time until the deadline; negative when that has passed."""
-        return timedelta(microseconds=self._left_us)
-
-    @property
-    def _left_us(self) -> int:
-        passed_us = self._clock.now_us() - self._read_us
-        return self.deadline_ms * 1000 - self._now_us - passed_us
+        return timedelta(seconds=self.left)
 
     @property
     def is_over(self) -> bool:
@@ -123,7 +119,7 @@ class Lease:
         A call said so, the deadline has passed, or the renewal has failed and the deadline is near.
         """
         if self.outcome is None or self.outcome is SettleOutcome.EXTENDED:
-            return self.is_given_up or self._left_us <= 0
+            return self.is_given_up or self.until <= self._clock.monotonic()
         return self.outcome is SettleOutcome.LOST
 
     def begun(self, value: object) -> None:
@@ -181,7 +177,7 @@ class Lease:
             self.is_cancelled, outcome = True, SettleOutcome.EXTENDED
         if outcome:
             is_sooner = deadline_ms < self.deadline_ms
-            self.deadline_ms, self._now_us, self._read_us = deadline_ms, now_us, self._clock.now_us()
+            self.deadline_ms, self.until = deadline_ms, (self._clock.now_us() + deadline_ms * 1000 - now_us) / 1_000_000
             if is_sooner and self.on_sooner is not None:
                 self.on_sooner()
         return self.settled(outcome)

@@ -13,6 +13,8 @@ __all__ = ["handlers_elsewhere", "idle", "is_ours", "waiting_users"]
 _LIBRARY, _NAMED = "redisson_dq.", "redisson_dq"
 # Between two looks at a handler that awaits something which is not the library's, in seconds of real time.
 _LOOK = 0.001
+# The functions of ours that call handlers and what is around them.
+_CALLERS = ("async_called", "async_perform")
 # How coroutines, generators and asynchronous generators call their frames, and what they await.
 _KINDS = ("cr", "gi", "ag")
 _AWAITED = ("cr_await", "gi_yieldfrom", "ag_await")
@@ -54,7 +56,7 @@ def handlers_elsewhere(loop: asyncio.AbstractEventLoop) -> list[str]:
     found = []
     for task in _tasks(loop):
         frames = _frames(task)
-        is_handled = any(frame.f_code.co_name == "async_perform" for frame in frames)
+        is_handled = any(frame.f_code.co_name in _CALLERS for frame in frames)
         if is_handled and not _module(frames[-1]).startswith(_LIBRARY):
             frame = frames[-1]
             found.append(

@@ -184,6 +184,17 @@ class HandlingTable:
             return _alike(to_do, places)
         return tuple(HandlingAction(do, self._settled(places) if do is Do.HAND_BACK else places) for do in to_do)
 
+    def finishes(self) -> bool:
+        """The handler returned, and its only value is done: all of that in one step.
+
+        False where something else has decided. The caller settles the value.
+        """
+        if self.state is not State.RUNNING or not self.unsettled:
+            return False
+        self.state = State.SETTLED
+        self.unsettled.clear()
+        return True
+
     def settles(self, place: int) -> bool:
         """Whether the value is still to be settled. The caller settles it: no second one gets True."""
         if place not in self.unsettled:

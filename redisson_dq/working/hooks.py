@@ -7,7 +7,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from redisson_dq.observing import Happening, Observers
+from redisson_dq.observing import Happening, Observers, Settled
+from redisson_dq.working.happenings import Succeeded
 
 __all__ = ["Hooks"]
 
@@ -40,6 +41,11 @@ class Hooks:
                 return True
         # Mostly there is none.
         return bool(self._hooks) and any(issubclass(kind, heard) for heard, _ in self._hooks for kind in kinds)
+
+    @property
+    def hears_acks(self) -> bool:
+        """Whether somebody is called, or counts, when Redis has noted that values are done."""
+        return bool(self.observers.tallies) or self.observers.hear(Settled) or self.hears(Succeeded)
 
     def tell(self, happening: Happening) -> None:
         """Calls the log, the observers and the hooks, in this order."""

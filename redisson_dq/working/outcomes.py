@@ -46,6 +46,7 @@ def outcome_of(result: Any) -> Outcomes:
             )
     if error is None:
         check_nothing_left(result)
+        return DONE
     return (error,)
 
 

@@ -51,6 +51,8 @@ class Post:
         self.handler = handler
         self._slots = Slots() if slots is None else slots
         self.state = State.FREE
+        #: Whether its function is called with the value and the event alone, and nothing around it.
+        self.is_plain = False
         #: Whether no other handler has the queue.
         self.is_alone = True
         #: How many handlings hold a slot of it.
@@ -64,8 +66,8 @@ class Post:
         self.full_since: float | None = None
         #: When the last parked value comes again.
         self.last_parked = -math.inf
-        # It follows the end of each handling.
-        self._fetch = PostAction(Do.FETCH, self)
+        #: The actions behind nearly each end of a handling.
+        self.fetch = (PostAction(Do.FETCH, self),)
 
     @property
     def is_passed(self) -> bool:
@@ -85,6 +87,17 @@ class Post:
             return slots
         return slots * self.handler.batch + (self.handler.batch - len(self.gathered) if gathers else 0)
 
+    def takes(self, now: float) -> bool:
+        """Whether a value that came alone begins a handling at once. Then it has a slot."""
+        if self.state is not State.FREE or self.handler.batch is not None:
+            return False
+        self.running += 1
+        self.usual.last_change = now
+        self._slots.taken += 1
+        if self.running >= self.handler.concurrency:
+            self.happened(Trigger.TAKEN_ALONE, now)
+        return True
+
     def came(self, value: Any, now: float, *, fails: bool = False, is_admitted: bool = True) -> tuple[PostAction, ...]:
         """A value came. One that ``fails`` is not for the handler's function any more.
 
@@ -102,6 +115,8 @@ class Post:
         self.usual.ended(now, seconds)
         self.running -= 1
         self._slots.taken -= 1
+        if self.state is State.FREE:
+            return self.fetch
         return self.happened(Trigger.FREED if self.running < self.handler.concurrency else Trigger.EASED, now)
 
     def parked(self, count: int, now: float) -> tuple[float, tuple[PostAction, ...]]:
@@ -129,7 +144,7 @@ class Post:
             elif self.state is State.PASSED or (self.state is State.FULL and self.is_alone):
                 self.moment = None
             for do in to_do:
-                actions += (self._fetch if do is Do.FETCH else self._action(do, following, now, value),)
+                actions += self.fetch if do is Do.FETCH else (self._action(do, following, now, value),)
             # The last slot is taken as soon as a handling or a batch begins. Nothing more follows that.
             is_full = self.state is State.FREE and self.running >= self.handler.concurrency
             is_taken = is_full and following is trigger

@@ -26,6 +26,8 @@ class Roster:
 
     def __init__(self, total: int | None = None) -> None:
         self._total = total
+        #: Whether slots are limited over all queues.
+        self.is_limited = total is not None
         self._slots = Slots()
         # The posts of the handlers that were declared for each queue.
         self._queues: dict[str, list[Post]] = {}
@@ -80,11 +82,6 @@ class Roster:
     def queues(self) -> set[str]:
         """The queues of all handlers that were declared, or have not ended."""
         return {*self._queues, *(handler.queue for handler in self._posts)}
-
-    @property
-    def is_limited(self) -> bool:
-        """Whether slots are limited over all queues."""
-        return self._total is not None
 
     @property
     def free(self) -> int | None:

@@ -45,7 +45,7 @@ def call(admin: Any, ids: list[bytes], count: int, nonce: bytes = b"12345678", t
     request = calls.ack_and_receive(LEASES, SYSTEM, Envelope.CURRENT, nonce, count, int(timeout * 1_000_000), ids, list)
     assert request.script is not None
     reply = admin.eval(request.script.source, *request.words)
-    found = request.parse(reply[2] if len(reply) > 2 else None)
+    found = request.parse(reply[3] if len(reply) > 3 else None)
     return None if found is None else (found[0], [each.data for each in found[1]])
 
 

@@ -29,15 +29,16 @@ class AcksAlong:
     """
 
     def __init__(self, runtime: Runtime, settler: Settler, intake: Intake, wake: Callable[[], object]) -> None:
-        """``wake`` is called when an ack was collected, and a receive may carry it."""
+        """``wake`` is called when an ack was collected while the fetcher sleeps."""
         self._runtime = runtime
         self._settler = settler
         self._intake = intake
         self._wake = wake
-        # Guards the two fields below.
+        # Guards the three fields below.
         self._mutex = AsyncMutex()
-        self._collects = False
+        self._collects = self._sleeps = False
         self._collected: list[Settlement] = []
+        self._settling: Settling | None = None
         # When the next call may carry acks.
         self._from = 0.0
 
@@ -49,17 +50,17 @@ class AcksAlong:
     def put(self, settlement: Settlement) -> None:
         """A handling acks."""
         with self._mutex:
-            collects = self._collects
+            collects, sleeps = self._collects, self._sleeps
             if collects:
                 self._collected.append(settlement)
-        if collects:
+        if not collects:
+            self._settler.send(settlement)
+        elif sleeps:
             self._wake()
-        else:
-            self._settler.take_over([settlement])
 
     def begin(self) -> None:
         """Collects acks from now on: more values are ready."""
-        self._collects = True
+        self._collects, self._sleeps = True, False
 
     def end(self) -> None:
         """Collects no more. Acks go their own way, also those that were collected."""
@@ -70,8 +71,9 @@ class AcksAlong:
             self._settler.take_over(left)
 
     def pass_on(self) -> None:
-        """Sends the collected acks, as no value is wanted just now."""
+        """Sends the collected acks: the fetcher sleeps now, as no value is wanted. The next ack wakes it."""
         with self._mutex:
+            self._sleeps = True
             left, self._collected = self._collected, []
         if left:
             self._settler.take_over(left)
@@ -81,11 +83,13 @@ class AcksAlong:
 
         Also where Redis declines, or fails. Then the acks are collected still.
         """
-        ((side, source),) = self._intake.reception.sources.values()
+        ((_, source),) = self._intake.reception.sources.values()
         with self._mutex:
+            self._sleeps = False
             carried, self._collected = self._collected[:MOST_AT_ONCE], self._collected[MOST_AT_ONCE:]
-        settling = Settling(source, side.name)
-        both, again = settling.ack_and_receive([each.lease.id for each in carried], wanted)
+        if self._settling is None or self._settling.source is not source:
+            self._settling = Settling(source, self._intake.leaser.sides[0].name)
+        both, again = self._settling.ack_and_receive([each.lease.leased.id for each in carried], wanted)
         told = self._settler.settling(Ack.name, carried)
         try:
             done = await self._runtime.connections.run(both, within=_LONGEST_CALL, at_hand=True)
@@ -107,8 +111,7 @@ class AcksAlong:
         outcomes, leased = done
         if told is not None:
             told.end_settling(outcomes)
-        for settlement, outcome in zip(carried, outcomes, strict=True):
-            self._settler.answered(settlement, outcome)
+        self._settler.answered(carried, outcomes)
         return leased
 
     def _give_back(self, carried: list[Settlement]) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextvars
 import logging
-from collections.abc import MutableMapping
+from collections.abc import MutableMapping, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from redisson_dq._async.leases.delivery import Delivery
 from redisson_dq._concurrency.handler_pools import AsyncBridge, AsyncSettled
@@ -17,9 +17,17 @@ if TYPE_CHECKING:
 else:
     LoggerAdapter = logging.LoggerAdapter
 
-__all__ = ["Event", "EventLogger", "cancel", "current_event", "current", "is_void"]
+__all__ = ["Event", "EventLogger", "Handled", "cancel", "current_event", "current", "is_void"]
 
-current: contextvars.ContextVar[Event | None] = contextvars.ContextVar("redisson_dq_event", default=None)
+
+class Handled(Protocol):
+    """The handling that goes on in a thread or task. Few handlers ask for its event."""
+
+    @property
+    def events(self) -> Sequence[Event]: ...
+
+
+current: contextvars.ContextVar[Handled | None] = contextvars.ContextVar("redisson_dq_event", default=None)
 
 
 class Event:
@@ -160,7 +168,8 @@ def is_void(event: Event) -> bool:
 
 def current_event() -> Event | None:
     """The event of the handler that calls, also from functions that it calls; None outside of a handler."""
-    return current.get()
+    handled = current.get()
+    return None if handled is None else handled.events[0]
 
 
 class EventLogger(LoggerAdapter):
@@ -177,7 +186,7 @@ class EventLogger(LoggerAdapter):
 
     def process(self, msg: Any, kwargs: MutableMapping[str, Any]) -> tuple[Any, MutableMapping[str, Any]]:
         """Adds them to ``extra``, and to the message."""
-        event = current.get()
+        event = current_event()
         if event is None:
             return msg, kwargs
         known = {"queue": event.queue, "delivery": event.id, "attempt": event.attempt, "offer_id": event.offer_id}

@@ -139,7 +139,8 @@ class Fetcher:
     def freed(self, queue: str) -> None:
         """Values of a queue are wanted again."""
         self._freed.append(queue)
-        self._wake()
+        if self._sleeps:
+            self._bell.put(_FetchTrigger.WANTED)
 
     def _wake(self) -> None:
         if self._sleeps:
@@ -173,7 +174,7 @@ class Fetcher:
     async def _run(self) -> AsyncPoolWork | None:
         handlings: list[AsyncPoolWork] = []
         try:
-            while not handlings and not self._has_left:
+            while not handlings and not (self._ends and self._has_left):
                 self._hand_over.renew()
                 try:
                     await self._round(handlings)
@@ -186,7 +187,7 @@ class Fetcher:
                     # Handlers begin before the next wait does.
                     await async_give_way()
         finally:
-            goes_on = bool(handlings) and not self._has_left
+            goes_on = bool(handlings) and not (self._ends and self._has_left)
             if goes_on:
                 # This thread becomes a handler's, and another one receives.
                 self._begun(self._turns.next(handlings[1:]))
@@ -202,13 +203,14 @@ class Fetcher:
 
     @property
     def _has_left(self) -> bool:
-        return self._ends and not self._waits and not self._leaving
+        """Whether nothing more comes, where it ends."""
+        return not self._waits and not self._leaving
 
     async def _round(self, handlings: list[AsyncPoolWork]) -> None:
         if await self._take_in(self._bell.poll(), handlings):
             return
         self._review()
-        if self._has_left or (self._stocked and await self._look(handlings)):
+        if (self._ends and self._has_left) or (self._stocked and await self._look(handlings)):
             return
         if (here := self._entered()) is not None:
             await self._take_in(await self._wait_here(here), handlings)
@@ -255,7 +257,7 @@ class Fetcher:
             if until <= self._clock.monotonic():
                 del self._pauses[wait]
                 self._happened(wait, Trigger.OVER)
-        return await self._answered(answers, handlings)
+        return bool(answers) and await self._answered(answers, handlings)
 
     def _patience(self) -> float | None:
         """How long nothing has to be done."""
@@ -306,7 +308,8 @@ class Fetcher:
         for name in dirty:
             self._unmet.pop(name, None)
             wait = self._waits.get(name)
-            if wait is None:
+            if wait is None or (self._is_alone and wait.table.state is State.STOCKED):
+                # The look that follows finds out.
                 continue
             wanted = min(self._assigner.wanted(wait.intake), MOST_AT_ONCE)
             if wait.table.state is State.WAITING:

@@ -65,6 +65,17 @@ class Reception:
     #: Where a handler has limits or keys, values are seen first, and leased by ``admit.lua``.
     sees_first: bool = False
 
+    #: The handler of each value, where nothing has to be asked about it: neither its class nor limits, nor a batch.
+    only: Handler | None = attrs.field(init=False)
+
+    @only.default
+    def _only(self) -> Handler | None:
+        if len(self.handlers) != 1:
+            return None
+        (handler,) = self.handlers
+        asks = handler.kind.alternatives or handler.where or handler.when or handler.admission
+        return None if asks or handler.batch is not None else handler
+
     #: The place to wait for its values: its list, or those of its partitions.
     waitable: Waitable = attrs.field(init=False)
 

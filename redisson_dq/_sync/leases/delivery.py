@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from datetime import datetime, timedelta
+from operator import attrgetter
 from types import TracebackType
 from typing import Any, Generic, NoReturn, TypeVar
 
@@ -22,7 +24,7 @@ from redisson_dq.observing.operations import OperationKind
 from redisson_dq.scheduling.times import Delay, from_ms, from_optional_ms
 from redisson_dq.wire.request import Fence, Request
 
-__all__ = ["Delivery", "DeliveryRequests", "is_of", "lease_of"]
+__all__ = ["Delivery", "DeliveryRequests", "is_of", "lease_of", "value_of"]
 
 logger = logging.getLogger("redisson_dq")
 
@@ -294,9 +296,10 @@ class Delivery(WrongWith, Generic[T]):
             )
 
 
-def lease_of(delivery: Delivery[Any]) -> Lease:
-    """The lease that a delivery shows, for those who renew it or end it."""
-    return delivery._lease
+#: The lease that a delivery shows, for those who renew it or end it.
+lease_of: Callable[[Delivery[Any]], Lease] = attrgetter("_lease")
+#: Its value, without a function in between.
+value_of: Callable[[Delivery[Any]], Any] = attrgetter("_value")
 
 
 def is_of(delivery: Delivery[Any], connections: Connections) -> bool:

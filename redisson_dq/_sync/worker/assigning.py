@@ -23,7 +23,7 @@ from redisson_dq._sync.worker.intake import Intake
 from redisson_dq.calls.endings import Bury, Nack
 from redisson_dq.errors import DecodeError
 from redisson_dq.items import SettleOutcome
-from redisson_dq.working import handling_table, happenings
+from redisson_dq.working import happenings
 from redisson_dq.working.handlers import Handler
 from redisson_dq.working.post import PostAction
 from redisson_dq.working.post_table import Do
@@ -44,7 +44,7 @@ class Assigner:
     def __init__(self, total: int | None, setting: Callable[..., Setting]) -> None:
         """``setting`` makes the parts that handlings share. It gets ``report=``."""
         self._roster = Roster(total)
-        self._setting = setting(report=self._report)
+        self._setting = setting(report=self)
         self._hooks = self._setting.hooks
         self._clock = self._setting.clock
         # Guards the roster and the fields here.
@@ -68,7 +68,15 @@ class Assigner:
 
     def _employed(self, intake: Intake, handlers: Sequence[Handler]) -> Sequence[PostAction]:
         self._intakes[intake.name] = self._latest = intake
+        for handler in handlers:
+            self._roster.post(handler).is_plain = self._is_plain(handler)
         return self._roster.employ(intake.name, handlers, self._clock.monotonic())
+
+    def _is_plain(self, handler: Handler) -> bool:
+        is_called_here = handler.awaits
+        is_called_here = True
+        is_inside = bool(handler.shape.needs or self._setting.layers(handler))
+        return is_called_here and handler.batch is None and not is_inside
 
     def close_queue(self, intake: Intake) -> None:
         """Returns the values of a queue that wait for their batches. Nothing more comes from it."""
@@ -174,9 +182,40 @@ class Assigner:
             return self._roster.wanted(intake.name)
 
     def accept(self, intake: Intake, deliveries: Sequence[Delivery[Any]], start: _Start) -> None:
-        """Gives each value to its handler, or to the dead letters."""
-        parked: dict[Handler, list[Delivery[Any]]] = {}
+        """Gives each value to its handler, or to the dead letters. ``start`` begins a handling."""
         tells = self._hooks.hears(happenings.Received, happenings.Recovered)
+        begun = () if tells else self._begun_at_once(intake, deliveries)
+        for handling in begun:
+            start(handling.perform)
+            if handling.handler.timeout is not None:
+                self._deadlines.added(handling.began + handling.handler.timeout)
+        if len(begun) < len(deliveries):
+            self._accept(intake, deliveries[len(begun) :], start, tells=tells)
+
+    def _begun_at_once(self, intake: Intake, deliveries: Sequence[Delivery[Any]]) -> Sequence[Handling]:
+        """The handlings of the first values, as far as nothing has to be asked about these, and slots are free."""
+        handler, begun = intake.reception.only, list[Handling]()
+        if handler is None:
+            return begun
+        with self._mutex:
+            post, now = self._roster.post(handler), self._clock.monotonic()
+            if self._stops or not post.is_alone or self._intakes.get(intake.name) is not intake:
+                return begun
+            for delivery in deliveries:
+                lease = lease_of(delivery)
+                # A value with a record may have crashes.
+                if lease.leased.text or lease.until <= now or not post.takes(now):
+                    break
+                handling = Handling(self._setting, intake, post, [delivery], now)
+                self._handlings[handling] = None
+                self._of_delivery[id(delivery)] = handling
+                if handler.timeout is not None:
+                    self._roster.limit(handling, now + handler.timeout)
+                begun.append(handling)
+        return begun
+
+    def _accept(self, intake: Intake, deliveries: Sequence[Delivery[Any]], start: _Start, *, tells: bool) -> None:
+        parked: dict[Handler, list[Delivery[Any]]] = {}
         back: set[Delivery[Any]] = set()
         apart: list[Delivery[Any]] = []
         crashed = {delivery: crashes for delivery in deliveries if (crashes := delivery.crashes)}
@@ -341,7 +380,7 @@ class Assigner:
     def _fetch(self, queue: str, do: Do) -> None:
         """Values of a queue are wanted again, or fewer are."""
         # A slot that is free may be for any queue, also where its own has been taken off.
-        intake = self._latest if self.is_limited else self._intakes.get(queue)
+        intake = self._latest if self._roster.is_limited else self._intakes.get(queue)
         # A fetcher that has not begun asks by itself.
         if intake is not None and intake.fetcher is not None:
             intake.fetcher.freed(queue) if do is Do.FETCH else intake.fetcher.recount()
@@ -354,7 +393,9 @@ class Assigner:
                 continue
             handler = action.post.handler
             leased = [delivery for delivery in action.values if not delivery.lost]
-            handling = Handling(self._setting, self._intakes[handler.queue], action.post, leased)
+            handling = Handling(
+                self._setting, self._intakes[handler.queue], action.post, leased, self._clock.monotonic()
+            )
             self._handlings[handling] = None
             for delivery in leased:
                 self._of_delivery[id(delivery)] = handling
@@ -370,8 +411,7 @@ class Assigner:
             for delivery in (each for each in action.values if id(each) not in leased):
                 self._hooks.tell(happenings.Lost(**self._known(handling.intake, delivery, handling.handler)))
         if not handling.deliveries:
-            self._report(handling, handling_table.Do.FREE)
-            self._report(handling, handling_table.Do.FORGET)
+            self.finished(handling, self._clock.monotonic())
         elif self._stops:
             handling.hand_back()
         else:
@@ -379,14 +419,17 @@ class Assigner:
             if (deadline := self._roster.deadline(handling)) is not None:
                 self._deadlines.added(deadline)
 
-    def _report(self, handling: Handling, do: handling_table.Do) -> None:
-        """A handling frees its slot, or nothing is left to do for it."""
-        if do is handling_table.Do.FREE:
-            with self._mutex:
-                now = self._clock.monotonic()
-                actions = handling.post.freed(now, now - handling.began)
-            self._carry_out(actions, [], self._setting.pool.start)
-            return
+    # -- for handlings -----------------------------------------------------------------------------------------------
+
+    def freed(self, handling: Handling) -> None:
+        """A handling has freed its slot."""
+        with self._mutex:
+            now = self._clock.monotonic()
+            actions = handling.post.freed(now, now - handling.began)
+        self._carry_out(actions, [], self._setting.pool.start)
+
+    def forget(self, handling: Handling) -> None:
+        """Nothing is left to do for a handling."""
         with self._mutex:
             self._handlings.pop(handling, None)
             self._roster.ended(handling)
@@ -394,6 +437,25 @@ class Assigner:
                 self._of_delivery.pop(id(delivery), None)
         if self._stops:
             # Otherwise nobody waits for the end of handlings.
+            self._changed.on()
+
+    def finished(self, handling: Handling, now: float) -> None:
+        """A handling has freed its slot, and nothing is left to do for it."""
+        with self._mutex:
+            actions = handling.post.freed(now, now - handling.began)
+            self._handlings.pop(handling, None)
+            if handling.handler.timeout is not None:
+                self._roster.ended(handling)
+            for delivery in handling.deliveries:
+                self._of_delivery.pop(id(delivery), None)
+        if actions is handling.post.fetch:
+            # As nearly always.
+            intake = self._latest if self._roster.is_limited else self._intakes.get(handling.handler.queue)
+            if intake is not None and intake.fetcher is not None:
+                intake.fetcher.freed(handling.handler.queue)
+        else:
+            self._carry_out(actions, [], self._setting.pool.start)
+        if self._stops:
             self._changed.on()
 
     # -- times -------------------------------------------------------------------------------------------------------

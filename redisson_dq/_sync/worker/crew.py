@@ -87,7 +87,7 @@ class Crew:
         self._prober: Prober | None = None
         # A client has these for all its leases. So they may begin though the rest of a crew cannot.
         client.runtime.renewal.start(calls_back=True)
-        self._settler = Settler(client.runtime.connections)
+        self._settler = Settler(client.runtime.connections, hooks)
         setting = partial(
             Setting,
             pool=self._pool,

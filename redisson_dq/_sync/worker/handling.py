@@ -14,18 +14,18 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 from functools import partial
 from operator import attrgetter
-from typing import Any
+from typing import Any, Protocol
 
 import attrs
 
 from redisson_dq._common.texts import described
 from redisson_dq._concurrency import Cancelled, Mutex, here
 from redisson_dq._concurrency.handler_pools import HandlerPool, PoolWork
-from redisson_dq._concurrency.layers import Layer, perform
-from redisson_dq._sync.leases.delivery import Delivery, lease_of
+from redisson_dq._concurrency.layers import Layer, called, checked_result, perform
+from redisson_dq._sync.leases.delivery import Delivery, lease_of, value_of
 from redisson_dq._sync.worker.event import Event, cancel, current
 from redisson_dq._sync.worker.intake import Intake
-from redisson_dq._sync.worker.settling import Settler
+from redisson_dq._sync.worker.settling import Settlement, Settler
 from redisson_dq.calls.endings import Ack, Bury, Ending, Nack
 from redisson_dq.items import SettleOutcome
 from redisson_dq.observing.operations import OperationKind, Operations, Under
@@ -38,7 +38,7 @@ from redisson_dq.working.outcomes import DONE, Outcomes, done_first, outcome_of,
 from redisson_dq.working.post import Post
 from redisson_dq.working.retries import Again, GiveUp, Reject, Verdict, verdict
 
-__all__ = ["Crashed", "Handling", "Setting"]
+__all__ = ["Crashed", "Handling", "HandlingEnds", "Setting"]
 
 logger = logging.getLogger("redisson_dq")
 
@@ -53,11 +53,22 @@ class Crashed(Exception):
     """A value was delivered too often to receivers that died, or stood still, with it."""
 
 
+class HandlingEnds(Protocol):
+    """Gets to know the ends of handlings."""
+
+    def freed(self, handling: Handling) -> None:
+        """It has freed its slot."""
+
+    def forget(self, handling: Handling) -> None:
+        """Nothing is left to do for it."""
+
+    def finished(self, handling: Handling, now: float) -> None:
+        """Both at once."""
+
+
 @attrs.frozen(kw_only=True)
 class Setting:
-    """The parts that all handlings of a worker share. ``report`` passes on that a slot is free, or a handling has
-    ended.
-    """
+    """The parts that all handlings of a worker share."""
 
     pool: HandlerPool
     settler: Settler
@@ -66,31 +77,43 @@ class Setting:
     hooks: Hooks
     chance: random.Random
     clock: Clock
-    report: Callable[[Handling, Do], object]
+    report: HandlingEnds
 
 
 class Handling:
     """A handler at work on one value, or on a batch."""
 
-    def __init__(self, setting: Setting, intake: Intake, post: Post, deliveries: Sequence[Delivery[Any]]) -> None:
+    def __init__(
+        self, setting: Setting, intake: Intake, post: Post, deliveries: Sequence[Delivery[Any]], now: float
+    ) -> None:
         self._setting = setting
         self.intake = intake
         self.post = post
         self.handler = post.handler
         self.deliveries = deliveries
-        self.events = [Event(delivery, intake.name, setting.pool.bridge) for delivery in deliveries]
         self._table = HandlingTable(len(deliveries))
-        # Guards the table.
+        # Guards the table and the events.
         self._mutex = Mutex()
+        self._events: list[Event] | None = None
         #: When it began, by the client's clock.
-        self.began = setting.clock.monotonic()
+        self.began = now
         #: The thread or task in which the handler or the conclusion runs.
         self.where: object = None
+
+    @property
+    def events(self) -> list[Event]:
+        """The events of its values. They are made when somebody asks for one."""
+        if self._events is None:
+            with self._mutex:
+                if self._events is None:
+                    bridge = self._setting.pool.bridge
+                    self._events = [Event(delivery, self.intake.name, bridge) for delivery in self.deliveries]
+        return self._events
 
     def start(self, start: Callable[[PoolWork], object], error: BaseException | None = None) -> None:
         """Begins by ``start``. With an ``error`` the handler is not called: it counts as having raised that."""
         self.began = self._setting.clock.monotonic()
-        start(self._perform if error is None else lambda: self._returned([error]))
+        start(self.perform if error is None else lambda: self._returned([error]))
 
     @property
     def holds_slot(self) -> bool:
@@ -128,8 +151,10 @@ class Handling:
 
     def _carry_out(self, actions: Iterable[HandlingAction]) -> None:
         for action in actions:
-            if action.do is Do.FREE or action.do is Do.FORGET:
-                self._setting.report(self, action.do)
+            if action.do is Do.FREE:
+                self._setting.report.freed(self)
+            elif action.do is Do.FORGET:
+                self._setting.report.forget(self)
             elif action.do not in _FOR_CALLER:
                 self._end_early(action, [self.events[place] for place in action.places])
 
@@ -168,7 +193,8 @@ class Handling:
 
     # -- the handler -------------------------------------------------------------------------------------------------
 
-    def _perform(self) -> None:
+    def perform(self) -> None:
+        """Calls the handler, and settles its values."""
         if self._table.state is not State.RUNNING:
             # Its time was over, or it was handed back, while it waited for a thread.
             return
@@ -180,22 +206,45 @@ class Handling:
                 # Something else has decided, or the loop ends. In that case the leases end by their deadlines.
                 self._happened(Trigger.CANCELLED)
                 raise
-            self._returned(outcomes)
+            if outcomes is not DONE or not self._finishes():
+                self._returned(outcomes)
         finally:
-            self._leave(where)
+            # The thread or task goes on with other handlings. Another one may have the conclusion.
+            current.set(None)
+            if self.where is where:
+                self.where = None
+
+    def _finishes(self) -> bool:
+        """The only value is done, and acked. False where something else has come between, which is looked at then."""
+        setting, lease = self._setting, lease_of(self.deliveries[0])
+        now = setting.clock.monotonic()
+        if lease.outcome is not None or lease.is_given_up or lease.until <= now:
+            return False
+        with self._mutex:
+            # In one step: a stop that finds the value settled ends the settler after the last handling.
+            if not self._table.finishes():
+                return False
+            for tally in setting.hooks.observers.tallies:
+                tally.handled(self.intake.name, self.handler.name, now - self.began, False)
+            lease.is_ending = True
+            acked = self.intake.acked or setting.settler.send
+            acked(Settlement(lease, _ACK, partial(self._acked, now - self.began)))
+        setting.report.finished(self, now)
+        return True
+
+    def _acked(self, seconds: float, outcome: SettleOutcome) -> None:
+        told = {"duration": timedelta(seconds=seconds)}
+        self._settled(self.events[0], happenings.Succeeded, told, None, outcome)
 
     def _conclude_apart(self) -> None:
         where = self.where = here()
         try:
             self._conclude([self._timeout()] * len(self.events))
         finally:
-            self._leave(where)
-
-    def _leave(self, where: object) -> None:
-        """The thread or task goes on with other handlings. Another one may have the conclusion."""
-        current.set(None)
-        if self.where is where:
-            self.where = None
+            # The thread or task goes on with other handlings. Another one may have the conclusion.
+            current.set(None)
+            if self.where is where:
+                self.where = None
 
     def _returned(self, outcomes: Outcomes) -> None:
         if Do.CONCLUDE in map(_DO, self._happened(Trigger.RETURNED)):
@@ -203,11 +252,17 @@ class Handling:
 
     def _called(self) -> Outcomes:
         """Calls the handler; returns its error."""
-        current.set(self.events[0])
-        operations = self._setting.hooks.observers.operations
+        setting, handler = self._setting, self.handler
+        current.set(self)
+        operations = setting.hooks.observers.operations
         try:
             if not operations:
-                return self._results()
+                if not self.post.is_plain:
+                    return self._results()
+                value = value_of(self.deliveries[0])
+                placed = (value, self.events[0]) if handler.shape.takes_event else (value,)
+                result = called(handler.function, placed, setting.given, ())
+                return DONE if result is None else outcome_of(checked_result(result))
             with self._operation(operations) as processing:
                 try:
                     outcomes = self._results()

@@ -24,6 +24,7 @@ from redisson_dq.errors import ClosedError, DurabilityError, RedisConnectionErro
 from redisson_dq.items import SettleOutcome
 from redisson_dq.observing.operations import OperationKind, Under
 from redisson_dq.scheduling.pauses import Pauses
+from redisson_dq.working.hooks import Hooks
 
 __all__ = ["LAST_ANSWER", "Settlement", "Settler", "doubt"]
 
@@ -42,16 +43,16 @@ _CHECK = 0.05
 
 
 #: A function that gets the outcome.
-_Then = Callable[[SettleOutcome], object]
+_Tell = Callable[[SettleOutcome], object]
 
 
 @attrs.define(eq=False)
 class Settlement:
-    """The end of one lease, on its way to Redis."""
+    """The end of one lease, on its way to Redis. ``tell`` tells hooks and observers how it ended."""
 
     lease: Lease
     how: Ending
-    then: _Then
+    tell: _Tell
     #: Whether the reply to a call that was to end the lease is lost. Redis may have carried that call out.
     is_in_doubt: bool = False
 
@@ -74,8 +75,9 @@ _ENDED = "the worker has stopped"
 class Settler:
     """Sends acks and nacks of all queues of a worker. One that Redis does not take is tried until the lease ends."""
 
-    def __init__(self, connections: Connections) -> None:
+    def __init__(self, connections: Connections, hooks: Hooks) -> None:
         self._connections = connections
+        self._hooks = hooks
         self._settlements: Inbox[Settlement] = Inbox(connections.clock)
         self._gives_up = False
         self._is_refused = False
@@ -90,7 +92,7 @@ class Settler:
         self,
         delivery: Delivery[Any],
         how: Ending,
-        then: _Then,
+        tell: _Tell,
         acked: Callable[[Settlement], object] | None = None,
     ) -> None:
         """Ends a lease soon. From here on it is renewed no more. ``acked`` gets an ack that a receive may carry.
@@ -100,11 +102,15 @@ class Settler:
         """
         lease = lease_of(delivery)
         lease.begin_ending()
-        settlement = Settlement(lease, how, then)
+        settlement = Settlement(lease, how, tell)
         if acked is not None and isinstance(how, Ack):
             acked(settlement)
         else:
-            self.take_over([settlement])
+            self.send(settlement)
+
+    def send(self, settlement: Settlement) -> None:
+        """Sends a settlement that no receive carries."""
+        self.take_over([settlement])
 
     def take_over(self, settlements: Iterable[Settlement]) -> None:
         """Sends settlements that no receive carries."""
@@ -122,8 +128,17 @@ class Settler:
         count = None if len(leases) == 1 else len(leases)
         return operations.begin(OperationKind.SETTLE, call, leases[0].name, leases=leases, count=count, of_worker=True)
 
-    def answered(self, settlement: Settlement, outcome: SettleOutcome) -> None:
-        """Notes the outcome that Redis gives."""
+    def answered(self, settlements: Sequence[Settlement], outcomes: Sequence[SettleOutcome]) -> None:
+        """Notes the outcomes that Redis gives."""
+        # Mostly nobody asks about values that are done.
+        acked = SettleOutcome.ACKED if not self._hooks.hears_acks else None
+        for settlement, outcome in zip(settlements, outcomes, strict=True):
+            if outcome is acked:
+                settlement.lease.outcome = outcome
+            else:
+                self._answered(settlement, outcome)
+
+    def _answered(self, settlement: Settlement, outcome: SettleOutcome) -> None:
         if outcome is SettleOutcome.LOST and settlement.is_in_doubt and settlement.lease.left > 0:
             # Before its deadline nobody else has ended it. So the call whose reply is lost has.
             outcome = settlement.how.done
@@ -133,7 +148,7 @@ class Settler:
         """Notes the outcome of an end, and calls the function that waits for it."""
         settlement.lease.settled(outcome)
         try:
-            settlement.then(outcome)
+            settlement.tell(outcome)
         except Exception:
             logger.exception(
                 "queue %r: what follows the end of the lease of %s failed",
@@ -251,8 +266,7 @@ class Settler:
                 self._refused(settling.source.key, result)
                 continue
             self._connections.refusals.ended((_PART, settling.source.key))
-            for settlement, outcome in zip(batch, result, strict=True):
-                self.answered(settlement, outcome)
+            self.answered(batch, result)
         self._failed(failed.values(), tried)
         # In the order in which they were put.
         return [each for each in settlements if each in failed and self._still(each, failed[each])]

@@ -45,6 +45,11 @@ class Endings:
         self._came.put((delivery.value, how))
         then(how.done)
 
+    def send(self, settlement: Any) -> None:
+        settlement.lease.settled(settlement.how.done)
+        self._came.put((settlement.lease.leased.data.decode(), settlement.how))
+        settlement.tell(settlement.how.done)
+
     def next(self) -> tuple[str, Any]:
         return self._came.get(timeout=PATIENCE)
 
@@ -159,6 +164,8 @@ class Held(Delivery[Any]):
 
     def __init__(self, place: Place) -> None:
         (plain,) = place.deliveries("held")
+        # A value without a record is looked at no further.
+        lease_of(plain).leased.text = b"a record"
         super().__init__(place.client.runtime.connections, lease_of(plain), plain.value)
         self.asked: queue.SimpleQueue[None] = queue.SimpleQueue()
         self.goes_on: queue.SimpleQueue[None] = queue.SimpleQueue()

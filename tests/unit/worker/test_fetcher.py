@@ -74,6 +74,9 @@ class Peers:
 
     # -- settler and connections -------------------------------------------------------------------------------------
 
+    def send(self, settlement: Any) -> None:
+        self.sent.put(settlement)
+
     def take_over(self, settlements: Any) -> None:
         for each in settlements:
             self.sent.put(each)

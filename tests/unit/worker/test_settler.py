@@ -22,6 +22,7 @@ from redisson_dq.items import SettleOutcome
 from redisson_dq.observing import Observers
 from redisson_dq.scheduling.clock import SYSTEM
 from redisson_dq.wire.leases import Leased
+from redisson_dq.working.hooks import Hooks
 from tests.conftest import PATIENCE
 
 
@@ -93,6 +94,13 @@ def delivery(number: int, of: Settling, *, lasts_ms: int = 600_000) -> Delivery[
     return Delivery(None, Lease(of, leased, Observers()), number)  # type: ignore[arg-type]
 
 
+def heard() -> Hooks:
+    """Somebody asks about every end of a lease."""
+    hooks = Hooks()
+    hooks.add((), lambda happening: None)
+    return hooks
+
+
 def noted() -> tuple[queue.SimpleQueue[SettleOutcome], Callable[[SettleOutcome], None]]:
     outcomes: queue.SimpleQueue[SettleOutcome] = queue.SimpleQueue()
     return outcomes, outcomes.put
@@ -100,7 +108,7 @@ def noted() -> tuple[queue.SimpleQueue[SettleOutcome], Callable[[SettleOutcome],
 
 def test_values_that_go_to_the_head_keep_their_order_when_they_are_sent_again() -> None:
     server = Server()
-    settler = Settler(server)  # type: ignore[arg-type]
+    settler = Settler(server, heard())  # type: ignore[arg-type]
     outcomes, then = noted()
     orders = settling("orders")
     for number in (3, 2, 1):
@@ -122,7 +130,7 @@ def test_values_that_go_to_the_head_keep_their_order_when_they_are_sent_again() 
 def test_each_batch_has_its_own_error(caplog: pytest.LogCaptureFixture) -> None:
     """One node of a cluster is away, and another one refuses."""
     server = Server()
-    settler = Settler(server)  # type: ignore[arg-type]
+    settler = Settler(server, heard())  # type: ignore[arg-type]
     first, then_first = noted()
     settler.put(delivery(1, settling("a")), Ack(), then_first)
     assert server.asked.get(timeout=PATIENCE) == [[b"\1"]]
@@ -148,7 +156,7 @@ def test_each_batch_has_its_own_error(caplog: pytest.LogCaptureFixture) -> None:
 
 
 def test_a_settlement_that_comes_after_the_end_is_lost_and_the_log_says_so(caplog: pytest.LogCaptureFixture) -> None:
-    settler = Settler(Client(redis.Redis()).runtime.connections)
+    settler = Settler(Client(redis.Redis()).runtime.connections, heard())
     settler.close(PATIENCE, PATIENCE)
     outcomes, then = noted()
     settler.put(delivery(1, settling("orders")), Ack(), then)
@@ -161,7 +169,7 @@ def test_an_end_that_waits_no_longer_for_redis_names_the_leases(
 ) -> None:
     monkeypatch.setattr(settling_module, "LAST_ANSWER", 0.01)
     server = Server()
-    settler = Settler(server)  # type: ignore[arg-type]
+    settler = Settler(server, heard())  # type: ignore[arg-type]
     outcomes, then = noted()
     settler.put(delivery(1, settling("orders")), Ack(), then)
     server.asked.get(timeout=PATIENCE)
