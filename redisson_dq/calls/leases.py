@@ -16,8 +16,9 @@ from redisson_dq.items import Redriven
 from redisson_dq.scheduling.times import from_ms, from_optional_ms
 from redisson_dq.wire import calls
 from redisson_dq.wire.calls import LeaseKeys
+from redisson_dq.wire.calls.leases import call_with_dead
 from redisson_dq.wire.leases import Leased, LeaseRecord, Letter
-from redisson_dq.wire.request import Request
+from redisson_dq.wire.request import Request, Word
 
 __all__ = ["DeadLetter", "InFlight", "LeaseRequests"]
 
@@ -97,7 +98,7 @@ class LeaseRequests(WholeRequests[T]):
         return request.then(lambda reply: ([self._held(each) for each in reply[0]], reply[1]))
 
     def in_flight_size(self) -> Request[int]:
-        return calls.in_flight_size(self._queue.keys)
+        return self._queue.call("in_flight_size", (), int)
 
     def _held(self, leased: Leased) -> InFlight[T]:
         record = LeaseRecord.parse(leased.text)
@@ -133,11 +134,11 @@ class LeaseRequests(WholeRequests[T]):
                 f"queue {self._queue.name!r}: to= is the dead-letter list itself, or a key of the queue"
             )
         keys = LeaseKeys(queue=target, dead=dead)
-        return calls.redrive(keys, self._letter_ids(ids), self._most(limit)).then(_redriven)
+        return call_with_dead("redrive", keys, self._chosen(ids, limit), _redriven)
 
     def purge_dead(self, ids: Iterable[str | DeadLetter[T]] | None = None, limit: int | None = None) -> Request[int]:
-        remember_ms = self._queue.options.remember_ms
-        return calls.purge_dead(self._queue.lease_keys, self._letter_ids(ids), self._most(limit), remember_ms)
+        which, most, *chosen = self._chosen(ids, limit)
+        return self._queue.call("purge_dead", (which, most, self._queue.options.remember_ms, *chosen), int)
 
     def _letter(self, letter: Letter) -> DeadLetter[T]:
         record = letter.record
@@ -158,6 +159,11 @@ class LeaseRequests(WholeRequests[T]):
             context=record.context,
             decode=self._stays_in(self._queue.dead_keys.dead),
         )
+
+    def _chosen(self, ids: Iterable[str | DeadLetter[T]] | None, limit: int | None) -> tuple[Word, ...]:
+        """The arguments by which a script knows the letters that a call means."""
+        chosen = self._letter_ids(ids)
+        return ("all", self._most(limit)) if chosen is None else ("ids", self._most(limit), *chosen)
 
     def _letter_ids(self, ids: Iterable[str | DeadLetter[T]] | None) -> list[bytes] | None:
         if ids is None:
@@ -186,6 +192,7 @@ class LeaseRequests(WholeRequests[T]):
         return lambda data: self._queue.in_place([data], key)[0]
 
 
-def _redriven(reply: tuple[int, int, int]) -> Redriven:
+def _redriven(reply: list[int]) -> Redriven:
+    """The script gives how many were moved, how many are left, and how many clients have the queue open (or -1)."""
     count, left, clients = reply
     return Redriven(count=count, left=left, clients=None if clients < 0 else clients)

@@ -95,7 +95,7 @@ def offered(
 
         return queue.call(
             "offer",
-            (_form(queue), due, data),
+            (queue.form, due, data),
             added,
             durable=queue.confirmation(durable),
             on_sending=queue.starts,
@@ -107,7 +107,7 @@ def offered(
     return queue.call(
         "offer_item",
         (
-            *(_form(queue), due, data, _offer_key(queue, id, data, deduplicate_for), on_duplicate or "reject"),
+            *(queue.form, due, data, _offer_key(queue, id, data, deduplicate_for), on_duplicate or "reject"),
             "" if expires is None else span_ms(expires, queue.name, "expires="),
             0 if deduplicate_for is None else _interval_us(queue, deduplicate_for),
             queue.options.remember_ms,
@@ -117,11 +117,6 @@ def offered(
         durable=queue.confirmation(durable),
         on_sending=queue.starts,
     )
-
-
-def _form(queue: OpenQueue[Any]) -> str:
-    """The format that a script writes. Lean entries have the current envelope."""
-    return "lean" if queue.kind.lean else queue.options.envelope.value
 
 
 def _offer_key(queue: OpenQueue[Any], id: str | None, data: bytes, deduplicate_for: Delay | None) -> Word:
@@ -228,7 +223,7 @@ def all_offered(
 ) -> list[Request[int]]:
     """One request for each batch. All values are checked and encoded before the first request is returned."""
     word, confirmation = _context_word(queue, context), queue.confirmation(durable)
-    script, head = ("offer_in_context", (_form(queue), word)) if word else ("offer_all", (_form(queue),))
+    script, head = ("offer_in_context", (queue.form, word)) if word else ("offer_all", (queue.form,))
 
     def added(reply: list[Any]) -> int:
         count: int = reply[0]
@@ -289,7 +284,7 @@ def offered_again(
     """A recurring offer, whose first occurrence is due at ``first_ms``."""
     if first_ms is None:
         raise ArgumentError(f"queue {queue.name!r}: the recurring offer {id!r} would never come")
-    args = _form(queue), checked_id(queue, id), recurrence.to_json(), queue.encode(value), first_ms
+    args = queue.form, checked_id(queue, id), recurrence.to_json(), queue.encode(value), first_ms
     return queue.call(
         "recur",
         args,

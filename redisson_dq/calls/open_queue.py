@@ -110,6 +110,8 @@ class OpenQueue(QueueValues[T]):
         """
         super().__init__(name, codec, options)
         self.kind = kind
+        #: The format that scripts write. Lean entries have the current envelope.
+        self.form = "lean" if kind.lean else options.envelope.value
         self._dead_letter = dead_letter
         self._open(QueueKeys.of(map_name(name, options.name_mapper)))
         if delivery_limit is not None:

@@ -14,6 +14,7 @@ from redisson_dq.errors import ArgumentError
 from redisson_dq.items import SettleOutcome
 from redisson_dq.scheduling.times import Delay, delay_us, visible_us
 from redisson_dq.wire import calls
+from redisson_dq.wire.calls.leases import LeaseKeys, call_with_dead
 from redisson_dq.wire.lease_source import LeaseSource
 from redisson_dq.wire.leases import Leased
 from redisson_dq.wire.request import Fence, Request
@@ -38,11 +39,18 @@ class Settling:
 
     def durably(self, request: Request[U], durable: Durability | None) -> Request[U]:
         """A change that is confirmed as the call asks for, else as the client does."""
+        return request.durably(self.confirmation(durable))
+
+    def confirmation(self, durable: Durability | None) -> Durability | None:
+        """The confirmation of a change: as the call asks for, else as the client does. Raises ArgumentError."""
+        if durable is None:
+            return self.durable
         check_durable(durable)
-        return request.durably(self.durable if durable is None else durable)
+        return durable
 
     def ack(self, ids: list[bytes]) -> Request[list[SettleOutcome]]:
-        return calls.ack(self.source.lease_keys, ids, _outcomes)
+        keys = self.source.lease_keys
+        return call_with_dead("ack", keys, (keys.word, *ids), _settled)
 
     def ack_and_receive(
         self, ids: list[bytes], count: int
@@ -75,19 +83,20 @@ class Settling:
         return request.then(_outcomes)
 
     def reject(self, ids: list[bytes], reason: str | None = None) -> Request[list[SettleOutcome]]:
-        return calls.reject(self.source.lease_keys, ids, self._reason(reason)).then(_outcomes)
+        keys = self.source.lease_keys
+        return call_with_dead("reject", keys, (self._reason(reason), keys.word, *ids), _settled)
 
     def extend(self, ids: list[bytes], visibility_timeout: Delay) -> Request[tuple[int, int, list[SettleOutcome]]]:
         """The server's time in us, the deadline in ms, the outcomes."""
-        request = calls.extend(self.source.lease_keys, ids, visible_us(visibility_timeout, self.name))
-        return request.then(lambda reply: (reply[0], reply[1], _outcomes(reply[2])))
+        keys, args = self.source.lease_keys, (visible_us(visibility_timeout, self.name), *ids)
+        return call_with_dead("extend", keys, args, lambda reply: (reply[0], reply[1], _outcomes(reply[2])))
 
     def fence(self, id: bytes, lost: list[Any]) -> Fence:
         """Makes a transaction depend on a lease. ``lost`` is the answer of the request's script without the lease."""
         keys = self.source.lease_keys
         return Fence(
             key=keys.queue.fence,
-            hold=lambda fence, first: calls.hold(keys, id, fence, first),
+            hold=lambda fence, first: _held(keys, id, fence, first),
             # No message was refused on any channel.
             lost=[b"", b"", lost],
         )
@@ -101,4 +110,15 @@ class Settling:
 
 
 def _outcomes(words: list[bytes]) -> list[SettleOutcome]:
-    return [_OUTCOMES[word] for word in words]
+    return list(map(_OUTCOMES.__getitem__, words))
+
+
+def _settled(reply: list[Any]) -> list[SettleOutcome]:
+    """The script gives a number, and its word for each lease."""
+    return list(map(_OUTCOMES.__getitem__, reply[1]))
+
+
+def _held(keys: LeaseKeys, id: bytes, fence: str, first: bool) -> Request[bool]:
+    """Whether a lease is held. ``fence`` is the key that stands then, ``first`` whether it may be set up."""
+    fenced = attrs.evolve(keys, queue=attrs.evolve(keys.queue, fence=fence))
+    return call_with_dead("hold", fenced, ("first" if first else "", id), lambda reply: reply == [1])

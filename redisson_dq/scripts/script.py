@@ -50,11 +50,8 @@ class Script:
     only_reads: bool
     #: Whether its reply tells, before its result, if a message was refused (``include/announce.lua``).
     announces: bool
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """The names of the keys it takes, in order: attribute names of QueueKeys."""
-        return _keys(self.header)
+    #: The names of the keys it takes, in order: attribute names of QueueKeys.
+    keys: tuple[str, ...]
 
     @property
     def commands(self) -> tuple[str, ...]:
@@ -205,6 +202,7 @@ def _assembled(name: str, file: _File) -> Script:
         includes=tuple(included),
         only_reads=READING.issuperset(called),
         announces="announce" in included,
+        keys=keys,
     )
 
 

@@ -67,8 +67,9 @@ class Request(Generic[T]):
         aside: str | None = None,
         fence: Callable[[], Fence] | None = None,
         on_sending: Callable[[], None] | None = None,
+        durable: Durability | None = None,
     ) -> Request[U]:
-        """Converts the result of an exchange."""
+        """Converts the result of an exchange. ``durable`` is as for :meth:`durably`."""
         parse = self.parse
         return Request(
             words=self.words,
@@ -77,8 +78,8 @@ class Request(Generic[T]):
             script=self.script,
             aside=aside or self.aside,
             repeatable=self.repeatable,
-            when_full=None if self.when_full is None else self.when_full.then(convert, aside=aside),
-            durable=self.durable,
+            when_full=None if self.when_full is None else self.when_full.then(convert, aside=aside, durable=durable),
+            durable=durable or self.durable,
             fence=fence or self.fence,
             on_sending=self.on_sending if on_sending is None else (*self.on_sending, on_sending),
             others=self.others,

@@ -86,7 +86,7 @@ def there(admin: Any) -> dict[bytes, bytes]:
         leased[value] = ids[0]
     run(admin, calls.give_back(LEASES, CURRENT, [leased[b"failed"]], counted=True, reason="broken"))
     run(admin, calls.give_back(LEASES, CURRENT, [leased[b"again"]], counted=True, delay_us=HOUR_US))
-    run(admin, calls.reject(LEASES, [leased[b"rejected"]], "broken"))
+    run(admin, call_with_dead("reject", LEASES, ("broken", LEASES.word, leased[b"rejected"]), list))
     # Two values of one key, and a limit of one slot.
     values = [b"first", b"second", b"third"]
     admin.rpush(ready, *values)
@@ -159,7 +159,7 @@ def requests(leased: dict[bytes, bytes]) -> dict[str, Request[Any]]:
     limits = [calls.LimitWords(id=LIMIT, slots=1, tokens=5, per_us=HOUR_US, size=5)]
     return {
         **REQUESTS,
-        "ack": calls.ack(LEASES, [acked, named], list),
+        "ack": call_with_dead("ack", LEASES, (LEASES.word, acked, named), list),
         "ack_and_receive": calls.ack_and_receive(LEASES, SYSTEM, CURRENT, b"together", 5, HOUR_US, [acked], list),
         "admit": calls.admit(LEASES, SYSTEM, CURRENT, b"admitnow", 5, HOUR_US, 10, limits, seen),
         "advance": calls.advance(KEYS, CURRENT, "daily", '{"v":1}', 5, 6),
@@ -175,10 +175,10 @@ def requests(leased: dict[bytes, bytes]) -> dict[str, Request[Any]]:
         "dump": call_on("dump", every, (), list),
         "exchange": calls.exchange({KEYS.ready: "list"}, [[("-l", KEYS.ready, b"back", b"")]]),
         "expire": call_on("expire", every, ("in", 500_000, "always"), bool),
-        "extend": calls.extend(LEASES, [held, named], HOUR_US),
+        "extend": call_with_dead("extend", LEASES, (HOUR_US, held, named), list),
         "find_item": calls.find_item(LEASES, NAMED),
         "give_back": calls.give_back(LEASES, CURRENT, [held, named], counted=True, limit=9, nonce=b"givenback"),
-        "hold": calls.hold(LEASES, held, KEYS.fence, True),
+        "hold": call_with_dead("hold", LEASES, ("first", held), list),
         "lease_due": calls.lease_due(LEASES, SYSTEM, CURRENT, b"leasedue", HOUR_US, 10, due, 1000),
         "memory": call_on("memory", every, (), int),
         "mend": calls.mend(LEASES, b"mendthis", "by", 5000, 1000, met),
@@ -202,8 +202,8 @@ def requests(leased: dict[bytes, bytes]) -> dict[str, Request[Any]]:
         "put_back_bounded": calls.put_back_bounded(KEYS, b"putback2", b"", "first", [b"value"]),
         "receive": calls.receive(LEASES, SYSTEM, CURRENT, b"received", 5, HOUR_US, 10, list),
         "recur": call("recur", KEYS, ("current", "daily", '{"v":1}', b"value", 5), list),
-        "redrive": calls.redrive(LEASES, None, 5),
-        "reject": calls.reject(LEASES, [held, named], "why"),
+        "redrive": call_with_dead("redrive", LEASES, ("all", 5), list),
+        "reject": call_with_dead("reject", LEASES, ("why", LEASES.word, held, named), list),
         "release": calls.release(KEYS, b"released", b"", 1),
         "remove": walks.remove(KEYS, "first", [b"later"], 1000, b""),
         "remove_ready": call("remove_ready", KEYS, ("all", 1000, b"back"), int),
@@ -291,6 +291,6 @@ def play_main_job(admin: Any) -> None:
         reply = run(admin, calls.receive(LEASES, SYSTEM, CURRENT, nonce, 1000, HOUR_US, 0, lambda reply: reply))
         got.update({each.data: each.id for each in reply[0]})
     assert b"main job" in got
-    assert run(admin, calls.ack(LEASES, [got[b"main job"]], list)) == [b"acked"]
+    assert run(admin, call_with_dead("ack", LEASES, (LEASES.word, got[b"main job"]), list))[1] == [b"acked"]
     admin.rpush(KEYS.ready, "taken")
     assert b"taken" in run(admin, call("take_bounded", KEYS, ("poll", 0, 1000), list))

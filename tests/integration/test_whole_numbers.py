@@ -24,6 +24,7 @@ from redisson_dq.scheduling.clock import SYSTEM
 from redisson_dq.scheduling.hints import Hints
 from redisson_dq.wire import calls
 from redisson_dq.wire.calls.base import call
+from redisson_dq.wire.calls.leases import call_with_dead
 from redisson_dq.wire.envelope import Envelope, unwrap, wrap
 from redisson_dq.wire.keys import DeadKeys
 from redisson_dq.wire.request import Request
@@ -282,7 +283,7 @@ def test_looking(admin: redis.Redis, layout: Layout, count: int, first: int, par
     for by in ("due", "offer"):
         run(admin, calls.items(KEYS, by, first, first + count - 1, part=part))
     run(admin, calls.in_flight(KEYS, first, first + count - 1))
-    run(admin, calls.in_flight_size(KEYS))
+    run(admin, call("in_flight_size", KEYS, (), int))
     run(admin, call("read_waiting", KEYS, (first, first + count - 1, ""), list))
     run(admin, call("read_waiting", KEYS, (first, -1, ""), list))
     run(admin, calls.peek(KEYS, count))
@@ -317,13 +318,13 @@ def test_receiving_and_dead_letters(admin: redis.Redis, layout: Layout, count: i
     assert received == values
     for start in range(0, len(ids), 1000):
         some = ids[start : start + 1000]
-        run(admin, calls.extend(LEASES, some, 60_000_000 + visible))
-        run(admin, calls.reject(LEASES, some, "no"))
+        run(admin, call_with_dead("extend", LEASES, (60_000_000 + visible, *some), list))
+        run(admin, call_with_dead("reject", LEASES, ("no", "", *some), list))
     assert admin.llen(LEASES.dead.dead) == len(values)
     run(admin, calls.dead_letters(LEASES, 0, count - 1))
-    moved = run(admin, calls.redrive(LEASES, None, count))
+    moved = run(admin, call_with_dead("redrive", LEASES, ("all", count), list))
     assert moved[0] == min(count, len(values))
-    run(admin, calls.purge_dead(LEASES, None, count, 60_000))
+    run(admin, call_with_dead("purge_dead", LEASES, ("all", count, 60_000), int))
 
 
 @searched(layout=LAYOUTS, count=COUNTS, which=st.sampled_from(["first", "all", "others"]))

@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from redisson_dq.wire import calls
-from redisson_dq.wire.calls.leases import LeaseKeys
+from redisson_dq.wire.calls.leases import LeaseKeys, call_with_dead
 from redisson_dq.wire.keys import DeadKeys
 from redisson_dq.worker import DeadLettered, Failed, Lost, Received, Retry, Succeeded, TimedOut, fixed
 from tests.conftest import PATIENCE, eventually
@@ -230,7 +229,9 @@ def test_a_batch_goes_on_without_those_that_are_lost(
 
 def end_lease(url: str, id: str) -> None:
     """What another process does that got hold of the delivery's id."""
-    request = calls.ack(LeaseKeys(queue=KEYS, dead=DeadKeys.belonging_to("orders")), [bytes.fromhex(id)], list)
+    request = call_with_dead(
+        "ack", LeaseKeys(queue=KEYS, dead=DeadKeys.belonging_to("orders")), ("", bytes.fromhex(id)), list
+    )
     with Flavour().connect(url) as client, client.pipeline() as pipe:
         reply = pipe.add(request)
     assert reply.result == [b"acked"]

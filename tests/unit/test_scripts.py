@@ -19,6 +19,7 @@ import redisson_dq
 from redisson_dq.calls import walks
 from redisson_dq.calls.offers import offered_again
 from redisson_dq.calls.open_queue import OpenQueue
+from redisson_dq.calls.settling import Settling
 from redisson_dq.codecs import StringCodec
 from redisson_dq.scheduling.clock import SYSTEM
 from redisson_dq.scheduling.recurrence import Recurrence
@@ -49,6 +50,7 @@ CLIENT = redisson_dq.Client(redis.Redis(port=1), codec=StringCodec())
 QUEUE = CLIENT.blocking_queue("orders", transfer=False).requests
 BOUNDED = CLIENT.bounded_blocking_queue("orders", transfer=False).requests
 DELAYED = CLIENT.delayed_queue("orders", transfer=False).requests
+SETTLING = Settling(OpenQueue("orders", StringCodec(), CLIENT.runtime.options).lease_source(5), "orders")
 DAILY = Recurrence.checked("orders", every=60)
 #: The scripts that calls of a queue send.
 OF_QUEUES: dict[str, Request[Any]] = {
@@ -85,10 +87,16 @@ OF_QUEUES: dict[str, Request[Any]] = {
     "size": DELAYED.size(),
     "take_due": DELAYED.take_due(),
     "waiting_part": next(walks.waiting(KEYS)),
+    "ack": SETTLING.ack([b"id"]),
+    "extend": SETTLING.extend([b"id"], 5),
+    "hold": SETTLING.fence(b"id", []).hold(KEYS.fence, True),
+    "in_flight_size": QUEUE.in_flight_size(),
+    "purge_dead": QUEUE.purge_dead(limit=5),
+    "redrive": QUEUE.redrive(["ab"], limit=5),
+    "reject": SETTLING.reject([b"id"], "why"),
 }
 REQUESTS: dict[str, Request[Any]] = {
     **OF_QUEUES,
-    "ack": calls.ack(LEASES, [b"id"], list),
     "ack_and_receive": calls.ack_and_receive(LEASES, SYSTEM, Envelope.CURRENT, b"12345678", 5, 1000, [b"id"], list),
     "admit": calls.admit(
         LEASES,
@@ -110,13 +118,10 @@ REQUESTS: dict[str, Request[Any]] = {
     "due_spans": calls.due_spans(KEYS, [1_700_000_000_000, 1_700_000_060_000], shown=100, head=256),
     "dead_letters": calls.dead_letters(LEASES, 0, 9),
     "exchange": calls.exchange(ONE, [[("-l", "orders", b"value", b"")]]),
-    "extend": calls.extend(LEASES, [b"id"], 1000),
     "find_item": calls.find_item(LEASES, TARGET),
-    "hold": calls.hold(LEASES, b"id", KEYS.fence, True),
     "give_back": calls.give_back(LEASES, Envelope.CURRENT, [b"id"], counted=True),
     "hand_over": calls.hand_over(KEYS, "client"),
     "in_flight": calls.in_flight(KEYS, 0, 9),
-    "in_flight_size": calls.in_flight_size(KEYS),
     "inspect": calls.inspect(LEASES),
     "items": calls.items(KEYS, "due", 0, 9),
     "lease_due": calls.lease_due(LEASES, SYSTEM, Envelope.CURRENT, b"12345678", 1000, 10, DUE, 1000),
@@ -132,14 +137,11 @@ REQUESTS: dict[str, Request[Any]] = {
     "page": calls.page("orders", None, 5),
     "peek": calls.peek(KEYS, 5),
     "progress": calls.progress(KEYS, "6b0fa1f2a27ef2b3", "{}"),
-    "purge_dead": calls.purge_dead(LEASES, None, 5, 1000),
     "push": when_full(commands.set_aside("orders", [b"value"])),
     "put_back": calls.put_back(KEYS, b"12345678", b"", "first", [b"value"]),
     "put_back_bounded": calls.put_back_bounded(KEYS, b"12345678", b"", "first", [b"value"]),
     "receive": calls.receive(LEASES, SYSTEM, Envelope.CURRENT, b"12345678", 5, 1000, 10, list),
     "recurring": calls.recurring(KEYS, 0, 9),
-    "redrive": calls.redrive(LEASES, [b"id"], 5),
-    "reject": calls.reject(LEASES, [b"id"], "why"),
     "release": calls.release(KEYS, b"nonce", b"", 1),
     "resume": calls.resume(KEYS),
     "return_arrivals": calls.return_arrivals(KEYS, 5),

@@ -20,7 +20,6 @@ from redisson_dq._redis import (
 )
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.observing import Observers
-from redisson_dq.observing.operations import Operations
 from redisson_dq.observing.outage import Outage
 from redisson_dq.observing.refusals import Refusals
 from redisson_dq.scheduling.clock import Clock
@@ -44,6 +43,8 @@ class Pools:
         self.outage = Outage(clock, observers)
         #: The tasks that these parts cannot do though it can be reached.
         self.refusals = Refusals(clock)
+        #: Those that are called around operations on messages.
+        self.operations = observers.operations
         #: Lets so many callers have connections at once.
         self.permits = AsyncSemaphore(servers.max_connections)
         #: The redis-py client that this client has made for itself, whose nodes it asks.
@@ -90,11 +91,6 @@ class Pools:
     def where(self) -> str:
         """The address as a URL, without user and password."""
         return self._servers.where
-
-    @property
-    def operations(self) -> Operations:
-        """Those that are called around operations on messages."""
-        return self._observers.operations
 
     @property
     def is_cluster(self) -> bool:

@@ -98,12 +98,13 @@ class DelayedQueue(DueTaking[T], RecurringOffers[T]):
         :Guarantee: atomic; never sent twice; with an id it may safely be repeated
         """
         # The time until the command is sent is a part of the delay.
-        due = due_word(self.name, delay, at, self._runtime.clock)
+        name = self._side.name
+        due = due_word(name, delay, at, self._runtime.clock)
         context, id = options.get("context"), options.get("id")
         if options.get("deduplicate_for") is not None:
             await self._check_equal_offers(value)
         with self._runtime.operations.around(
-            OperationKind.SEND, "offer", self.name, context=context, carries=True, id=id
+            OperationKind.SEND, "offer", name, context=context, carries=True, id=id
         ) as sending:
             if sending is not None:
                 options["context"] = sending.context

@@ -342,11 +342,10 @@ class Connections(Pools):
 
     def _ask(self, request: Request[Any], how: _How, node: ConnectionPool | None, *, at_hand: bool) -> _Answer:
         """The reply, and the confirmation of the change where that was asked for."""
-        key, within = request.key, how[-1]
-        asking = False
+        within, asking = how[-1], False
         if at_hand and self.permits.locked():
             raise RedisConnectionError("all connections to Redis are busy")
-        pool = node or self._servers.only or self.pool_of(key)
+        pool = node or self._servers.only or self.pool_of(request.key)
         for attempt in range(_REDIRECTIONS):
             number = pool.address.number  # type: ignore[attr-defined]
             try:
@@ -355,19 +354,19 @@ class Connections(Pools):
             except AskError as error:
                 # The node that answered does not serve the slot any more (MOVED) or this key (ASK): nothing was done.
                 asking = not isinstance(error, MovedError)
-                pool = self.pool_at(error, key)
+                pool = self.pool_at(error, request.key)
             except (TryAgainError, ClusterDownError):
                 if within is not None or attempt == _REDIRECTIONS - 1:
                     raise
                 self.clock.sleep(_PAUSE_WHILE_MIGRATING * (attempt + 1))
                 self.refresh()
-                pool = self.pool_of(key)
+                pool = self.pool_of(request.key)
                 asking = False
             except RedisConnectionError as error:
                 if error.maybe_done or node is not None:
                     raise
                 # Nothing was sent. After a failover another node has the slot.
-                gone, pool = pool, self.pool_of(key)
+                gone, pool = pool, self.pool_of(request.key)
                 if pool is gone and (attempt or not _was_left(pool, number)):
                     raise
                 asking = False

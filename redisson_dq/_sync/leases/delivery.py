@@ -37,8 +37,8 @@ class DeliveryRequests(Bound, Generic[T]):
     def __init__(self, delivery: Delivery[T]) -> None:
         # A request holds this object, and so the delivery, whose lease is renewed as long as somebody has it.
         self._delivery = delivery
-        self._lease = lease = lease_of(delivery)
-        self._settling, self._ids = lease.settling, [lease.id]
+        self._lease = lease = delivery._lease
+        self._settling, self._ids = lease.settling, [lease.leased.id]
 
     def ack(self, *, durable: Durability | None = None) -> Request[SettleOutcome]:
         """:meth:`Delivery.ack` as a request."""
@@ -66,12 +66,17 @@ class DeliveryRequests(Bound, Generic[T]):
             now_us, deadline_ms, outcomes = reply
             return self._lease.extended(outcomes[0], deadline_ms, now_us)
 
+        confirmation = self._settling.confirmation(durable)
         request = self._settling.extend(self._ids, visibility_timeout)
-        return self._settling.durably(request, durable).then(extended, fence=self._fence_of_extend)
+        return request.then(extended, fence=self._fence_of_extend, durable=confirmation)
 
     def _settled(self, request: Request[list[SettleOutcome]], durable: Durability | None) -> Request[SettleOutcome]:
-        return self._settling.durably(request, durable).then(
-            lambda outcomes: self._lease.settled(outcomes[0]), fence=self._fence, on_sending=self._lease.begin_ending
+        lease = self._lease
+        return request.then(
+            lambda outcomes: lease.settled(outcomes[0]),
+            fence=self._fence,
+            on_sending=lease.begin_ending,
+            durable=self._settling.durable if durable is None else self._settling.confirmation(durable),
         )
 
     def _fence(self) -> Fence:
@@ -223,7 +228,7 @@ class Delivery(WrongWith, Generic[T]):
         :Cost: O(log n); one round trip
         :Guarantee: atomic; never sent twice; the value may be received again when no reply came
         """
-        return self._settled("ack", self.requests.ack(durable=durable))
+        return self._settled("ack", DeliveryRequests(self).ack(durable=durable))
 
     def nack(
         self,
@@ -245,7 +250,7 @@ class Delivery(WrongWith, Generic[T]):
         :Cost: O(log n); one round trip
         :Guarantee: atomic; never sent twice
         """
-        return self._settled("nack", self.requests.nack(delay, count, reason, durable=durable))
+        return self._settled("nack", DeliveryRequests(self).nack(delay, count, reason, durable=durable))
 
     def reject(self, reason: str | None = None, *, durable: Durability | None = None) -> SettleOutcome:
         """Puts the value into the dead-letter list. LOST when the lease had ended before; nothing changes then.
@@ -253,7 +258,7 @@ class Delivery(WrongWith, Generic[T]):
         :Cost: O(log n); one round trip
         :Guarantee: atomic; never sent twice
         """
-        return self._settled("reject", self.requests.reject(reason, durable=durable))
+        return self._settled("reject", DeliveryRequests(self).reject(reason, durable=durable))
 
     def extend(self, visibility_timeout: Delay, *, durable: Durability | None = None) -> SettleOutcome:
         """Moves the deadline to ``visibility_timeout`` (seconds or a timedelta) from now; ``deadline`` follows.
@@ -263,11 +268,12 @@ class Delivery(WrongWith, Generic[T]):
         :Cost: O(log n); one round trip
         :Guarantee: atomic; may safely be repeated
         """
-        return self._connections.run(self.requests.extend(visibility_timeout, durable=durable))
+        return self._connections.run(DeliveryRequests(self).extend(visibility_timeout, durable=durable))
 
     def _settled(self, call: str, request: Request[SettleOutcome]) -> SettleOutcome:
         lease = self._lease
-        with lease.operations.around(OperationKind.SETTLE, call, lease.name, leases=[lease]) as settling:
+        operations = self._connections.operations
+        with operations.around(OperationKind.SETTLE, call, lease.settling.name, leases=[lease]) as settling:
             outcome = self._connections.run(request)
             if settling is not None:
                 settling.outcome = outcome.value

@@ -149,7 +149,17 @@ class OpenHandle(WrongWith, Generic[T]):
 
     def _attach(self) -> None:
         self._attachment = self._runtime.attach(self.keys, self.name, self.transfer)
-        self._side.start_moving = self._attachment.start_moving if self.transfer else self._begins_offering()
+        self._side.start_moving = self._starts_moving() if self.transfer else self._begins_offering()
+
+    def _starts_moving(self) -> Callable[[], None]:
+        attachment, side = self._attachment, self._side
+
+        def start() -> None:
+            attachment.start_moving()
+            # Further calls pay nothing for it.
+            side.start_moving = None
+
+        return start
 
     def _begins_offering(self) -> Callable[[], None] | None:
         """A hook for subclasses: called before each call that offers, where the client does not move the items."""

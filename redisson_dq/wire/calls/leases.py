@@ -20,22 +20,15 @@ from redisson_dq.wire.request import Request, Word
 __all__ = [
     "LeaseKeys",
     "ReceiveReply",
-    "ack",
     "ack_and_receive",
     "call_with_dead",
     "dead_letters",
-    "extend",
     "give_back",
-    "hold",
     "in_flight",
-    "in_flight_size",
     "progress",
     "leased_rows",
     "prepared",
-    "purge_dead",
     "receive",
-    "redrive",
-    "reject",
     "return_arrivals",
 ]
 
@@ -55,9 +48,11 @@ class LeaseKeys:
     dead: DeadKeys
     bounded: bool = False
 
-    @property
-    def word(self) -> str:
-        """The argument by which the scripts are told."""
+    #: The argument by which the scripts are told.
+    word: str = attrs.field(init=False, eq=False, repr=False)
+
+    @word.default
+    def _word(self) -> str:
         return "bounded" if self.bounded else ""
 
 
@@ -117,11 +112,6 @@ def leased_rows(keys: QueueKeys, now_us: int, read_us: int, rows: list[Any], lef
     ]
 
 
-def ack(keys: LeaseKeys, ids: Sequence[bytes], convert: Callable[[_Outcomes], T]) -> Request[T]:
-    """Ends leases. ``convert`` makes the result out of "acked" or "lost" of each."""
-    return call_with_dead("ack", keys, (keys.word, *ids), lambda reply: convert(reply[1]))
-
-
 def ack_and_receive(
     keys: LeaseKeys,
     clock: Clock,
@@ -134,7 +124,8 @@ def ack_and_receive(
 ) -> Request[tuple[T, list[Leased]] | None]:
     """Ends leases, and leases at most ``count`` values. None: nothing was done, and two calls have to do it.
 
-    :func:`receive` with the same nonce gives the same leases. ``convert`` is as with :func:`ack`.
+    :func:`receive` with the same nonce gives the same leases. ``convert`` makes the
+    result out of "acked" or "lost" of each.
     """
 
     def parse(reply: list[Any] | None) -> tuple[T, list[Leased]] | None:
@@ -144,17 +135,6 @@ def ack_and_receive(
         return convert(outcomes), leased_rows(keys.queue, now_us, clock.now_us(), rows, left)
 
     return call_with_dead("ack_and_receive", keys, (envelope.value, nonce, count, visible_us, *ids), parse)
-
-
-def hold(keys: LeaseKeys, id: bytes, fence: str, first: bool) -> Request[bool]:
-    """Whether a lease is held. ``fence`` is the key that stands then, ``first`` whether it may be set up."""
-    fenced = attrs.evolve(keys, queue=attrs.evolve(keys.queue, fence=fence))
-    return call_with_dead("hold", fenced, ("first" if first else "", id), lambda reply: reply == [1])
-
-
-def extend(keys: LeaseKeys, ids: Sequence[bytes], visible_us: int) -> Request[tuple[int, int, _Outcomes]]:
-    """The server's time in us, the deadline in ms, "extended", "cancelled" or "lost" of each."""
-    return call_with_dead("extend", keys, (visible_us, *ids), lambda reply: (reply[0], reply[1], reply[2]))
 
 
 def give_back(
@@ -179,11 +159,6 @@ def give_back(
     return call_with_dead("give_back", keys, args, lambda reply: reply[1], repeatable=bool(nonce))
 
 
-def reject(keys: LeaseKeys, ids: Sequence[bytes], reason: str) -> Request[_Outcomes]:
-    """ "dead", "cancelled" or "lost" of each."""
-    return call_with_dead("reject", keys, (reason, keys.word, *ids), lambda reply: reply[1])
-
-
 def in_flight(
     keys: QueueKeys, start: int, stop: int, *, part: bool = False
 ) -> Request[tuple[list[Leased], int | None]]:
@@ -197,11 +172,6 @@ def in_flight(
         return leased_rows(keys, now_us, 0, rows), following[0] if following else None
 
     return call("in_flight", keys, (start, stop, "part" if part else ""), parsed)
-
-
-def in_flight_size(keys: QueueKeys) -> Request[int]:
-    """How many leases are held."""
-    return call("in_flight_size", keys, (), int)
 
 
 def progress(keys: QueueKeys, client: str, note: str) -> Request[int]:
@@ -234,15 +204,3 @@ def _letters(keys: LeaseKeys, reply: list[Any]) -> list[Letter]:
         )
         for id, at, source, text, data in reply
     ]
-
-
-def redrive(keys: LeaseKeys, ids: Sequence[bytes] | None, most: int) -> Request[tuple[int, int, int]]:
-    """How many were moved to the queue of ``keys``, how many are left, how many clients have it open (or -1)."""
-    args: tuple[Word, ...] = ("all", most) if ids is None else ("ids", most, *ids)
-    return call_with_dead("redrive", keys, args, lambda reply: (reply[0], reply[1], reply[2]))
-
-
-def purge_dead(keys: LeaseKeys, ids: Sequence[bytes] | None, most: int, remember_ms: int) -> Request[int]:
-    """How many were removed."""
-    which = "all" if ids is None else "ids"
-    return call_with_dead("purge_dead", keys, (which, most, remember_ms, *(ids or ())), int)
