@@ -17,7 +17,7 @@ from redisson_dq.wire import calls
 from redisson_dq.wire.calls.leases import LeaseKeys, call_with_dead
 from redisson_dq.wire.lease_source import LeaseSource
 from redisson_dq.wire.leases import Leased
-from redisson_dq.wire.request import Fence, Request
+from redisson_dq.wire.request import Fence, Request, Word
 from redisson_dq.wire.taken import Taken
 
 __all__ = ["Settling"]
@@ -88,7 +88,8 @@ class Settling:
 
     def extend(self, ids: list[bytes], visibility_timeout: Delay) -> Request[tuple[int, int, list[SettleOutcome]]]:
         """The server's time in us, the deadline in ms, the outcomes."""
-        keys, args = self.source.lease_keys, (visible_us(visibility_timeout, self.name), *ids)
+        keys = self.source.lease_keys
+        args: tuple[Word, ...] = (visible_us(visibility_timeout, self.name), *ids)
         return call_with_dead("extend", keys, args, lambda reply: (reply[0], reply[1], _outcomes(reply[2])))
 
     def fence(self, id: bytes, lost: list[Any]) -> Fence:
@@ -97,8 +98,8 @@ class Settling:
         return Fence(
             key=keys.queue.fence,
             hold=lambda fence, first: _held(keys, id, fence, first),
-            # No message was refused on any channel.
-            lost=[b"", b"", lost],
+            # No message was refused on any channel, and no head was left untold.
+            lost=[b"", b"", b"", lost],
         )
 
     def _reason(self, reason: str | None) -> str:
