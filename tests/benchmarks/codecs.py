@@ -14,11 +14,13 @@ from typing import Any
 
 import attrs
 import orjson
+import pytest
 
 from redisson_dq.codecs import Codec, JsonJacksonCodec, Kryo5Codec, SerializationCodec
 from tests.benchmarks.measures import REDISSON, SYNC, Settings, Spread
 from tests.peer import JavaPeer
 from tests.unit.codecs.acme import Order
+from tests.unit.codecs.long_way import take_shortcuts_away
 from tests.unit.codecs.samples import SAMPLES
 
 __all__ = ["DECODE", "ENCODE", "KRYO", "ORDER", "SCALARS", "CodecRates", "Figure", "figures", "measure"]
@@ -48,6 +50,8 @@ _CODECS: dict[str, Codec] = {
     f"{SYNC} {codec.name}": codec for codec in (Kryo5Codec(), JsonJacksonCodec(), SerializationCodec())
 }
 _REDISSON = {f"{REDISSON} {codec.name}": codec.name for codec in _CODECS.values()}
+
+_LONG_WAY = ", without functions made for a class"
 
 #: Values a second, one figure a round, by value, direction and contender. The first one, of cold code, does not count.
 CodecRates = dict[tuple[str, str, str], list[float]]
@@ -101,11 +105,36 @@ def _slices(value: str, peer: JavaPeer | None, millis: int) -> dict[tuple[str, s
     for name, (encode, decode, given) in contenders.items():
         found[value, ENCODE, name] = _repeated(encode, given, millis)
         found[value, DECODE, name] = _repeated(decode, encode(given), millis)
+    if value == ORDER:
+        found |= _long_ways(sample, millis)
     if peer is not None:
         for name, codec_name in _REDISSON.items():
             for direction in (ENCODE, DECODE):
                 found[value, direction, name] = _java(peer, f"time_{direction}", codec_name, _VALUES[value], millis)
     return found
+
+
+def _long_ways(sample: Any, millis: int) -> dict[tuple[str, str, str], Callable[[], float]]:
+    """The same codecs without the functions that they make for a declared class: what those are worth."""
+    found: dict[tuple[str, str, str], Callable[[], float]] = {}
+    for name, codec in _CODECS.items():
+        with pytest.MonkeyPatch.context() as patched:
+            take_shortcuts_away(patched)
+            slow = type(codec)()
+            data = slow.encode(sample)
+            slow.decode(data)
+        for direction, call, given in ((ENCODE, slow.encode, sample), (DECODE, slow.decode, data)):
+            found[ORDER, direction, f"{name}{_LONG_WAY}"] = _without_shortcuts(_repeated(call, given, millis))
+    return found
+
+
+def _without_shortcuts(run: Callable[[], float]) -> Callable[[], float]:
+    def slow() -> float:
+        with pytest.MonkeyPatch.context() as patched:
+            take_shortcuts_away(patched)
+            return run()
+
+    return slow
 
 
 def _repeated(call: _Call, given: Any, millis: int) -> Callable[[], float]:

@@ -243,7 +243,10 @@ def _codec_table(results: Results, direction: str) -> Table:
     return Table(
         title=f"Values a second, {direction}: {results.settings.rounds} rounds of {results.settings.slice_ms} ms",
         header=("value", *names),
-        rows=[(value, *(f"{found[value, name].rate.median:,.0f}" for name in names)) for value in values],
+        rows=[
+            (value, *(f"{found[value, name].rate.median:,.0f}" if (value, name) in found else "" for name in names))
+            for value in values
+        ],
         note="Medians alone; the spread is in the JSON." if direction == codecs.DECODE else "",
     )
 

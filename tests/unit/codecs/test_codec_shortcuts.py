@@ -25,18 +25,11 @@ from redisson_dq.codecs import (
     TypedJsonJackson3Codec,
     TypedJsonJacksonCodec,
 )
-from redisson_dq.codecs.jackson.reading import plans
-from redisson_dq.codecs.jackson.reading.plans import Plan, Plans
-from redisson_dq.codecs.jackson.texts import Texts
-from redisson_dq.codecs.kryo5 import collections, objects, straight
-from redisson_dq.codecs.kryo5.reader import Reader, ReferenceReader
-from redisson_dq.codecs.kryo5.writer import ReferenceWriter, Writer
-from redisson_dq.codecs.serialization import codec as serialization_codec
-from redisson_dq.codecs.serialization import straight_reader
 from redisson_dq.errors import DecodeError, EncodeError
 from redisson_dq.java import java_class
 from tests.conftest import as_many
 from tests.unit.codecs import acme
+from tests.unit.codecs.long_way import take_shortcuts_away
 from tests.unit.codecs.samples import SAMPLES
 from tests.unit.codecs.vectors import vectors
 
@@ -173,27 +166,8 @@ CODECS: dict[str, Callable[[], Codec]] = {
 
 @pytest.fixture
 def no_shortcuts(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """What takes all shortcuts away, of the codecs that are made afterwards."""
-
-    def take() -> None:
-        for table in ("READ_SHORTCUTS", "WRITE_SHORTCUTS"):
-            monkeypatch.setattr(straight, table, {})
-        monkeypatch.setattr(objects, "spelled_mostly", lambda *_args: b"")
-        monkeypatch.setattr(collections, "ordinary_strings", lambda *_args: None)
-        monkeypatch.setattr(collections, "put_ordinary_strings", lambda *_args: False)
-        # A whole list of texts is read and written at once where the flat values are.
-        monkeypatch.setattr(collections, "ordinary_ints", lambda *_args: None)
-        monkeypatch.setattr(collections, "put_ordinary_ints", lambda *_args: False)
-        for reader in (Reader, ReferenceReader):
-            monkeypatch.setattr(reader, "by_byte", ReferenceReader.by_byte)
-        for writer in (Writer, ReferenceWriter):
-            monkeypatch.setattr(writer, "flat", {})
-        monkeypatch.setattr(Plans, "of", lambda _self, declared: Plan(declared, plans.no_plan))
-        monkeypatch.setattr(Texts, "written", lambda *_args: None)
-        monkeypatch.setattr(serialization_codec, "written", lambda *_args: None)
-        monkeypatch.setattr(serialization_codec, "read", lambda *_args, **_options: straight_reader.UNREAD)
-
-    return take
+    """Takes all shortcuts away, of the codecs that are made afterwards."""
+    return functools.partial(take_shortcuts_away, monkeypatch)
 
 
 def outcome(call: Callable[[Any], Any], given: Any) -> str:
