@@ -59,6 +59,12 @@ def decisions(table: Table) -> str:
     return "\n".join(rows)
 
 
+def _order_of(cost: str) -> str:
+    """``O(n log m)`` of ``O(n log m), n leases, m waiting``: the script's own header explains the letters."""
+    found = re.match(r"O\((?:[^()]|\([^()]*\))*\)", cost)
+    return found[0] if found else cost
+
+
 def scripts() -> str:
     """One row for each script: the first sentence of its header, Redisson's method and the cost."""
     rows = []
@@ -66,7 +72,7 @@ def scripts() -> str:
         loaded = script.load(name)
         does = loaded.summary.partition(". ")[0].removesuffix(".")
         answers = re.sub(r"^(?:nothing|none)\b.*", "", loaded.header["Answers to"])
-        rows.append(f"| `{name}` | {_cell(does)} | {_cell(answers)} | {_cell(loaded.header['COST'])} |")
+        rows.append(f"| `{name}` | {_cell(does)} | {_cell(answers)} | {_cell(_order_of(loaded.header['COST']))} |")
     return "\n".join(("| script | does | Redisson's method | cost |", "|---|---|---|---|", *rows))
 
 

@@ -110,7 +110,8 @@ All methods of Redisson {version}'s queues, what answers to them here, what that
 
 A method that several interfaces have, with one cost and one promise, is in the first section only. Overloads with
 a limit, an index or a timeout are arguments of one method. The twins that end with `Async` are not listed: they are the
-methods of `redisson_dq.aio`. Arguments and errors: [api.md](api.md). The guide: [queues.md](queues.md).
+methods of `redisson_dq.aio`. A call is one round trip and only reads, unless its row says otherwise. Arguments and
+errors: [api.md](api.md). The guide: [queues.md](queues.md).
 """
 
 DIFFERENCES = """\
@@ -195,7 +196,9 @@ def our_methods(public: type) -> tuple[list[Ours], list[str]]:
         named = tuple((interface, _written(method)) for interface, method in _NAMED.findall(fields["Redisson"]))
         if bool(named) is fields["Redisson"].startswith("none"):
             wrong.append(f"{public.__name__}.{name}: :Redisson: names ``Interface.method(types)``, or says none")
-        found.append(Ours(name, named, _markdown(fields["Cost"]), _markdown(fields["Guarantee"])))
+        cost = _markdown(fields["Cost"]).removesuffix("; one round trip")
+        guarantee = _markdown(fields["Guarantee"])
+        found.append(Ours(name, named, cost, "" if guarantee == DEFAULTS["Guarantee"] else guarantee))
     return found, wrong
 
 

@@ -1,6 +1,6 @@
 """Rewrites the contents of a queue's keys for another name, another value or another form of entry.
 
-The forms of the texts are those of docs/wire-format.md, "Side tables" and "Leases and dead letters".
+The forms of the texts are those of docs/wire-tables.md.
 """
 
 from __future__ import annotations

@@ -123,7 +123,7 @@ class Answering:
 
 
 LENGTH = Ours("__len__", (), "O(1)", "a moment's truth")
-PEEK = Ours("peek", (), "O(1)", "reads only")
+PEEK = Ours("peek", (), "O(1)", "")
 CLEAR = Ours("clear", (("Collection", "clear()"),), "one round trip", "atomic")
 POLL = Ours("poll", (("RQueue", "poll()"), ("RQueue", "poll(int)")), "O(limit); as `clear`", "at most once \\| never")
 JAVA = [
