@@ -293,6 +293,11 @@ class Opening:
                     f"a delayed queue is opened for a queue or its name: {mixed_up(queue, BlockingQueue)}"
                 )
             codec, name, partitions = codec or queue.codec, queue.name, len(queue.partitions)
+        if not isinstance(queue, str) and queue._runtime is not self.runtime:
+            raise ArgumentError(
+                f"queue {name!r} is open in another client, which may have another server or codec: open both sides "
+                "with one client, or give the queue's name"
+            )
         codec = self._codec(codec, type)
         if partitions is not None:
             from redisson_dq._async.queues.partitioned_delayed import PartitionedDelayedQueue

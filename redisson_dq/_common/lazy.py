@@ -23,7 +23,16 @@ def lazily(package: str, homes: Mapping[str, Iterable[str]]) -> tuple[Callable[[
             return importlib.import_module(f"{package}.{name}")
         if name not in home_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        found = getattr(importlib.import_module(f"{package}.{home_of[name]}"), name)
+        try:
+            found = getattr(importlib.import_module(f"{package}.{home_of[name]}"), name)
+        except RuntimeError as error:
+            # Thread pools of Python cannot be imported then.
+            if "after shutdown" not in str(error):
+                raise
+            raise RuntimeError(
+                f"the interpreter shuts down, and {package}.{name} was not used before: connect earlier, and only "
+                "close clients in an atexit function"
+            ) from error
         # From now on the name is an ordinary attribute.
         setattr(sys.modules[package], name, found)
         return found

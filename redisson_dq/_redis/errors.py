@@ -96,7 +96,7 @@ _MISNAMED = (
         "Alibaba Cloud refuses scripts that have the name of a key in a variable: "
         "set the parameter script_check_enable of the instance to 0",
     ),
-    (r'got "H" as reply type byte', "no Redis answers there but an HTTP server: check the port"),
+    (r'got "[H<]" as reply type byte', "no Redis answers there but an HTTP server: check the port"),
     (r"Cluster mode is not enabled on this node", "the server is in no cluster: name it as redis://host:port"),
 )
 
