@@ -33,6 +33,7 @@ from redisson_dq.prometheus import metrics  # noqa: E402
 from redisson_dq.scheduling import engine  # noqa: E402
 from redisson_dq.scripts import script  # noqa: E402
 from redisson_dq.worker import Retry, Worker  # noqa: E402
+from tests.proof import model  # noqa: E402
 
 #: (state, trigger) -> the next state, the actions, and perhaps more.
 Table = Mapping[tuple[Any, Any], tuple[Any, ...]]
@@ -181,6 +182,7 @@ SECTIONS: dict[str, dict[str, Callable[[], str]]] = {
     },
     "docs/metrics.md": {"metrics": metrics.as_table},
     "docs/scripts.md": {"scripts": scripts},
+    "docs/model.md": {"model": model.as_table},
 }
 
 

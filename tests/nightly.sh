@@ -5,6 +5,7 @@
 #   REDISSON_DQ_TEST_SERVERS=   more servers to pause, paths of programs with colons between them
 #   REDISSON_DQ_SOAK=30     minutes that the soak goes on
 #   REDISSON_DQ_FAULTS=30   minutes of faults against loads in ever other combinations
+#   REDISSON_DQ_KILLS=1000  how often a server of each durability is killed
 #
 # Runs every part in some hours, and fails if one of them did. Needs what tests/run.sh installs, and libfaketime.
 set -uo pipefail
@@ -74,7 +75,9 @@ part "soak of failovers behind one name" python -m tests.faults --soak "${REDISS
 part "versions that are supported" python -m tests.compatibility --write
 part "newest versions" python -m tests.newest
 part "vectors of each Redisson" python -m tests.vector_files --check
-part "tests that wait long" python -m pytest -q -m nightly
+have go || install_packages "Go, whose porcupine judges histories again" apt="golang-go" dnf="golang" apk="go" brew="go"
+part "proof" python -m tests.proof all --kills "${REDISSON_DQ_KILLS:-1000}" --histories 1000
+part "tests that wait long" python -m pytest -q -m nightly --ignore=tests/proof
 part "broken lines that a test has to notice" python -m tests.mutations
 part "longer searches" python -m pytest -q --hypothesis-profile=nightly tests/unit tests/testing/test_strangers.py
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import faulthandler
 import random
-import shutil
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -17,11 +16,8 @@ from tests.faults.all_loads import LOADS, Load
 from tests.faults.ledger import Finding, Ledger, Verdict
 from tests.faults.rules import LEASED
 from tests.faults.world import ClusterWorld, NamedWorld, SentinelWorld, World
-from tests.mutations import ROOT
 from tests.proof.checker import check
-
-# Histories with findings.
-_KEPT = ROOT / "build" / "histories"
+from tests.proof.history import keep
 
 __all__ = ["Fault", "Result", "Run", "command", "gone_on", "judged", "run", "settled"]
 
@@ -175,9 +171,7 @@ def _checked(world: World) -> list[Finding]:
     report = check(world.history.path)
     if not report.findings:
         return []
-    kept = _KEPT / world.history.path.name
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copy(world.history.path, kept)
+    kept = keep(world.history.path)
     return [Finding("history", f"{len(report.findings)} findings in {kept}: {report.findings[0]}")]
 
 

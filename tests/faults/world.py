@@ -17,6 +17,7 @@ import redis
 
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer, ServerProgram
+from redisson_dq.errors import EnvelopeError
 from redisson_dq.wire.envelope import unwrap
 from redisson_dq.wire.keys import DeadKeys, QueueKeys
 from tests.cluster import Cluster
@@ -166,7 +167,10 @@ class World:
         for queue in queues:
             keys, admin = QueueKeys.of(queue), self.admin_of(queue)
             leases = set(admin.zrange(keys.leases, 0, -1))
-            entries = [unwrap(member) for member in admin.zrange(keys.timeout, 0, -1)]
+            entries = []
+            for member in admin.zrange(keys.timeout, 0, -1):
+                with suppress(EnvelopeError):
+                    entries.append(unwrap(member))
             values = [("leased" if id in leases else "waiting", value) for id, value in entries]
             lists = {
                 keys.ready: "ready",

@@ -3,6 +3,8 @@
 python -m tests.proof check FILE...      judge histories that were recorded
 python -m tests.proof trial NAME         record and judge a small run; without a name, list them
 python -m tests.proof ablate [WORD]      take out each safeguard, and require that a trial finds it
+    python -m tests.proof kills [SETTING]    kill servers of each durability, and count what confirmed calls have lost
+    python -m tests.proof all                all of these with fresh seeds, and the tests of this folder
 """
 
 from __future__ import annotations
@@ -10,13 +12,22 @@ from __future__ import annotations
 import argparse
 import logging
 import random
+import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from tests.proof.ablations import ABLATIONS, FOUND, ablated, table
-from tests.proof.checker import check
-from tests.proof.trials import TRIALS, trial
+from tests.proof.checker import check, judged
+from tests.proof.kills import SETTINGS, measured
+from tests.proof.kills import table as kills_table
+from tests.proof.making import ORDERED, Lines, right
+from tests.proof.operations import happened
+from tests.proof.planting import PLANTS, planted
+from tests.proof.trials import STAGED, TRIALS, trial
+
+_PAGE = Path(__file__).resolve().parents[2] / "docs" / "model.md"
+_START, _END = "<!-- made by python -m tests.proof ablate --write -->", "<!-- end of ablate -->"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -35,7 +46,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ablating = commands.add_parser("ablate", help="take out each safeguard, and require that a trial finds it")
     ablating.add_argument("word", nargs="?", default="", help="those whose name has this in it")
     ablating.set_defaults(run=_ablate)
-    for each in (trying, ablating):
+    killing = commands.add_parser("kills", help="kill servers of each durability, and count what was lost")
+    killing.add_argument("setting", nargs="*", help=", ".join(SETTINGS))
+    killing.add_argument("--kills", type=int, default=10, help="of each setting")
+    killing.set_defaults(run=_kills)
+    ablating.add_argument("--write", action="store_true", help="write the table into docs/model.md")
+    everything = commands.add_parser("all", help="all of it, with fresh seeds, and all tests of this folder")
+    everything.add_argument("--kills", type=int, default=10, help="of each setting")
+    everything.add_argument("--histories", type=int, default=100, help="of each kind that is planted")
+    everything.set_defaults(run=_all)
+    for each in (trying, ablating, killing, everything):
         each.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1_000_000))
     logging.getLogger("redisson_dq").addHandler(logging.NullHandler())
     options = parser.parse_args(arguments)
@@ -71,9 +91,49 @@ def _ablate(options: argparse.Namespace) -> int:
                 f"{'found' if found[-1].finding else 'NOT FOUND'}: {ablation.safeguard}: {found[-1].told}", flush=True
             )
     print(*table(found), sep="\n")
+    if options.write:
+        before, start, rest = _PAGE.read_text("utf-8").partition(_START)
+        _, end, after = rest.partition(_END)
+        _PAGE.write_text("\n".join([before + start, "", *table(found), "", end + after]), "utf-8")
     missed = sum(not each.finding for each in found)
     print(f"{len(found) - missed} of {len(found)} found")
     return 1 if missed else 0
+
+
+def _kills(options: argparse.Namespace) -> int:
+    print(f"seed {options.seed}", flush=True)
+    found = []
+    for name in options.setting or SETTINGS:
+        found.append(measured(SETTINGS[name], options.kills, options.seed))
+        print(f"{name}: {dict(found[-1].found) or 'nothing'}", flush=True)
+    print(*kills_table(found), sep="\n")
+    return 1 if any(each.found for each in found if each.setting.is_safe) else 0
+
+
+def _all(options: argparse.Namespace) -> int:
+    """Everything, with seeds that nobody has tried."""
+    seed = options.seed
+    print(f"seed {seed}", flush=True)
+    failed = []
+    for number in range(seed, seed + options.histories):
+        if _judged(right(number, 150)):
+            failed.append(f"a right history was refused: right({number}, 150)")
+        failed += [
+            f"not found: planted({kind!r}, {number}, 150)" for kind in PLANTS if not _judged(planted(kind, number, 150))
+        ]
+    print(f"{options.histories} right histories, {options.histories * len(PLANTS)} with a defect", flush=True)
+    for name in STAGED:
+        failed += [f"{name}: {found}"] if (found := trial(name, seed)) else []
+    for word, run in (("ablate", _ablate), ("kills", _kills)):
+        failed += [word] if run(argparse.Namespace(**vars(options), word="", write=False, setting=[])) else []
+    tests = [sys.executable, "-m", "pytest", "-q", "-m", "", "tests/proof"]
+    failed += ["tests/proof"] if subprocess.run(tests, check=False).returncode else []
+    print(*(failed or ["nothing found that should not be"]), sep="\n")
+    return 1 if failed else 0
+
+
+def _judged(lines: Lines) -> bool:
+    return bool(judged(happened(lambda: lines), ordered=[ORDERED]).findings)
 
 
 if __name__ == "__main__":

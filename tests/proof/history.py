@@ -39,6 +39,7 @@ has the items that it is known to have had, or ``most`` where only their number 
 from __future__ import annotations
 
 import json
+import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -49,9 +50,10 @@ from typing import Any
 
 import redis
 
-__all__ = ["FORMAT", "Call", "History", "read"]
+__all__ = ["FORMAT", "Call", "History", "keep", "read"]
 
 FORMAT = "redisson-dq history 1"
+_KEPT = Path(__file__).resolve().parents[2] / "build" / "histories"
 # Seconds between two looks at the server's clock.
 _LOOK = 0.05
 
@@ -66,6 +68,14 @@ def read(path: Path | str) -> Iterator[dict[str, Any]]:
             # The last line of a recorder that was killed may be cut.
             with suppress(ValueError):
                 yield json.loads(line)
+
+
+def keep(path: Path) -> Path:
+    """Copies a history with findings to ``build/histories``; gives the copy."""
+    kept = _KEPT / path.name
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(path, kept)
+    return kept
 
 
 class Call:

@@ -10,7 +10,7 @@ import enum
 from collections.abc import Iterator
 from typing import NamedTuple
 
-__all__ = ["ABSENT", "OVER", "ROWS", "Guard", "Item", "Place", "Row", "Step", "after", "rested"]
+__all__ = ["ABSENT", "OVER", "ROWS", "Guard", "Item", "Place", "Row", "Step", "after", "as_table", "rested"]
 
 
 class Place(str, enum.Enum):
@@ -20,7 +20,7 @@ class Place(str, enum.Enum):
     WAITING = "waiting"
     READY = "ready"
     LEASED = "leased"
-    VOID = "leased, cancelled"
+    VOID = "cancelled lease"
     DEAD = "dead"
     SETTLED = "settled"
 
@@ -55,17 +55,17 @@ class Step(NamedTuple):
 
 
 class Guard(enum.Enum):
-    """What has to hold beside the place."""
+    """What has to hold beside the place. A lease is held by its own receipt, until its deadline."""
 
     ALWAYS = ""
     OVER = "its time has come"
-    HELD = "the receipt is that of the lease, whose deadline has not passed"
-    LOST = "the receipt is of no lease, of another lease, or of one whose deadline has passed"
+    HELD = "the lease is held"
+    LOST = "the lease is not held"
     NAMED = "it was offered with `id=`"
     UNNAMED = "it was offered without `id=`"
     DONE = "it was taken or acked"
     WITHDRAWN = "it was cancelled"
-    AT_ONCE = "as above, and it was not rescheduled meanwhile"
+    AT_ONCE = "the lease is held, and the item was not rescheduled meanwhile"
 
 
 OVER = Guard.OVER
@@ -133,6 +133,20 @@ ROWS = [
     Row("look", "dead", (_P.DEAD,), None),
     Row("look", "gone", (_P.ABSENT, _P.SETTLED, _P.VOID), None),
 ]
+
+
+def as_table() -> str:
+    """The rows in Markdown, those alike in one."""
+    told: dict[tuple[str, str, str], list[str]] = {}
+    for row in ROWS:
+        if row.f not in ("vanish", "look"):
+            places = "any" if row.places == _ANYWHERE else ", ".join(place.value for place in row.places)
+            to = "stays" if row.to is None else row.to.value
+            told.setdefault((places, to, row.guard.value), []).append(f"`{row.f}` {row.outcome}")
+    lines = ["| step and outcome | from | to | if |", "|---|---|---|---|"]
+    lines += [f"| {'; '.join(steps)} | {places} | {to} | {guard} |" for (places, to, guard), steps in told.items()]
+    return "\n".join(lines)
+
 
 _BY: dict[tuple[str, str], list[Row]] = {}
 for _row in ROWS:

@@ -24,10 +24,11 @@ from tests.faults.run import run
 from tests.faults.world import World
 from tests.flavours import Flavour
 from tests.proof.checker import check
+from tests.proof.history import keep
 from tests.proof.recording import Recorded
 from tests.proof.walking import Difference, Walk
 
-__all__ = ["TRIALS", "trial"]
+__all__ = ["STAGED", "TRIALS", "trial"]
 
 # Seconds in which an item comes that is due. The client looks by itself every 30 s.
 _WITHIN = 4.0
@@ -135,8 +136,10 @@ _STAGED: dict[str, Callable[[_Stage, random.Random], None]] = {
     "renewals": _renewals,
     "foreign": _foreign_entries,
 }
-#: By name: all orders of the scripts, the staged ones, and "faults/FAULT/LOAD".
-TRIALS = ("walk", *_STAGED, "faults/FAULT/LOAD")
+#: The names of the staged ones.
+STAGED = tuple(_STAGED)
+#: All orders of the scripts, the staged ones, and "faults/FAULT/LOAD".
+TRIALS = ("walk", *STAGED, "faults/FAULT/LOAD")
 
 
 def trial(name: str, seed: int) -> str:
@@ -145,7 +148,7 @@ def trial(name: str, seed: int) -> str:
         return _walked()
     if name.startswith("faults/"):
         _, fault, *loads = name.split("/")
-        result = run(FAULTS[fault], loads, seed)
+        result = run(FAULTS[fault], loads, seed, times=2 * FAULTS[fault].times)
         return "\n".join(map(str, result.all_findings))
     with World() as world:
         world.record(trial=name, seed=seed)
@@ -157,7 +160,7 @@ def trial(name: str, seed: int) -> str:
             world.history.invoke("judge", "look", "orders").ok(world.left(["orders"]))
             world.history.close()
         report = check(world.history.path, within=_WITHIN)
-        return str(report) if report.findings else ""
+        return f"{report}\nkept: {keep(world.history.path)}" if report.findings else ""
 
 
 def _walked() -> str:
