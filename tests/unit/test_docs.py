@@ -58,7 +58,7 @@ def _run(code: str, page: str, url: str) -> dict[str, Any]:
     logger = logging.getLogger("redisson_dq")
     level, handlers = logger.level, logger.handlers[:]
     try:
-        exec(compile(code.replace(DOCUMENTED_URL, url), str(ROOT / page), "exec"), made)
+        exec(compile(code.replace(DOCUMENTED_URL, url), str(ROOT / page), "exec", dont_inherit=True), made)
     finally:
         for value in made.values():
             if isinstance(value, redisson_dq.Client):

@@ -54,6 +54,21 @@ def test_mypy_says_the_same() -> None:
     assert {number: kinds[code[1]] for number, code in codes.items() if code} == WRONG, run.stdout
 
 
+def test_the_typed_queue_of_the_readme_passes_mypy(tmp_path: Path) -> None:
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
+    [typed] = [block for block in blocks if "type=" in block]
+    example = tmp_path / "example.py"
+    example.write_text(typed + "    reveal_type(reminders.take())\n    reminders.offer('text')\n", "utf-8")
+    command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--no-pretty", str(example)]
+    run = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    said = [line.partition(": ")[2] for line in run.stdout.splitlines()]
+    revealed, wrong = said
+    assert revealed == 'note: Revealed type is "example.Reminder"'
+    assert wrong == (
+        'error: Argument 1 to "offer" of "ReadyQueue" has incompatible type "str"; expected "Reminder"  [arg-type]'
+    )
+
+
 def pyright(*paths: str) -> list[dict[str, Any]]:
     """All that it says of these files."""
     command = [sys.executable, "-m", "basedpyright", "--outputjson", *paths]
