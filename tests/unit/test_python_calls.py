@@ -1,0 +1,35 @@
+"""A call of a queue runs few functions in few files. ``python -m tests.python_calls NAME`` lists those of one call."""
+
+from __future__ import annotations
+
+import pytest
+
+from redisson_dq.embedded import EmbeddedServer
+from tests.python_calls import Cost, costs
+
+#: At most so many functions in so many files. Whoever needs more says why; whoever needs fewer lowers the number.
+LIMITS = {
+    "offer": (38, 20),
+    "cancel": (23, 13),
+    "size": (14, 8),
+    "peek": (25, 12),
+    "add": (24, 13),
+    "poll": (32, 15),
+    "ack": (30, 12),
+}
+
+
+@pytest.fixture(scope="module")
+def found() -> dict[str, Cost]:
+    with EmbeddedServer() as server:
+        return costs(server.url)
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_a_call_runs_few_functions_in_few_files(found: dict[str, Cost], name: str) -> None:
+    cost = found[name]
+    calls, files = LIMITS[name]
+    assert cost.calls <= calls, cost.functions
+    assert cost.files <= files, sorted({file for file, _ in cost.functions})
+    # A walk that was not seen would pass too.
+    assert cost.functions[0][0].startswith(("_sync/queues/", "_sync/leases/"))
