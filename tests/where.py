@@ -21,7 +21,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from math import hypot, log
 from pathlib import Path
@@ -37,7 +37,7 @@ __all__ = ["NOTES", "Found", "noted_in", "source_of", "where"]
 NOTES = ROOT / "build" / "where"
 
 _MUTATED, _LEAST = 1000.0, 0.5
-_CALLS = "redisson_dq/wire/calls"
+_CALLS = ("redisson_dq/calls", "redisson_dq/wire/calls")
 # What the same words, a direct import, an import by a supporting module and the file's name are worth.
 _ALIKE, _IMPORTED, _IMPORTED_BESIDE, _NAMED = 10.0, 4.0, 1.0, 3.0
 
@@ -111,15 +111,23 @@ def _scripts_of(path: str) -> set[str]:
 
 
 def _functions_of_script(path: str) -> set[str]:
-    """The functions of ``wire/calls/`` that make the requests of these scripts."""
+    """The functions and methods that make the requests of these scripts."""
     scripts = _scripts_of(path)
     return {
-        f"{_CALLS}/{module.name}:{node.name}"
-        for module in (ROOT / _CALLS).glob("*.py")
-        for node in ast.parse(module.read_text("utf-8")).body
-        if isinstance(node, ast.FunctionDef)
-        and scripts & {each.value for each in ast.walk(node) if isinstance(each, ast.Constant)}
+        f"{folder}/{module.name}:{name}"
+        for folder in _CALLS
+        for module in (ROOT / folder).glob("*.py")
+        for name, node in _functions_in(ast.parse(module.read_text("utf-8")))
+        if scripts & {each.value for each in ast.walk(node) if isinstance(each, ast.Constant)}
     }
+
+
+def _functions_in(module: ast.Module) -> Iterator[tuple[str, ast.FunctionDef]]:
+    for node in module.body:
+        if isinstance(node, ast.FunctionDef):
+            yield node.name, node
+        elif isinstance(node, ast.ClassDef):
+            yield from ((f"{node.name}.{each.name}", each) for each in node.body if isinstance(each, ast.FunctionDef))
 
 
 # -- what the text of a test tells -----------------------------------------------------------------------------------

@@ -214,14 +214,6 @@ class OpenQueue(QueueValues[T]):
         check_durable(durable)
         return durable
 
-    def durably(self, request: Request[U], durable: Durability | None = None) -> Request[U]:
-        """A change that is confirmed as the call asks for, else as the client does."""
-        return request.durably(self.confirmation(durable))
-
-    def adding(self, request: Request[U], durable: Durability | None = None) -> Request[U]:
-        """A request that adds values: confirmed as for :meth:`durably`, and :meth:`working`."""
-        return self.working(self.durably(request, durable))
-
     def working(self, request: Request[U]) -> Request[U]:
         """A request that offers or takes. When it is sent, the client starts to move the queue's due items."""
         return attrs.evolve(request, on_sending=(*request.on_sending, *self.starts)) if self.starts else request

@@ -29,7 +29,6 @@ __all__ = [
     "has_field",
     "head",
     "index_of",
-    "kind_of",
     "leases_held",
     "leases_over",
     "length_of",
@@ -84,11 +83,6 @@ def channels(pattern: str) -> Request[list[bytes]]:
 
 
 # -- one list --------------------------------------------------------------------------------------------------------
-
-
-def kind_of(key: str) -> Request[str]:
-    """The Redis type of a key's value; "none" where the key does not exist."""
-    return Request(words=("TYPE", key), types={key: ""}, parse=bytes.decode)
 
 
 def leases_held(keys: QueueKeys) -> Request[list[bytes]]:

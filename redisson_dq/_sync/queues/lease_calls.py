@@ -199,10 +199,9 @@ class LeaseCalls(Generic[T]):
         batches = _batches(leases)
         if to_head:
             batches.reverse()
+        confirmation = self._leaser.sides[0].confirmation(durable)
         requests = [
-            self._leaser.sides[0]
-            .durably(request_of(settling, [each.id for each in batch]), durable)
-            .then(partial(noted, batch))
+            request_of(settling, [each.id for each in batch]).then(partial(noted, batch), durable=confirmation)
             for settling, batch in batches
         ]
         if len(requests) == 1:
