@@ -77,7 +77,7 @@ class Filter:
     """A filter that was read. Example::
 
     wanted = Filter("order.id = 42 and late > 5m")
-    found = [row for row in page.rows if wanted(row, reader.read(row.data))]
+    found = [row for row in page.rows if wanted(row, reader.read(row.data, queue=row.queue))]
     """
 
     def __init__(self, text: str, *, hidden: Collection[str] = ()) -> None:

@@ -9,6 +9,7 @@ from typing import Literal
 
 import attrs
 
+from redisson_dq.codecs.encrypted import key_id_of
 from redisson_dq.codecs.unsupported import looks_like
 from redisson_dq.errors import DecodeError, RedissonDQError
 
@@ -53,6 +54,9 @@ def recognise(data: bytes, *, is_whole: bool = True) -> list[Candidate]:
 def _candidates(data: bytes, is_whole: bool) -> Iterator[Candidate]:
     if not data:
         yield Candidate("StringCodec", "possible", "no bytes at all: an empty text")
+        return
+    if (key := key_id_of(data)) is not None:
+        yield Candidate("EncryptedCodec", "certain", f"encrypted, key {key}")
         return
     name = looks_like(data)
     if name == "JsonJacksonCodec":

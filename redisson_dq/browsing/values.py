@@ -18,8 +18,9 @@ from redisson_dq._common.texts import digits, nearest
 from redisson_dq.browsing.recognising import Candidate, Sureness, codec_named, recognise
 from redisson_dq.codecs.base import Codec
 from redisson_dq.codecs.budget import budget_of
+from redisson_dq.codecs.encrypted import EncryptedCodec, key_id_of
 from redisson_dq.codecs.faults import Malformed
-from redisson_dq.errors import ArgumentError, RedissonDQError
+from redisson_dq.errors import ArgumentError, DecodeError, RedissonDQError
 
 __all__ = ["CLASS", "DecodedValue", "ValueReader", "make_codec", "plain_value"]
 
@@ -64,16 +65,24 @@ class DecodedValue:
 class ValueReader:
     """Decodes values of any codec, or of one that is given. It makes objects of declared classes alone."""
 
-    def __init__(self, codec: str | Codec | None = None) -> None:
-        """``codec`` is a codec, or the name of one, such as ``"json"``. Without it the bytes tell.
+    def __init__(self, codec: str | Codec | None = None, *, keys: Mapping[str, bytes] | None = None) -> None:
+        """``codec`` is a codec, or the name of one, such as ``"json"``. Without it the bytes tell. ``keys`` are those
+        of an :class:`~redisson_dq.codecs.EncryptedCodec`, by their ids.
 
         Raises ArgumentError.
         """
         self._given = make_codec(codec) if isinstance(codec, str) else codec
+        self._decrypting = self._made_for(keys) if keys else None
         self._made: dict[str, Codec] = {}
 
-    def read(self, data: bytes, *, is_whole: bool = True) -> DecodedValue:
-        """The value of ``data``. Never raises. ``is_whole`` is false for the beginning of a longer value."""
+    def read(self, data: bytes, *, is_whole: bool = True, queue: str = "") -> DecodedValue:
+        """The value of ``data``. Never raises. ``is_whole`` is false for the beginning of a longer value.
+
+        ``queue`` is the key of the queue that it is in, which an encrypted value is bound to.
+        """
+        key = key_id_of(data)
+        if key is not None:
+            return self._decrypted(data, f"encrypted, key {key}", is_whole, queue)
         if not is_whole:
             found = recognise(data, is_whole=False)
             name, sure = (found[0].codec, found[0].sure) if found else ("", "possible")
@@ -94,6 +103,22 @@ class ValueReader:
                 return tried
             first = first or tried
         return first or DecodedValue(codec="", sure="", value=data.hex(), error="no codec is known for these bytes")
+
+    @staticmethod
+    def _made_for(keys: Mapping[str, bytes]) -> EncryptedCodec[bytes]:
+        from redisson_dq.codecs.simple import ByteArrayCodec
+
+        return EncryptedCodec(ByteArrayCodec(), keys)
+
+    def _decrypted(self, data: bytes, error: str, is_whole: bool, queue: str) -> DecodedValue:
+        if is_whole and self._decrypting is not None:
+            try:
+                inside = self.read(self._decrypting.of_queue(queue).decode(data))
+            except DecodeError as failure:
+                error = str(failure)
+            else:
+                return attrs.evolve(inside, codec=f"EncryptedCodec({inside.codec})")
+        return DecodedValue(codec="EncryptedCodec", sure="certain", value=data.hex(), error=error)
 
     def _codec(self, name: str) -> Codec | None:
         if name not in self._made:

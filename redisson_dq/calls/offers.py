@@ -82,7 +82,7 @@ def offered(
     durable: Durability | None = None,
 ) -> Request[WaitingItem[T]]:
     """``due`` is a word of ``times.due_word``."""
-    data = queue.encode(value)
+    data = queue.encode(value) if deduplicate_for is None else queue.encode_to_compare(value)
     if id is None and deduplicate_for is None and expires is None and not context:
         if on_duplicate is not None:
             raise ArgumentError(f"queue {queue.name!r}: on_duplicate= goes with id= or deduplicate_for=")

@@ -114,6 +114,7 @@ class OpenQueue(QueueValues[T]):
         self.form = "lean" if kind.lean else options.envelope.value
         self._dead_letter = dead_letter
         self._open(QueueKeys.of(map_name(name, options.name_mapper)))
+        self.codec = self.codec.of_queue(self.keys.ready)
         if delivery_limit is not None:
             check_count(delivery_limit, name, "a delivery limit")
         if dead_letter is not None and self.dead_keys.dead in attrs.astuple(self.keys):

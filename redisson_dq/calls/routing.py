@@ -55,4 +55,4 @@ class DelayedRouting(Routing, Generic[T]):
             return self.of_key(key)
         if id is not None:
             return self.of_id(id)
-        return crc32(self._side.encode(value)) % self.partitions if by_payload else self.next()
+        return crc32(self._side.encode_to_compare(value)) % self.partitions if by_payload else self.next()

@@ -51,6 +51,12 @@ class QueueValues(Generic[T]):
         except Exception as error:
             self._refuse(error)
 
+    def encode_to_compare(self, value: T) -> bytes:
+        """Like :meth:`encode`, for bytes that those of an equal value are compared with."""
+        if value is None:
+            self._refuse_none()
+        return self._sought(value)
+
     def encode_all(self, values: Iterable[T]) -> list[bytes]:
         """Raises EncodeError, and ArgumentError for None and for an object that is no collection of values."""
         collected = self.collected(values)
@@ -89,7 +95,13 @@ class QueueValues(Generic[T]):
                 f"so it cannot be found by those: {why}. A copy of it is looked for as it is written"
             )
             raise EncodeError(message, codec=self.codec.name)
-        return self._encoded([value])[0]
+        return self._sought(value)
+
+    def _sought(self, value: T) -> bytes:
+        try:
+            return self.codec.sought(value)
+        except Exception as error:
+            self._refuse(error)
 
     def encode_all_sought(self, values: Iterable[T]) -> list[bytes]:
         """The bytes of many such values. Raises ArgumentError for an object that is no collection of values."""

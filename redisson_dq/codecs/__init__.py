@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from redisson_dq.codecs.base import Codec
     from redisson_dq.codecs.composite import CompositeCodec
     from redisson_dq.codecs.compression import LZ4Codec, LZ4CodecV2, SnappyCodec, SnappyCodecV2, ZStdCodec
+    from redisson_dq.codecs.encrypted import EncryptedCodec
     from redisson_dq.codecs.jackson.codecs import (
         AvroJacksonCodec,
         CborJackson3Codec,
@@ -44,6 +45,7 @@ else:
                 "SnappyCodecV2",
                 "ZStdCodec",
             ),
+            "encrypted": ("EncryptedCodec",),
             "jackson.codecs": (
                 "AvroJacksonCodec",
                 "CborJackson3Codec",
@@ -88,6 +90,7 @@ __all__ = [
     "Codec",
     "CompositeCodec",
     "DoubleCodec",
+    "EncryptedCodec",
     "ForyCodec",
     "FstCodec",
     "FuryCodec",

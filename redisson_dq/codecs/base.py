@@ -43,6 +43,14 @@ class Codec(ABC, Generic[T]):
     def decode(self, data: bytes) -> T:
         """The value of ``data``. Raises DecodeError for any bytes that are not one whole value. O(size)."""
 
+    def sought(self, value: T) -> bytes:
+        """The bytes by which a value is looked for. Raises EncodeError where equal values have different ones."""
+        return self.encode(value)
+
+    def of_queue(self, name: str) -> Codec[T]:
+        """This codec for the queue whose ready list has the key ``name``. Most codecs are the same for all queues."""
+        return self
+
     @property
     def wants_type(self) -> bool:
         """Whether a queue should say what its values are: see :meth:`typed`."""

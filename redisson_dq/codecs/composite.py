@@ -40,6 +40,14 @@ class CompositeCodec(Codec[T]):
         """The value that ``value_codec`` reads. Raises its DecodeError."""
         return self._value.decode(data)
 
+    def sought(self, value: T) -> bytes:
+        """The bytes by which ``value_codec`` has a value looked for. Raises its EncodeError."""
+        return self._value.sought(value)
+
+    def of_queue(self, name: str) -> Codec[T]:
+        """This codec for the values of a queue, as its ``value_codec`` is for them."""
+        return CompositeCodec(*self._codecs[:2], self._value.of_queue(name))
+
     def typed(self, type: Any) -> Codec[Any]:
         """This codec for values of that type, if its ``value_codec`` takes one."""
         return CompositeCodec(*self._codecs[:2], self._value.typed(type))

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 from redisson_dq._common.texts import shown
 from redisson_dq.codecs.base import Codec, T, check_codec
 from redisson_dq.codecs.budget import budget_of
+from redisson_dq.codecs.encrypted import EncryptedCodec
 from redisson_dq.codecs.faults import Malformed, Unencodable
 from redisson_dq.codecs.kryo5 import Kryo5Codec
 from redisson_dq.codecs.marks import compared, marked, needs_copy
@@ -53,6 +54,10 @@ class _CompressingCodec(Codec[T]):
         """
         if inner is not None:
             check_codec(inner, "inner")
+            if isinstance(inner, EncryptedCodec):
+                raise ArgumentError(
+                    f"encrypted bytes cannot be compressed: EncryptedCodec({type(self).__name__}(), keys)"
+                )
         if not isinstance(max_size, int) or isinstance(max_size, bool) or not 0 < max_size <= _LARGEST:
             raise ArgumentError(f"max_size is a number of bytes from 1 to {_LARGEST}, not {shown(max_size)}")
         if max_ratio is not None and (type(max_ratio) is not int or max_ratio < 1):

@@ -26,6 +26,6 @@ def filtered(wanted: Filter, reader: ValueReader | None = None) -> Callable[[See
     values = ValueReader() if reader is None else reader
 
     def is_wanted(row: SeenItem) -> bool:
-        return wanted(row, values.read(row.data) if wanted.needs_value else None)
+        return wanted(row, values.read(row.data, queue=row.queue) if wanted.needs_value else None)
 
     return is_wanted

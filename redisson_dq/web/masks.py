@@ -63,7 +63,7 @@ class Masks:
 
     def seen(self, row: SeenItem, reader: ValueReader) -> tuple[SeenItem, DecodedValue]:
         """An item and its value, as far as anybody may see them. With masks the item has neither bytes nor a size."""
-        decoded = reader.read(row.data, is_whole=row.is_whole)
+        decoded = reader.read(row.data, is_whole=row.is_whole, queue=row.queue)
         if not isinstance(reader, MaskedReader):
             return row, decoded
         context = dict(self._pairs(row.context, reader.hidden))
@@ -223,8 +223,8 @@ class MaskedReader(ValueReader):
         self._inner = ValueReader()
         self.hidden: frozenset[str] | None = frozenset()
 
-    def read(self, data: bytes, *, is_whole: bool = True) -> DecodedValue:
-        found = self._inner.read(data, is_whole=is_whole)
+    def read(self, data: bytes, *, is_whole: bool = True, queue: str = "") -> DecodedValue:
+        found = self._inner.read(data, is_whole=is_whole, queue=queue)
         self.hidden = None if found.error or not is_whole else self._masks.hidden_in(found.value)
         return self._masks.masked(found)
 

@@ -221,7 +221,7 @@ def test_nobody_is_told_to_install_the_package_from_an_index(tool: str) -> None:
 def test_what_an_error_says_to_install_is_what_the_extra_needs() -> None:
     project = (ROOT / "pyproject.toml").read_text("utf-8").partition("[project.optional-dependencies]")[2]
     extras = set(re.findall(r'^\w+ = \["([^"]+)"\]$', project.partition("\n[")[0], re.MULTILINE))
-    assert len(extras) == 9
+    assert len(extras) == 10
     told = {
         found
         for name, text in _texts().items()

@@ -36,32 +36,35 @@ _MOST_LOOKED = 100_000
 
 @attrs.frozen(kw_only=True)
 class ValueChoice:
-    """The choice of ``--codec`` and ``--classes``."""
+    """The choice of ``--codec``, ``--classes`` and ``--keys``."""
 
     codec: str | None
     classes: tuple[str, ...]
+    keys: str | None = None
 
     def reader(self) -> ValueReader:
         """Makes the reader. Raises ArgumentError, and click.UsageError for a file of classes that cannot be loaded."""
         from redisson_dq.browsing import ValueReader
+        from redisson_dq.codecs.encrypted import keys_of_file
 
         load_classes(self.classes)
-        return ValueReader(self.codec)
+        return ValueReader(self.codec, keys=None if self.keys is None else keys_of_file(self.keys))
 
 
 def value_options(function: _F) -> _F:
-    """``--codec`` and ``--classes``: the function gets them as ``values``."""
+    """``--codec``, ``--classes`` and ``--keys``: the function gets them as ``values``."""
 
     @functools.wraps(function)
-    def with_values(*args: Any, codec: str | None, classes: tuple[str, ...], **rest: Any) -> Any:
-        return function(*args, values=ValueChoice(codec=codec, classes=classes), **rest)
+    def with_values(*args: Any, codec: str | None, classes: tuple[str, ...], keys: str | None, **rest: Any) -> Any:
+        return function(*args, values=ValueChoice(codec=codec, classes=classes, keys=keys), **rest)
 
     codec = click.option(
         "--codec",
         metavar="NAME",
         help="The codec of the values, such as kryo5 or json. Else their bytes tell.",
     )
-    return cast(_F, codec(classes_option(with_values)))
+    keys = click.option("--keys", metavar="FILE", help="The keys of encrypted values: JSON, ids and keys in Base64.")
+    return cast(_F, codec(keys(classes_option(with_values))))
 
 
 @attrs.frozen(kw_only=True)
@@ -106,6 +109,8 @@ def whole(decoded: DecodedValue) -> str:
 
 def short(decoded: DecodedValue) -> str:
     """A value on one line."""
+    if decoded.codec == "EncryptedCodec":
+        return decoded.error
     if decoded.error:
         name = f"{decoded.java_class} " if decoded.java_class else ""
         return f"{name}hex {str(decoded.value)[:_LONGEST]}"

@@ -129,7 +129,7 @@ def _listed(
             page = browse(client, queue, state, after=before, limit=most, **options)
             told.expect(page.count)
             for i, row in enumerate(page.rows):
-                decoded = reader.read(row.data, is_whole=row.is_whole)
+                decoded = reader.read(row.data, is_whole=row.is_whole, queue=row.queue)
                 if wanted is None or wanted(row, decoded):
                     found.rows.append((row, decoded))
                     if wanted is not None and len(found.rows) == limit and i + 1 < len(page.rows):

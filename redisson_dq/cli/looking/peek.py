@@ -62,7 +62,7 @@ def command(queue: str, count: int, values: ValueChoice, partitions: int | None,
                 after = page.next
                 if after is None:
                     break
-    found = [(row, reader.read(row.data, is_whole=row.is_whole)) for row in rows]
+    found = [(row, reader.read(row.data, is_whole=row.is_whole, queue=row.queue)) for row in rows]
     if output.as_json:
         told: PeekDocument = {"queue": queue, "items": [as_fields(row, decoded) for row, decoded in found]}
         output.document(**told)

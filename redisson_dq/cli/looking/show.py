@@ -82,7 +82,7 @@ def command(
         else:
             say(f"{queue} has no item {id}: {command_line('list', [queue])} shows those that there are", error=True)
         return PROBLEM
-    decoded = reader.read(row.data, is_whole=row.is_whole)
+    decoded = reader.read(row.data, is_whole=row.is_whole, queue=row.queue)
     candidates = recognise(row.data, is_whole=row.is_whole)
     if output.as_json:
         found: ShowDocument = {"item": as_fields(row, decoded), "candidates": candidates}

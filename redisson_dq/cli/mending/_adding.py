@@ -91,7 +91,7 @@ def add_command(
         with selection:
             reader = choice.values.reader()
             for row in first:
-                say(f"{row.queue} {row.id}: {short(reader.read(row.data))}", error=True)
+                say(f"{row.queue} {row.id}: {short(reader.read(row.data, queue=row.queue))}", error=True)
             return do(
                 _DEED,
                 selection,

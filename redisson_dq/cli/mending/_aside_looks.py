@@ -160,7 +160,7 @@ def _page(rows: Iterable[SeenItem], page: PageChoice, before: int, reader: Value
             found.next = str(before + found.looked)
             break
         found.looked += 1
-        decoded = reader.read(row.data)
+        decoded = reader.read(row.data, queue=row.queue)
         if wanted is None or wanted(row, decoded):
             found.rows.append((row, decoded))
     return found
@@ -192,7 +192,7 @@ def show_command(kind: AsideKind) -> click.Command:
         with server.client() as client:
             rows = aside_rows(mended(client, queue, partitions, dead_letter), kind)
             found = [row for row in rows if has_name(row, wanted)]
-        seen = [(row, reader.read(row.data)) for row in found]
+        seen = [(row, reader.read(row.data, queue=row.queue)) for row in found]
         if output.as_json:
             items = [_told(row, decoded) for row, decoded in seen]
             told: AsideShowDocument = {"queue": queue, "state": _STATES[kind], "items": items}

@@ -78,7 +78,7 @@ def command(
             if data is None:
                 break
             try:
-                decoded = reader.read(data)
+                decoded = reader.read(data, queue=queue)
                 _show(output, queue, data, decoded)
                 kept = _set_aside(client, queue, parts, data) if decoded.error else None
             except BaseException:

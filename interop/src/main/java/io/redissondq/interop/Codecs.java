@@ -16,6 +16,7 @@ import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Type;
 import java.nio.charset.Charset;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -70,6 +71,13 @@ final class Codecs {
             Set<String> allowed = new LinkedHashSet<>();
             spec.json().path("allowedClasses").forEach(item -> allowed.add(item.textValue()));
             return make(name, List.of(Set.class, boolean.class), allowed, spec.json().path("references").asBoolean());
+        }
+        if (spec.has("keys")) {
+            Map<String, byte[]> keys = new LinkedHashMap<>();
+            spec.json().path("keys").fields().forEachRemaining(
+                    key -> keys.put(key.getKey(), ByteBufUtil.decodeHexDump(key.getValue().textValue())));
+            return make(name, List.of(Codec.class, Map.class, String.class), of(spec.field("inner")), keys,
+                    spec.text("queue"));
         }
         if (spec.has("inner")) {
             return make(name, List.of(Codec.class), of(spec.field("inner")));
