@@ -65,18 +65,18 @@ def _another_kind(sight: Sight) -> str | None:
     return None if is_alone else ONE_NODE
 
 
-def _proxy(sight: Sight, error: RedisConnectionError) -> str:
+def _proxy(sight: Sight, first: RedisConnectionError) -> str:
     """The kind of a server that answers PING and closes the connection at INFO, twice. Raises the error of another."""
-    if error.__cause__ is None or not was_closed(error.__cause__):
-        raise error
+    if first.__cause__ is None or not was_closed(first.__cause__):
+        raise first
     sight.ask("PING")
     try:
         sight.ask("INFO")
-    except RedisConnectionError as again:
-        if again.__cause__ is not None and was_closed(again.__cause__):
+    except RedisConnectionError as error:
+        if error.__cause__ is not None and was_closed(error.__cause__):
             sight.ask("PING")
             return A_PROXY
-    raise error
+    raise first
 
 
 def server_version(sight: Sight) -> Iterator[Finding]:

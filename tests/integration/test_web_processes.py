@@ -48,6 +48,6 @@ def test_each_process_offers(own_server: EmbeddedServer, tmp_path: Path, server:
 def offered(port: int, number: str) -> bool:
     try:
         with urlopen(Request(f"http://127.0.0.1:{port}/orders/{number}", method="POST"), timeout=10) as answer:
-            return answer.status == 200
+            return bool(answer.status == 200)
     except (URLError, ConnectionError):
         return False
