@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 # What stands in these folders is in the repository, but for what tools leave behind.
-FOLDERS = (".ci", "docs", "examples", "interop/src", "redisson_dq", "tests")
+FOLDERS = (".ci", "docs", "examples", "interop/src", "packaging", "redisson_dq", "tests")
 LEFT_BEHIND = {"__pycache__", ".pytest_cache", ".ruff_cache", "target", "build"}
 
 

@@ -1,0 +1,42 @@
+"""No page of the built site is cut or has to be moved sideways: on a phone, a tablet, and a screen."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+
+ROOT = Path(__file__).resolve().parents[2]
+#: What sticks out of the window, other than inside something that has a scroll bar of its own.
+STICKING_OUT = """() => {
+  const width = document.documentElement.clientWidth;
+  const scrolls = node => node && node !== document.body
+    && (/auto|scroll|hidden/.test(getComputedStyle(node).overflowX) || scrolls(node.parentElement));
+  return [...document.querySelectorAll('[role=main] *')]
+    .filter(node => node.getBoundingClientRect().right > width + 1 && !scrolls(node))
+    .map(node => node.tagName + ': ' + node.textContent.trim().slice(0, 60)).slice(0, 3);
+}"""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    built = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "sphinx", "-E", "-q", "-c", "docs", ".", str(built)]
+    subprocess.run(command, cwd=ROOT, check=True)
+    return built
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("width", [390, 768, 1280])
+def test_nothing_sticks_out(site: Path, browser: Browser, width: int) -> None:
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    found = {}
+    for path in sorted((site / "docs").rglob("*.html")):
+        page.goto(path.as_uri(), wait_until="domcontentloaded")
+        if out := page.evaluate(STICKING_OUT):
+            found[path.relative_to(site).as_posix()] = out
+    page.close()
+    assert found == {}
