@@ -21,7 +21,7 @@ TIMES: list[dict[str, Any]] = [
     *({}, {"java_time": "numbers"}, {"java_time": "text"}, {"time_zone": "GMT+8", "java_time": "text"}),
     {"patterns": PATTERNS, "java_time": "text"},
 ]
-MADE = {
+MADE: dict[str, list[dict[str, Any]]] = {
     "JsonJacksonCodec": [{**naming, **times} for naming, times in product(NAMINGS, TIMES)],
     **dict.fromkeys(("CborJacksonCodec", "SmileJacksonCodec", "MsgPackJacksonCodec", "JsonJackson3Codec"), NAMINGS),
     "Kryo5Codec": [{}],
