@@ -136,7 +136,7 @@ def by_night_alone(items: list[pytest.Item]) -> list[pytest.Item]:
 
 def places(files: list[Path]) -> dict[Path, float]:
     """An order in which files that wait stand among files that compute, so that a run keeps every core busy."""
-    waiting = [file for folder in _WAITING for file in files if file.parent.name == folder]
+    waiting = [file for folder in _WAITING for file in files if folder in file.parts[-3:]]
     computing = [file for file in files if file not in waiting]
     placed = {file: number / len(waiting) for number, file in enumerate(waiting)}
     return placed | {file: number / len(computing) / (1 - _AT_THE_END) for number, file in enumerate(computing)}

@@ -313,5 +313,5 @@ def tables(found: Sequence[Cost]) -> list[Table]:
 
 
 def goals(found: Sequence[Cost]) -> list[Goal]:
-    """None: ``tests/integration/test_plan_holds.py`` holds the plan to the figures."""
+    """None: ``tests/integration/programs/test_plan_holds.py`` holds the plan to the figures."""
     return []

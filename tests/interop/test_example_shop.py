@@ -17,7 +17,7 @@ import redis
 from redisson_dq.cli import main
 from redisson_dq.embedded import EmbeddedServer
 from tests.conftest import eventually
-from tests.integration.test_examples import ROOT, lines_of
+from tests.integration.programs.test_examples import ROOT, lines_of
 
 pytestmark = pytest.mark.nightly
 

@@ -25,7 +25,7 @@ from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.wire.keys import QueueKeys
 from tests.conftest import PATIENCE, environment, eventually
 from tests.flavours import Flavour
-from tests.integration.test_leases_under_faults import worker
+from tests.integration.leases.test_leases_under_faults import worker
 from tests.integration.whereabouts import whereabouts
 from tests.interop.conftest import EACH_VERSION, OpenJava
 from tests.interop.java_args import string

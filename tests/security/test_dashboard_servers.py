@@ -23,7 +23,7 @@ from redisson_dq.web.paths import Links
 from redisson_dq.wire.rights import acl_words
 from tests.cluster import Cluster
 from tests.conftest import emptied, eventually, moving
-from tests.integration.test_topologies import Watched
+from tests.integration.servers.test_topologies import Watched
 from tests.security.conftest import Certificates
 from tests.web.conftest import TestClient, token_of
 

@@ -17,7 +17,7 @@ from redisson_dq.cli._main import main
 from redisson_dq.embedded import EmbeddedServer
 from tests.cluster import Cluster
 from tests.conftest import eventually, moving
-from tests.integration.test_topologies import Watched
+from tests.integration.servers.test_topologies import Watched
 from tests.security.conftest import Certificates
 
 HOUR = 3600.0

@@ -31,7 +31,7 @@ from redisson_dq.worker import Retry, exponential
 from tests.cluster import Cluster
 from tests.conftest import PATIENCE, environment, eventually
 from tests.flavours import Flavour
-from tests.integration.test_topologies import Watched
+from tests.integration.servers.test_topologies import Watched
 from tests.testing.conftest import START
 
 DAY = timedelta(days=1)

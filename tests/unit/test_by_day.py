@@ -12,7 +12,7 @@ import yaml
 
 from tests.conftest import by_day, environment
 
-FILE = "tests/integration/test_worker_many_queues.py"
+FILE = "tests/integration/workers/test_worker_many_queues.py"
 
 
 def collected(*arguments: str) -> list[str]:

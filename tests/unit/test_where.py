@@ -16,7 +16,7 @@ from tests.where import main, noted_in, source_of, where
 _ENGINE = "redisson_dq/scheduling/engine.py"
 _DRIVER = "redisson_dq/_async/moving/transfer_driver.py"
 _TRANSFER = "redisson_dq/scripts/transfer.lua"
-_ONE_MOVER = "tests/integration/test_one_mover.py"
+_ONE_MOVER = "tests/integration/moving/test_one_mover.py"
 
 
 def first(path: str, notes: Path, count: int = 10) -> list[str]:
@@ -28,10 +28,10 @@ def first(path: str, notes: Path, count: int = 10) -> list[str]:
     [
         (_ENGINE, {"tests/unit/test_engine.py", "tests/unit/test_transfer_driver.py"}),
         ("redisson_dq/_async/moving/probe.py", {"tests/unit/test_transfer_driver.py"}),
-        ("redisson_dq/_async/queues/delayed.py", {"tests/integration/test_partitioned_delayed.py"}),
+        ("redisson_dq/_async/queues/delayed.py", {"tests/integration/partitions/test_partitioned_delayed.py"}),
         ("redisson_dq/java/locales.py", {"tests/unit/codecs/test_codec_json3.py"}),
         ("redisson_dq/cli/partitions.py", {"tests/unit/cli/test_partitions_command.py"}),
-        (_TRANSFER, {"tests/integration/test_passes.py", _ONE_MOVER, "tests/unit/test_scripts.py"}),
+        (_TRANSFER, {"tests/integration/moving/test_passes.py", _ONE_MOVER, "tests/unit/test_scripts.py"}),
         ("redisson_dq/scripts/include/mover.lua", {_ONE_MOVER}),
     ],
 )
@@ -86,11 +86,13 @@ def test_a_test_about_the_file_comes_before_one_that_calls_everything(tmp_path: 
 @pytest.mark.parametrize("path", [_TRANSFER, "redisson_dq/scripts/include/mover.lua"])
 def test_a_script_is_called_where_its_request_is_made(path: str, tmp_path: Path) -> None:
     calls = "redisson_dq/wire/calls/moving.py"
-    for number, (test, function) in enumerate([(_ONE_MOVER, "transfer"), ("tests/integration/test_lean.py", "tidy")]):
+    for number, (test, function) in enumerate(
+        [(_ONE_MOVER, "transfer"), ("tests/integration/queues/test_lean.py", "tidy")]
+    ):
         (tmp_path / f"{number}.json").write_text(json.dumps({"test": test, "functions": [f"{calls}:{function}"]}))
     found = {each.path: each.why for each in where(path, tmp_path)}
     assert "calls 1 of its functions" in found[_ONE_MOVER]
-    assert "tests/integration/test_lean.py" not in found
+    assert "tests/integration/queues/test_lean.py" not in found
 
 
 def test_a_generated_file_stands_for_its_source(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from redisson_dq.web.deeds import KINDS
 from redisson_dq.web.live import LiveStream
 from redisson_dq.web.paths import Links
 from redisson_dq.web.views import PAGES
-from tests.integration.test_json_output import LINES
+from tests.integration.looking.test_json_output import LINES
 from tests.web.conftest import Open, TestClient, logged_in, token_of
 
 LINKS = Links("")
