@@ -1,5 +1,5 @@
 """Writes the sections of the pages that are made from the code: the decision table of the engine, the
-table of scripts, the table of metrics, the commands with their options, the fields of their JSON.
+table of scripts, the table of metrics, the commands with their options, the options of calls.
 
     python docs/make_diagram.py            rewrites the sections
     python docs/make_diagram.py --check    changes nothing, fails when one is not up to date
@@ -27,8 +27,6 @@ sys.path.insert(0, str(ROOT))
 
 import redisson_dq  # noqa: E402 - from this tree, installed or not
 from redisson_dq.cli._main import COMMANDS, program  # noqa: E402
-from redisson_dq.cli.documents.table import DOCUMENTS  # noqa: E402
-from redisson_dq.cli.json_schemas import schema_of  # noqa: E402
 from redisson_dq.prometheus import metrics  # noqa: E402
 from redisson_dq.scheduling import engine  # noqa: E402
 from redisson_dq.scripts import script  # noqa: E402
@@ -67,14 +65,13 @@ def _order_of(cost: str) -> str:
 
 
 def scripts() -> str:
-    """One row for each script: the first sentence of its header, Redisson's method and the cost."""
+    """One row for each script: the first sentence of its header, and the cost."""
     rows = []
     for name in script.names():
         loaded = script.load(name)
         does = loaded.summary.partition(". ")[0].removesuffix(".")
-        answers = re.sub(r"^(?:nothing|none)\b.*", "", loaded.header["Answers to"])
-        rows.append(f"| `{name}` | {_cell(does)} | {_cell(answers)} | {_cell(_order_of(loaded.header['COST']))} |")
-    return "\n".join(("| script | does | Redisson's method | cost |", "|---|---|---|---|", *rows))
+        rows.append(f"| `{name}` | {_cell(does)} | {_cell(_order_of(loaded.header['COST']))} |")
+    return "\n".join(("| script | does | cost |", "|---|---|---|", *rows))
 
 
 def commands() -> Iterator[tuple[str, click.Command]]:
@@ -148,20 +145,6 @@ def _default(parameter: inspect.Parameter) -> str:
     return f"`{value.value!r}`" if isinstance(value, enum.Enum) else _cell(f"`{value!r}`")
 
 
-def schemas() -> str:
-    """The fields of each document. Commands with one form share a row."""
-    rows: dict[tuple[str, str], list[str]] = {}
-    for name in sorted(DOCUMENTS, key=lambda name: name.replace(" ", "-")):
-        schema = schema_of(name)
-        documents = [schema["$defs"][each["$ref"].rpartition("/")[2]] for each in schema["anyOf"][:-1]]
-        fields = " or ".join(
-            ", ".join(f"`{field}`" for field in each["properties"] if field != "schema") for each in documents
-        )
-        rows.setdefault((fields, schema["description"]), []).append(f"`{name}`")
-    shown = (f"| {', '.join(names)} | {fields} |" for (fields, _), names in rows.items())
-    return "\n".join(("| command | fields |", "|---|---|", *shown))
-
-
 def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
@@ -170,7 +153,6 @@ def _cell(text: str) -> str:
 SECTIONS: dict[str, dict[str, Callable[[], str]]] = {
     "docs/moving.md": {"engine": partial(decisions, engine.TRANSITIONS)},
     "docs/commands.md": {"commands": commands_table, "shared options": shared_options_table},
-    "docs/json.md": {"schemas": schemas},
     "docs/options.md": {
         "connect": partial(options_table, redisson_dq.Client, redisson_dq.connect),
         "queues": partial(options_table, redisson_dq.Client.delayed_queue, redisson_dq.Client.blocking_queue),

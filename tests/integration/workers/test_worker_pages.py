@@ -53,7 +53,7 @@ def shop(place: Path, text: str, url: str, *options: str) -> Iterator[subprocess
     (place / "shop").mkdir()
     (place / "shop" / "work.py").write_text(text)
     words = [sys.executable, "-u", "-m", "redisson_dq", "worker", "shop.work:worker", *options]
-    env = {**environment(), "REDIS_URL": url, "PYTHONUNBUFFERED": "1"}
+    env = {**environment(), "REDISSON_DQ_URL": url, "PYTHONUNBUFFERED": "1"}
     made = subprocess.Popen(words, cwd=place, env=env, stdout=subprocess.PIPE, encoding="utf-8")
     try:
         yield made
@@ -113,8 +113,8 @@ def test_the_manifest() -> None:
     assert {each["port"] for each in paths.values()} == {port["name"]}
     assert [each["path"] for each in paths.values()] == ["/ready", "/ready", "/live"]
     # The variable of the page's program.
-    assert [each["name"] for each in container["env"]] == ["REDIS_URL"]
-    assert "REDIS_URL" in program(DEPLOY, "# shop/work.py")
+    assert [each["name"] for each in container["env"]] == ["REDISSON_DQ_URL"]
+    assert "REDISSON_DQ_URL" in program(DEPLOY, "# shop/work.py")
 
 
 def test_the_secret_and_the_patch_for_both_manifests() -> None:
