@@ -37,7 +37,7 @@ _STYLES = {"ok": "green", "problem": "bold red", "warning": "yellow", "unknown":
 @click.argument("queues", metavar="[QUEUE]...", nargs=-1)
 @server_options
 @click.option("--list-checks", is_flag=True, help="Print the ids of all checks and what they check, and exit.")
-@click.option("--only", metavar="ID", multiple=True, help="Run this check alone. May be given several times.")
+@click.option("--only", metavar="ID", multiple=True, help="Run only this check. May be given several times.")
 @click.option("--skip", metavar="ID", multiple=True, help="Do not run this check. May be given several times.")
 @click.option("--strict", is_flag=True, help="Exit with 1 for warnings too.")
 @click.option(

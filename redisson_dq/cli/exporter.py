@@ -35,7 +35,7 @@ _FOLDER = Path(__file__).parents[1] / "prometheus"
 @click.option("--host", metavar="HOST", default="127.0.0.1", help="At this address (127.0.0.1).")
 @allow_host_option
 @click.option("--timeout", metavar="S", type=SECONDS, default=5.0, help="How long a scrape waits for Redis (5).")
-@click.option("--most", metavar="N", type=int, default=1000, help="Show so many queues at most (1000).")
+@click.option("--most", metavar="N", type=int, default=1000, help="Show at most N queues (1000).")
 @click.option("--print-alerts", is_flag=True, help="Print the alerts for Prometheus, and exit.")
 @click.option("--print-dashboard", is_flag=True, help="Print the dashboard for Grafana, and exit.")
 def command(

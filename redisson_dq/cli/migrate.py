@@ -129,13 +129,13 @@ class _Wanted:
     "--min-replicas",
     metavar="N",
     type=BoundedNumber(int, 1, what="a number of replicas"),
-    help="Go on behind a batch when so many replicas have it.",
+    help="Continue after a batch when N replicas have it.",
 )
 @click.option("--journal", metavar="FILE", help="The new file of the migration's journal (QUEUE-migration.jsonl).")
 @click.option("--resume", metavar="FILE", help="Go on by the journal of a migration that was ended.")
 @other_server_option("Resume although the journal is of another server or address.")
 @click.option("--follow", is_flag=True, help="Go on forwarding until Ctrl-C or SIGTERM.")
-@click.option("--quiet", metavar="S", type=SECONDS, default=1.0, help="End when nothing has come for so long (1).")
+@click.option("--quiet", metavar="S", type=SECONDS, default=1.0, help="End when nothing has come for S seconds (1).")
 @write_options()
 @server_options
 @json_option

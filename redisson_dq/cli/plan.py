@@ -17,7 +17,7 @@ _AMOUNT, _BYTES = Amount(), Amount(whole=True)
 
 
 @click.command(
-    help="""Reckon the Redis and the processes that a load needs. Needs no Redis.
+    help="""Estimate the Redis and the processes that a load needs. Needs no Redis.
 
     Amounts are numbers such as 5000, 5k or 10MB, and times are such as 90, 1h30m or 30d. docs/scaling.md says how the
     figures were measured. The exit code is 1 where the given partitions or consumers do not carry the load.
@@ -31,7 +31,7 @@ _AMOUNT, _BYTES = Amount(), Amount(whole=True)
 @click.option("--codec", metavar="NAME", default="kryo5", help="The codec of the values (kryo5).")
 @click.option("--batch", metavar="N", type=_BYTES, default=1, help="Values that one call offers or takes (1).")
 @click.option("--mixed-delays", is_flag=True, help="Items are not due in the order of their offers.")
-@click.option("--visibility-timeout", metavar="S", type=Seconds(), help="Receive under a lease so long, not take.")
+@click.option("--visibility-timeout", metavar="S", type=Seconds(), help="Receive under a lease of S seconds.")
 @click.option("--partitions", metavar="N", type=BoundedNumber(int, 1, 1024), help="Partitions (as many as needed).")
 @click.option("--consumers", metavar="N", type=BoundedNumber(int, 1), help="Processes that take (as many as needed).")
 @click.option("--replicas", metavar="N", type=BoundedNumber(int, 0, 100), default=0, help="Replicas of a master (0).")

@@ -36,7 +36,7 @@ MOST = 32
 SECONDS = 5.0
 #: The longest request line and headers that are read, in bytes.
 LONGEST_HEAD = 8192
-#: So many descriptors of the process are for its other work. A port that reaches them has one connection.
+#: How many descriptors of the process are kept for its other work. A port that reaches them has one connection.
 HEADROOM = 16
 
 # How long a port waits for a descriptor when it has no connection to close.

@@ -24,7 +24,7 @@ class Consent:
 
     dry_run: bool
     yes: bool
-    #: So many items a second at most. None does not limit them.
+    #: At most this many items a second; None: no limit.
     rate: float | None = None
 
     def given(self, deed: str, count: int | None = None) -> bool:
@@ -65,7 +65,7 @@ def write_options(*, rate: bool = False) -> Callable[[_F], _F]:
         made: Any = with_consent
         if rate:
             kind = BoundedNumber(float, 0.001, what="a number of items a second")
-            made = click.option("--rate", metavar="N", type=kind, help="At most so many items a second.")(made)
+            made = click.option("--rate", metavar="N", type=kind, help="At most N items a second.")(made)
         made = click.option("--yes", is_flag=True, help="Ask nothing.")(made)
         made = click.option("--dry-run", is_flag=True, help="Say what would be done, and change nothing.")(made)
         return cast(_F, made)

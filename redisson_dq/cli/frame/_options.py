@@ -159,7 +159,7 @@ def queues_argument(*, required: bool = True) -> _Decorator:
 def partitions_option(function: _F) -> _F:
     """``--partitions``, which the function gets as ``partitions``."""
     kind = BoundedNumber(int, 1, 1024, "a number of partitions")
-    text = "QUEUE has so many partitions. They are looked for where it has none of its own keys."
+    text = "QUEUE has N partitions. They are looked for if it has no keys of its own."
     return click.option("--partitions", metavar="N", type=kind, help=text)(function)
 
 

@@ -23,10 +23,10 @@ class Progress(Protocol):
     """Shows how far the work has come."""
 
     def add(self, count: int = 1) -> None:
-        """So many more are done."""
+        """Adds to the number that is done."""
 
     def expect(self, total: int | None) -> None:
-        """So many are to be done in all, as far as it is known now."""
+        """Sets the number to be done in all, as far as it is known now."""
 
 
 @contextlib.contextmanager

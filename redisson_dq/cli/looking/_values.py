@@ -92,11 +92,11 @@ def page_options(*, limit: int, most: int) -> Callable[[_F], _F]:
             return function(*args, page=PageChoice(filter=filter, limit=limit, after=after, look=look), **rest)
 
         number = BoundedNumber(int, 1, what="a number of items")
-        look = f"With --filter look at so many items at most ({_MOST_LOOKED})."
+        look = f"With --filter look at N items at most ({_MOST_LOOKED})."
         made: Any = click.option("--look", metavar="N", type=number, default=_MOST_LOOKED, help=look)(with_page)
         made = click.option("--after", metavar="CURSOR", help="Go on where the page before has ended.")(made)
         few = BoundedNumber(int, 1, most, "a number of items")
-        made = click.option("--limit", metavar="N", type=few, default=limit, help=f"So many items ({limit}).")(made)
+        made = click.option("--limit", metavar="N", type=few, default=limit, help=f"How many items ({limit}).")(made)
         return cast(_F, click.option("--filter", metavar="FILTER", help="Only the items for which it holds.")(made))
 
     return decorate

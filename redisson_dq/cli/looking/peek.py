@@ -39,7 +39,7 @@ __all__ = ["command"]
     metavar="N",
     type=BoundedNumber(int, 1, 1000, "a number of values"),
     default=1,
-    help="So many values (1).",
+    help="How many values (1).",
 )
 @value_options
 @partitions_option

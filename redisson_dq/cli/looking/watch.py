@@ -1,4 +1,4 @@
-"""``redisson-dq watch``: a table of queues that is made anew again and again."""
+"""``redisson-dq watch``: a table of queues that is drawn again and again."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ __all__ = ["command"]
 
 _BARS = " ▁▂▃▄▅▆▇█"
 _SPANS = "due|1s|10s|1m|10m|1h|1d|7d|later"
-# So many queues are watched where none is named.
+# How many queues are watched if none is named.
 _MOST = 20
 
 
@@ -73,10 +73,8 @@ class _WatchedQueue:
     """
 )
 @queues_argument(required=False)
-@click.option("--interval", metavar="S", type=Seconds(), default=2.0, help="Look so often (2).")
-@click.option(
-    "--count", metavar="N", type=BoundedNumber(int, 1, what="a number of looks"), help="End after so many looks."
-)
+@click.option("--interval", metavar="S", type=Seconds(), default=2.0, help="Look every S seconds (2).")
+@click.option("--count", metavar="N", type=BoundedNumber(int, 1, what="a number of looks"), help="End after N looks.")
 @partitions_option
 @dead_letter_option
 @server_options

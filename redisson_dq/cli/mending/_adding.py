@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["add_command"]
 
-# So many ready values are looked at, and so many of those that are chosen are shown.
+# How many ready values are looked at, and how many of the chosen ones are shown.
 _LOOKED, _MOST_LOOKED, _SHOWN = 10_000, 100_000, 5
 
 _DEED = Deed(verb="set aside", past="set aside", thing="ready value", things="ready values")
@@ -50,7 +50,7 @@ _DEED = Deed(verb="set aside", past="set aside", thing="ready value", things="re
     metavar="N",
     type=BoundedNumber(int, 1, _MOST_LOOKED, "a number of values"),
     default=_LOOKED,
-    help=f"Look at so many ready values ({_LOOKED}).",
+    help=f"Look at N ready values ({_LOOKED}).",
 )
 @partitions_option
 @write_options(rate=True)

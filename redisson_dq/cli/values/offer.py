@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-# So many values go in one round trip. They are in all or not at all.
+# How many values go in one round trip, as a whole or not at all.
 _BATCH = 500
 
 
@@ -50,10 +50,10 @@ _BATCH = 500
 @queue_argument
 @click.argument("given", metavar="[VALUE]...", nargs=-1)
 @click.option("--file", metavar="FILE", type=click.File("r", encoding="utf-8"), help="Each line of FILE is a value.")
-@click.option("--delay", metavar="S", type=Seconds(zero=True), help="Due so much later: 90, 5m, 2h.")
+@click.option("--delay", metavar="S", type=Seconds(zero=True), help="Due after S seconds: 90, 5m, 2h.")
 @click.option("--id", metavar="ID", help="The id of the item. An id that is known already is refused.")
 @click.option("--class", "java_class", metavar="NAME", help="Each JSON object has the fields of this Java class.")
-@click.option("--text", is_flag=True, help="Each VALUE, or line, is a text as it stands, and no JSON.")
+@click.option("--text", is_flag=True, help="Each VALUE, or line, is plain text, not JSON.")
 @click.option(
     "--envelope",
     type=click.Choice(["current", "legacy"]),

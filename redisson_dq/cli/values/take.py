@@ -42,9 +42,9 @@ __all__ = ["command"]
     """
 )
 @queue_argument
-@click.option("--wait", metavar="S", type=Seconds(zero=True), default=0.0, help="Wait so long for each value (0).")
+@click.option("--wait", metavar="S", type=Seconds(zero=True), default=0.0, help="Wait S seconds for each value (0).")
 @click.option(
-    "--count", metavar="N", type=BoundedNumber(int, 1, what="a number of values"), help="At most so many (1)."
+    "--count", metavar="N", type=BoundedNumber(int, 1, what="a number of values"), help="At most N values (1)."
 )
 @click.option("--follow", is_flag=True, help="Take values until Ctrl-C, or until --count were taken.")
 @value_options

@@ -68,7 +68,7 @@ _LEVELS = click.Choice(["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"], case_s
 @click.option("--processes", metavar="N", type=_COUNT, default=1, help="How many processes (1).")
 @server_choice("The server, instead of the one that the worker names.")
 @click.option("--grace", metavar="S", type=_SILENCE, help="How long handlers may go on at a stop (the worker's own).")
-@click.option("--max-jobs", metavar="N", type=_COUNT, help="Replace a process that has handled so many values.")
+@click.option("--max-jobs", metavar="N", type=_COUNT, help="Replace a process that has handled N values.")
 @click.option(
     "--max-memory",
     metavar="SIZE",
@@ -80,14 +80,14 @@ _LEVELS = click.Choice(["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"], case_s
     metavar="S",
     type=_SILENCE,
     default=60.0,
-    help="Kill a process that stands still for so long; 0 for never (60).",
+    help="Kill a process that hangs for S seconds; 0 for never (60).",
 )
 @click.option("--health-port", metavar="P", type=PORT, help="Answer /live, /ready and /health at this port.")
 @click.option("--health-host", metavar="HOST", default="127.0.0.1", help="At this address (127.0.0.1).")
 @click.option("--metrics-port", metavar="P", type=PORT, help="Answer /metrics for Prometheus at this port.")
 @click.option("--metrics-host", metavar="HOST", default="127.0.0.1", help="At this address (127.0.0.1).")
 @allow_host_option
-@click.option("--reload", is_flag=True, help="Start anew when a .py file here changes; for development.")
+@click.option("--reload", is_flag=True, help="Restart when a .py file here changes; for development.")
 @click.option("--check", is_flag=True, help="Load the worker, look at its queues, and exit.")
 @click.option("--log-level", metavar="LEVEL", type=_LEVELS, default="INFO", help="Of the log on standard error (INFO).")
 @json_option

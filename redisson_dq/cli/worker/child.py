@@ -123,7 +123,7 @@ class Reporter:
             self._supervisor.sendall(json.dumps(told).encode() + b"\n")
 
     def _look(self) -> None:
-        """Makes the page of metrics anew. A collector of the user's that takes long holds up no report."""
+        """Makes the page of metrics again. A collector of the user's that takes long holds up no report."""
         while True:
             self._make_page()
             time.sleep(_EVERY)

@@ -242,7 +242,7 @@ class Supervisor:
         self._next_look = now + _LOOK_AT_FILES
         changed = self._changes.changed()
         if changed:
-            logger.info("supervisor: starts anew, as %s changed", ", ".join(changed))
+            logger.info("supervisor: restarts, as %s changed", ", ".join(changed))
             self.has_changed = True
             self._stop()
 
