@@ -1,4 +1,4 @@
--- Moves dead letters to the ready list of a queue, where they begin anew.
+-- Moves dead letters to the ready list of a queue, where they start again.
 -- Answers to: nothing in RBlockingQueue; RReliableQueue.move(args) is alike
 -- KEYS: dead, dead_info, dead_index, ready, channel, deliveries, histories, history_ends, capacity, records, forget
 -- ARGV: "ids" or "all", how many at most, the ids

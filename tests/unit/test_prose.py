@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
-from docs.prose import HOW_TO, IN_ALL, LONGER, PAGE, count, limit, pages
+from docs.prose import HOW_TO, IN_ALL, LONGER, PAGE, ROOT, count, limit, pages
 
 
 def test_code_and_tables_count_and_their_bars_do_not() -> None:
@@ -23,3 +26,20 @@ def test_all_pages_together_are_not_too_long() -> None:
 def test_no_page_has_a_limit_that_it_does_not_need() -> None:
     usual = {page: HOW_TO if page.startswith("docs/how-to/") else PAGE for page in pages()}
     assert {page for page, words in pages().items() if words > usual[page]} == set(LONGER)
+
+
+def test_words_have_their_usual_spelling_and_ours_a_better_one() -> None:
+    """By codespell: its own list, and the words of docs/spelling.txt."""
+    command = [
+        sys.executable,
+        "-m",
+        "codespell_lib",
+        "-D",
+        "-",
+        "-D",
+        "docs/spelling.txt",
+        "-L",
+        "datas,nd,te,fo,afterall",
+    ]
+    done = subprocess.run([*command, *pages()], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.stdout == ""
