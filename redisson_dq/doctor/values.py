@@ -265,6 +265,12 @@ def codec(sight: Sight) -> Iterator[Finding]:
             (value, reader_of(next(iter(each)))) for value, each in zip(values, found, strict=True) if len(each) == 1
         ]
         yield from _written_otherwise(queue, [(value, reader) for value, reader in certain if reader is not None])
+        # A short value may be recognised as none.
+        known = [each for each in found if UNKNOWN not in each]
+        for name in sorted(_RARE.keys() & frozenset.intersection(*known)) if known else []:
+            sample = next(value for value, each in zip(values, found, strict=True) if name in each)
+            text, evidence = f"the values are in {name}", dict[str, object](codec=name)
+            yield _of_codec(queue, text, evidence, sample, Severity.WARNING, f"# {_RARE[name]}")
         if not found or frozenset.intersection(*found) - {UNKNOWN}:
             continue
         named = Counter("/".join(sorted(each)) for each in found)
@@ -276,6 +282,14 @@ def codec(sight: Sight) -> Iterator[Finding]:
             yield _of_codec(queue, f"the values are in several codecs: {_counts(named)}", dict(named), sample)
     if unknown:
         raise CannotRun(f"the codec of {', '.join(unknown)} is not known by its bytes: name it with --codec")
+
+
+#: Codecs that a client of ours does not have by default, and what to do.
+_RARE = {
+    "MarshallingCodec": "Redisson's default before 3.19: give Python's clients MarshallingCodec() (docs/codecs.md)",
+    "FstCodec": "it has no counterpart in Python: give both sides another codec (docs/choosing-a-codec.md)",
+    "ForyCodec": "it has no counterpart in Python: give both sides another codec (docs/choosing-a-codec.md)",
+}
 
 
 def _unfit(queue: Looked, values: list[bytes], expected: Codec) -> Iterator[Finding]:

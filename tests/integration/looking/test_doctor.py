@@ -25,7 +25,7 @@ import redis
 
 import redisson_dq
 from redisson_dq.cli._main import main, program
-from redisson_dq.codecs import Codec, JsonJacksonCodec
+from redisson_dq.codecs import Codec, JsonJacksonCodec, MarshallingCodec
 from redisson_dq.doctor import CHECKS, Report, Severity, Status, diagnose
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.wire.keys import QueueKeys
@@ -109,6 +109,18 @@ def test_a_ready_value_in_another_codec_is_shown_where_it_stands(safe_server: Em
         shown = subprocess.run(["bash", "-c", finding.shown_by], capture_output=True, check=True).stdout
         assert b"binary junk" in shown
         assert " --state ready" in finding.commands[0]
+
+
+@pytest.mark.parametrize("name", ["MarshallingCodec", "ForyCodec"])
+def test_a_codec_of_an_old_fleet_is_a_finding(safe_server: EmbeddedServer, name: str) -> None:
+    data = MarshallingCodec().encode({"id": 5}) if name == "MarshallingCodec" else b"\x00\xff\x02\x00abc"
+    with redis.Redis.from_url(safe_server.url) as admin, redisson_dq.connect(safe_server.url) as client:
+        admin.flushall()
+        admin.rpush("orders", data, data)
+        (finding,) = diagnose(client, ["orders"], only=["codec"]).findings
+        assert finding.text.endswith(f"the values are in {name}")
+        named = diagnose(client, ["orders"], only=["codec"], codec=MarshallingCodec())
+        assert len(named.findings) == (name == "ForyCodec")
 
 
 @pytest.mark.parametrize("expected", [None, JsonJacksonCodec()], ids=["recognised", "given"])
