@@ -105,9 +105,9 @@ def _kills(options: argparse.Namespace) -> int:
     found = []
     for name in options.setting or SETTINGS:
         found.append(measured(SETTINGS[name], options.kills, options.seed))
-        print(f"{name}: {dict(found[-1].found) or 'nothing'}", flush=True)
+        print(f"{name}: {found[-1].lost} lost, {found[-1].again} there again", flush=True)
     print(*kills_table(found), sep="\n")
-    return 1 if any(each.found for each in found if each.setting.is_safe) else 0
+    return 1 if any(each.harmful for each in found if each.setting.is_safe) else 0
 
 
 def _all(options: argparse.Namespace) -> int:
@@ -133,7 +133,7 @@ def _all(options: argparse.Namespace) -> int:
 
 
 def _judged(lines: Lines) -> bool:
-    return bool(judged(happened(lambda: lines), ordered=[ORDERED]).findings)
+    return bool(judged([happened(lambda: lines)], ordered=[ORDERED]).findings)
 
 
 if __name__ == "__main__":

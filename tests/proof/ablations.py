@@ -133,13 +133,6 @@ ABLATIONS = [
         "faults/cut-put-back/asyncio/threads",
     ),
     Ablation(
-        "An offer whose reply was lost is not sent again",
-        "redisson_dq/wire/request.py",
-        "repeatable: bool = False",
-        "repeatable: bool = True",
-        "faults/cut-script/threads",
-    ),
-    Ablation(
         "A confirmed subscription leads to a transfer",
         "redisson_dq/scheduling/engine.py",
         "(State.RESTING, Trigger.SUBSCRIBED): _MOVE,",

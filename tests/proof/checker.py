@@ -8,7 +8,7 @@ times, and no item is in two places.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import attrs
@@ -21,6 +21,8 @@ from tests.proof.order import late, out_of_order
 
 __all__ = ["Finding", "Report", "check", "judged"]
 
+# Bytes of a history that are read at once: more need some GB of memory.
+_AT_ONCE = 200_000_000
 _GIVES = ("take", "receive")
 _ENDS = ("ack", "nack", "reject", "extend")
 
@@ -65,36 +67,50 @@ def check(path: Path | str, *, ordered: Sequence[str] = (), within: float | None
     ``ordered``: queues with one consumer, from which nothing was given back. ``within``: seconds in which each item has
     to come that is due, for a history in which somebody always waited. Then no renewed lease may be lost either.
     """
-    return judged(happened(lambda: read(path)), ordered=ordered, within=within)
+    # The order is one of all items together.
+    parts = 1 if ordered else 1 + Path(path).stat().st_size // _AT_ONCE
+    found = (happened(lambda: read(path), (part, parts)) for part in range(parts))
+    return judged(found, ordered=ordered, within=within)
 
 
-def judged(found: Happened, *, ordered: Sequence[str] = (), within: float | None = None) -> Report:
-    """Judges what a history tells."""
-    items = sum(len(items) for items in found.queues.values())
-    report = Report(found.operations, items, dict(found.counts))
-    for queue, of_items in found.queues.items():
-        lost: list[Finding] = []
-        for item, operations in of_items.items():
-            is_right, beginning = order_of(operations, by_clock=not found.is_set)
-            if is_right:
-                if within is not None and (slow := late(operations, within, found.renewed)):
-                    report.findings.append(Finding(slow[0], queue, item, slow[1], _steps_of(operations, operations)))
-                continue
-            why = [each for each in found.excuses if _covers(each, operations)]
-            if _is_excused(operations, why, by_clock=not found.is_set):
-                report.excused["by a fault"] += 1
-                continue
-            kind, text = _named(operations, by_clock=not found.is_set)
-            finding = Finding(kind, queue, item, text, _steps_of(operations, beginning))
-            (lost if kind == "lost" else report.findings).append(finding)
-        if len(lost) > found.in_hand[queue]:
-            report.findings += lost
-        elif lost:
-            report.excused["lost"] += len(lost)
-        report.findings += [Finding("torn", queue, item, "it is in two places") for item in found.torn[queue]]
-        if queue in ordered:
-            report.findings += [Finding("order", queue, item, text) for item, text in out_of_order(of_items)]
+def judged(parts: Iterable[Happened], *, ordered: Sequence[str] = (), within: float | None = None) -> Report:
+    """Judges what a history tells, some of its items after the others."""
+    report = Report(0, 0, {})
+    lost: dict[str, list[Finding]] = {}
+    for found in parts:
+        report.operations, report.counts = found.operations, dict(found.counts)
+        for queue, items in found.queues.items():
+            report.items += len(items)
+            lost.setdefault(queue, [])
+            for item, operations in items.items():
+                finding = _finding(found, queue, item, operations, report, within)
+                if finding is not None:
+                    (lost[queue] if finding.kind == "lost" else report.findings).append(finding)
+            report.findings += [Finding("torn", queue, item, "it is in two places") for item in found.torn[queue]]
+            if queue in ordered:
+                report.findings += [Finding("order", queue, item, text) for item, text in out_of_order(items)]
+    for queue, missing in lost.items():
+        if len(missing) > found.in_hand[queue]:
+            report.findings += missing
+        elif missing:
+            report.excused["lost"] += len(missing)
     return report
+
+
+def _finding(
+    found: Happened, queue: str, item: str, operations: Sequence[Operation], report: Report, within: float | None
+) -> Finding | None:
+    """What is wrong with an item, if anything is."""
+    is_right, beginning = order_of(operations, by_clock=not found.is_set)
+    if is_right:
+        slow = None if within is None else late(operations, within, found.renewed)
+        return slow and Finding(slow[0], queue, item, slow[1], _steps_of(operations, operations))
+    why = [each for each in found.excuses if _covers(each, operations)]
+    if _is_excused(operations, why, by_clock=not found.is_set):
+        report.excused["by a fault"] += 1
+        return None
+    kind, text = _named(operations, by_clock=not found.is_set)
+    return Finding(kind, queue, item, text, _steps_of(operations, beginning))
 
 
 def _named(operations: Sequence[Operation], *, by_clock: bool) -> tuple[str, str]:

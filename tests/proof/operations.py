@@ -6,6 +6,7 @@ A batch is one step of each of its items. A step that nobody knows about has no 
 from __future__ import annotations
 
 import sys
+import zlib
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
@@ -67,8 +68,13 @@ class Happened:
     renewed: set[str] = attrs.field(factory=set)
     operations: int = 0
     counts: dict[str, int] = attrs.field(factory=lambda: defaultdict(int))
+    part: tuple[int, int] = (0, 1)
     #: Whether the server's clock was set meanwhile.
     is_set: bool = False
+
+    def is_of_part(self, item: str) -> bool:
+        number, parts = self.part
+        return parts == 1 or zlib.crc32(item.encode()) % parts == number
 
 
 class _Clock:
@@ -99,10 +105,13 @@ class _Clock:
         return began // 1000 + low, ended if ended == NEVER else ended // 1000 + high
 
 
-def happened(lines: Callable[[], Iterable[dict[str, Any]]]) -> Happened:
-    """Everything of a history, item by item. Its lines are read twice: once for the server's clock."""
+def happened(lines: Callable[[], Iterable[dict[str, Any]]], part: tuple[int, int] = (0, 1)) -> Happened:
+    """Everything of a history, item by item. Its lines are read twice: once for the server's clock.
+
+    ``part``: only the items of one part of so many, so that a long history needs less memory.
+    """
     clock = _Clock([(line["time"], line["until"], line["server"]) for line in lines() if line["type"] == "clock"])
-    found = Happened(is_set=clock.is_set)
+    found = Happened(is_set=clock.is_set, part=part)
     begun: dict[int, dict[str, Any]] = {}
     for line in lines():
         type = line["type"]
@@ -147,6 +156,8 @@ def _add(found: Happened, clock: _Clock, begin: dict[str, Any], end: dict[str, A
         if is_known:
             found.looked[queue] = Operation(began, ended, low, high, (Step("look", "gone"),), *made)
             for item, places in end["value"].items():
+                if not found.is_of_part(item):
+                    continue
                 items[item].append(Operation(began, ended, low, high, (Step("look", places[0]),), *made))
                 if len(places) > 1:
                     found.torn[queue].append(item)
@@ -159,7 +170,13 @@ def _add(found: Happened, clock: _Clock, begin: dict[str, Any], end: dict[str, A
     if begin.get("renew"):
         found.renewed.update(lease for _, lease, *_ in end["value"] or ())
     for item, steps, at in _steps(f, begin, end, is_known):
-        if at is None:
+        if not found.is_of_part(item):
+            continue
+        if found.is_set and items[item]:
+            # It may have been moved when the clock was further than now.
+            latest = max(high, clock.span(items[item][0].began, ended)[1])
+            items[item].append(Operation(began, ended, low, latest, steps, *made))
+        elif at is None:
             items[item].append(Operation(began, ended, low, high, steps, *made))
         else:
             # One script may have leased values for several callers, before the last of them has called.

@@ -12,7 +12,7 @@ from tests.proof.planting import PLANTS, planted
 
 
 def _judged(lines: Lines) -> Report:
-    return judged(happened(lambda: lines), ordered=[ORDERED])
+    return judged([happened(lambda: lines)], ordered=[ORDERED])
 
 
 @pytest.mark.parametrize("seeds", [range(100), by_night(range(100, 2000))])
@@ -21,6 +21,16 @@ def test_right_histories_are_accepted(seeds: range) -> None:
         report = _judged(right(seed, 150))
         assert not report.findings, f"seed {seed}: {report}"
         assert not report.excused
+
+
+def test_a_history_in_parts() -> None:
+    for kind in PLANTS:
+        lines = planted(kind, 7, 150)
+        parts = [happened(lambda lines=lines: lines, (part, 3)) for part in range(3)]  # type: ignore[misc]
+        assert judged(parts).items == _judged(lines).items
+        # The order of items is one of all of them together.
+        whole = {str(finding) for finding in judged([happened(lambda lines=lines: lines)]).findings}  # type: ignore[misc]
+        assert {str(finding) for finding in judged(parts).findings} == whole
 
 
 @pytest.mark.parametrize("seeds", [range(100), by_night(range(100, 1000))])

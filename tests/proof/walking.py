@@ -9,7 +9,7 @@ States that are equal in Redis and in the model are walked from once.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import attrs
@@ -93,6 +93,19 @@ class Walk:
                 if each.state.tick + 1 < self._ticks:
                     later = each.state._replace(tick=each.state.tick + 1)
                     ahead.append(_Reached(later, each.content, (*each.way, "tick")))
+
+    def follow(self, choices: Sequence[int]) -> None:
+        """One way instead of all: each number chooses among the calls that can be made then, and a tick."""
+        reached = _Reached(beginning(self._items), [None] * len(_ALL), ())
+        for choice in choices:
+            groups: list[list[Call]] = [*_together(reached.state), []]
+            together = groups[choice % len(groups)]
+            if together:
+                ((answers, content),) = self._sent([(reached, together)])
+                reached = self._compared(reached, together, answers, content)
+            elif reached.state.tick + 1 < self._ticks:
+                later = reached.state._replace(tick=reached.state.tick + 1)
+                reached = _Reached(later, reached.content, (*reached.way, "tick"))
 
     def _compared(self, each: _Reached, together: list[Call], answers: list[Any], content: _Content) -> _Reached:
         way = each.way
