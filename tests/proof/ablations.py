@@ -123,7 +123,7 @@ ABLATIONS = [
         "redisson_dq/_async/receiving/put_backs.py",
         "self.surplus += values",
         "pass",
-        "faults/nothing/asyncio",
+        "faults/delay-pop/asyncio",
     ),
     Ablation(
         "A value goes back once, however often that is sent",
