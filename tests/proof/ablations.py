@@ -123,14 +123,14 @@ ABLATIONS = [
         "redisson_dq/_async/receiving/put_backs.py",
         "self.surplus += values",
         "pass",
-        "faults/delay-pop/asyncio",
+        "departures",
     ),
     Ablation(
         "A value goes back once, however often that is sent",
         f"{_INCLUDE}/once.lua",
         "redis.call('ZADD', keys.returned, 'NX', now_ms, nonce) == 0",
         "redis.call('ZADD', keys.returned, 'NX', now_ms, nonce) == 2",
-        "faults/cut-put-back/asyncio/threads",
+        "departures",
     ),
     Ablation(
         "A confirmed subscription leads to a transfer",

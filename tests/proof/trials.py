@@ -22,7 +22,7 @@ from tests.faults.gate import Gate
 from tests.faults.kit import FAULTS
 from tests.faults.run import run
 from tests.faults.world import World
-from tests.flavours import Flavour
+from tests.flavours import AsyncioFlavour, Flavour
 from tests.proof.checker import check
 from tests.proof.history import keep
 from tests.proof.recording import Recorded
@@ -130,11 +130,35 @@ def _foreign_entries(stage: _Stage, rng: random.Random) -> None:
             return
 
 
+def _departures(stage: _Stage, rng: random.Random) -> None:
+    """A value comes when its caller has left, and the reply to its way back is lost."""
+    gate, flavour = stage.world.gate, AsyncioFlavour()
+    client = flavour.connect(gate.url, codec=StringCodec(), probe_interval=60)
+    leaving = Recorded(client.blocking_queue("orders"), stage.history, "orders")
+    staying, delayed = stage.client(stage.world.server.url)
+    for number in range(3):
+        gate.trap("BLPOP", "reply", "delay", seconds=0.4)
+        waiting = flavour.submit(leaving.inner.take)
+        eventually(lambda: stage.world.admin.info("clients")["blocked_clients"])
+        gate.trap("put_back.lua", "reply", "cut")
+        delayed.offer(f"item:trial:{number}", delay=0.0)
+        time.sleep(rng.uniform(0.05, 0.15))
+        waiting.cancel()
+        time.sleep(1.0)
+        gate.clear()
+        if not staying.poll(3, timeout=2.0):
+            break
+    staying.poll(9, timeout=0.5)
+    client.close()
+    flavour.close()
+
+
 _STAGED: dict[str, Callable[[_Stage, random.Random], None]] = {
     "subscriptions": _subscriptions,
     "movers": _movers,
     "renewals": _renewals,
     "foreign": _foreign_entries,
+    "departures": _departures,
 }
 #: The names of the staged ones.
 STAGED = tuple(_STAGED)
