@@ -65,7 +65,7 @@ SLEEPS: dict[str, tuple[int, str]] = {
     "interop/test_leases_peer.py": (1, PACE),
     "interop/test_processes.py": (1, SERVER),
     "proof/kills.py": (2, SERVER),
-    "proof/trials.py": (2, SERVER),
+    "proof/trials.py": (4, SERVER),
     "testing/test_running_ahead.py": (1, LOOK),
     "testing/times.py": (1, REAL),
     "unit/cli/test_serving.py": (1, LOOK),
