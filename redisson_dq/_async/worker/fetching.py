@@ -26,7 +26,7 @@ from redisson_dq._async.worker.acks_along import AcksAlong
 from redisson_dq._async.worker.assigning import Assigner
 from redisson_dq._async.worker.handing_over import Came, HandOver, page
 from redisson_dq._async.worker.intake import Intake
-from redisson_dq._async.worker.queue_wait import PAUSES, QueueWait, WaitAnswer
+from redisson_dq._async.worker.queue_wait import QueueWait, WaitAnswer
 from redisson_dq._async.worker.settling import Settler
 from redisson_dq._async.worker.starting import Turns
 from redisson_dq._concurrency import AsyncFailure, AsyncInbox, async_give_way
@@ -37,6 +37,7 @@ from redisson_dq.wire.lease_source import MOST_AT_ONCE
 from redisson_dq.wire.leases import Leased
 from redisson_dq.working.order import Order
 from redisson_dq.working.queue_wait_table import Do, State, Trigger
+from redisson_dq.working.shared_pauses import PAUSES, SharedPauses
 
 __all__ = ["Fetcher"]
 
@@ -100,7 +101,8 @@ class Fetcher:
         # Those that wanted nothing when they were reviewed last, where slots are limited over all queues.
         self._unmet: dict[str, None] = {}
         self._stocked: dict[str, QueueWait] = {}
-        self._pauses: dict[QueueWait, float] = {}
+        # The queues that Redis refuses.
+        self._refused: SharedPauses[QueueWait] = SharedPauses()
         self._ends = False
         self._turns = Turns(pool, self._run, self._clock)
         self._receivers: set[Receiver] = set()
@@ -253,19 +255,21 @@ class Fetcher:
             else:
                 self._note(event)
             event = self._bell.poll()
-        for wait, until in list(self._pauses.items()):
-            if until <= self._clock.monotonic():
-                del self._pauses[wait]
-                self._happened(wait, Trigger.OVER)
+        if (moment := self._refused.next_moment) is not None and moment <= self._clock.monotonic():
+            self._go_on(self._refused.due(self._clock.monotonic()))
         return bool(answers) and await self._answered(answers, handlings)
 
     def _patience(self) -> float | None:
         """How long nothing has to be done."""
         if self._dirty or self._freed:
             return 0.0
-        if not self._pauses:
-            return None
-        return max(0.0, min(self._pauses.values()) - self._clock.monotonic())
+        moment = self._refused.next_moment
+        return None if moment is None else max(0.0, moment - self._clock.monotonic())
+
+    def _go_on(self, waits: Iterable[QueueWait]) -> None:
+        """The pauses of these queues are over."""
+        for wait in waits:
+            self._happened(wait, Trigger.OVER)
 
     def _note(self, change: _FetchTrigger) -> None:
         if change is _FetchTrigger.QUEUES:
@@ -333,9 +337,9 @@ class Fetcher:
             elif do is Do.WITHDRAW:
                 wait.withdraw()
             elif do is Do.PAUSE:
-                self._pauses[wait] = self._clock.monotonic() + wait.pauses.next()
+                self._refused.failed(wait, wait.cause, self._clock.monotonic())
             elif do is Do.FORGET:
-                self._pauses.pop(wait, None)
+                self._refused.forget(wait)
                 self._leaving.discard(wait)
                 wait.forget()
         name = wait.intake.name
@@ -397,7 +401,7 @@ class Fetcher:
                 self._happened(wait, Trigger.UNWANTED)
                 return []
             _, opened = await self._hand_over.received(wait.intake, value, wait.limit, wait.lifeline)
-            wait.is_well_now()
+            self._is_well_now(wait)
             if not opened:
                 wait.lifeline.keep()
                 self._happened(wait, Trigger.MISSED)
@@ -414,6 +418,11 @@ class Fetcher:
             # A defect, or in a thread a class of the user's that wants to end the program when it is made.
             self._broke(wait, error)
         return []
+
+    def _is_well_now(self, wait: QueueWait) -> None:
+        """Values of a queue came. So others that were refused for the same cause may go on."""
+        wait.is_well_now()
+        self._go_on(self._refused.went_well(wait))
 
     def _broke(self, wait: QueueWait, error: BaseException) -> None:
         """A defect. Values that were handed over already come again at the deadlines of their leases."""
@@ -487,7 +496,7 @@ class Fetcher:
             else:
                 self._broke(wait, error)
             return False
-        wait.is_well_now()
+        self._is_well_now(wait)
         if not found:
             self._happened(wait, Trigger.MISSED)
             return False
@@ -518,6 +527,6 @@ class Fetcher:
         if not leased:
             self._happened(wait, Trigger.MISSED)
             return False
-        wait.is_well_now()
+        self._is_well_now(wait)
         self._accept(wait, came, handlings, more=bool(leased[-1].left))
         return True

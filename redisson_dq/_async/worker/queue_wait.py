@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from typing import Any, Final
+from collections.abc import Callable, Hashable
+from typing import Any
 
 from redisson_dq._async.receiving.receiver import Receiver
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._async.worker.acks_along import AcksAlong
 from redisson_dq._async.worker.handing_over import page
 from redisson_dq._async.worker.intake import Intake
-from redisson_dq.errors import RedissonDQError
-from redisson_dq.scheduling.pauses import Pauses
+from redisson_dq.errors import RedissonDQError, WrongTypeError
 from redisson_dq.waiting.line import Answer, Lifeline
 from redisson_dq.wire.blocking import Waitable
 from redisson_dq.wire.leases import Leased
 from redisson_dq.working.queue_wait_table import QueueWaitTable, State
+from redisson_dq.working.shared_pauses import ACCEPTED
 
-__all__ = ["PAUSES", "QueueWait", "WaitAnswer"]
+__all__ = ["QueueWait", "WaitAnswer"]
 
 logger = logging.getLogger("redisson_dq")
-
-#: Between two tries, when Redis refuses to give anything: the first pause, and the longest.
-PAUSES: Final = (1.0, 5.0)
-# A wait that has lasted for so many seconds was not refused.
-_ACCEPTED: Final = 1.0
 
 
 class WaitAnswer:
@@ -63,8 +58,8 @@ class QueueWait:
         #: How many values are wanted.
         self.limit = 0
         self.has_failed = False
-        #: The pauses behind rounds that failed.
-        self.pauses = Pauses(*PAUSES)
+        #: Why it has failed last. Queues of one cause share their pauses.
+        self.cause: Hashable = None
         self._runtime = runtime
         self._waitable: Waitable | None = None
         self._entered = 0.0
@@ -141,8 +136,9 @@ class QueueWait:
     def failed(self, error: BaseException, *, is_told: bool) -> None:
         """Receiving has failed. The log is told of the first of several times, where ``is_told``."""
         self.has_failed = True
-        if self._has_waited:
-            self.pauses.reset()
+        # A wrong type is that of one key. Anything else may be refused to all queues.
+        is_own = isinstance(error, WrongTypeError) or not isinstance(error, RedissonDQError)
+        self.cause = self if is_own else (type(error), type(error.__cause__))
         key = next(iter(self.intake.reception.sources), "")
         what = "values are not received"
         is_news = self._runtime.connections.refusals.began(self, key, what, error, lambda: self._has_waited)
@@ -152,7 +148,6 @@ class QueueWait:
     def is_well_now(self) -> None:
         """Receiving has not failed."""
         self.has_failed = False
-        self.pauses.reset()
         self._runtime.connections.refusals.ended(self)
 
     def forget(self) -> None:
@@ -167,7 +162,7 @@ class QueueWait:
     @property
     def _has_waited(self) -> bool:
         """Whether it has waited for so long that Redis has not refused the wait."""
-        return self.table.state is State.WAITING and self._runtime.clock.monotonic() - self._entered > _ACCEPTED
+        return self.table.state is State.WAITING and self._runtime.clock.monotonic() - self._entered > ACCEPTED
 
 
 def _nobody(answer: WaitAnswer) -> None:

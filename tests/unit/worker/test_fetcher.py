@@ -13,11 +13,11 @@ import pytest
 from redisson_dq._concurrency.handler_pools import HandlerPool
 from redisson_dq._sync.worker.fetching import Fetcher
 from redisson_dq._sync.worker.handing_over import page
-from redisson_dq._sync.worker.queue_wait import PAUSES
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedisReplyError
 from redisson_dq.scheduling.clock import SYSTEM, Clock
 from redisson_dq.wire.leases import Leased
 from redisson_dq.working.order import Order
+from redisson_dq.working.shared_pauses import PAUSES
 from tests.conftest import PATIENCE
 from tests.hand_clock import HandClock
 
