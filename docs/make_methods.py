@@ -110,8 +110,8 @@ All methods of Redisson {version}'s queues, what answers to them here, what that
 
 A method that several interfaces have, with one cost and one promise, is in the first section only. Overloads with
 a limit, an index or a timeout are arguments of one method. The twins that end with `Async` are not listed: they are the
-methods of `redisson_dq.aio`. A call is one round trip and only reads, unless its row says otherwise. Arguments and
-errors: [api.md](api.md). The guide: [queues.md](queues.md).
+methods of `redisson_dq.aio`. A call is one round trip and only reads, unless its row says otherwise. Arguments,
+errors and our own methods: [api.md](api.md).
 """
 
 DIFFERENCES = """\
@@ -249,7 +249,7 @@ def page(java: list[JavaMethod], ours: Mapping[str, list[Ours]]) -> str:
     sections = [
         _section(interface, [m for m in java if m.interface == interface], ours[interface], shown) for interface in ours
     ]
-    rest = (DIFFERENCES, *sections, _ours_alone(ours))
+    rest = (DIFFERENCES, *sections)
     headings = [section.splitlines()[0].removeprefix("## ") for section in rest]
     links = (f"- [{heading}](#{re.sub(r'[^a-z -]', '', heading.lower()).replace(' ', '-')})" for heading in headings)
     return "\n".join((HEAD.format(version=NEWEST, contents="\n".join(links)), *rest))
@@ -275,16 +275,6 @@ def _section(interface: str, java: list[JavaMethod], ours: list[Ours], shown: se
     return "\n".join(
         (heading, "", _table("Redisson", sorted(rows)), "", *(["Left out:", "", *left, ""] if left else []))
     )
-
-
-def _ours_alone(ours: Mapping[str, list[Ours]]) -> str:
-    classes: dict[Ours, dict[str, None]] = {}
-    for interface, methods in ours.items():
-        for own in methods:
-            if not own.answers_to:
-                classes.setdefault(own, {})[ANSWERED_BY[interface]] = None
-    rows = [(_code(names), f"`{own.name}`", own.cost, own.guarantee) for own, names in classes.items()]
-    return "\n".join(("## Ours alone", "", "Redisson has no such methods.", "", _table("class", rows), ""))
 
 
 def _table(first: str, rows: Iterable[tuple[str, ...]]) -> str:

@@ -198,5 +198,4 @@ def test_overloads_share_a_row() -> None:
         "| `clear()` | `clear` | one round trip | atomic |",
         "| `poll()`, `poll(int)` | `poll` | O(limit); as `clear` | at most once \\| never |",
         "- `stream()`: Python's own `for value in queue` and `list(queue)`.",
-        "| `BlockingQueue` | `__len__` | O(1) | a moment's truth |",
     ]
