@@ -7,6 +7,7 @@ tree as it is (``test_trials.py``).
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -51,6 +52,7 @@ class Betrayed:
         lines = [line.strip() for line in self.finding.splitlines() if line.strip()]
         kinds = ("walk:", "lost:", "twice:", "early:", "overlap:", "stale:", "outcome:", "late:", "renewal:", "stuck:")
         found = next((line for line in lines if line.startswith(kinds)), lines[0] if lines else "NOT FOUND")
+        found = re.sub(r"(item:\S+ of \S+: )|(?<=\w)--+|^walk: ", "", found)
         return found.replace("|", "/")[:240]
 
 
