@@ -163,7 +163,7 @@ MUTATIONS = [
     ),
     Mutation(
         "worker: the thread that outlasts an outage never leaves",
-        "redisson_dq/waiting/pop_engine.py",
+        "redisson_dq/waits/pop_engine.py",
         "return Trigger.LEAVES if self.pumper in BY_CALLERS else Trigger.IDLES",
         "return Trigger.IDLES",
         "tests/integration/workers/test_worker_waits.py::test_no_other_thread_is_woken_for_a_value",
@@ -345,17 +345,17 @@ MUTATIONS = [
     ),
     Mutation(
         "receiving: nobody looks for what a lost reply told of",
-        "redisson_dq/waiting/debts.py",
+        "redisson_dq/waits/debts.py",
         "self.all.append(debt)",
         "pass",
-        "tests/unit/waiting/test_pop_table.py::test_every_sequence_of_events_keeps_the_promises",
+        "tests/unit/waits/test_pop_table.py::test_every_sequence_of_events_keeps_the_promises",
     ),
     Mutation(
         "receiving: a caller is given more than its limit",
-        "redisson_dq/waiting/line.py",
+        "redisson_dq/waits/line.py",
         "values = values[waiter.limit :]",
         "values = values[waiter.limit + 1 :]",
-        "tests/unit/waiting/test_line.py::test_each_is_given_up_to_its_limit_in_the_order_of_coming",
+        "tests/unit/waits/test_line.py::test_each_is_given_up_to_its_limit_in_the_order_of_coming",
     ),
     Mutation(
         "receiving: what a caller who left was given is lost",
@@ -387,17 +387,17 @@ MUTATIONS = [
     ),
     Mutation(
         "receiving: others look behind a value that goes back",
-        "redisson_dq/waiting/pop_engine.py",
+        "redisson_dq/waits/pop_engine.py",
         "return self.state not in (State.RESTING, State.IDLE)",
         "return False",
         "tests/faults/test_surplus_of_a_round.py::test_what_stands_behind_such_a_value_comes_after_it",
     ),
     Mutation(
         "receiving: a request that a caller has noted waits behind a blocking command",
-        "redisson_dq/waiting/pop_engine.py",
+        "redisson_dq/waits/pop_engine.py",
         "each.owed is Owed.REPEAT and each.request is not self._behind",
         "False and each.request is not self._behind",
-        "tests/unit/waiting/test_pop_table.py::test_a_request_that_is_noted_beside_a_blocking_command_is_another_one",
+        "tests/unit/waits/test_pop_table.py::test_a_request_that_is_noted_beside_a_blocking_command_is_another_one",
     ),
     Mutation(
         "receiving: the pumper ends when something fails while it hands out values",
@@ -408,10 +408,10 @@ MUTATIONS = [
     ),
     Mutation(
         "receiving: a caller is told that nothing is there, and its command has failed",
-        "redisson_dq/waiting/pop_engine.py",
+        "redisson_dq/waits/pop_engine.py",
         "if trigger in BREAKS:",
         "if False:",
-        "tests/unit/waiting/test_pop_table.py::test_a_caller_whose_look_has_failed_is_told_nothing_before_the_next",
+        "tests/unit/waits/test_pop_table.py::test_a_caller_whose_look_has_failed_is_told_nothing_before_the_next",
     ),
     Mutation(
         "receiving: a pump finds out by itself that a look could not reach its source",
@@ -439,19 +439,19 @@ MUTATIONS = [
         f"{_RECEIVING}/shared_pump.py",
         "if self.lookout is not lookout:",
         "if False:",
-        "tests/unit/waiting/test_shared_lines.py::"
+        "tests/unit/waits/test_shared_lines.py::"
         "test_a_lookout_that_breaks_takes_no_reply_from_the_lookout_that_a_key_has_moved_to",
     ),
     Mutation(
         "receiving: the list that gave keeps its turn",
-        "redisson_dq/waiting/rotation.py",
+        "redisson_dq/waits/rotation.py",
         "self._order = self._order[behind:] + self._order[:behind]",
         "pass",
         "tests/integration/waits/test_round_robin.py::test_the_list_behind_the_one_that_gave_last_comes_first",
     ),
     Mutation(
         "receiving: the first list gives everything",
-        "redisson_dq/waiting/rotation.py",
+        "redisson_dq/waits/rotation.py",
         "return [wanted // count + (rank < wanted % count) for rank in range(count)]",
         "return [1 if rank else wanted for rank in range(count)]",
         "tests/integration/waits/test_round_robin.py::test_lists_give_the_same_share",

@@ -13,7 +13,7 @@ import pytest
 from redisson_dq._concurrency import Promise
 from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import RedisReplyError
-from redisson_dq.waiting.line import Lifeline
+from redisson_dq.waits.line import Lifeline
 from redisson_dq.wire.blocking import Pop
 from tests.conftest import PATIENCE, by_night, eventually, thinned
 from tests.faults.world import World

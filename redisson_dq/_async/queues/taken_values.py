@@ -8,7 +8,7 @@ from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.receiving.receiver import Receiver
 from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.errors import DecodeError, RedissonDQError
-from redisson_dq.waiting.line import Lifeline
+from redisson_dq.waits.line import Lifeline
 from redisson_dq.wire.taken import Taken
 
 __all__ = ["TakenValues"]

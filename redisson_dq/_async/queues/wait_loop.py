@@ -9,7 +9,7 @@ from redisson_dq._async.receiving.listeners import Named
 from redisson_dq._async.receiving.receiver import Receiver
 from redisson_dq._async.runtime import Runtime
 from redisson_dq.errors import DecodeError
-from redisson_dq.waiting.line import Lifeline
+from redisson_dq.waits.line import Lifeline
 from redisson_dq.wire.taken import Taken
 
 __all__ = ["WaitLoop", "all_of", "first_of"]

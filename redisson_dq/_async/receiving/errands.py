@@ -13,8 +13,8 @@ from redisson_dq._async.receiving.asking import Refusal
 from redisson_dq._async.receiving.put_backs import PutBacks
 from redisson_dq._redis import is_denied, is_passing
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
-from redisson_dq.waiting.watch_engine import WatchEngine
-from redisson_dq.waiting.watch_table import State, Trigger
+from redisson_dq.waits.watch_engine import WatchEngine
+from redisson_dq.waits.watch_table import State, Trigger
 from redisson_dq.wire.blocking import Source
 
 __all__ = ["Errands"]

@@ -1,7 +1,7 @@
 """Takes for many sources of one node: one background task, and two connections (``connecting/tracking.py``).
 
 It goes in rounds. A round sends the commands of all sources that were called, in one piece. Then it reads the replies,
-and hands out values as they come. ``waiting/watch_table.py`` says what is done for each source when.
+and hands out values as they come. ``waits/watch_table.py`` says what is done for each source when.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from redisson_dq._redis import is_passing, translate
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.scheduling.clock import client_parts
 from redisson_dq.scheduling.pauses import Pauses
-from redisson_dq.waiting.brake import Brake
+from redisson_dq.waits.brake import Brake
 
 __all__ = ["Lookout"]
 

@@ -21,11 +21,11 @@ from redisson_dq._async.connecting.dedicated import Dedicated
 from redisson_dq._async.connecting.explaining import explained
 from redisson_dq._concurrency import AsyncCancelled, AsyncInbox
 from redisson_dq._redis import is_out_of_memory, is_passing, translate
-from redisson_dq.waiting.debts import LOOK, repeat
-from redisson_dq.waiting.in_hand import InHand
-from redisson_dq.waiting.line import Waiter
-from redisson_dq.waiting.pop_engine import AT_MOST, PopEngine
-from redisson_dq.waiting.pop_table import State, Trigger
+from redisson_dq.waits.debts import LOOK, repeat
+from redisson_dq.waits.in_hand import InHand
+from redisson_dq.waits.line import Waiter
+from redisson_dq.waits.pop_engine import AT_MOST, PopEngine
+from redisson_dq.waits.pop_table import State, Trigger
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken
 

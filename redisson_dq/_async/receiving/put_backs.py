@@ -10,8 +10,8 @@ from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._concurrency import AsyncCancelled
 from redisson_dq._redis import passes
 from redisson_dq.errors import RedissonDQError
-from redisson_dq.waiting.debts import Debts
-from redisson_dq.waiting.line import Line
+from redisson_dq.waits.debts import Debts
+from redisson_dq.waits.line import Line
 from redisson_dq.wire.blocking import PutBack, Source
 from redisson_dq.wire.taken import Taken
 

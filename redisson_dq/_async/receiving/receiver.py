@@ -19,8 +19,8 @@ from redisson_dq._async.receiving.taker import Taker
 from redisson_dq._concurrency import AsyncInbox, AsyncMutex, AsyncPromise, AsyncWork
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.scheduling.clock import Clock
-from redisson_dq.waiting.debts import Debts
-from redisson_dq.waiting.line import Answer, Answering, Farewell, Lifeline, Line, Waiter
+from redisson_dq.waits.debts import Debts
+from redisson_dq.waits.line import Answer, Answering, Farewell, Lifeline, Line, Waiter
 from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken

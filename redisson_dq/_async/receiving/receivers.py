@@ -16,7 +16,7 @@ from redisson_dq._concurrency import AsyncBackgroundTask, AsyncInbox, AsyncPromi
 from redisson_dq.calls.confirming import subject
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.scheduling.clock import Clock
-from redisson_dq.waiting.line import Farewell, Waiter
+from redisson_dq.waits.line import Farewell, Waiter
 from redisson_dq.wire.blocking import Source, Waitable
 from redisson_dq.wire.request import Request
 

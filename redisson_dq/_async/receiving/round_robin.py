@@ -24,9 +24,9 @@ from redisson_dq._async.receiving.taker import Taker
 from redisson_dq._concurrency import AsyncCancelled, AsyncInbox
 from redisson_dq._redis import translate
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
-from redisson_dq.waiting.line import WAKE
-from redisson_dq.waiting.rotation import Rotation, evenly
-from redisson_dq.waiting.rounds_table import Do, RoundsTable, Trigger
+from redisson_dq.waits.line import WAKE
+from redisson_dq.waits.rotation import Rotation, evenly
+from redisson_dq.waits.rounds_table import Do, RoundsTable, Trigger
 from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.taken import Taken
 

@@ -1,6 +1,6 @@
 """A pump without a connection of its own: the lookout of its node sends its commands with those of many others.
 
-``waiting/watch_table.py`` says what is done when.
+``waits/watch_table.py`` says what is done when.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from redisson_dq._async.receiving.errands import Errands
 from redisson_dq._async.receiving.put_backs import PutBacks
 from redisson_dq._concurrency import AsyncWork
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
-from redisson_dq.waiting.debts import Debts, repeat
-from redisson_dq.waiting.line import Line, Waiter
-from redisson_dq.waiting.watch_engine import WatchEngine
-from redisson_dq.waiting.watch_table import Do, State, Trigger
+from redisson_dq.waits.debts import Debts, repeat
+from redisson_dq.waits.line import Line, Waiter
+from redisson_dq.waits.watch_engine import WatchEngine
+from redisson_dq.waits.watch_table import Do, State, Trigger
 from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken

@@ -6,9 +6,9 @@ from collections.abc import Collection, Sequence
 
 from redisson_dq._async.receiving.asking import LATE
 from redisson_dq._async.receiving.shared_pump import SharedPump
-from redisson_dq.waiting.line import Line
-from redisson_dq.waiting.rotation import Rotation, Stock, needs_sizes, share_out
-from redisson_dq.waiting.watch_table import State, Trigger
+from redisson_dq.waits.line import Line
+from redisson_dq.waits.rotation import Rotation, Stock, needs_sizes, share_out
+from redisson_dq.waits.watch_table import State, Trigger
 from redisson_dq.wire.taken import Taken
 
 __all__ = ["SharedSources"]

@@ -32,7 +32,7 @@ from redisson_dq._async.worker.starting import Turns
 from redisson_dq._concurrency import AsyncFailure, AsyncInbox, async_give_way
 from redisson_dq._concurrency.handler_pools import AsyncHandlerPool, AsyncPoolWork
 from redisson_dq.errors import ClosedError, RedissonDQError
-from redisson_dq.waiting.line import Lifeline
+from redisson_dq.waits.line import Lifeline
 from redisson_dq.wire.lease_source import MOST_AT_ONCE
 from redisson_dq.wire.leases import Leased
 from redisson_dq.working.order import Order

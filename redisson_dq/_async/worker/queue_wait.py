@@ -12,7 +12,7 @@ from redisson_dq._async.worker.acks_along import AcksAlong
 from redisson_dq._async.worker.handing_over import page
 from redisson_dq._async.worker.intake import Intake
 from redisson_dq.errors import RedissonDQError, WrongTypeError
-from redisson_dq.waiting.line import Answer, Lifeline
+from redisson_dq.waits.line import Answer, Lifeline
 from redisson_dq.wire.blocking import Waitable
 from redisson_dq.wire.leases import Leased
 from redisson_dq.working.queue_wait_table import QueueWaitTable, State

@@ -26,7 +26,7 @@ from redisson_dq.errors import ArgumentError, DecodeError, RedisConnectionError,
 from redisson_dq.observing import LeaseBegan
 from redisson_dq.scheduling.pauses import Pauses
 from redisson_dq.scheduling.times import Delay, timeout_seconds
-from redisson_dq.waiting.line import Lifeline
+from redisson_dq.waits.line import Lifeline
 from redisson_dq.wire.blocking import RoundRobin
 from redisson_dq.wire.lease_source import LeaseSource
 from redisson_dq.wire.leases import Leased

@@ -24,7 +24,7 @@ from redisson_dq.calls.partitioned import PartitionedQueueRequests
 from redisson_dq.calls.routing import Routing
 from redisson_dq.errors import ClosedError, DecodeError, RedissonDQError
 from redisson_dq.scheduling.times import Delay, timeout_seconds
-from redisson_dq.waiting.line import Lifeline
+from redisson_dq.waits.line import Lifeline
 from redisson_dq.wire import commands
 from redisson_dq.wire.blocking import Pop, RoundRobin, Taken, put_back
 

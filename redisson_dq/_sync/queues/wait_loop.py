@@ -12,7 +12,7 @@ from redisson_dq._sync.receiving.listeners import Named
 from redisson_dq._sync.receiving.receiver import Receiver
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq.errors import DecodeError
-from redisson_dq.waiting.line import Lifeline
+from redisson_dq.waits.line import Lifeline
 from redisson_dq.wire.taken import Taken
 
 __all__ = ["WaitLoop", "all_of", "first_of"]

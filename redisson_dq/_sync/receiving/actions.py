@@ -23,10 +23,10 @@ from redisson_dq._sync.receiving.popping import ActionResult, Popping
 from redisson_dq._sync.receiving.put_backs import PutBacks
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.scheduling.pauses import Pauses
-from redisson_dq.waiting.in_hand import EMPTY, InHand
-from redisson_dq.waiting.line import WAKE, Waiter
-from redisson_dq.waiting.pop_engine import PopEngine
-from redisson_dq.waiting.pop_table import BY_CALLERS, Do, State, Trigger
+from redisson_dq.waits.in_hand import EMPTY, InHand
+from redisson_dq.waits.line import WAKE, Waiter
+from redisson_dq.waits.pop_engine import PopEngine
+from redisson_dq.waits.pop_table import BY_CALLERS, Do, State, Trigger
 from redisson_dq.wire.taken import Taken
 
 __all__ = ["Actions"]

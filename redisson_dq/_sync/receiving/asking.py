@@ -14,9 +14,9 @@ from redisson_dq._redis import is_out_of_memory, is_passing, passes
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.receiving.put_backs import PutBacks
 from redisson_dq.errors import RedissonDQError
-from redisson_dq.waiting.debts import Owed, repeat
-from redisson_dq.waiting.watch_engine import WatchEngine
-from redisson_dq.waiting.watch_table import State, Trigger
+from redisson_dq.waits.debts import Owed, repeat
+from redisson_dq.waits.watch_engine import WatchEngine
+from redisson_dq.waits.watch_table import State, Trigger
 from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken

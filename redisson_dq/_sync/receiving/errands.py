@@ -16,8 +16,8 @@ from redisson_dq._sync.connecting.explaining import end_of_wait, explained
 from redisson_dq._sync.receiving.asking import Refusal
 from redisson_dq._sync.receiving.put_backs import PutBacks
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
-from redisson_dq.waiting.watch_engine import WatchEngine
-from redisson_dq.waiting.watch_table import State, Trigger
+from redisson_dq.waits.watch_engine import WatchEngine
+from redisson_dq.waits.watch_table import State, Trigger
 from redisson_dq.wire.blocking import Source
 
 __all__ = ["Errands"]

@@ -18,7 +18,7 @@ from redisson_dq.errors import ClosedError, RedissonDQError
 from redisson_dq.observing.operations import OperationKind
 from redisson_dq.scheduling.clock import Clock
 from redisson_dq.scheduling.pauses import Pauses
-from redisson_dq.waiting.line import Lifeline
+from redisson_dq.waits.line import Lifeline
 from redisson_dq.wire.blocking import Taken, Waitable
 
 __all__ = ["Decode", "Listener", "Listeners", "Named", "end_listeners"]

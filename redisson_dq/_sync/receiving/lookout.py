@@ -4,7 +4,7 @@
 """Takes for many sources of one node: one background task, and two connections (``connecting/tracking.py``).
 
 It goes in rounds. A round sends the commands of all sources that were called, in one piece. Then it reads the replies,
-and hands out values as they come. ``waiting/watch_table.py`` says what is done for each source when.
+and hands out values as they come. ``waits/watch_table.py`` says what is done for each source when.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from redisson_dq._sync.receiving.shared_pump import SharedPump, SourcesOfLine
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.scheduling.clock import client_parts
 from redisson_dq.scheduling.pauses import Pauses
-from redisson_dq.waiting.brake import Brake
+from redisson_dq.waits.brake import Brake
 
 __all__ = ["Lookout"]
 

@@ -14,8 +14,8 @@ from redisson_dq._concurrency import Promise, Work
 from redisson_dq._redis import passes
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq.errors import RedisConnectionError, RedisReplyError, RedissonDQError
-from redisson_dq.waiting.debts import Debts
-from redisson_dq.waiting.line import Farewell, Lifeline, Line, Waiter
+from redisson_dq.waits.debts import Debts
+from redisson_dq.waits.line import Farewell, Lifeline, Line, Waiter
 from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken

@@ -3,7 +3,7 @@
 
 """One connection that takes from one source for all callers that wait: the triggers of its pop engine, and its pumper.
 
-Receivers, other tasks and the unblocker tell what happened. ``waiting/pop_table.py`` says what is done then.
+Receivers, other tasks and the unblocker tell what happened. ``waits/pop_table.py`` says what is done then.
 ``actions.py`` and ``popping.py`` carry it out.
 """
 
@@ -20,11 +20,11 @@ from redisson_dq._sync.receiving.popping import ActionResult
 from redisson_dq._sync.receiving.put_backs import PutBacks
 from redisson_dq._sync.receiving.unblocking import Unblocker
 from redisson_dq.errors import RedisConnectionError
-from redisson_dq.waiting.debts import Debts, repeat
-from redisson_dq.waiting.in_hand import EMPTY, InHand
-from redisson_dq.waiting.line import WAKE, Line, Waiter
-from redisson_dq.waiting.pop_engine import PopEngine
-from redisson_dq.waiting.pop_table import CHOICES, Do, State, Trigger
+from redisson_dq.waits.debts import Debts, repeat
+from redisson_dq.waits.in_hand import EMPTY, InHand
+from redisson_dq.waits.line import WAKE, Line, Waiter
+from redisson_dq.waits.pop_engine import PopEngine
+from redisson_dq.waits.pop_table import CHOICES, Do, State, Trigger
 from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken

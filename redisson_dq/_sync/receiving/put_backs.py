@@ -13,8 +13,8 @@ from redisson_dq._concurrency import Cancelled
 from redisson_dq._redis import passes
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq.errors import RedissonDQError
-from redisson_dq.waiting.debts import Debts
-from redisson_dq.waiting.line import Line
+from redisson_dq.waits.debts import Debts
+from redisson_dq.waits.line import Line
 from redisson_dq.wire.blocking import PutBack, Source
 from redisson_dq.wire.taken import Taken
 

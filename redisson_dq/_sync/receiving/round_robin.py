@@ -27,9 +27,9 @@ from redisson_dq._sync.receiving.pump import Pump
 from redisson_dq._sync.receiving.receiver import Notice, Receiver
 from redisson_dq._sync.receiving.taker import Taker
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
-from redisson_dq.waiting.line import WAKE
-from redisson_dq.waiting.rotation import Rotation, evenly
-from redisson_dq.waiting.rounds_table import Do, RoundsTable, Trigger
+from redisson_dq.waits.line import WAKE
+from redisson_dq.waits.rotation import Rotation, evenly
+from redisson_dq.waits.rounds_table import Do, RoundsTable, Trigger
 from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.taken import Taken
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from redisson_dq.errors import RedisConnectionError
-from redisson_dq.waiting.line import Waiter
+from redisson_dq.waits.line import Waiter
 from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken

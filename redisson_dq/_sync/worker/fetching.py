@@ -35,7 +35,7 @@ from redisson_dq._sync.worker.queue_wait import QueueWait, WaitAnswer
 from redisson_dq._sync.worker.settling import Settler
 from redisson_dq._sync.worker.starting import Turns
 from redisson_dq.errors import ClosedError, RedissonDQError
-from redisson_dq.waiting.line import Lifeline
+from redisson_dq.waits.line import Lifeline
 from redisson_dq.wire.lease_source import MOST_AT_ONCE
 from redisson_dq.wire.leases import Leased
 from redisson_dq.working.order import Order

@@ -18,7 +18,7 @@ from redisson_dq._sync.worker.assigning import Assigner
 from redisson_dq._sync.worker.intake import Intake
 from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.errors import DecodeError
-from redisson_dq.waiting.line import Lifeline
+from redisson_dq.waits.line import Lifeline
 from redisson_dq.wire.lease_source import MOST_AT_ONCE, LeaseSource
 from redisson_dq.wire.leases import Leased
 from redisson_dq.wire.taken import Taken

@@ -11,7 +11,7 @@ from redisson_dq import connect
 from redisson_dq._concurrency import Promise
 from redisson_dq._sync.receiving.receiver import Receiver
 from redisson_dq.codecs import StringCodec
-from redisson_dq.waiting.line import Lifeline
+from redisson_dq.waits.line import Lifeline
 from redisson_dq.wire.blocking import Pop
 from tests.conftest import PATIENCE, eventually
 

@@ -23,7 +23,7 @@ from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import ClosedError, RedisConnectionError, WrongTypeError
 from redisson_dq.scheduling.clock import SYSTEM
-from redisson_dq.waiting.line import Answer, Lifeline
+from redisson_dq.waits.line import Answer, Lifeline
 from redisson_dq.wire.blocking import Pop
 from redisson_dq.wire.taken import Taken
 from tests.conftest import PATIENCE, eventually

@@ -28,8 +28,8 @@ from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import ClosedError, RedisConnectionError, WrongTypeError
 from redisson_dq.observing import Answered, Sent
-from redisson_dq.waiting.debts import Debts
-from redisson_dq.waiting.line import Line, Waiter
+from redisson_dq.waits.debts import Debts
+from redisson_dq.waits.line import Line, Waiter
 from redisson_dq.wire.blocking import Pop
 from redisson_dq.wire.calls.leases import LeaseKeys
 from redisson_dq.wire.envelope import Envelope

@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from redisson_dq.waiting.rotation import Rotation, Stock, evenly, needs_sizes, share_out
+from redisson_dq.waits.rotation import Rotation, Stock, evenly, needs_sizes, share_out
 
 EMPTY, UNKNOWN, ONE, MANY = Stock(0, False), Stock(None, False), Stock(1, False), Stock(9, False)
 OWING = Stock(9, True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import gc
 from typing import Any, cast
 
-from redisson_dq.waiting.debts import LOOK, Debts, repeat
-from redisson_dq.waiting.line import Farewell, Lifeline, Waiter
-from redisson_dq.waiting.watch_engine import WatchEngine
-from redisson_dq.waiting.watch_table import State, Trigger
+from redisson_dq.waits.debts import LOOK, Debts, repeat
+from redisson_dq.waits.line import Farewell, Lifeline, Waiter
+from redisson_dq.waits.watch_engine import WatchEngine
+from redisson_dq.waits.watch_table import State, Trigger
 
 FIRST, SECOND = cast("Any", "first"), cast("Any", "second")
 

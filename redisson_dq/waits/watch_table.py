@@ -20,7 +20,7 @@ A smaller machine goes on beside the work: Redis watches the key or not (:class:
 set once and never taken back, so a table of it would have one row. None of the three changes which actions belong to a
 trigger.
 
-Three promises hold in each state. Each value is given, on its way back, or owed (:mod:`redisson_dq.waiting.debts`).
+Three promises hold in each state. Each value is given, on its way back, or owed (:mod:`redisson_dq.waits.debts`).
 While somebody waits, the source is watched, or a step is under way that ends with a call. A caller whose time is over
 is told that nothing is there only by a command that was sent later, or where Redis watches all sources of its line. No
 reply says so that tells of values which are left.

@@ -15,11 +15,11 @@ from redisson_dq._sync.receiving.actions import Actions
 from redisson_dq._sync.receiving.put_backs import PutBacks
 from redisson_dq._sync.receiving.receiver import Receiver
 from redisson_dq.errors import ClosedError
-from redisson_dq.waiting.debts import Debts
-from redisson_dq.waiting.in_hand import EMPTY
-from redisson_dq.waiting.line import Lifeline, Line, Waiter
-from redisson_dq.waiting.pop_engine import PopEngine
-from redisson_dq.waiting.pop_table import Do, Trigger
+from redisson_dq.waits.debts import Debts
+from redisson_dq.waits.in_hand import EMPTY
+from redisson_dq.waits.line import Lifeline, Line, Waiter
+from redisson_dq.waits.pop_engine import PopEngine
+from redisson_dq.waits.pop_table import Do, Trigger
 from redisson_dq.wire.blocking import Pop
 
 

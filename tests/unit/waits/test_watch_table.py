@@ -11,12 +11,12 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
-from redisson_dq.waiting import watch_table
-from redisson_dq.waiting.watch_table import TRANSITIONS, WATCHES, Do, KeyWatch, State, Trigger
+from redisson_dq.waits import watch_table
+from redisson_dq.waits.watch_table import TRANSITIONS, WATCHES, Do, KeyWatch, State, Trigger
 from tests.conftest import by_night
-from tests.unit.waiting.pumped import Broken
-from tests.unit.waiting.walking import Row, Walk, walk
-from tests.unit.waiting.watched import World
+from tests.unit.waits.pumped import Broken
+from tests.unit.waits.walking import Row, Walk, walk
+from tests.unit.waits.watched import World
 
 _DEPTH = 6
 # A row that is broken shows so many events later at the latest.

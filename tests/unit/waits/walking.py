@@ -9,9 +9,9 @@ from typing import Any
 
 import attrs
 
-from redisson_dq.waiting import pop_table
-from redisson_dq.waiting.pop_table import Contact, Do
-from tests.unit.waiting.pumped import AWAY, Broken, Event, Kind, World
+from redisson_dq.waits import pop_table
+from redisson_dq.waits.pop_table import Contact, Do
+from tests.unit.waits.pumped import AWAY, Broken, Event, Kind, World
 
 __all__ = ["STARTS", "Row", "Walk", "walk"]
 

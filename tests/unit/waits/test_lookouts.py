@@ -17,8 +17,8 @@ from redisson_dq._sync.receiving.lookout import Lookout
 from redisson_dq._sync.receiving.lookouts import Lookouts
 from redisson_dq._sync.receiving.shared_pump import SharedPump
 from redisson_dq._sync.receiving.shared_sources import SharedSources
-from redisson_dq.waiting.debts import Debts
-from redisson_dq.waiting.line import Line
+from redisson_dq.waits.debts import Debts
+from redisson_dq.waits.line import Line
 from redisson_dq.wire.blocking import Pop
 from tests.conftest import PATIENCE, eventually
 

@@ -12,7 +12,7 @@ from redisson_dq._concurrency import Inbox, Mutex
 from redisson_dq._sync.receiving.put_backs import PutBacks
 from redisson_dq.errors import RedisConnectionError
 from redisson_dq.scheduling.clock import SYSTEM
-from redisson_dq.waiting.line import Line
+from redisson_dq.waits.line import Line
 from redisson_dq.wire.blocking import Pop
 from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.taken import Taken

@@ -24,11 +24,11 @@ from redisson_dq.errors import RedisConnectionError
 from redisson_dq.observing import Observers
 from redisson_dq.observing.outage import Outage
 from redisson_dq.scheduling.clock import SYSTEM
-from redisson_dq.waiting.line import Farewell, Lifeline, Waiter
+from redisson_dq.waits.line import Farewell, Lifeline, Waiter
 from redisson_dq.wire.blocking import PlainSource, PutBack
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken
-from tests.unit.waiting.pumped import Broken
+from tests.unit.waits.pumped import Broken
 
 __all__ = ["World"]
 

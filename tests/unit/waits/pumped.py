@@ -15,11 +15,11 @@ from typing import Any, TypeVar, cast
 import attrs
 
 from redisson_dq.errors import RedisConnectionError, WrongTypeError
-from redisson_dq.waiting.debts import LOOK, Debts, Owed, repeat
-from redisson_dq.waiting.in_hand import InHand
-from redisson_dq.waiting.line import SOON
-from redisson_dq.waiting.pop_engine import Look, PopEngine
-from redisson_dq.waiting.pop_table import BY_CALLERS, CHOICES, IN_REDIS, Contact, Do, Pumper, State, Trigger
+from redisson_dq.waits.debts import LOOK, Debts, Owed, repeat
+from redisson_dq.waits.in_hand import InHand
+from redisson_dq.waits.line import SOON
+from redisson_dq.waits.pop_engine import Look, PopEngine
+from redisson_dq.waits.pop_table import BY_CALLERS, CHOICES, IN_REDIS, Contact, Do, Pumper, State, Trigger
 
 __all__ = ["AWAY", "Broken", "Event", "Kind", "World", "copied"]
 

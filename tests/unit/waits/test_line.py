@@ -13,7 +13,7 @@ import pytest
 from redisson_dq._concurrency import Inbox, Promise
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.scheduling.clock import SYSTEM
-from redisson_dq.waiting.line import Answer, Farewell, Lifeline, Line, Waiter
+from redisson_dq.waits.line import Answer, Farewell, Lifeline, Line, Waiter
 from redisson_dq.wire.taken import Taken
 
 # The time of the tests. Timeouts count from 0.

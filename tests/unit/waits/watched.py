@@ -12,10 +12,10 @@ from typing import Any, cast
 
 import attrs
 
-from redisson_dq.waiting.debts import Debts, repeat
-from redisson_dq.waiting.watch_engine import WatchEngine
-from redisson_dq.waiting.watch_table import Do, State, Trigger
-from tests.unit.waiting.pumped import AWAY, Broken, Event, copied
+from redisson_dq.waits.debts import Debts, repeat
+from redisson_dq.waits.watch_engine import WatchEngine
+from redisson_dq.waits.watch_table import Do, State, Trigger
+from tests.unit.waits.pumped import AWAY, Broken, Event, copied
 
 __all__ = ["World"]
 

@@ -1,10 +1,10 @@
 """The commands of the one connection that waits for values: the decisions, without any I/O.
 
-Theory of operation. Callers stand in a :class:`~redisson_dq.waiting.line.Line`. Somebody pumps for them: sends commands
+Theory of operation. Callers stand in a :class:`~redisson_dq.waits.line.Line`. Somebody pumps for them: sends commands
 on one connection, reads each reply, and hands the values out. That is a background task, or one of the callers itself.
 Nobody else reads on that connection. The pump (``_async/receiving/pump.py``) feeds triggers into an engine
 (``pop_engine.py``), and carries out the actions that the engine returns. All triggers come under the mutex of the line.
-The pumper hands a :class:`~redisson_dq.waiting.in_hand.InHand` from one action to the next.
+The pumper hands a :class:`~redisson_dq.waits.in_hand.InHand` from one action to the next.
 
 * The pumper chooses (``CHOOSING``). Values that nobody waits for go back first. Then come debts, then callers.
 * It looks, by a command that does not block. When nothing is ready, it sends the blocking command.
@@ -34,7 +34,7 @@ Behind a command that failed nobody is told that nothing is there, before anothe
 
 Three promises hold in each state. The number of replies that are still to be read is known (``PopEngine.replies``),
 and no command is sent before they are read. Each value is given, on its way back, or owed
-(:mod:`redisson_dq.waiting.debts`). A pumper that leaves values or debts behind wakes another one.
+(:mod:`redisson_dq.waits.debts`). A pumper that leaves values or debts behind wakes another one.
 
 The engine first classifies a trigger by its meaning now. Then it finds its rows in :data:`TRANSITIONS`,
 :data:`PUMPERS` and :data:`SIGNS`. With :data:`CONTACTS` they are the whole behaviour.

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 from tests.conftest import by_night
-from tests.unit.waiting.shared import World
+from tests.unit.waits.shared import World
 
 
 class Anything(RuleBasedStateMachine):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import copy
 from collections.abc import Hashable, Iterable
 
-from redisson_dq.waiting import rounds_table
-from redisson_dq.waiting.rounds_table import Do, RoundsTable, State, Trigger
+from redisson_dq.waits import rounds_table
+from redisson_dq.waits.rounds_table import Do, RoundsTable, State, Trigger
 from tests.unit.working.walking import Move, closure, unnoticed
 
 _NOTHING = "nothing is under way"

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 from redisson_dq.errors import RedisConnectionError
-from redisson_dq.waiting.debts import NOTHING, repeat
-from redisson_dq.waiting.pop_engine import Look
-from redisson_dq.waiting.pop_table import CONTACTS, PUMPERS, TRANSITIONS, Contact, Do, Sign, State, Trigger
+from redisson_dq.waits.debts import NOTHING, repeat
+from redisson_dq.waits.pop_engine import Look
+from redisson_dq.waits.pop_table import CONTACTS, PUMPERS, TRANSITIONS, Contact, Do, Sign, State, Trigger
 from tests.conftest import by_night
-from tests.unit.waiting.pumped import AWAY, Kind, World
-from tests.unit.waiting.walking import STARTS, Row, Walk, walk
+from tests.unit.waits.pumped import AWAY, Kind, World
+from tests.unit.waits.walking import STARTS, Row, Walk, walk
 
 _DEPTH = 6
 #: How long the walk of each kind from each start is by day. Half of them are one event shorter, and take less than half

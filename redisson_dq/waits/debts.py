@@ -24,7 +24,7 @@ from typing import Final
 import attrs
 
 from redisson_dq.scheduling.tables import TableEnum
-from redisson_dq.waiting.line import Waiter
+from redisson_dq.waits.line import Waiter
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken
 

@@ -10,11 +10,11 @@ import attrs
 
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.scheduling.pauses import Pauses
-from redisson_dq.waiting import pop_table
-from redisson_dq.waiting.debts import LOOK, Debt, Debts, Owed, repeat
-from redisson_dq.waiting.in_hand import InHand
-from redisson_dq.waiting.line import SOON, Line
-from redisson_dq.waiting.pop_table import (
+from redisson_dq.waits import pop_table
+from redisson_dq.waits.debts import LOOK, Debt, Debts, Owed, repeat
+from redisson_dq.waits.in_hand import InHand
+from redisson_dq.waits.line import SOON, Line
+from redisson_dq.waits.pop_table import (
     BREAKS,
     BY_CALLERS,
     IN_REDIS,

@@ -6,10 +6,10 @@ from typing import Final
 
 from redisson_dq.errors import RedisConnectionError
 from redisson_dq.scheduling.pauses import Pauses
-from redisson_dq.waiting import watch_table
-from redisson_dq.waiting.debts import NOTHING, Debt, Debts
-from redisson_dq.waiting.line import Line
-from redisson_dq.waiting.watch_table import Do, KeyWatch, State, Trigger
+from redisson_dq.waits import watch_table
+from redisson_dq.waits.debts import NOTHING, Debt, Debts
+from redisson_dq.waits.line import Line
+from redisson_dq.waits.watch_table import Do, KeyWatch, State, Trigger
 
 __all__ = ["WatchEngine"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from redisson_dq.waiting.brake import Brake
+from redisson_dq.waits.brake import Brake
 
 
 def test_a_storm_is_slowed_down_until_it_is_over() -> None:

@@ -18,10 +18,10 @@ from redisson_dq._sync.receiving.put_backs import PutBacks
 from redisson_dq.calls.sources import BoundedSource
 from redisson_dq.errors import RedisConnectionError, RedisReplyError
 from redisson_dq.scheduling.clock import SYSTEM
-from redisson_dq.waiting.debts import Debts, repeat
-from redisson_dq.waiting.in_hand import EMPTY
-from redisson_dq.waiting.line import Lifeline, Line
-from redisson_dq.waiting.pop_engine import PopEngine
+from redisson_dq.waits.debts import Debts, repeat
+from redisson_dq.waits.in_hand import EMPTY
+from redisson_dq.waits.line import Lifeline, Line
+from redisson_dq.waits.pop_engine import PopEngine
 from redisson_dq.wire.blocking import Pop
 from redisson_dq.wire.calls.leases import LeaseKeys
 from redisson_dq.wire.envelope import Envelope

@@ -17,9 +17,9 @@ from redisson_dq.errors import RedisConnectionError
 from redisson_dq.observing import Observers
 from redisson_dq.observing.outage import Outage
 from redisson_dq.scheduling.clock import SYSTEM
-from redisson_dq.waiting.debts import Debts, repeat
-from redisson_dq.waiting.line import Line, Waiter
-from redisson_dq.waiting.watch_table import State, Trigger
+from redisson_dq.waits.debts import Debts, repeat
+from redisson_dq.waits.line import Line, Waiter
+from redisson_dq.waits.watch_table import State, Trigger
 from redisson_dq.wire.blocking import Pop
 from redisson_dq.wire.calls.leases import LeaseKeys
 from redisson_dq.wire.envelope import Envelope
