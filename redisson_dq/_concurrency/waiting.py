@@ -43,6 +43,8 @@ class AsyncInbox(Generic[T]):
         self._clock = clock
         self._loop: asyncio.AbstractEventLoop | None = None
         self._events: collections.deque[T] = collections.deque()
+        #: How many events nobody has read yet. It is a function of C, as in the other flavour.
+        self.qsize: Callable[[], int] = self._events.__len__
         self._reader: asyncio.Future[None] | None = None
 
     @property
@@ -95,6 +97,8 @@ class Inbox(Generic[T]):
         self._queue: Events = clock.events()
         # The C function itself. A weak reference may call it without running bytecode.
         self.put: Callable[[T], None] = self._queue.put
+        #: How many events nobody has read yet.
+        self.qsize: Callable[[], int] = self._queue.qsize
 
     @property
     def count(self) -> int:
@@ -128,16 +132,8 @@ class Inbox(Generic[T]):
 class _Held(Generic[T]):
     """The fields of both kinds of promise."""
 
-    _filled = False
-    _value: T
-
-    @property
-    def filled(self) -> bool:
-        return self._filled
-
-    @property
-    def value(self) -> T:
-        return self._value
+    filled = False
+    value: T
 
 
 class AsyncPromise(_Held[T]):
@@ -149,19 +145,19 @@ class AsyncPromise(_Held[T]):
         self._woken: asyncio.Future[None] | None = None
 
     def fill(self, value: T) -> None:
-        self._value = value
-        self._filled = True
+        self.value = value
+        self.filled = True
         if self._woken is not None:
             _wake(self._woken)
 
     async def wait(self, timeout: float | None) -> bool:
-        if not self._filled:
+        if not self.filled:
             self._woken = self._loop.create_future()
             try:
                 await _until_woken(self._clock, self._woken, timeout)
             finally:
                 self._woken = None
-        return self._filled
+        return self.filled
 
 
 class Promise(_Held[T]):
@@ -173,13 +169,13 @@ class Promise(_Held[T]):
         self._gate.acquire()
 
     def fill(self, value: T) -> None:
-        self._value = value
-        self._filled = True
+        self.value = value
+        self.filled = True
         self._gate.release()
 
     def wait(self, timeout: float | None) -> bool:
         self._gate.acquire(timeout=-1 if timeout is None else min(timeout, threading.TIMEOUT_MAX))
-        return self._filled
+        return self.filled
 
 
 class AsyncSwitch:

@@ -60,7 +60,9 @@ class Entrance(Protocol):
     """Where callers put themselves. Anything else in it wakes the background task that reads it."""
 
     @property
-    def count(self) -> int: ...
+    def qsize(self) -> Callable[[], int]:
+        """How many entries nobody has read yet."""
+        ...
 
     def poll(self) -> Waiter | str | None: ...
 
@@ -122,11 +124,8 @@ class Waiter:
 class Lifeline:
     """A caller's hold on its waiter."""
 
-    __slots__ = ("__weakref__", "is_withdrawn", "waiter")
-
-    def __init__(self) -> None:
-        self.waiter: Waiter | None = None
-        self.is_withdrawn = False
+    waiter: Waiter | None = None
+    is_withdrawn = False
 
     def keep(self) -> None:
         """The values are the caller's from here on. A value that has not come yet is never kept."""
@@ -142,14 +141,14 @@ class Lifeline:
 class Farewell(weakref.ref[Lifeline]):
     """Tells that a lifeline was dropped. The reference itself comes into the inbox, and no bytecode runs for it."""
 
+    # No __init__ of its own: that of a weak reference takes any two arguments, and does nothing.
     __slots__ = ("waiter",)
+    waiter: Waiter
 
     def __new__(cls, lifeline: Lifeline, waiter: Waiter) -> Farewell:
-        return super().__new__(cls, lifeline, waiter.notify)
-
-    def __init__(self, lifeline: Lifeline, waiter: Waiter) -> None:
-        super().__init__(lifeline, waiter.notify)  # type: ignore[call-arg]
-        self.waiter = waiter
+        made = super().__new__(cls, lifeline, waiter.notify)
+        made.waiter = waiter
+        return made
 
 
 class Line:
@@ -163,8 +162,11 @@ class Line:
         self.closed = False
         # An OrderedDict, as a caller may leave from anywhere in the line. In a plain dict that lost its first
         # thousands, finding the first key is O(n).
-        self._line: OrderedDict[Waiter, None] = OrderedDict()
-        self._expired: dict[Waiter, None] = {}
+        self.waiting: OrderedDict[Waiter, None] = OrderedDict()
+        #: Those in line whose time is over.
+        self.expired: dict[Waiter, None] = {}
+        #: How many values all that stand in the line want together.
+        self.wanted = 0
         self._endless = 0
         self._latest = -math.inf
         self._last_number = 0
@@ -181,25 +183,29 @@ class Line:
 
     def admit(self, first: Waiter | str | None = None) -> bool:
         """Takes callers from the inbox into the line. Gives whether the inbox had anything."""
-        caller = first or self.inbox.poll()
-        came = caller is not None
-        while caller is not None:
-            if isinstance(caller, Waiter) and not caller.is_gone and not caller.answer.filled:
+        inbox, came = self.inbox, first is not None
+        if first is not None:
+            self._admit(first)
+        while inbox.qsize():
+            came = True
+            if (caller := inbox.poll()) is not None:
                 self._admit(caller)
-            caller = self.inbox.poll()
         return came
 
-    def _admit(self, waiter: Waiter) -> None:
+    def _admit(self, waiter: Waiter | str) -> None:
+        if not isinstance(waiter, Waiter) or waiter.is_gone or waiter.answer.filled:
+            return
         if self.closed:
             waiter.answer.fill(ClosedError(f"queue {self.name!r}: the handle is closed"))
             return
-        if not self._line:
+        if not self.waiting:
             self._latest = -math.inf
         self._last_number += 1
         waiter.number = self._last_number
-        self._line[waiter] = None
+        self.waiting[waiter] = None
+        self.wanted += waiter.limit
         if waiter.is_expired:
-            self._expired[waiter] = None
+            self.expired[waiter] = None
         if waiter.deadline == math.inf:
             self._endless += 1
         else:
@@ -208,17 +214,17 @@ class Line:
     @property
     def count(self) -> int:
         """How many wait, those that are still in the inbox among them. May be read without the mutex."""
-        return len(self._line) + self.inbox.count
+        return len(self.waiting) + self.inbox.qsize()
 
     @property
     def is_empty(self) -> bool:
         """Whether nobody stands in the line. Others may be in the inbox."""
-        return not self._line
+        return not self.waiting
 
     @property
     def anyone(self) -> bool:
         """Whether anybody waits whose time is not over."""
-        return len(self._line) > len(self._expired)
+        return len(self.waiting) > len(self.expired)
 
     def patience(self, now: float) -> float:
         """For how many seconds more the most patient caller waits, or infinity. Never too short."""
@@ -226,14 +232,14 @@ class Line:
 
     def is_unserved(self, now: float) -> bool:
         """Whether a command has to be sent for a caller that waits."""
-        if not self._line:
+        if not self.waiting:
             return False
         return self._last_number > self._asked_number or (self.anyone and self.patience(now) >= SOON)
 
     @property
     def wants_many(self) -> bool:
         """Whether the next caller wants more than one value."""
-        return bool(self._line) and next(iter(self._line)).limit > 1
+        return bool(self.waiting) and next(iter(self.waiting)).limit > 1
 
     def asked(self) -> None:
         """Notes that a command is sent for everybody who waits now."""
@@ -250,18 +256,20 @@ class Line:
     @property
     def is_in_doubt(self) -> bool:
         """Whether such a command was sent for somebody who still waits."""
-        return bool(self._line) and next(iter(self._line)).number <= self._doubtful_number
+        return bool(self.waiting) and next(iter(self.waiting)).number <= self._doubtful_number
 
     def claim(self, now: float, in_hand: int = 0) -> int:
         """How many values are still to be taken.
 
         Until :meth:`unclaim` no other background task takes for the same callers.
         """
-        wanted = 0
-        for waiter in self._line:
-            wanted += waiter.limit
-            if wanted >= _ENOUGH:
-                break
+        wanted = self.wanted
+        if wanted > _ENOUGH:
+            wanted = 0
+            for waiter in self.waiting:
+                wanted += waiter.limit
+                if wanted >= _ENOUGH:
+                    break
         count = max(0, int(min(wanted, self.affordable(self.patience(now)))) - self._coming - in_hand)
         self._coming += count
         return count
@@ -276,7 +284,9 @@ class Line:
 
     def took(self, values: list[Taken]) -> None:
         """Notes the size of the largest value that came."""
-        if values:
+        if len(values) == 1:
+            self._size = len(values[0].data)
+        elif values:
             self._size = max(len(taken.data) for taken in values)
 
     def unclaim(self, count: int) -> None:
@@ -285,11 +295,13 @@ class Line:
 
     def give(self, values: list[Taken]) -> list[Taken]:
         """Hands out values. Gives those that nobody waits for."""
-        while values and self._line:
-            waiter = self._first_out()
-            while self._served and self._served[0].is_settled:
-                self._served.popleft()
-            self._served.append(waiter)
+        while values and self.waiting:
+            waiter = next(iter(self.waiting))
+            self._remove(waiter)
+            served = self._served
+            while served and (served[0].farewell is None or served[0].is_gone):
+                served.popleft()
+            served.append(waiter)
             waiter.answer.fill(values[: waiter.limit])
             values = values[waiter.limit :]
         return values
@@ -299,14 +311,14 @@ class Line:
 
         Without an answer: with nothing, and only those that a command was sent for that has not failed.
         """
-        for waiter in list(self._expired):
+        for waiter in list(self.expired):
             if answer is not None or waiter.number <= self._asked_number:
                 self._remove(waiter)
                 waiter.answer.fill([] if answer is None else answer)
 
     def fail(self, error: RedissonDQError) -> None:
         """Ends every wait with an error."""
-        while self._line:
+        while self.waiting:
             self._first_out().answer.fill(error)
 
     def shut(self) -> None:
@@ -318,8 +330,8 @@ class Line:
     def expire(self, waiter: Waiter) -> None:
         """Notes that a caller's time is over."""
         waiter.is_expired = True
-        if waiter in self._line:
-            self._expired[waiter] = None
+        if waiter in self.waiting:
+            self.expired[waiter] = None
 
     def withdraw(self, waiter: Waiter) -> None:
         """Ends one wait, begun or not, with ClosedError, unless it has an answer already."""
@@ -348,16 +360,17 @@ class Line:
 
     def is_waiting(self, waiter: Waiter) -> bool:
         """Whether it stands in the line."""
-        return waiter in self._line
+        return waiter in self.waiting
 
     def _first_out(self) -> Waiter:
-        waiter = next(iter(self._line))
+        waiter = next(iter(self.waiting))
         self._remove(waiter)
         return waiter
 
     def _remove(self, waiter: Waiter) -> None:
-        if waiter in self._line:
-            del self._line[waiter]
-            self._expired.pop(waiter, None)
+        if waiter in self.waiting:
+            del self.waiting[waiter]
+            self.expired.pop(waiter, None)
+            self.wanted -= waiter.limit
             if waiter.deadline == math.inf:
                 self._endless -= 1

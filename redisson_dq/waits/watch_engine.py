@@ -7,9 +7,11 @@ from typing import Final
 from redisson_dq.errors import RedisConnectionError
 from redisson_dq.scheduling.pauses import Pauses
 from redisson_dq.waits import watch_table
-from redisson_dq.waits.debts import NOTHING, Debt, Debts
+from redisson_dq.waits.debts import Debts
 from redisson_dq.waits.line import Line
 from redisson_dq.waits.watch_table import Do, KeyWatch, State, Trigger
+from redisson_dq.wire.request import Request
+from redisson_dq.wire.taken import Taken
 
 __all__ = ["WatchEngine"]
 
@@ -32,8 +34,8 @@ class WatchEngine:
         #: Why nothing can be taken just now.
         self.trouble: RedisConnectionError | None = None
         self._pauses = Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
-        # The debt of the request that is under way.
-        self._sent = NOTHING
+        # The repeatable request that is under way.
+        self._sent: Request[list[Taken]] | None = None
 
     def step(self, trigger: Trigger) -> tuple[Do, ...]:
         """Gives the actions for a trigger. All triggers come under the mutex.
@@ -42,7 +44,7 @@ class WatchEngine:
         """
         if trigger in (Trigger.CHANGED, Trigger.DISCONNECTED, Trigger.AWAY):
             self.left = None
-        if trigger is Trigger.DISCONNECTED:
+        if trigger is Trigger.DISCONNECTED and self._sent is not None:
             self.send_again(self._sent)
         if trigger in (Trigger.DISCONNECTED, Trigger.FAILED):
             self.line.broke()
@@ -64,19 +66,19 @@ class WatchEngine:
         """For how many seconds to pause now. The next pause takes twice as long."""
         return self._pauses.next()
 
-    def sends(self, debt: Debt, *, is_repeatable: bool) -> None:
-        """The request of this debt is about to be sent. A repeatable one is owed again when its reply is lost."""
-        self.debts.paid(debt)
-        self._sent = debt if is_repeatable else NOTHING
+    def sends(self, request: Request[list[Taken]]) -> None:
+        """The request is about to be sent. A repeatable one is owed again when its reply is lost."""
+        self.debts.paid(request)
+        self._sent = request if request.repeatable else None
 
     def was_answered(self) -> None:
         """The reply to its request was read."""
-        self._sent = NOTHING
+        self._sent = None
 
-    def send_again(self, debt: Debt) -> None:
+    def send_again(self, request: Request[list[Taken]]) -> None:
         """Owes the request that is under way once more: it was not carried out, or its reply is lost."""
-        self.debts.owe_first(debt)
-        self._sent = NOTHING
+        self.debts.owe_first(request)
+        self._sent = None
 
     def choice(self, *, has_returns: bool) -> Trigger:
         """Classifies the work that is left. ``has_returns``: values have to go back.

@@ -172,7 +172,7 @@ def test_operations_go_through_the_facade(room: str) -> None:
 def test_decisions_about_waits_use_no_time_and_do_nothing() -> None:
     imported = {
         name.partition(".")[0]
-        for path in (PACKAGE / "waiting").rglob("*.py")
+        for path in (PACKAGE / "waits").rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         for name in _named(node)
     }

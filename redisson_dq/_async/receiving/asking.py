@@ -11,7 +11,6 @@ from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.receiving.put_backs import PutBacks
 from redisson_dq._redis import is_out_of_memory, is_passing, passes
 from redisson_dq.errors import RedissonDQError
-from redisson_dq.waits.debts import Owed, repeat
 from redisson_dq.waits.watch_engine import WatchEngine
 from redisson_dq.waits.watch_table import State, Trigger
 from redisson_dq.wire.blocking import Source
@@ -73,14 +72,15 @@ class Asking:
     def choose(self, share: int) -> None:
         """Chooses the commands to take so many values."""
         engine = self._engine
-        debt = engine.debts.first
-        request = debt.request if debt.owed is Owed.REPEAT else self._source.at_once(share) if share else None
+        request = owed = engine.debts.first
+        if request is None and share:
+            request = self._source.at_once(share)
         if request is not None:
-            engine.sends(repeat(request), is_repeatable=request.repeatable)
+            engine.sends(request)
         # Where more is left than is taken now, the next round comes anyway.
         watches = request is None or (not engine.is_watched and (engine.left or 0) <= share)
         now = self._connections.clock.monotonic()
-        is_repeated = debt.owed is Owed.REPEAT
+        is_repeated = owed is not None
         self.commands = Commands(request=request, is_repeated=is_repeated, share=share, watches=watches, at=now)
 
     async def collect(self, reply: Any, length: Any) -> None:
@@ -127,12 +127,12 @@ class Asking:
         if commands.refusal is not None:
             if commands.is_repeated and commands.refusal.passes and commands.request is not None:
                 # It may have taken values before, and this refusal does not tell.
-                self._engine.send_again(repeat(commands.request))
+                self._engine.send_again(commands.request)
             return Trigger.FAILED, commands
         watches = commands.watches and isinstance(commands.length, int)
         left = commands.length if watches else self._left_behind(commands)
         if commands.is_again and commands.request is not None:
-            self._engine.send_again(repeat(commands.request))
+            self._engine.send_again(commands.request)
         return self._engine.replied(left, watches=watches, has_returns=has_returns), commands
 
     def _left_behind(self, commands: Commands) -> int | None:

@@ -1,90 +1,111 @@
-"""The commands of a pump: on the connection of its source, and the replies to them.
+"""Carries out the steps of the engine of one wait (``waits/engine.py``): on the connection, and beside it.
 
 The reply to a blocking command is a value that exists nowhere else any more. So nothing that may be interrupted reads
 it. A background task reads it, and hands it to the caller that has waited longest. A worker may do so itself, as a
-stand-in. Values for which nobody waits go back to where they came from.
-
-Each method is an action of the pop table, as in ``actions.py``.
+stand-in.
 """
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import math
-from functools import partial
+from collections.abc import Callable
+from typing import Any
 
 from redis.exceptions import RedisError, ResponseError
 
 from redisson_dq._async.connecting.connections import Connections
-from redisson_dq._async.connecting.dedicated import Dedicated
-from redisson_dq._async.connecting.explaining import explained
-from redisson_dq._concurrency import AsyncCancelled, AsyncInbox
-from redisson_dq._redis import is_out_of_memory, is_passing, translate
-from redisson_dq.waits.debts import LOOK, repeat
-from redisson_dq.waits.in_hand import InHand
+from redisson_dq._async.connecting.explaining import end_of_wait, explained
+from redisson_dq._async.receiving.idle import IdleConnections
+from redisson_dq._async.receiving.put_backs import PutBacks
+from redisson_dq._concurrency import AsyncInbox, AsyncSwitch, async_give_way
+from redisson_dq._redis import translate
+from redisson_dq.errors import RedissonDQError
+from redisson_dq.waits.engine import WaitEngine
 from redisson_dq.waits.line import Waiter
-from redisson_dq.waits.pop_engine import AT_MOST, PopEngine
-from redisson_dq.waits.pop_table import State, Trigger
-from redisson_dq.wire.request import Request
+from redisson_dq.waits.steps import Ask, Behind, Bell, Block, Diagnose, Do, Explain, Follow, Pause
 from redisson_dq.wire.taken import Taken
 
-__all__ = ["ActionResult", "Popping"]
+__all__ = ["Popping"]
 
 logger = logging.getLogger("redisson_dq")
 
-#: The trigger that came of an action, and all that is in hand for the next one.
-ActionResult = tuple[Trigger | None, InHand]
+# Where Redis allows no transaction, a command that must not block does so for so many seconds.
+_AT_MOST = 0.001
 
 
 class Popping:
-    """The connection of one pump, and the actions that send on it or read from it, which only its pumper calls."""
+    """The steps of one engine. Only its pumper calls them."""
 
-    def __init__(self, connections: Connections, engine: PopEngine, bell: AsyncInbox[Waiter | str]) -> None:
+    def __init__(
+        self,
+        connections: Connections,
+        engine: WaitEngine,
+        backs: PutBacks,
+        bell: AsyncInbox[Waiter | str],
+        part: str,
+        idle: IdleConnections | None,
+    ) -> None:
+        """``part`` names the pump in an outage. ``idle`` limits how many connections wait for nobody."""
         self._connections = connections
         self._clock = connections.clock
         self._engine = engine
         self._line = engine.line
         self._source = engine.source
         self._key = engine.source.key
+        self._backs = backs
         self._bell = bell
-        #: The connection, from the action that makes it until it is retired.
-        self.dedicated: Dedicated | None = None
-        self._retired: list[Dedicated] = []
+        self._part = part
+        self._idle = idle
+        #: On once the pump is closed.
+        self.closing = AsyncSwitch(self._clock)
+        self._longest = connections.longest_block
+        self._longest_words = self._source.words(0 if self._longest == math.inf else self._longest)
+        #: The function that carries a step out and gives its outcome, by the step's type.
+        self.of: dict[type[Any], Callable[[Any], Any]] = {
+            Ask: self._ask,
+            Behind: self._read_behind,
+            Bell: self._wait,
+            Block: self._block,
+            Diagnose: self._diagnose,
+            Do: self._do,
+            Explain: self._explain,
+            Follow: self._follow,
+            Pause: self._pause,
+        }
 
-    def admit(self) -> bool:
-        """Takes callers into the line, where no other background task does. Under the mutex. Gives whether it rang."""
-        if self._bell is self._line.inbox:
-            return self._line.admit()
-        # Somebody else reads the inbox, and would miss the callers that this one took from it.
-        rang = False
-        while self._bell.poll() is not None:
-            rang = True
-        return rang
+    # -- on the connection -------------------------------------------------------------------------------------------
 
-    def failed(self, held: InHand, error: BaseException) -> ActionResult:
-        """An action failed, and values that came may be in hand."""
-        logger.debug("queue %r: a wait broke: %r", self._key, error)
-        held = held.failed(error)
-        return self._engine.failure(held), held
+    async def _block(self, block: Block) -> Any:
+        connection, source = self._engine.connection, self._source
+        if not block.span:
+            return await connection.try_without_blocking(source.words(_AT_MOST), source.keys)
+        seconds = min(block.span, self._longest)
+        words = self._longest_words if seconds == self._longest else source.words(seconds)
+        return await connection.block(words, source.keys, block.behind, block.is_sent, seconds)
 
-    # -- the connection ----------------------------------------------------------------------------------------------
+    async def _ask(self, step: Ask) -> list[Taken]:
+        return self._connections.parsed(step.request, await self._engine.connection.exchange(step.request))
 
-    def retire(self) -> None:
-        """Nobody uses the connection any more. Under the mutex."""
-        if self.dedicated is not None:
-            self._retired.append(self.dedicated)
-            self.dedicated = None
+    async def _read_behind(self, step: Behind) -> list[Taken]:
+        return self._connections.parsed(step.request, await self._engine.connection.read_behind(step.request))
 
-    def retire_if_over(self) -> None:
-        """Closes the connection if it leads to the wrong server by now. The caller holds the mutex."""
-        if self.dedicated is not None and self.dedicated.is_over:
-            self.retire()
+    async def _do(self, do: Do) -> Any:
+        if do is Do.GIVE_WAY:
+            return await async_give_way()
+        if do is Do.READ:
+            return await self._engine.connection.read()
+        if do is Do.CONNECT:
+            return await self._connect()
+        if do is Do.PUT_BACK:
+            return await self._backs.send()
+        if do is Do.REPEAT:
+            return await self._backs.repeat(self._engine.debts)
+        return await self.disconnect()
 
-    async def connect(self, held: InHand) -> ActionResult:
-        """Makes the connection."""
-        await self.disconnect(held)
-        self.dedicated = dedicated = await self._connections.dedicated(self._key, "receiver", self._key)
+    async def _connect(self) -> float:
+        await self.disconnect()
+        self._engine.connection = dedicated = await self._connections.dedicated(self._key, "receiver", self._key)
         try:
             await dedicated.connect()
             began = self._clock.monotonic()
@@ -96,133 +117,47 @@ class Popping:
             with self._line.mutex:
                 in_doubt = self._line.is_in_doubt
             raise translate(error, f"queue {self._key!r}", sent=in_doubt) from error
-        self._engine.round_trip = self._clock.monotonic() - began
-        return Trigger.DONE, held
+        return self._clock.monotonic() - began
 
-    async def disconnect(self, held: InHand) -> ActionResult:
-        """Closes the connections that nobody uses any more."""
+    async def disconnect(self) -> None:
+        """Closes the connections that were given up."""
         # The next pumper may already have one of its own to close.
         with self._line.mutex:
-            retired, self._retired = self._retired, []
+            retired, self._engine.retired = self._engine.retired, []
         for dedicated in retired:
             await dedicated.aclose()
-        return None, held
 
-    @property
-    def _connection(self) -> Dedicated:
-        assert self.dedicated is not None
-        return self.dedicated
+    # -- beside it ---------------------------------------------------------------------------------------------------
 
-    # -- commands ----------------------------------------------------------------------------------------------------
-
-    async def look(self, held: InHand) -> ActionResult:
-        """Takes the values that are ready, without blocking, for all callers that wait. It also pays a debt."""
-        engine = self._engine
-        with self._line.mutex:
-            look = engine.look(self._clock.monotonic())
-        request = look.request
+    async def _wait(self, bell: Bell) -> Waiter | str | None:
+        if not bell.lingers:
+            if self._line.closed:
+                await self._clock.async_sleep(bell.seconds)
+                return None
+            return await self._bell.next(bell.seconds)
+        if self._idle is None:
+            return await self._bell.next(bell.seconds)
+        stays = self._idle.enter()
         try:
-            taken = [] if request is None else await self._exchange(request)
-        except ResponseError as error:
-            if request is None or is_passing(error):
-                raise
-            # Redis would refuse it again at once. A value that was set aside comes with the next look of any caller.
-            engine.debts.paid(LOOK)
-            # The error may be about a key that only this request uses. A plain look at the keys tells which one.
-            raise await explained(self._connections, request, error) from error
+            return await self._bell.next(bell.seconds if stays else 0)
         finally:
-            with self._line.mutex:
-                self._line.unclaim(look.count)
-        engine.looked(look)
-        if taken:
-            return Trigger.CAME, held.with_values(taken)
-        return Trigger.MISSED if engine.state is State.FETCHING else None, held
+            if stays:
+                self._idle.leave()
 
-    async def _exchange(self, request: Request[list[Taken]]) -> list[Taken]:
-        """Sends one request on the connection. A repeatable one is owed until its reply has been read."""
-        debts, debt = self._engine.debts, repeat(request)
-        is_repeated = debt in debts.all
-        if request.repeatable:
-            debts.owe(debt)
-        try:
-            reply = await self._connection.exchange(request)
-        except ResponseError as error:
-            # One that is repeated may have taken values before. A refusal that passes does not tell.
-            if not (is_repeated and is_passing(error)):
-                debts.paid(debt)
-            raise
-        debts.paid(debt)
-        return self._connections.parsed(request, reply)
+    async def _follow(self, step: Follow) -> None:
+        await self._backs.follow(step.after)
 
-    async def probe(self, held: InHand) -> ActionResult:
-        """Sends the blocking command in a transaction, where it does not block."""
-        try:
-            reply = await self._connection.try_without_blocking(self._source.words(AT_MOST), self._source.keys)
-        except ResponseError as error:
-            return Trigger.ANSWERED, held.answered(self._clock.monotonic(), refusal=error)
-        return Trigger.ANSWERED, held.answered(self._clock.monotonic(), reply)
+    async def _explain(self, step: Explain) -> RedissonDQError:
+        assert isinstance(step.error, ResponseError)
+        return await explained(self._connections, step.request, step.error)
 
-    async def block(self, held: InHand) -> ActionResult:
-        """Sends the blocking command, and reads its reply."""
-        seconds = min(held.span, self._connections.longest_block)
-        sent = partial(self._engine.sent, held)
-        try:
-            reply = await self._connection.block(
-                self._source.words(0 if seconds == math.inf else seconds), self._source.keys, held.behind, sent, seconds
-            )
-        except ResponseError as error:
-            return Trigger.ANSWERED, held.answered(self._clock.monotonic(), refusal=error)
-        return Trigger.ANSWERED, held.answered(self._clock.monotonic(), reply)
+    async def _diagnose(self, step: Diagnose) -> tuple[RedissonDQError | None, bool]:
+        reason = await end_of_wait(self._connections, self._source, step.error)
+        return reason, reason is not None and isinstance(reason.__cause__, ResponseError)
 
-    async def settle(self, held: InHand) -> ActionResult:
-        """Reads the replies behind the blocking command. The connection may go on, so none is left on it."""
-        engine = self._engine
-        if held.behind is not None:
-            held = held.with_values(await self._taken_behind(held.behind))
-            engine.was_read()
-        elif held.reply is not None:
-            held = held.with_values(self._source.taken(held.reply))
-        engine.notes_aside(held)
-        try:
-            while engine.replies:
-                await self._connection.read()
-                engine.was_read()
-            if held.is_refused and isinstance(held.refusal, ResponseError):
-                if self._source.sets_aside and is_out_of_memory(held.refusal):
-                    return Trigger.FULL, held
-                raise held.refusal
-            trigger = engine.settled(held)
-        except (Exception, AsyncCancelled) as error:
-            return self.failed(held, error)
-        return trigger, held
-
-    async def _taken_behind(self, request: Request[list[Taken]]) -> list[Taken]:
-        """The reply to the request that was sent together with the blocking command."""
-        try:
-            taken = self._connections.parsed(request, await self._connection.read_behind(request))
-        except ResponseError as error:
-            # A look follows where a value has come. It may be sent with the script's text, and it can tell why not.
-            logger.debug("queue %r: refused behind a blocking pop: %s", self._key, error)
-            taken = []
-        self._engine.debts.paid(repeat(request))
-        return taken
-
-    async def gather(self, held: InHand) -> ActionResult:
-        """Takes more values for the callers that wait, by one command that does not block."""
-        with self._line.mutex:
-            self.admit()
-            self._line.took(held.taken)
-            wants = self._engine.wants_more(held)
-            count = self._line.claim(self._clock.monotonic(), len(held.taken)) if wants else 0
-        try:
-            request = self._source.more(count) if count else None
-            if request is not None:
-                # Redis will refuse the next blocking pop as well, and that one can tell why.
-                with contextlib.suppress(ResponseError):
-                    held = held.with_values(held.taken + await self._exchange(request))
-        except (Exception, AsyncCancelled) as error:
-            return self.failed(held, error)
-        finally:
-            with self._line.mutex:
-                self._line.unclaim(count)
-        return Trigger.CAME, held
+    async def _pause(self, pause: Pause) -> None:
+        if pause.trouble is not None:
+            self._connections.outage.began(self._part, pause.trouble, self._engine.chose)
+            logger.debug("queue %r: waiting again in %.2f s: %s", self._key, pause.seconds, pause.trouble)
+            await self._connections.refresh()
+        await self.closing.wait(pause.seconds)

@@ -1,27 +1,27 @@
-"""One connection that takes from one source for all callers that wait: the triggers of its pop engine, and its pumper.
+"""Drives the engine of one wait: carries out its steps, one after the other, and tells it what others have seen.
 
-Receivers, other tasks and the unblocker tell what happened. ``waits/pop_table.py`` says what is done then.
-``actions.py`` and ``popping.py`` carry it out.
+Receivers, other tasks and the unblocker call it. ``waits/engine.py`` decides what is done, and ``popping.py`` has the
+steps.
 """
 
 from __future__ import annotations
 
+from redis.exceptions import ResponseError
+
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.connecting.dedicated import Dedicated
-from redisson_dq._async.receiving.actions import Actions
 from redisson_dq._async.receiving.beginning import Beginner, Begun
 from redisson_dq._async.receiving.idle import IdleConnections
-from redisson_dq._async.receiving.popping import ActionResult
+from redisson_dq._async.receiving.popping import Popping
 from redisson_dq._async.receiving.put_backs import PutBacks
 from redisson_dq._async.receiving.unblocking import Unblocker
 from redisson_dq._concurrency import AsyncCancelled, AsyncInbox
-from redisson_dq._redis import pack
+from redisson_dq._redis import is_out_of_memory, is_passing, pack
 from redisson_dq.errors import RedisConnectionError
-from redisson_dq.waits.debts import Debts, repeat
-from redisson_dq.waits.in_hand import EMPTY, InHand
+from redisson_dq.waits.debts import Debts
+from redisson_dq.waits.engine import WaitEngine
 from redisson_dq.waits.line import WAKE, Line, Waiter
-from redisson_dq.waits.pop_engine import PopEngine
-from redisson_dq.waits.pop_table import CHOICES, Do, State, Trigger
+from redisson_dq.waits.steps import StepFailed, StepRefused
 from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken
@@ -46,77 +46,60 @@ class Pump:
         stay: float = 0.0,
         idle: IdleConnections | None = None,
     ) -> None:
-        """``bell`` wakes the background task. ``stay`` is the engine's, and ``idle`` is the actions'."""
-        self._clock = connections.clock
+        """``bell`` wakes the background task. ``stay`` is the engine's. ``idle`` limits how many wait for nobody."""
         self._line = line
         self._bell = bell
         self._beginner = beginner
-        self._engine = PopEngine(line, source, debts, stay=stay)
-        self._backs = PutBacks(connections, source, line, self.put_away)
-        self._pumping = Actions(connections, self._engine, self._backs, bell, idle)
-        self._popping = self._pumping.popping
-        self._unblocker = Unblocker(
-            source.key, line.mutex, self._clock, beginner, self._unblockable, may_cut=source.sets_aside
+        self._outage = connections.outage
+        self._clock = connections.clock
+        # The name under which it reports an outage.
+        self._part = f"wait {id(self)}"
+        self.unblocker = Unblocker(
+            source.key, line.mutex, self._clock, beginner, self.unblockable, may_cut=source.sets_aside
         )
+        self.backs = PutBacks(connections, source, line, self.put_away)
+        self.engine = engine = WaitEngine(
+            line,
+            source,
+            debts,
+            self.backs,
+            bell,
+            self._clock.monotonic,
+            start=self._start,
+            unblock=self.unblocker.start,
+            stay=stay,
+        )
+        self._popping = Popping(connections, engine, self.backs, bell, self._part, idle)
         self._task: Begun | None = None
+        #: The source that it takes from.
+        self.source = source
+        #: Somebody may wait, or has noted a request that has to be sent again. Under the mutex, as those below.
+        self.wake = engine.wake
+        self.answer_expired = engine.answer_expired
+        self.met = engine.met
+        self.end = engine.end
+        self.stand_down = engine.stand_down
 
     # -- triggers, under the mutex -----------------------------------------------------------------------------------
-
-    def wake(self) -> None:
-        """Somebody may wait, or has noted a request that has to be sent again."""
-        self._feed(Trigger.OWED if self._engine.owes_another() else Trigger.WORK)
-
-    def answer_expired(self) -> None:
-        """Answers the callers whose time is over, as far as no command has to end before."""
-        self._engine.answer_expired(self._clock.monotonic())
 
     def put_away(self, values: list[Taken]) -> None:
         """Puts values back where they came from, in the order in which they were taken."""
         if values:
-            self._backs.add(values)
-            self._feed(Trigger.OWED)
+            self.backs.add(values)
+            self.engine.stir(ends=True)
 
     def recover(self, request: Request[list[Taken]]) -> None:
         """Sends a repeatable request again. Its sender does not wait for the reply any more."""
-        self._engine.debts.owe(repeat(request))
-        self._feed(Trigger.OWED)
-
-    def met(self, trouble: RedisConnectionError) -> None:
-        """Others could not reach its source. Does nothing where it is busy, and finds out by itself."""
-        if not self._engine.is_busy:
-            self._engine.met(trouble, is_connected=self._popping.dedicated is not None)
-
-    def end(self) -> None:
-        """Nobody waits any more. The reply to a blocking command tells whether it had taken a value."""
-        self._feed(Trigger.NOBODY)
-
-    def stand_down(self) -> None:
-        """Callers do not pump any more. The connection goes when nobody has waited for a while."""
-        if self._engine.stand_down():
-            self._feed(Trigger.WORK)
+        self.engine.debts.owe(request)
+        self.engine.stir(ends=True)
 
     def close(self) -> None:
         """Ends the background task as soon as its values are back."""
-        self._pumping.closing.on()
-        if self._engine.state is State.PAUSING:
+        self._popping.closing.on()
+        if self.engine.is_running:
             self._bell.put(WAKE)
-        if self._engine.is_running or self._popping.dedicated is not None:
-            self._feed(Trigger.CLOSED)
-
-    def _feed(self, trigger: Trigger) -> None:
-        self._at_once(self._engine.step(trigger))
-
-    def _at_once(self, to_do: tuple[Do, ...]) -> None:
-        """Carries out the actions that belong under the mutex."""
-        for do in to_do:
-            if do is Do.START:
-                self._task = self._beginner.begin(self._pump, f"redisson_dq-receiver-{self.source.key}")
-            elif do is Do.RING:
-                self._bell.put(WAKE)
-            elif do is Do.UNBLOCK:
-                self._unblocker.start()
-            elif do is Do.DISCONNECT:
-                self._popping.retire()
+        if self.engine.is_running or self.engine.connection is not None:
+            self.engine.stir(ends=True)
 
     # -- triggers, not under the mutex -------------------------------------------------------------------------------
 
@@ -127,7 +110,7 @@ class Pump:
         values of the reply. No signal handler may interrupt the caller.
         """
         with self._line.mutex:
-            if not self._engine.stand_in(is_connected=self._popping.dedicated is not None):
+            if not self.engine.stand_in():
                 return
         await self._pump(waiter)
 
@@ -139,117 +122,94 @@ class Pump:
         that CLIENT PAUSE postpones is unblocked.
         """
         with self._line.mutex:
-            dedicated = self._popping.dedicated
-            if self._engine.state is not State.BLOCKED or self._line.anyone or dedicated is None:
+            block, dedicated = self.engine.blocked, self.engine.connection
+            if block is None or dedicated is None or block.is_pinged or self.unblocker.is_running or self._line.anyone:
                 return
-            if not self._engine.is_over(self._clock.monotonic()) or not dedicated.may_send_aside:
-                self._feed(Trigger.NOBODY)
+            if block.until > self._clock.monotonic() or not dedicated.may_send_aside:
+                self.unblocker.start()
                 return
-            self._feed(Trigger.LAST_OVER)
+            block.is_pinged = True
         await dedicated.send_aside(_PING)
 
     async def hang_up(self) -> None:
         """Cuts the connection; the background task ends. Values in the reply on it are lost."""
-        dedicated = self._popping.dedicated
+        dedicated = self.engine.connection
         if dedicated is not None:
             await dedicated.hang_up()
 
     # -- for others, also without the mutex --------------------------------------------------------------------------
 
     @property
-    def source(self) -> Source:
-        """The source that it takes from."""
-        return self._engine.source
-
-    @property
     def trouble(self) -> RedisConnectionError | None:
         """Why nothing can be taken just now."""
-        return self._engine.trouble
+        return self.engine.trouble
 
     @property
     def is_at_rest(self) -> bool:
         """Whether it has no background task and no value."""
-        return not (self._engine.is_running or self._backs.are_left or self._unblocker.is_running)
+        return not (self.engine.is_running or self.backs.are_left or self.unblocker.is_running)
 
     @property
     def is_quiet(self) -> bool:
         """Whether it holds no value, and none is on its way to it."""
-        engine = self._engine
-        rests = engine.is_idle or not engine.is_running or (engine.is_blocked and self._line.anyone)
-        return rests and not self._backs.surplus and not self._unblocker.is_running
+        engine = self.engine
+        rests = engine.is_idle or not engine.is_running or (engine.blocked is not None and self._line.anyone)
+        return rests and not self.backs.surplus and not self.unblocker.is_running
 
     @property
     def is_attended(self) -> bool:
         """Whether somebody reads the bell."""
-        return self._engine.is_running
+        return self.engine.is_running
 
     @property
     def is_busy(self) -> bool:
         """Whether it takes for callers, or puts back. A look by others would find values behind those."""
-        return self._engine.is_busy
+        return self.engine.is_busy
 
     @property
     def is_blocked(self) -> bool:
         """Whether the blocking command is on its way or stands in Redis."""
-        return self._engine.is_blocked
+        return self.engine.blocked is not None
 
     # -- the pumper --------------------------------------------------------------------------------------------------
 
+    def _start(self) -> None:
+        self._task = self._beginner.begin(self._pump, f"redisson_dq-receiver-{self.source.key}")
+
     async def _pump(self, caller: Waiter | None = None) -> None:
-        """Carries out one row of the table after the other. ``caller`` is a stand-in."""
-        actions = self._pumping
-        to_do: tuple[Do, ...] = ()
-        held = EMPTY
+        """Carries out one step after the other. ``caller`` is a stand-in."""
+        engine, carry_out, outage = self.engine, self._popping.of, self._outage
+        steps = engine.run(caller)
+        go_on, outcome = steps.send, None
         cancelled: BaseException | None = None
-        while Do.LEAVE not in to_do:
-            trigger: Trigger | None = None
-            try:
-                for do in to_do:
-                    outcome: ActionResult = await actions.of[do](held)
-                    came, held = outcome
-                    trigger = came or trigger
-            except (Exception, AsyncCancelled) as error:
-                trigger, held = self._popping.failed(held, error)
-            if caller is not None and isinstance(held.error, AsyncCancelled):
-                cancelled = held.error
+        while True:
             with self._line.mutex:
-                to_do, held, is_back = self._next(trigger, held, caller)
-            if is_back:
+                try:
+                    step = go_on(outcome)
+                except StopIteration:
+                    if caller is None:
+                        # The next pumper, which may begin from here on, reports its troubles under the same name.
+                        outage.gave_up(self._part)
+                    break
+            if engine.has_answered:
                 # Not under the mutex: observers hear of it.
-                actions.is_back()
-        await self._popping.disconnect(held)
+                engine.has_answered = False
+                if outage.is_going_on:
+                    outage.ended(self._part)
+            try:
+                go_on, outcome = steps.send, await carry_out[type(step)](step)
+            except ResponseError as error:
+                go_on = steps.throw
+                outcome = StepRefused(error, passes=is_passing(error), is_full=is_out_of_memory(error))
+            except (Exception, AsyncCancelled) as error:
+                go_on, outcome = steps.throw, StepFailed(error)
+                if caller is not None and isinstance(error, AsyncCancelled):
+                    cancelled = error
+        await self._popping.disconnect()
         if cancelled is not None:
             raise cancelled
 
-    def _next(self, came: Trigger | None, held: InHand, caller: Waiter | None) -> tuple[tuple[Do, ...], InHand, bool]:
-        """The actions for the trigger that came of an action or that the engine chooses, and all in hand for them.
-
-        Also whether the trigger ends an outage.
-        """
-        engine, trigger = self._engine, came
-        if trigger is None and engine.state in CHOICES:
-            held = EMPTY
-            trigger = self._pumping.choose(is_answered=caller is not None and caller.answer.filled)
-        elif trigger is None:
-            trigger = engine.next_command(self._clock.monotonic(), has_returns=self._backs.are_left)
-        # Where the bell rang, somebody came who still found a pumper here.
-        stays = Trigger.HEARS_BELL if caller is None else Trigger.HANDS_OVER
-        to_do = engine.step(trigger, lambda: stays if self._bell.count else None)
-        is_back = self._pumping.is_away and engine.has_answered
-        if Do.LEAVE in to_do and caller is None:
-            # The next pumper, which may begin from here on, reports its troubles under the same name.
-            self._pumping.gave_up()
-        self._at_once(to_do)
-        if Do.BLOCK in to_do or Do.PROBE in to_do:
-            held = engine.begin(self._clock.monotonic(), blocks=Do.BLOCK in to_do)
-        return to_do, held, is_back
-
-    def _unblockable(self) -> tuple[Dedicated, int, float] | None:
-        """The command that the unblocker still has to end. First it is noted when somebody waits for it again."""
-        if self._engine.state is State.ENDING:
-            self._popping.admit()
-            if self._line.anyone:
-                self._feed(Trigger.JOINED)
-        if self._popping.dedicated is None or self._engine.state not in (State.ENDING, State.STOPPING):
-            return None
-        return self._popping.dedicated, self._engine.number, self._engine.until
+    def unblockable(self) -> tuple[Dedicated, int, float] | None:
+        """The command that the unblocker still has to end."""
+        block = self.engine.to_end()
+        return None if block is None else (self.engine.connection, self.engine.number, block.until)

@@ -118,12 +118,12 @@ class PutBacks:
         """
         with self._line.mutex:
             debts.admit()
-            debt = debts.first
-        if debt.request is None:
+            request = debts.first
+        if request is None:
             return []
         taken: list[Taken] = []
         try:
-            taken = await self._connections.run(debt.request, when_closed=True)
+            taken = await self._connections.run(request, when_closed=True)
         except (RedissonDQError, AsyncCancelled) as error:
             lasts = isinstance(error, RedissonDQError) and not passes(error)
             if not self.gives_up and not lasts:
@@ -131,7 +131,7 @@ class PutBacks:
             logger.warning(
                 "queue %r: values of a lost reply return at their lease deadline: %s", self._source.key, error
             )
-        debts.paid(debt)
+        debts.paid(request)
         return taken
 
     def pause_of(self, seconds: float) -> float:

@@ -77,7 +77,7 @@ class Receiver:
         self._pumps = self._shared_pumps(sources, lookouts) if lookouts else self._make_pumps(sources)
         #: The looks of callers, each in a round trip of its own. For one source with a look.
         self.looks = Looks(
-            connections, self.line, sources[0], self._debts[sources[0].key], notices.put, self, self._attend
+            connections, self.line, sources[0], self._debts[sources[0].key], notices.put, self, self.attend
         )
 
     # -- for callers -------------------------------------------------------------------------------------------------
@@ -107,15 +107,15 @@ class Receiver:
             if self.line.closed or mine.is_withdrawn:
                 raise ClosedError(f"queue {self.line.name!r}: the handle is closed")
             if stands_in and len(self._pumps) == 1:
-                await self._pump.stand_in(waiter)
+                await self.pump.stand_in(waiter)
             if not self._is_attended and not waiter.answer.filled:
-                self._notices.put(self._attend)
+                self._notices.put(self.attend)
             await answer.wait(timeout)
             if not waiter.answer.filled:
                 self._notices.put(partial(self.expire, waiter))
                 await answer.wait(PATIENCE)
             if not waiter.answer.filled:
-                self._notices.put(partial(self._insist, waiter))
+                self._notices.put(partial(self.insist, waiter))
                 await answer.wait(_GRACE - PATIENCE)
             if not waiter.answer.filled:
                 # Read once: a background task may find meanwhile that Redis is back.
@@ -151,7 +151,7 @@ class Receiver:
             with self.line.mutex:
                 self.line.admit()
         elif not self._is_attended:
-            self._notices.put(self._attend)
+            self._notices.put(self.attend)
 
     def recover(self, request: Request[list[Taken]]) -> None:
         """Sends a repeatable request of its source again, whose reply a caller has lost.
@@ -198,7 +198,7 @@ class Receiver:
     @property
     def trouble(self) -> RedisConnectionError | None:
         """Why nothing can be taken just now."""
-        return self._pump.trouble
+        return self.pump.trouble
 
     # -- differences between the kinds of receiver, under the mutex --------------------------------------------------
 
@@ -235,7 +235,7 @@ class Receiver:
     @property
     def _shares(self) -> bool:
         """Whether its sources share connections with others."""
-        return isinstance(self._pump, SharedPump)
+        return isinstance(self.pump, SharedPump)
 
     @property
     def _takers(self) -> list[Taker]:
@@ -243,29 +243,29 @@ class Receiver:
         return [*self._pumps.values(), *self._replaced]
 
     @property
-    def _pump(self) -> Taker:
+    def pump(self) -> Taker:
         return next(iter(self._pumps.values()))
 
     @property
     def _is_attended(self) -> bool:
         """Whether somebody reads the inbox of the line. Read without the mutex."""
-        return self._pump.is_attended
+        return self.pump.is_attended
 
     def _serve(self) -> None:
         """Makes sure that somebody serves those who wait."""
-        self._pump.wake()
+        self.pump.wake()
 
     def _answer_expired(self) -> Taker | None:
         """Answers callers whose time is over. Gives the pump whose command may have to end before that."""
-        self._pump.answer_expired()
-        return self._pump
+        self.pump.answer_expired()
+        return self.pump
 
     def _nobody_waits(self) -> None:
-        self._pump.end()
+        self.pump.end()
 
     # -- notices -----------------------------------------------------------------------------------------------------
 
-    async def _attend(self) -> None:
+    async def attend(self) -> None:
         with self.line.mutex:
             self._serve()
 
@@ -279,7 +279,7 @@ class Receiver:
         if pump is not None:
             await pump.end_in_time()
 
-    async def _insist(self, waiter: Waiter) -> None:
+    async def insist(self, waiter: Waiter) -> None:
         """The server has not ended the pop. The pop goes on for others, or began late, or Redis stands still."""
         with self.line.mutex:
             if self.line.is_waiting(waiter):
@@ -293,10 +293,10 @@ class Receiver:
             self.line.admit()
             if waiter.request is not None:
                 # The caller may have left it before.
-                self._debts[self._pump.source.key].admit()
+                self._debts[self.pump.source.key].admit()
                 if not (waiter.answer.filled or waiter.is_gone):
                     # The request may have taken values. Sent again, it gives the same values.
-                    self._pump.recover(waiter.request)
+                    self.pump.recover(waiter.request)
             self._distribute(self.line.leave(waiter))
             if not self.line.anyone:
                 self._nobody_waits()
@@ -304,7 +304,7 @@ class Receiver:
 
     async def _recover(self, request: Request[list[Taken]]) -> None:
         with self.line.mutex:
-            self._pump.recover(request)
+            self.pump.recover(request)
 
     def _distribute(self, values: list[Taken]) -> None:
         """Gives values to others who wait, or back to where they came from."""

@@ -18,7 +18,7 @@ from redisson_dq._sync.receiving.asking import Asking, Refusal
 from redisson_dq._sync.receiving.errands import Errands
 from redisson_dq._sync.receiving.put_backs import PutBacks
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
-from redisson_dq.waits.debts import Debts, repeat
+from redisson_dq.waits.debts import Debts
 from redisson_dq.waits.line import Line, Waiter
 from redisson_dq.waits.watch_engine import WatchEngine
 from redisson_dq.waits.watch_table import Do, State, Trigger
@@ -113,7 +113,7 @@ class SharedPump:
 
     def recover(self, request: Request[list[Taken]]) -> None:
         """Sends a repeatable request again. Its sender does not wait for the reply any more."""
-        self.engine.debts.owe(repeat(request))
+        self.engine.debts.owe(request)
         self.feed(Trigger.OWED)
 
     def met(self, trouble: RedisConnectionError) -> None:
@@ -201,7 +201,7 @@ class SharedPump:
         if trigger is Trigger.RESTS and before is not None:
             # Nobody tries any more.
             self._connections.outage.gave_up(self._part)
-        if self.engine.state is State.RESTING and self.line.inbox.count and not self.engine.is_replaced:
+        if self.engine.state is State.RESTING and self.line.inbox.qsize() and not self.engine.is_replaced:
             # Somebody came who still found it called.
             self.sources.wake()
 

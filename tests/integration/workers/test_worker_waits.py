@@ -181,8 +181,7 @@ def test_queues_that_a_worker_leaves(
     flavour: Flavour, client: Any, admin: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The connection that it waited on goes with each, though nobody reads from it any more."""
-    for kind in ("_sync", "_async"):
-        monkeypatch.setattr(f"redisson_dq.{kind}.receiving.actions._LINGER", 0.1)
+    monkeypatch.setattr("redisson_dq.waits.engine.LINGER", 0.1)
     worker, ledger = flavour.worker(client), Ledger()
     handle = ledger.handle
     worker.add_handler(print, "others")

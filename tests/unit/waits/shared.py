@@ -28,7 +28,7 @@ from redisson_dq.waits.line import Farewell, Lifeline, Waiter
 from redisson_dq.wire.blocking import PlainSource, PutBack
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken
-from tests.unit.waits.pumped import Broken
+from tests.unit.waits.walking import Broken
 
 __all__ = ["World"]
 

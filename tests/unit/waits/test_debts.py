@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import gc
+from types import SimpleNamespace
 from typing import Any, cast
 
-from redisson_dq.waits.debts import LOOK, Debts, repeat
+from redisson_dq.waits.debts import Debts
 from redisson_dq.waits.line import Farewell, Lifeline, Waiter
 from redisson_dq.waits.watch_engine import WatchEngine
 from redisson_dq.waits.watch_table import State, Trigger
 
-FIRST, SECOND = cast("Any", "first"), cast("Any", "second")
+FIRST, SECOND = (cast("Any", SimpleNamespace(name=name, repeatable=True)) for name in "ab")
 
 
 class Promise:
@@ -44,22 +45,22 @@ def caller(request: Any, notices: list[Any]) -> tuple[Waiter, Lifeline]:
 def engine_that_sent(request: Any) -> WatchEngine:
     """Its request is under way."""
     engine = WatchEngine(cast("Any", NobodyHere()), Debts())
-    engine.debts.owe(repeat(request))
+    engine.debts.owe(request)
     engine.step(Trigger.WORK)
     assert engine.choice(has_returns=False) is Trigger.ASKS
-    engine.sends(repeat(request), is_repeatable=True)
+    engine.sends(request)
     engine.step(Trigger.ASKS)
     return engine
 
 
 def test_a_request_that_a_caller_has_left_is_owed_at_once_and_noted_by_the_next_choice() -> None:
     debts, notices = Debts(), list[Any]()
-    debts.owe(LOOK)
+    debts.look = True
     waiter, lifeline = caller(FIRST, notices)
     debts.leave_request(waiter)
     assert (bool(debts), debts.has_request, waiter.is_leaving, waiter.is_settled) == (True, True, True, False)
     assert debts.admit()
-    assert debts.first == repeat(FIRST)
+    assert debts.first == FIRST
     assert waiter.is_settled
     del lifeline
     gc.collect()
@@ -75,7 +76,7 @@ def test_a_caller_that_vanishes_behind_its_request_lets_it_be_sent_once() -> Non
     assert [notice.waiter for notice in notices] == [waiter]
     debts.admit()
     assert waiter.is_gone
-    debts.paid(repeat(FIRST))
+    debts.paid(FIRST)
     assert not debts.admit()
 
 
@@ -90,9 +91,9 @@ def test_a_caller_that_has_gone_leaves_no_request() -> None:
 def test_what_is_under_way_is_owed_again_before_all_others_when_its_reply_is_lost() -> None:
     engine = engine_that_sent(FIRST)
     assert not engine.debts
-    engine.debts.owe(repeat(SECOND))
+    engine.debts.owe(SECOND)
     engine.step(Trigger.DISCONNECTED)
-    assert engine.debts.all == [repeat(FIRST), repeat(SECOND)]
+    assert engine.debts.requests == [FIRST, SECOND]
 
 
 def test_a_reply_that_was_read_is_not_asked_for_again() -> None:
@@ -106,10 +107,10 @@ def test_the_pump_of_before_pays_nothing_and_leaves_what_it_had_under_way() -> N
     engine = engine_that_sent(FIRST)
     engine.is_replaced = True
     # The next pump pays this one, and must not send again what is under way here.
-    engine.debts.owe(repeat(SECOND))
-    assert engine.debts.all == [repeat(SECOND)]
+    engine.debts.owe(SECOND)
+    assert engine.debts.requests == [SECOND]
     engine.step(Trigger.DISCONNECTED)
-    assert engine.debts.first == repeat(FIRST)
+    assert engine.debts.first == FIRST
     assert engine.choice(has_returns=False) is Trigger.RESTS
     engine.line.closed = True
     assert engine.choice(has_returns=False) is Trigger.RESTS

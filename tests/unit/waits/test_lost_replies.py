@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,18 +11,17 @@ import pytest
 from redis.exceptions import ReadOnlyError, ResponseError
 
 from redisson_dq._async.receiving.put_backs import PutBacks as AsyncPutBacks
-from redisson_dq._concurrency import Inbox, Mutex
-from redisson_dq._redis import translate
+from redisson_dq._concurrency import Inbox, Mutex, Promise
+from redisson_dq._redis import is_passing, translate
 from redisson_dq._sync.receiving.looks import Looks
-from redisson_dq._sync.receiving.popping import Popping
 from redisson_dq._sync.receiving.put_backs import PutBacks
 from redisson_dq.calls.sources import BoundedSource
 from redisson_dq.errors import RedisConnectionError, RedisReplyError
 from redisson_dq.scheduling.clock import SYSTEM
-from redisson_dq.waits.debts import Debts, repeat
-from redisson_dq.waits.in_hand import EMPTY
-from redisson_dq.waits.line import Lifeline, Line
-from redisson_dq.waits.pop_engine import PopEngine
+from redisson_dq.waits.debts import Debts
+from redisson_dq.waits.engine import WaitEngine
+from redisson_dq.waits.line import Lifeline, Line, Waiter
+from redisson_dq.waits.steps import Ask, StepRefused
 from redisson_dq.wire.blocking import Pop
 from redisson_dq.wire.calls.leases import LeaseKeys
 from redisson_dq.wire.envelope import Envelope
@@ -62,25 +62,25 @@ def line() -> Line:
 
 @OUTCOMES
 @pytest.mark.parametrize("is_repeated", [True, False])
-def test_a_pump(line: Line, error: ResponseError, is_owed: bool, is_repeated: bool) -> None:
+def test_an_engine(line: Line, error: ResponseError, is_owed: bool, is_repeated: bool) -> None:
     """A request that was not sent before has taken nothing when it is refused."""
-    engine = PopEngine(line, SOURCE, Debts())
-    connections: Any = SimpleNamespace(clock=SYSTEM, run=refusing(our(error)))
-    popping = Popping(connections, engine, line.inbox)  # type: ignore[arg-type]
-    dedicated: Any = SimpleNamespace(exchange=refusing(error))
-    popping.dedicated = dedicated
-    request = SOURCE.look(1)
-    assert request is not None
+    connections: Any = SimpleNamespace(clock=SYSTEM)
+    backs = PutBacks(connections, SOURCE, line, lambda values: None)
+    engine = WaitEngine(
+        line, SOURCE, Debts(), backs, line.inbox, SYSTEM.monotonic, start=lambda: None, unblock=lambda: None
+    )
+    engine.connection = SimpleNamespace(is_over=False)
     if is_repeated:
-        engine.debts.owe(repeat(request))
+        request = SOURCE.look(1)
+        engine.debts.owe(request)
     else:
-        engine.source = SimpleNamespace(look=lambda count: request, sets_aside=False)  # type: ignore[assignment]
-        engine.debts.owe(repeat(request))
-        engine.debts.paid(repeat(request))
-        line.claim = lambda now, in_hand=0: 1  # type: ignore[method-assign]
-    with pytest.raises((ResponseError, RedisReplyError, RedisConnectionError)):
-        popping.look(EMPTY)
-    assert (repeat(request) in engine.debts.all) is (is_owed and is_repeated)
+        line.inbox.put(Waiter(1, math.inf, Promise(SYSTEM), lambda notice: None))
+    steps = engine.run()
+    asked = next(steps)
+    assert isinstance(asked, Ask)
+    assert engine.debts.requests == [asked.request]
+    steps.throw(StepRefused(error, passes=is_passing(error)))
+    assert (asked.request in engine.debts.requests) is (is_owed and is_repeated)
 
 
 @OUTCOMES
@@ -89,9 +89,9 @@ def test_a_receiver_that_was_closed(line: Line, error: ResponseError, is_owed: b
     backs, debts = PutBacks(connections, SOURCE, line, lambda values: None), Debts()
     request = SOURCE.look(1)
     assert request is not None
-    debts.owe(repeat(request))
+    debts.owe(request)
     assert (backs.repeat(debts) is None) is is_owed
-    assert (repeat(request) in debts.all) is is_owed
+    assert (request in debts.requests) is is_owed
 
 
 def test_what_follows_a_take_is_owed_when_its_connection_is_cancelled(line: Line) -> None:

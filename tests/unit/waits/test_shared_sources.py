@@ -17,7 +17,7 @@ from redisson_dq.errors import RedisConnectionError
 from redisson_dq.observing import Observers
 from redisson_dq.observing.outage import Outage
 from redisson_dq.scheduling.clock import SYSTEM
-from redisson_dq.waits.debts import Debts, repeat
+from redisson_dq.waits.debts import Debts
 from redisson_dq.waits.line import Line, Waiter
 from redisson_dq.waits.watch_table import State, Trigger
 from redisson_dq.wire.blocking import Pop
@@ -208,8 +208,8 @@ def test_a_request_with_a_lost_reply_is_owed_until_redis_refuses_it_for_good(
     place = Place(source)
     request = source.look(1)
     assert request is not None
-    place.debts.owe(repeat(request))
+    place.debts.owe(request)
     with place.line.mutex:
         place.pump.wake()
     assert place.round(error)
-    assert (repeat(request) in place.debts.all) is is_owed
+    assert (request in place.debts.requests) is is_owed

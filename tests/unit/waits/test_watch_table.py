@@ -14,8 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 from redisson_dq.waits import watch_table
 from redisson_dq.waits.watch_table import TRANSITIONS, WATCHES, Do, KeyWatch, State, Trigger
 from tests.conftest import by_night
-from tests.unit.waits.pumped import Broken
-from tests.unit.waits.walking import Row, Walk, walk
+from tests.unit.waits.walking import Broken, Row, Walk, walk
 from tests.unit.waits.watched import World
 
 _DEPTH = 6

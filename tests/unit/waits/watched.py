@@ -12,12 +12,26 @@ from typing import Any, cast
 
 import attrs
 
-from redisson_dq.waits.debts import Debts, repeat
+from redisson_dq.errors import RedisConnectionError
+from redisson_dq.waits.debts import Debts
 from redisson_dq.waits.watch_engine import WatchEngine
 from redisson_dq.waits.watch_table import Do, State, Trigger
-from tests.unit.waits.pumped import AWAY, Broken, Event, copied
+from tests.unit.waits.walking import Broken, Event, copied
 
 __all__ = ["World"]
+
+AWAY = RedisConnectionError("Redis is away")
+
+
+class Named(str):
+    """A request that is its name."""
+
+    repeatable: bool
+
+    def __new__(cls, name: str, repeatable: bool) -> Named:
+        made = super().__new__(cls, name)
+        made.repeatable = repeatable
+        return made
 
 
 @attrs.frozen
@@ -95,7 +109,7 @@ class World:
         made.line.callers = dict(self.line.callers)
         made.engine.line = cast("Any", made.line)
         made.engine.debts = copied(self.engine.debts)
-        made.engine.debts.all = list(self.engine.debts.all)
+        made.engine.debts.requests = list(self.engine.debts.requests)
         made.callers, made.over = dict(self.callers), dict(self.over)
         made.leased, made.budget = dict(self.leased), dict(self.budget)
         return made
@@ -104,7 +118,7 @@ class World:
         engine, line = self.engine, self.line
         return (
             (engine.state, engine.is_watched, engine.left, engine.trouble is None),
-            tuple(str(debt.request) for debt in engine.debts.all),
+            tuple(map(str, engine.debts.requests)),
             (tuple(line.callers.items()), line.inbox, line.closed, tuple(self.callers.items()), self.entering),
             tuple((number, at < self.carried_out) for number, at in self.over.items()),
             (
@@ -302,7 +316,7 @@ class World:
         theirs = f"theirs {self.budget['recover']}"
         self.leased[theirs] = self.ready[:1]
         self._pops(1)
-        self.engine.debts.owe(repeat(cast("Any", theirs)))
+        self.engine.debts.owe(cast("Any", theirs))
         self._tell(Trigger.OWED)
 
     def _closes(self, _: None) -> None:
@@ -342,12 +356,12 @@ class World:
         if self.engine.is_replaced:
             raise Broken("a source asks, and another pump is in its place")
         engine, share = self.engine, len(self.line.callers)
-        request = str(engine.debts.first.request) if engine.debts else ""
+        request = str(engine.debts.first or "")
         if not request and share:
             self.requests += 1
             request = f"mine {self.requests % 3}"
         if request:
-            engine.sends(repeat(cast("Any", request)), is_repeatable=self.leases)
+            engine.sends(cast("Any", Named(request, self.leases)))
         watches = not engine.is_watched and (engine.left or 0) <= share
         if self.sent is not None:
             raise Broken("commands are sent before the replies are read")
@@ -406,9 +420,10 @@ class World:
                 self.ready, self.returning = tuple(sorted(self.returning + self.ready)), ()
                 self._changes()
             elif self.line.closed and debts.has_request and not self.engine.is_replaced:
-                debt = debts.first
-                self.surplus = tuple(sorted(self.surplus + self.leased.pop(str(debt.request), ())))
-                debts.paid(debt)
+                request = debts.first
+                assert request is not None
+                self.surplus = tuple(sorted(self.surplus + self.leased.pop(str(request), ())))
+                debts.paid(request)
             # Values that came meanwhile go next.
             self._tell(Trigger.DONE)
         elif work == "diagnose":
@@ -488,7 +503,7 @@ class World:
         owed: tuple[int, ...] = ()
         for request, values in self.leased.items():
             is_under_way = self.sent is not None and self.sent.request == request
-            if repeat(cast("Any", request)) not in engine.debts.all and not is_under_way:
+            if request not in map(str, engine.debts.requests) and not is_under_way:
                 raise Broken("leases of a request that is not owed")
             owed += values
         given = tuple(each for each in self.callers.values() if isinstance(each, int))

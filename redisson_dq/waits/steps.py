@@ -1,0 +1,138 @@
+"""What the engine of a wait asks for: one step at a time, each of which a driver carries out and answers.
+
+A step that fails raises :class:`StepFailed` inside of the engine, and :class:`StepRefused` where Redis has answered
+with an error.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Generator
+from typing import Any, Union
+
+import attrs
+
+from redisson_dq.errors import RedisConnectionError
+from redisson_dq.wire.blocking import PutBack
+from redisson_dq.wire.request import Request
+from redisson_dq.wire.taken import Taken
+
+__all__ = [
+    "Ask",
+    "Behind",
+    "Bell",
+    "Block",
+    "Diagnose",
+    "Explain",
+    "StepFailed",
+    "Follow",
+    "Pause",
+    "StepRefused",
+    "WaitStep",
+    "Steps",
+    "Do",
+]
+
+
+class StepFailed(Exception):
+    """A step has failed with this ``error``."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(repr(error))
+        self.error = error
+
+
+class StepRefused(StepFailed):
+    """Redis has answered with an error. One that ``passes`` ends by itself; ``is_full``: there is no memory."""
+
+    def __init__(self, error: Exception, *, passes: bool = False, is_full: bool = False) -> None:
+        super().__init__(error)
+        self.passes, self.is_full = passes, is_full
+
+
+class Do(enum.Enum):
+    """The steps that need no words."""
+
+    CONNECT = "make the connection; gives the seconds of one round trip"
+    DISCONNECT = "close the connections that were given up"
+    READ = "read one reply more"
+    PUT_BACK = "put values back; gives whether all are back"
+    REPEAT = "send the first request that is owed by itself; gives its values, or None to try later"
+    GIVE_WAY = "let the callers go on first"
+
+
+@attrs.define
+class Bell:
+    """Wait for the bell for ``seconds``. Gives what rang, or None. ``lingers``: the connection waits for nobody."""
+
+    seconds: float
+    lingers: bool = False
+
+
+@attrs.define
+class Ask:
+    """Send a request and read its reply. Gives the values."""
+
+    request: Request[list[Taken]]
+
+
+@attrs.define(eq=False)
+class Block:
+    """Send the blocking command, and the request ``behind`` it, and read the command's reply.
+
+    Redis ends it after ``span`` seconds. With a span of 0 it is sent in a transaction, where it does not block.
+    """
+
+    began: float
+    span: float
+    behind: Request[list[Taken]] | None
+    #: When Redis ends it. Until it is sent, a PING would come before it, and its reply would be read as the command's.
+    until: float = math.inf
+    #: Whether a PING was sent behind it, whose reply is to be read too.
+    is_pinged: bool = False
+
+    def is_sent(self) -> None:
+        """It was sent just now."""
+        self.until = self.began + self.span
+
+
+@attrs.define
+class Behind:
+    """Read the reply to the request that was sent behind the blocking command. Gives the values."""
+
+    request: Request[list[Taken]]
+
+
+@attrs.define
+class Follow:
+    """Send what has to follow a take."""
+
+    after: PutBack
+
+
+@attrs.define
+class Explain:
+    """Find out what a refusal of this request is about. Gives our error."""
+
+    request: Request[list[Taken]]
+    error: BaseException
+
+
+@attrs.define
+class Diagnose:
+    """Find out why the wait broke. Gives our error, None where nothing is wrong, and whether Redis has refused."""
+
+    error: BaseException
+
+
+@attrs.define
+class Pause:
+    """Pause for ``seconds``, or until the close. ``trouble`` is why Redis cannot be reached; None: it has no memory."""
+
+    seconds: float
+    trouble: RedisConnectionError | None = None
+
+
+WaitStep = Union[Do, Bell, Ask, Block, Behind, Follow, Explain, Diagnose, Pause]
+Steps = Generator[WaitStep, Any, None]
