@@ -20,8 +20,8 @@ from redisson_dq.java import JavaType, java_class
 from redisson_dq.java.registry import declaration_of
 from redisson_dq.java.zones import time_zone_id
 from tests.interop.conftest import EACH_VERSION
+from tests.interop.mappers import SOURCES, Mappers
 from tests.interop.programs import JavaProgram
-from tests.interop.test_mappers_peer import SOURCES, Mappers
 
 SECONDS = "yyyy-MM-dd HH:mm:ss"
 MAPPER = {

@@ -19,9 +19,9 @@ from redisson_dq.codecs.jackson.naming import NAMINGS
 from redisson_dq.errors import DecodeError, EncodeError
 from redisson_dq.java import JavaType, java_class
 from tests.interop.conftest import EACH_VERSION
-from tests.interop.programs import JAVA, JavaProgram
+from tests.interop.mappers import SOURCES, Mappers
+from tests.interop.programs import JavaProgram
 
-SOURCES = sorted((JAVA / "mappers").glob("*.java"))
 NAMED = ("JsonJacksonCodec", "CborJacksonCodec", "SmileJacksonCodec", "MsgPackJacksonCodec", "IonJacksonCodec")
 TYPINGS = ("wrapper_array", "property")
 
@@ -53,38 +53,6 @@ class Job(Part):
     allParts: list[Part] | None = None
     extraData: dict[str, Any] | None = None
     givenName: str | None = None
-
-
-@attrs.frozen
-class Row:
-    """A sample: its name, Java's bytes, and the text of what Java reads of them."""
-
-    name: str
-    data: bytes
-    text: str
-
-
-class Mappers:
-    """The program in ``java/mappers``."""
-
-    def __init__(self, program: JavaProgram, version: str) -> None:
-        self._program, self.version, self.close = program, version, program.close
-
-    def written(self, spec: str, what: str) -> list[Row]:
-        rows = (line.split("\t") for line in self._program.call("write", spec, what))
-        return [Row(name, bytes.fromhex(data), text) for name, data, text in rows]
-
-    def read(self, spec: str, *values: bytes) -> list[str]:
-        return self._program.call("read", spec, sent="\n".join(value.hex() for value in values))
-
-    def check(self, spec: str, what: str, codec: Codec[Any]) -> None:
-        """That Python reads each sample, writes it to Java's bytes, and that Java reads these."""
-        rows = self.written(spec, what)
-        assert len(rows) >= 5
-        for row in rows:
-            written = codec.encode(codec.decode(row.data))
-            assert written == row.data
-            assert self.read(spec, written) == [row.text]
 
 
 @pytest.fixture(scope="module", params=EACH_VERSION)
