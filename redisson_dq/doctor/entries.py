@@ -14,7 +14,8 @@ __all__ = ["key_types", "mixed_envelopes", "sampled_of", "torn_entries"]
 # Makes entries that stand in the list of envelopes alone due, so many of the first ones, and counts them.
 _MAKE_DUE = (
     'local n = 0 for _, e in ipairs(redis.call("LRANGE", KEYS[2], 0, ARGV[2])) do '
-    'if not redis.call("ZSCORE", KEYS[1], e) then n = n + redis.call("ZADD", KEYS[1], ARGV[1], e) end end return n'
+    'if not redis.call("ZSCORE", KEYS[1], e) then n = n + redis.call("ZADD", KEYS[1], ARGV[1], e) end end '
+    'redis.call("PUBLISH", ARGV[3], 0) return n'
 )
 _MOST_MADE_DUE = 9_999
 
@@ -59,10 +60,10 @@ def torn_entries(sight: Sight) -> Iterator[Finding]:
                 redis_cli("ZSCORE", queue.keys.timeout, member) if member else redis_cli("LLEN", queue.keys.envelopes)
             )
             # The first one delivers the entries now, the second one drops the entry.
+            keys = queue.keys
             make_due = redis_cli(
-                "EVAL", _MAKE_DUE, 2, queue.keys.timeout, queue.keys.envelopes, queue.now_ms, _MOST_MADE_DUE
+                *("EVAL", _MAKE_DUE, 2, keys.timeout, keys.envelopes, queue.now_ms, _MOST_MADE_DUE, keys.channel)
             )
-            add = redis_cli("ZADD", queue.keys.timeout, queue.now_ms, member)
             drop = redis_cli("LREM", queue.keys.envelopes, 1, member)
             yield queue.finding(
                 check="torn-entries",
@@ -71,7 +72,7 @@ def torn_entries(sight: Sight) -> Iterator[Finding]:
                 + f" in the list of envelopes alone, and {'is' if list_alone == 1 else 'are'} never due",
                 evidence={"in_list_alone": list_alone, "in_zset_alone": max(0, zset_alone), **sampled_of(queue)},
                 shown_by=shown,
-                commands=(add, drop) if member and list_alone == 1 else (make_due,),
+                commands=(make_due, drop) if member and list_alone == 1 else (make_due,),
                 alternatives=2 if member and list_alone == 1 else 0,
             )
         elif zset_alone > 0:

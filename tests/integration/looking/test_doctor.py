@@ -276,7 +276,9 @@ def test_an_entry_in_the_list_alone_is_delivered_by_the_command(fleet: Fleet) ->
     assert port is not None
     command = finding.commands[0].replace("redis-cli", f"redis-cli -p {port[1]}", 1)
     assert subprocess.run(["sh", "-c", command], capture_output=True, check=True).stdout == b"1\n"
-    assert examined(fleet.url).findings == ()
+    # The clients are told, so nobody waits for a probe.
+    eventually(lambda: fleet.admin.llen("orders") == 1)
+    assert "torn-entries" not in named(examined(fleet.url))
 
 
 def test_a_key_that_was_evicted_leaves_entries_that_one_command_delivers(fleet: Fleet) -> None:
@@ -288,6 +290,7 @@ def test_a_key_that_was_evicted_leaves_entries_that_one_command_delivers(fleet: 
     assert (finding.check, finding.evidence["in_list_alone"], len(finding.commands)) == ("torn-entries", 30, 1)
     done = subprocess.run(["bash", "-c", finding.commands[0]], capture_output=True, check=True)
     assert done.stdout.strip() == b"30"
+    eventually(lambda: fleet.admin.llen("orders") == 30)
     assert "torn-entries" not in named(examined(fleet.url))
 
 
