@@ -176,6 +176,23 @@ end
 """
 
 
+def _with_numbers(source: str, keys: tuple[str, ...]) -> str:
+    """The script with ``KEYS[1]`` for the first of its keys, and so on, as Alibaba Cloud's clusters want it.
+
+    A key that a function has as an argument keeps that name, and there such a script is refused. So does each key of a
+    script that turns to another queue for a while (``include/shared_limit.lua``).
+    """
+    if re.search(r"(?<!local )\bkeys = ", source):
+        return source
+    numbers = {key: number for number, key in enumerate(keys, 1)}
+
+    def numbered(found: re.Match[str]) -> str:
+        number = numbers.get(found[1] or "")
+        return found[0] if number is None else f"KEYS[{number}]"
+
+    return re.sub(r"--.*|\bkeys\.(\w+)", numbered, source)
+
+
 def _assembled(name: str, file: _File) -> Script:
     keys = _keys(file.header)
     named = ", ".join(f"{key} = KEYS[{number}]" for number, key in enumerate(keys, 1))
@@ -188,7 +205,7 @@ def _assembled(name: str, file: _File) -> Script:
         missing = set(_keys(include.header)).difference(keys)
         if missing:
             raise ScriptError(f"script {name!r} has no key {sorted(missing)}, which include {part!r} works on")
-    source = "".join(texts)
+    source = _with_numbers("".join(texts), keys)
     if _PACKS_LONGS.search(source):
         source = _SAME_LONGS + source
     sha = hashlib.sha1(source.encode()).hexdigest()
