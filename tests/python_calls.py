@@ -79,6 +79,8 @@ def _calls(url: str) -> Iterator[dict[str, Callable[[], object]]]:
             "peek": queue.peek,
             "add": lambda: queue.add("order"),
             "poll": queue.poll,
+            "take": queue.take,
+            "receive": queue.receive,
             "ack": lambda: next(received).ack(),  # type: ignore[union-attr]
         }
 
