@@ -40,9 +40,10 @@ def test_half_requests_keep_nobody_out(served: Served, half: bytes) -> None:
     with ExitStack() as stack:
         held = [stack.enter_context(opened(served.url, half)) for _ in range(120)]
         assert httpx.get(served.url, timeout=PATIENCE).status_code == 200
-        # The oldest were dropped.
-        while held[0].recv(65536):
-            pass
+        # The oldest were dropped. Without uvloop that is a reset.
+        with suppress(ConnectionResetError):
+            while held[0].recv(65536):
+                pass
 
 
 def test_a_head_that_does_not_end_is_dropped(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
