@@ -22,7 +22,7 @@ _EXPECTED = re.compile(r"Expected `[^`]*`(?= - serialized value)")
 _BYTE = re.compile(r"\(byte (\d+)\)\Z")
 
 
-_INSTALL = {"msgspec": "pip install 'msgspec>=0.19'", "pydantic": "pip install 'pydantic>=2.10'"}
+_INSTALL = {"msgspec": "pip install 'msgspec>=0.19'", "pydantic": "pip install 'pydantic>=2.11'"}
 
 
 class _Format(NamedTuple):
