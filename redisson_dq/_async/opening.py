@@ -303,7 +303,10 @@ class Opening:
             from redisson_dq._async.queues.partitioned_delayed import PartitionedDelayedQueue
 
             names = partition_names(name, partitions, self.runtime.options.name_mapper)
-            sides = [OpenQueue[V](each, codec, self.runtime.options, LEAN if lean else DELAYED) for each in names]
+            kind = LEAN if lean else DELAYED
+            sides = tuple(OpenQueue[V](each, codec, self.runtime.options, kind) for each in names)
+            for side in sides:
+                side.partitions = sides
             opened = tuple(DelayedQueue(self.runtime, side, transfer) for side in sides)
             return PartitionedDelayedQueue(self.runtime, name, opened, sides[0])
         # The leases of take_due have the terms of the queue.

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from zlib import crc32
 
 from redisson_dq._common.texts import shown
 from redisson_dq.calls.items import checked_id
@@ -142,8 +143,11 @@ def equal_offers(queue: OpenQueue[T], value: T) -> list[tuple[Request[Page], Enc
     """
     found = []
     for data, (own, name) in queue.of_other_types([value]).items():
-        request = calls.find_item(queue.lease_keys, Target(payload=_payload_key(data)), 0)
-        found.append((request, queue.other_type(own, name)))
+        # Where the offers have a key, equal ones are in this partition; without one in that of their bytes.
+        places = {queue, queue.partitions[crc32(data) % len(queue.partitions)]} if queue.partitions else {queue}
+        for place in places:
+            request = calls.find_item(place.lease_keys, Target(payload=_payload_key(data)), 0)
+            found.append((request, queue.other_type(own, name)))
     return found
 
 

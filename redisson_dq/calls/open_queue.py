@@ -123,6 +123,8 @@ class OpenQueue(QueueValues[T]):
             raise ArgumentError(f"queue {name!r}: lean=True needs envelope='current'; a legacy entry cannot be lean")
         self.delivery_limit = delivery_limit or 0
         self.terms = LeaseTerms(delivery_limit=delivery_limit, dead_letter=dead_letter)
+        #: All partitions of the queue that this one is a partition of.
+        self.partitions: tuple[OpenQueue[T], ...] = ()
         self._last_source: LeaseSource | None = None
         #: Called before a call that offers or takes is sent. A call that only looks, or that manages the queue, starts
         #: nothing.

@@ -207,6 +207,21 @@ def test_an_equal_payload_of_another_type_is_no_second_offer(
         assert delayed.size() == 2
 
 
+@pytest.mark.parametrize("key", [None, "customer"])
+@pytest.mark.parametrize(("there", "offered", "name"), EQUAL, ids=[name for _, _, name in EQUAL])
+def test_an_equal_payload_is_found_in_the_partition_of_its_own_bytes(
+    flavour: Flavour, url: str, there: Any, offered: Any, name: str, key: str | None
+) -> None:
+    with flavour.connect(url) as client:
+        delayed = client.delayed_queue("orders", partitions=16)
+        delayed.offer(there, delay=60, deduplicate_for=300, key=key)
+        with pytest.raises(EncodeError, match=rf"an equal {name} is, which has other bytes.*type={name}"):
+            delayed.offer(offered, delay=60, deduplicate_for=300, key=key)
+        assert delayed.size() == 1
+        delayed.offer(there, delay=60, deduplicate_for=300, key=key, on_duplicate="keep")
+        assert delayed.size() == 1
+
+
 @pytest.mark.parametrize("side", ["waiting", "ready"])
 @pytest.mark.parametrize(("there", "sought", "name"), EQUAL, ids=[name for _, _, name in EQUAL])
 def test_a_pipeline_has_no_false_for_another_type(
