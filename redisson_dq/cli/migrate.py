@@ -14,7 +14,6 @@ import click
 
 from redisson_dq._common.texts import counted
 from redisson_dq._operations.shell import command_line, url_words
-from redisson_dq.admin import Admin
 from redisson_dq.cli.frame import (
     FINE,
     PROBLEM,
@@ -152,6 +151,7 @@ def command(
     **options: Any,
 ) -> int:
     """Plans, asks, then moves. 1 where an item stays."""
+    from redisson_dq.admin import Admin
     from redisson_dq.durability import Durability
     from redisson_dq.migrating import Journal, Migration, ToFile, plan
 

@@ -13,6 +13,7 @@ import os
 from base64 import b64decode
 from binascii import Error as NotBase64
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -121,12 +122,11 @@ class EncryptedCodec(Codec[T]):
             raise fault.as_error(self.name, data) from None
         except Malformed as error:
             raise error.as_error(self.name, data) from None
-        try:
+        with suppress(DecodeError):
             return self._inner.decode(raw)
-        except DecodeError as error:
-            # The error has the bytes as they are in Redis, and nothing of what was secret.
-            text = str(error).removeprefix(f"{error.codec}: ")
-            raise DecodeError(f"{self.name}: {text}", codec=self.name, data=data, offset=start) from None
+        # The inner error quotes the value, and its text would become the reason of a dead letter.
+        text = "the decrypted value is none that the inner codec reads"
+        raise DecodeError(f"{self.name}: {text}", codec=self.name, data=data, offset=start)
 
     def sought(self, value: T) -> bytes:
         """Raises EncodeError: equal values have different bytes."""

@@ -27,7 +27,7 @@ ACCEPTED: Final = 1.0
 _EVERY, _MOST = 4, 8
 
 
-class _Pause(Generic[Q]):
+class _SharedPause(Generic[Q]):
     """The pause of one cause, and the queues that share it."""
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class SharedPauses(Generic[Q]):
     """The queues of one fetcher that are refused."""
 
     def __init__(self) -> None:
-        self._pauses: dict[Hashable, _Pause[Q]] = {}
+        self._pauses: dict[Hashable, _SharedPause[Q]] = {}
         self._causes: dict[Q, Hashable] = {}
 
     def failed(self, queue: Q, cause: Hashable, now: float) -> None:
@@ -60,7 +60,7 @@ class SharedPauses(Generic[Q]):
             self.forget(queue)
         pause = self._pauses.get(cause)
         if pause is None:
-            pause = self._pauses[cause] = _Pause()
+            pause = self._pauses[cause] = _SharedPause()
             pause.begin(now)
         elif queue in pause.trying and not pause.rests:
             pause.begin(now)

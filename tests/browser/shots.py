@@ -24,7 +24,7 @@ from tests.browser.conftest import chromium, serving
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 #: The pictures, each ``dashboard-NAME.png``.
-PICTURES = ("fleet", "queue", "items", "overdue", "item", "doctor", "action", "moving", "dark", "narrow")
+PICTURES = ("fleet", "queue", "items", "item", "action")
 _TOKEN = "a-token-of-the-screenshots"
 _DAY = 86_400.0
 _NAMES = ("Ada Müller", "Liam O'Neil", "Søren Berg", "Zoë Nowak", "Inès Marin")
@@ -155,25 +155,13 @@ def _shoot(page: Page, root: str) -> None:
     shot("fleet", links.fleet(), height=780)
     shot("queue", links.queue("orders"), height=1000)
     shot("items", links.items("orders", filter='customer.country = "DE"'))
-    shot("overdue", links.queue("webhooks.partners", from_="-30m", to="+30m"), height=690)
     page.goto(links.items("payments", state="dead"))
     page.locator("table.items tbody a").first.click()
     shot("item", page.url, height=760)
-    shot("doctor", links.doctor(), height=620)
     page.goto(links.items("orders", filter='customer.country = "DE"'))
     page.get_by_role("button", name="Cancel all that match").click()
     page.get_by_role("button", name="Do nothing").wait_for()
     shot("action", page.url, height=450)
-    page.get_by_role("button", name="Do nothing").click()
-    # All of the timeline stands below the header.
-    page.set_viewport_size({"width": 1280, "height": 1100})
-    page.goto(links.queue("orders"))
-    page.get_by_role("button", name="Move items").click()
-    bars = page.locator("#timeline svg a")
-    bars.nth(8).press("Space")
-    for key in ("Shift+ArrowRight", "Shift+ArrowRight", "PageDown"):
-        page.keyboard.press(key)
-    page.locator("#timeline").screenshot(path=_path("moving"))
 
 
 def main() -> None:
@@ -199,15 +187,6 @@ def main() -> None:
         # The charts have what was seen while somebody looked.
         looking.wait_for_timeout(minutes * 60_000)
         _shoot(looking, root)
-        state: Any = looking.context.storage_state()
-        for name, options in (
-            ("dark", {"color_scheme": "dark", "viewport": {"width": 1280, "height": 760}}),
-            ("narrow", {"viewport": {"width": 360, "height": 760}}),
-        ):
-            page = browser.new_context(storage_state=state, **options).new_page()
-            page.goto(Links(root).queue("orders"))
-            page.wait_for_timeout(2000)
-            _taken(page, name)
         browser.close()
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import click
 
-from redisson_dq.admin import Admin
 from redisson_dq.cli.frame import (
     FINE,
     BoundedNumber,
@@ -164,6 +163,7 @@ def _first_names(client: Client) -> tuple[str, ...]:
 def _look(
     client: Client, name: str, partitions: int | None, dead_letter: str | None, last: _WatchedQueue | None
 ) -> _WatchedQueue:
+    from redisson_dq.admin import Admin
     from redisson_dq.browsing import due_times
 
     stats = client.stats(name, partitions=partitions, dead_letter=dead_letter)[name]

@@ -18,6 +18,7 @@ from redisson_dq.codecs import (
     CompositeCodec,
     EncryptedCodec,
     IntegerCodec,
+    JsonJacksonCodec,
     Kryo5Codec,
     LZ4Codec,
     StringCodec,
@@ -81,11 +82,13 @@ def test_any_bytes_are_an_error_of_ours(data: bytes) -> None:
 
 
 def test_an_error_of_the_inner_codec_tells_nothing_of_the_value() -> None:
-    data = EncryptedCodec(StringCodec(), NEW, queue="orders").encode("4111")
-    with pytest.raises(DecodeError) as raised:
-        EncryptedCodec(Kryo5Codec(), NEW, queue="orders").decode(data)
-    assert raised.value.data == data
-    assert raised.value.__cause__ is None
+    data = EncryptedCodec(StringCodec(), NEW, queue="orders").encode('{"@class":"4111"}')
+    for inner in (Kryo5Codec(), JsonJacksonCodec(), IntegerCodec()):
+        with pytest.raises(DecodeError) as raised:
+            EncryptedCodec(inner, NEW, queue="orders").decode(data)
+        assert raised.value.data == data
+        assert "4111" not in str(raised.value)
+        assert (raised.value.__cause__, raised.value.__context__) == (None, None)
 
 
 def test_values_cannot_be_looked_for() -> None:
