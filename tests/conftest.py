@@ -90,6 +90,11 @@ def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Ite
     return [line() for name, line in _NEEDS.items() if everything or name in wanted]
 
 
+# Under nohup SIGHUP is ignored, and the commands that tests start would inherit that.
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 #: Tests that mostly wait, the longest files first.
 _WAITING = ("faults", "interop", "integration")
 #: So much of the others comes behind all that wait: short files, so that no process ends alone with a long one.
