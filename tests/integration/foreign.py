@@ -112,8 +112,9 @@ def there(admin: Any) -> dict[bytes, bytes]:
     admin.zadd(KEYS.newer, {b"\x0c" + b"i" * 12 + b"\x01\0\0\0\0\0\0\0v": 5})
     admin.hset(KEYS.settings, mapping={"max_size": 100_000, "expired": 1})
     run(admin, calls.put_back(KEYS, b"nonce", b"", "last", [b"back"]))
+    # That of the offers ends within a second.
+    admin.delete(KEYS.alarm)
     admin.hset(KEYS.alarm, mapping={"at": 5, "known": 5})
-    admin.persist(KEYS.alarm)
     admin.set(KEYS.mover, "other 5 5")
     admin.set(KEYS.fence, "1")
     admin.hset(KEYS.migrating, "held m b i", "{}")
