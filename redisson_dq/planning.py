@@ -248,7 +248,7 @@ def plan(load: Load, machine: Machine | None = None) -> LoadPlan:
 
 
 def call_cost(name: str, load: Load, values: float, waiting: float) -> ItemCost:
-    """A value's share of a call with so many values: "offer", "move", "take", "receive" or "ack"."""
+    """A value's share of a call with ``values`` values: "offer", "move", "take", "receive" or "ack"."""
     *parts, decade = (_LEAN if load.envelope == "lean" else _MIRRORED)[name]
     server, client, *others = (call / values + each + byte * load.size for call, each, byte in parts)
     server += decade * max(0.0, math.log10(max(1.0, waiting) / 1000))

@@ -27,7 +27,7 @@ _UNITS = ("unit", "milli", "second", "minute", "hour")
 
 
 def takes(function: Callable[..., Any], count: int) -> bool:
-    """Whether a call with so many positional arguments fits. True where Python does not tell the arguments."""
+    """Whether a call with ``count`` positional arguments fits. True if the function has no signature."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):

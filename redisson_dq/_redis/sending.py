@@ -133,7 +133,7 @@ def exchange(
     after_sending: Callable[[], object] | None = None,
     within: float | None = None,
 ) -> Any:
-    """The reply to one command, which has to come ``within`` so many seconds. Raises redis-py's errors.
+    """The reply to one command, which has to come ``within`` this number of seconds. Raises redis-py's errors.
 
     ``before_sending`` is called when connection and bytes are ready, ``after_sending`` before the reply is read.
     """
@@ -163,7 +163,7 @@ async def async_exchange(
     after_sending: Callable[[], Awaitable[object]] | None = None,
     within: float | None = None,
 ) -> Any:
-    """The reply to one command, which has to come ``within`` so many seconds. Raises redis-py's errors.
+    """The reply to one command, which has to come ``within`` this number of seconds. Raises redis-py's errors.
 
     ``before_sending`` is called when connection and bytes are ready, ``after_sending`` before the reply is read.
     """

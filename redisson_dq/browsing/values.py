@@ -72,7 +72,11 @@ class ValueReader:
         Raises ArgumentError.
         """
         self._given = make_codec(codec) if isinstance(codec, str) else codec
-        self._decrypting = self._made_for(keys) if keys else None
+        self._decrypting: EncryptedCodec[bytes] | None = None
+        if keys:
+            from redisson_dq.codecs.simple import ByteArrayCodec
+
+            self._decrypting = EncryptedCodec(ByteArrayCodec(), keys)
         self._made: dict[str, Codec] = {}
 
     def read(self, data: bytes, *, is_whole: bool = True, queue: str = "") -> DecodedValue:
@@ -103,12 +107,6 @@ class ValueReader:
                 return tried
             first = first or tried
         return first or DecodedValue(codec="", sure="", value=data.hex(), error="no codec is known for these bytes")
-
-    @staticmethod
-    def _made_for(keys: Mapping[str, bytes]) -> EncryptedCodec[bytes]:
-        from redisson_dq.codecs.simple import ByteArrayCodec
-
-        return EncryptedCodec(ByteArrayCodec(), keys)
 
     def _decrypted(self, data: bytes, error: str, is_whole: bool, queue: str) -> DecodedValue:
         if is_whole and self._decrypting is not None:

@@ -21,7 +21,7 @@ __all__ = ["due_range", "taken_due", "tell_undelivered"]
 
 T = TypeVar("T")
 
-# One call takes at most so many due values.
+# The most due values that one call takes.
 _MOST_DUE = 1000
 
 

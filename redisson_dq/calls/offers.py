@@ -52,11 +52,11 @@ __all__ = [
 logger = logging.getLogger("redisson_dq")
 T = TypeVar("T")
 
-# One script call takes at most so many values. Beyond its first value it takes at most so many bytes.
+# The most values of one script call, and the most bytes of them beyond the first value.
 _BATCH_VALUES = 1000
 _BATCH_BYTES = 1_000_000
 
-#: A context takes so many bytes at most, as JSON.
+#: The most bytes of a context, as JSON.
 LARGEST_CONTEXT = 16_384
 
 

@@ -48,7 +48,7 @@ class QueueKind:
     bounded: bool = False
     #: Whether offers stand in the timeout zset alone.
     lean: bool = False
-    #: A value that is given back waits for at least so many us.
+    #: The shortest wait of a value that is given back, in us.
     back_after_us: int = 0
 
     def main_of(self, keys: QueueKeys) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ U = TypeVar("U")
 
 # More than any list holds.
 _ALL = 2**31 - 1
-# Redis answers with so many values in some 1 ms.
+# Redis needs about 1 ms for a reply of this many values.
 _MANY = 10_000
 
 
@@ -50,7 +50,7 @@ def popped_one(queue: OpenQueue[T], end: End) -> Request[T | None]:
 
 
 def popped(queue: OpenQueue[T], end: End, limit: int) -> Request[list[T]]:
-    """Takes at most so many values from an end. A bounded queue has one end for that."""
+    """Takes at most ``limit`` values from an end. A bounded queue has one end for that."""
     check_count(limit, queue.name)
     if queue.kind.bounded:
         request: Request[list[bytes]] = queue.call("take_bounded", ("poll", 0, limit), list)

@@ -45,9 +45,9 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-#: The options that the journal keeps, so that a migration is resumed with them.
-# After so many seconds each it is asked again whether somebody else has a queue open.
+# The pauses, in seconds, before it asks again whether another client has a queue open.
 _UNTIL_UNSUBSCRIBED = (0.0, 0.05, 0.2, 0.5, 1.0)
+#: The options that the journal keeps, so that a migration is resumed with them.
 _KEPT = (
     "queue",
     "to_name",

@@ -11,7 +11,6 @@ import copy
 import json
 import os
 from base64 import b64decode
-from binascii import Error as NotBase64
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -79,11 +78,6 @@ class EncryptedCodec(Codec[T]):
         """Both names, as in ``EncryptedCodec(Kryo5Codec)``."""
         return f"{type(self).__name__}({self._inner.name})"
 
-    @property
-    def inner(self) -> Codec[T]:
-        """The codec of the values."""
-        return self._inner
-
     def encode(self, value: T) -> bytes:
         """The encrypted bytes of the inner codec, other ones at each call. Raises EncodeError. O(size)."""
         if self._queue is None:
@@ -103,14 +97,14 @@ class EncryptedCodec(Codec[T]):
 
         data = bytes(data)
         try:
-            key_id = key_id_of(data)
-            if key_id is None:
+            head = _head_of(data)
+            if head is None:
                 raise Malformed("the bytes are not encrypted by this codec", 0)
+            key_id, start = head
             cipher = self._ciphers.get(key_id)
             if cipher is None:
                 ids = ", ".join(map(repr, self._ciphers))
                 raise Malformed(f"encrypted with the key {key_id!r}, and keys= has {ids}", len(_MAGIC))
-            start = len(_MAGIC) + 1 + len(key_id.encode())
             bound = data[:start] + (self._queue or "").encode()
             raw = cipher.decrypt(data[start : start + _NONCE], data[start + _NONCE :], bound)
         except InvalidTag:
@@ -125,8 +119,8 @@ class EncryptedCodec(Codec[T]):
         with suppress(DecodeError):
             return self._inner.decode(raw)
         # The inner error quotes the value, and its text would become the reason of a dead letter.
-        text = "the decrypted value is none that the inner codec reads"
-        raise DecodeError(f"{self.name}: {text}", codec=self.name, data=data, offset=start)
+        message = f"{self.name}: the decrypted value is none that the inner codec reads"
+        raise DecodeError(message, codec=self.name, data=data, offset=start)
 
     def sought(self, value: T) -> bytes:
         """Raises EncodeError: equal values have different bytes."""
@@ -169,6 +163,12 @@ class EncryptedCodec(Codec[T]):
 
 def key_id_of(data: bytes) -> str | None:
     """The id of the key that bytes are encrypted with. None for bytes of any other form. O(1)."""
+    head = _head_of(data)
+    return None if head is None else head[0]
+
+
+def _head_of(data: bytes) -> tuple[str, int] | None:
+    """The id of the key, and where the nonce begins."""
     start = len(_MAGIC) + 1
     if not data.startswith(_MAGIC) or len(data) < start:
         return None
@@ -179,7 +179,7 @@ def key_id_of(data: bytes) -> str | None:
         key_id = data[start:end].decode()
     except UnicodeDecodeError:
         return None
-    return key_id if key_id.isprintable() else None
+    return (key_id, end) if key_id.isprintable() else None
 
 
 def keys_of_file(path: str | os.PathLike[str]) -> dict[str, bytes]:
@@ -192,7 +192,7 @@ def keys_of_file(path: str | os.PathLike[str]) -> dict[str, bytes]:
         return {key_id: b64decode(key, validate=True) for key_id, key in found.items()}
     except OSError as error:
         raise ArgumentError(f"the file of keys {where!r} cannot be read: {error.strerror}") from error
-    except (ValueError, TypeError, NotBase64, RecursionError):
+    except (ValueError, TypeError, RecursionError):
         raise ArgumentError(
             f'the file of keys {where!r} is no JSON object of ids and keys in Base64, such as {{"2026-11": "..."}}'
         ) from None

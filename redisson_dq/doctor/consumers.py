@@ -19,13 +19,13 @@ from redisson_dq.doctor.sight import Gone, Sight
 
 __all__ = ["nobody_consumes", "ready_backlog", "worker"]
 
-# So many ready values are a backlog.
+# This many ready values are a backlog.
 _BACKLOG = 1000
-# Fewer are one where their consumers need more seconds for them, and have more than so many for each that they hold.
+# Fewer are one if consumers need longer than _LONG_S for them, and more than _PER_LEASE are ready for each lease.
 _LONG_S, _PER_LEASE = 60.0, 10
-# Without leases so many are one, where as good as none was taken between the two looks.
+# Without leases this many are one, if hardly any was taken between the two looks.
 _UNTAKEN = 100
-# Consumers that have taken nothing for so many seconds while values are ready, and tell nothing of it, may hang.
+# Consumers may hang if they take nothing for this many seconds while values are ready, and report nothing.
 _SILENT_S = 300.0
 # The evidence in the note of a worker.
 _OF_NOTES = ("handler", "host", "pid", "client", "running", "since_s", "patience_s", "stack")

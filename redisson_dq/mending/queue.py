@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MendedQueue"]
 
-# An operation whose reply was lost is sent again after so many seconds.
+# The pauses, in seconds, before an operation whose reply was lost is sent again.
 _PAUSES = (0.1, 0.3, 1.0, 3.0)
 
 

@@ -57,9 +57,9 @@ logger = logging.getLogger("redisson_dq")
 LINGER: Final = 10.0
 # The server ends a pop this much before the caller's time is over. So the pop has ended when the caller checks.
 _HEAD_START: Final = 0.0015
-# A pop that has been blocked for so many seconds has found nothing. Or else Redis stands still.
+# A pop that was blocked for this many seconds has found nothing, or Redis does not respond.
 _LONG: Final = 0.03
-# A stand-in that comes back within so many seconds after a reply told that nothing is left does not look again.
+# A stand-in does not look again within this many seconds of a reply that said that nothing is left.
 _EMPTY: Final = 0.005
 # A pop that took at most this much longer than a round trip did not wait. There was a value, and there may be more.
 _AT_ONCE: Final = 0.001

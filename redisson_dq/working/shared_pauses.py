@@ -21,9 +21,9 @@ Q = TypeVar("Q", bound=Hashable)
 
 #: Between two tries: the first pause, and the longest.
 PAUSES: Final = (1.0, 5.0)
-#: A wait that has lasted for so many seconds was not refused.
+#: A wait that lasts for this many seconds was not refused.
 ACCEPTED: Final = 1.0
-# Each queue tries at every fourth pause or more often, but no more than so many at a time.
+# A quarter of the queues try at the end of a pause, but no more than _MOST.
 _EVERY, _MOST = 4, 8
 
 

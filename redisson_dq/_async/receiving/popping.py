@@ -30,7 +30,7 @@ __all__ = ["Popping"]
 
 logger = logging.getLogger("redisson_dq")
 
-# Where Redis allows no transaction, a command that must not block does so for so many seconds.
+# The timeout, in seconds, of a command that must not block where Redis allows no transaction.
 _AT_MOST = 0.001
 
 

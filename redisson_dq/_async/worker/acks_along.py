@@ -18,7 +18,7 @@ __all__ = ["AcksAlong"]
 
 # How long such a call may take. A stop waits no longer than that for a server that stands still.
 _LONGEST_CALL = 1.0
-# No connection was idle for such a call. For so long none is tried.
+# The pause, in seconds, after no connection was idle for such a call.
 _NO_CONNECTION = 1.0
 
 

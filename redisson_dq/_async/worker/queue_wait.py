@@ -70,7 +70,7 @@ class QueueWait:
     # -- the wait ----------------------------------------------------------------------------------------------------
 
     def begin(self, wanted: int) -> None:
-        """A wait for so many values begins: :meth:`enter` or :meth:`receive` follows."""
+        """Begins a wait for ``wanted`` values: :meth:`enter` or :meth:`receive` follows."""
         self.limit, self.lifeline, self._error = wanted, Lifeline(), None
         reception = self.intake.reception
         self._waitable, self._entered = reception.waitable, self._runtime.clock.monotonic()

@@ -7,7 +7,7 @@
 -- A head that was put in without a message, by another program or a user without the right to publish, would keep each
 -- value behind it from being announced.
 
--- Clients that know of a head have moved it after so many ms. An overdue head is announced again after AGAIN ms.
+-- Clients that know of a head have moved it OVERDUE ms after its time. It is announced again after AGAIN ms.
 local OVERDUE, AGAIN = 20, 1000
 
 -- Announces a head that is overdue.

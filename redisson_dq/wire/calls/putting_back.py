@@ -15,7 +15,7 @@ __all__ = ["put_back", "put_back_bounded", "release"]
 
 
 def release(keys: QueueKeys, nonce: bytes, known: bytes, count: int) -> Request[bool]:
-    """Makes room for so many values; False if the same nonce has done so before. ``known`` as for :func:`put_back`."""
+    """Makes room for ``count`` values; False if the nonce has done so before. ``known`` as for :func:`put_back`."""
     return attrs.evolve(call("release", keys, (nonce, known, count), bool), repeatable=True)
 
 
