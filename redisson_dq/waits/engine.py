@@ -304,8 +304,7 @@ class WaitEngine:
         self.line.took(values)
         if left := self.line.give(values):
             self.backs.add(left)
-        if self.bell is not self.line.inbox:
-            self._served()
+        self._served()
 
     def _served(self) -> None:
         # The reader of the inbox also waits until the waits end.

@@ -141,8 +141,7 @@ class Fetcher:
     def freed(self, queue: str) -> None:
         """Values of a queue are wanted again."""
         self._freed.append(queue)
-        if self._sleeps:
-            self._bell.put(_FetchTrigger.WANTED)
+        self._wake()
 
     def _wake(self) -> None:
         if self._sleeps:
@@ -176,7 +175,7 @@ class Fetcher:
     async def _run(self) -> AsyncPoolWork | None:
         handlings: list[AsyncPoolWork] = []
         try:
-            while not handlings and not (self._ends and self._has_left):
+            while not handlings and not self._is_over:
                 self._hand_over.renew()
                 try:
                     await self._round(handlings)
@@ -189,7 +188,7 @@ class Fetcher:
                     # Handlers begin before the next wait does.
                     await async_give_way()
         finally:
-            goes_on = bool(handlings) and not (self._ends and self._has_left)
+            goes_on = bool(handlings) and not self._is_over
             if goes_on:
                 # This thread becomes a handler's, and another one receives.
                 self._begun(self._turns.next(handlings[1:]))
@@ -204,15 +203,15 @@ class Fetcher:
         return handlings[0] if goes_on else None
 
     @property
-    def _has_left(self) -> bool:
-        """Whether nothing more comes, where it ends."""
-        return not self._waits and not self._leaving
+    def _is_over(self) -> bool:
+        """Whether it ends, and nothing more comes."""
+        return self._ends and not self._waits and not self._leaving
 
     async def _round(self, handlings: list[AsyncPoolWork]) -> None:
         if await self._take_in(self._bell.poll(), handlings):
             return
         self._review()
-        if (self._ends and self._has_left) or (self._stocked and await self._look(handlings)):
+        if self._is_over or (self._stocked and await self._look(handlings)):
             return
         if (here := self._entered()) is not None:
             await self._take_in(await self._wait_here(here), handlings)

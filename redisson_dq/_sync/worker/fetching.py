@@ -144,8 +144,7 @@ class Fetcher:
     def freed(self, queue: str) -> None:
         """Values of a queue are wanted again."""
         self._freed.append(queue)
-        if self._sleeps:
-            self._bell.put(_FetchTrigger.WANTED)
+        self._wake()
 
     def _wake(self) -> None:
         if self._sleeps:
@@ -179,7 +178,7 @@ class Fetcher:
     def _run(self) -> PoolWork | None:
         handlings: list[PoolWork] = []
         try:
-            while not handlings and not (self._ends and self._has_left):
+            while not handlings and not self._is_over:
                 self._hand_over.renew()
                 try:
                     self._round(handlings)
@@ -192,7 +191,7 @@ class Fetcher:
                     # Handlers begin before the next wait does.
                     give_way()
         finally:
-            goes_on = bool(handlings) and not (self._ends and self._has_left)
+            goes_on = bool(handlings) and not self._is_over
             if goes_on:
                 # This thread becomes a handler's, and another one receives.
                 self._begun(self._turns.next(handlings[1:]))
@@ -207,15 +206,15 @@ class Fetcher:
         return handlings[0] if goes_on else None
 
     @property
-    def _has_left(self) -> bool:
-        """Whether nothing more comes, where it ends."""
-        return not self._waits and not self._leaving
+    def _is_over(self) -> bool:
+        """Whether it ends, and nothing more comes."""
+        return self._ends and not self._waits and not self._leaving
 
     def _round(self, handlings: list[PoolWork]) -> None:
         if self._take_in(self._bell.poll(), handlings):
             return
         self._review()
-        if (self._ends and self._has_left) or (self._stocked and self._look(handlings)):
+        if self._is_over or (self._stocked and self._look(handlings)):
             return
         if (here := self._entered()) is not None:
             self._take_in(self._wait_here(here), handlings)
