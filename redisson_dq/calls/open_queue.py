@@ -125,7 +125,8 @@ class OpenQueue(QueueValues[T]):
         self.terms = LeaseTerms(delivery_limit=delivery_limit, dead_letter=dead_letter)
         #: All partitions of the queue that this one is a partition of.
         self.partitions: tuple[OpenQueue[T], ...] = ()
-        self._last_source: LeaseSource | None = None
+        # With the visibility timeout that it was made for.
+        self._last_source: tuple[Delay | None, LeaseSource | None] = (None, None)
         #: Called before a call that offers or takes is sent. A call that only looks, or that manages the queue, starts
         #: nothing.
         self.starts: tuple[Callable[[], None], ...] = ()
@@ -225,10 +226,14 @@ class OpenQueue(QueueValues[T]):
 
     def lease_source(self, visibility_timeout: Delay) -> LeaseSource:
         """The source of calls that lease values."""
-        visible = visible_us(visibility_timeout, self.name)
         # Nearly every call has the same source.
-        last = self._last_source
-        if last is None or last.visible_us != visible or last.lease_keys.queue is not self.keys:
+        timeout, last = self._last_source
+        if last is not None and last.lease_keys.queue is not self.keys:
+            last = None
+        if last is not None and timeout is visibility_timeout:
+            return last
+        visible = visible_us(visibility_timeout, self.name)
+        if last is None or last.visible_us != visible:
             last = LeaseSource(
                 self.lease_keys,
                 self.options.envelope,
@@ -240,7 +245,7 @@ class OpenQueue(QueueValues[T]):
                 clock=self.options.clock,
                 tell_buried=self._tell_buried,
             )
-            self._last_source = last
+        self._last_source = visibility_timeout, last
         return last
 
     def _tell_buried(self, count: int) -> None:

@@ -273,6 +273,8 @@ class WaitEngine:
         try:
             if self._looks or self.debts:
                 values = yield from self._look(knows=caller is not None and self.was_just_emptied())
+                if not values and not self._may_block(is_unsure=self.trouble is not None):
+                    return
             if not values:
                 values = yield from self._block(caller)
         except _Saved as error:
@@ -360,17 +362,12 @@ class WaitEngine:
         """Waits in Redis. Gives the values that came, without any where others have to go first.
 
         Nothing tells that a command has begun to block. So one that does not block comes first, where Redis was not
-        well. Nothing blocks while values have to go back, or a debt is left: they may have come meanwhile.
+        well.
         """
         line, debts, source = self.line, self.debts, self.source
         is_unsure = self.trouble is not None
         while True:
-            now = self._clock()
-            # A replica that refuses to pop answers a look that finds nothing. So the look proves nothing.
-            must_ask = is_unsure and self._refuses
-            if self.backs.are_left or debts or not (must_ask or line.is_unserved(now)):
-                return []
-            block = self._begins(now, hurries=is_unsure)
+            block = self._begins(hurries=is_unsure)
             values: list[Taken] = []
             reply: Any = None
             refusal: StepRefused | None = None
@@ -415,12 +412,26 @@ class WaitEngine:
                 return []
             # The command that did not block was allowed. So the next one may block.
             is_unsure = False
+            if not self._may_block(is_unsure=False):
+                return []
 
-    def _begins(self, now: float, *, hurries: bool) -> Block:
+    def _may_block(self, *, is_unsure: bool) -> bool:
+        """Whether a caller needs the blocking command, after another one.
+
+        Nothing blocks while values have to go back, or a debt is left: they may have come meanwhile.
+        """
+        if self.backs.are_left or self.debts:
+            return False
+        # A replica that refuses to pop answers a look that finds nothing. So the look proves nothing.
+        return (is_unsure and self._refuses) or self.line.is_unserved(self._clock())
+
+    def _begins(self, *, hurries: bool) -> Block:
         """The blocking command that is about to be sent, and the debt when its reply is lost."""
-        span = self._span(now)
+        now, anyone = self._clock(), self.line.anyone
+        # For how many seconds it may block; infinity without an end.
+        span = self.line.patience(now) - _HEAD_START + (self._stay if anyone else 0.0)
         # A caller whose time is over, and whose command has failed, has one that does not block.
-        blocks = not hurries and span > SOON and self.line.anyone
+        blocks = not hurries and span > SOON and anyone
         behind = self.source.behind() if blocks and self._sets_aside else None
         block = Block(now, span if blocks else 0.0, behind)
         self.line.asked()
@@ -432,10 +443,6 @@ class WaitEngine:
         elif self._sets_aside:
             self.debts.look = True
         return block
-
-    def _span(self, now: float) -> float:
-        """For how many seconds a blocking command may block; infinity without an end."""
-        return self.line.patience(now) - _HEAD_START + (self._stay if self.line.anyone else 0.0)
 
     def _read_behind(self, request: Request[list[Taken]]) -> Generator[WaitStep, Any, list[Taken]]:
         """The values of the request that was sent behind the blocking command."""

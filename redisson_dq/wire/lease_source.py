@@ -183,7 +183,7 @@ class LeaseSource(PlainSource):
 
     def _nonce(self) -> bytes:
         if self.owner:
-            mark = mark_of(self.owner, self.envelope)
+            mark = self.owner if self.envelope is Envelope.CURRENT else mark_of(self.owner, self.envelope)
             size = (8 if self.envelope is Envelope.CURRENT else 6) - len(mark)
             return mark + (next(_calls) % (1 << 8 * size)).to_bytes(size, "big")
         if self.envelope is Envelope.CURRENT:
@@ -194,7 +194,8 @@ class LeaseSource(PlainSource):
 
     def _leased(self, received: ReceiveReply) -> list[Leased]:
         leased, buried = received
-        self._tell(buried)
+        if buried:
+            self._tell(buried)
         return leased
 
     def _taken(self, received: ReceiveReply) -> list[Taken]:

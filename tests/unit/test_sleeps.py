@@ -66,6 +66,7 @@ SLEEPS: dict[str, tuple[int, str]] = {
     "interop/test_processes.py": (1, SERVER),
     "proof/kills.py": (2, SERVER),
     "proof/trials.py": (4, SERVER),
+    "python_calls.py": (1, QUIET),
     "testing/test_running_ahead.py": (1, LOOK),
     "testing/times.py": (1, REAL),
     "unit/cli/test_serving.py": (1, LOOK),

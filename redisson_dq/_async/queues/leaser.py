@@ -20,7 +20,7 @@ from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.calls.routing import Routing
 from redisson_dq.calls.settling import Settling
 from redisson_dq.errors import ArgumentError, DecodeError, RedisConnectionError, RedissonDQError
-from redisson_dq.observing import LeaseBegan
+from redisson_dq.observing import LeaseBegan, Tally
 from redisson_dq.scheduling.pauses import Pauses
 from redisson_dq.scheduling.times import Delay, timeout_seconds
 from redisson_dq.waits.line import Lifeline
@@ -100,8 +100,8 @@ class Leaser(Generic[T]):
                 while True:
                     self._check()
                     for side in self.sides:
-                        if side.start_moving is not None:
-                            side.start_moving()
+                        for start in side.starts:
+                            start()
                     # Made anew each time, as the queue may be renamed meanwhile.
                     sources = [side.lease_source(how.visibility_timeout) for side in self.sides]
                     left = seconds
@@ -118,7 +118,8 @@ class Leaser(Generic[T]):
                     made = deliveries if limit is not None else deliveries[0] if deliveries else None
                     receipt.took(len(deliveries), leases=map(lease_of, deliveries))
                     # Keeping is the last step. After an interruption before it, the values go back.
-                    _keep(lifelines)
+                    for lifeline in lifelines:
+                        lifeline.keep()
                     return made
         except DecodeError:
             # Unreadable values are dead letters, and the error has the others.
@@ -200,12 +201,13 @@ class Leaser(Generic[T]):
 
         It is raised at the caller's deadline even if Redis has not answered.
         """
-        of_key = {source.key: (side, source) for side, source in zip(self.sides, sources, strict=True)}
+        if not leased:
+            return []
         opened: list[Delivery[T]] = []
         failed: DecodeError | None = None
-        for key, group in itertools.groupby(leased, key=lambda each: each.key):
-            side, source = of_key[key]
-            some, error = await self.deliveries(side, source, list(group), deadline)
+        parts = [(self.sides[0], sources[0], leased)] if len(sources) == 1 else self._by_queue(sources, leased)
+        for side, source, group in parts:
+            some, error = await self.deliveries(side, source, group, deadline)
             opened += some
             if error is None:
                 continue
@@ -219,6 +221,12 @@ class Leaser(Generic[T]):
             failed.decoded = list(opened)
             raise failed
         return opened
+
+    def _by_queue(
+        self, sources: Sequence[LeaseSource], leased: Sequence[Leased]
+    ) -> list[tuple[OpenQueue[T], LeaseSource, Sequence[Leased]]]:
+        of_key = {source.key: (side, source) for side, source in zip(self.sides, sources, strict=True)}
+        return [(*of_key[key], list(group)) for key, group in itertools.groupby(leased, key=lambda each: each.key)]
 
     async def deliveries(
         self, side: OpenQueue[T], source: LeaseSource, leased: Sequence[Leased], deadline: float | None = None
@@ -252,10 +260,7 @@ class Leaser(Generic[T]):
             first.__cause__ = failure
         return opened, first
 
-    def _count(self, queue: str, opened: Sequence[Delivery[T]]) -> None:
-        tallies = self._runtime.options.observers.tallies
-        if not tallies or not opened:
-            return
+    def _count(self, queue: str, opened: Sequence[Delivery[T]], tallies: Sequence[Tally]) -> None:
         # Most values are new, and have no record to read.
         records = [lease.record for lease in map(lease_of, opened) if lease.leased.text]
         repeated = sum(record.attempt > 1 for record in records)
@@ -274,7 +279,8 @@ class Leaser(Generic[T]):
             for lease, value in zip(leases, values, strict=True):
                 lease.begun(value)
         opened = [Delivery(connections, lease, value) for lease, value in zip(leases, values, strict=True)]
-        self._count(settling.name, opened)
+        if observers.tallies and opened:
+            self._count(settling.name, opened, observers.tallies)
         return opened
 
 

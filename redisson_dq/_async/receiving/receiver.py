@@ -193,7 +193,8 @@ class Receiver:
     @property
     def is_waited_on(self) -> bool:
         """Whether any caller is in line, or about to be. May be read without the mutex."""
-        return self.line.anyone or self._inbox.count > 0
+        line = self.line
+        return len(line.waiting) > len(line.expired) or self._inbox.qsize() > 0
 
     @property
     def trouble(self) -> RedisConnectionError | None:

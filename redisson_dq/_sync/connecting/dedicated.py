@@ -19,7 +19,6 @@ from redisson_dq._redis import (
     hang_up,
     is_open,
     is_out_of_memory,
-    is_over,
     is_passing,
     mark_clean,
     may_send_aside,
@@ -254,7 +253,8 @@ class Dedicated:
     @property
     def is_over(self) -> bool:
         """Whether new connections may lead to another server than this one."""
-        return is_over(self.connection)
+        connection = self.connection
+        return bool(connection.number not in (-1, connection.address.number))
 
     def address_left(self) -> None:
         """Ends a wait, as the server is the wrong one now. Any other reply comes soon. Never raises.

@@ -57,7 +57,7 @@ class Pools:
 
     def check(self) -> None:
         """Raises ClosedError when the client is closed, or was made before this process was forked."""
-        if not self.is_of_this_process:
+        if self._process != os.getpid():
             raise ClosedError(
                 f"the client was made in process {self._process}, and this is process {os.getpid()}; "
                 "make a new one with connect() after fork()"

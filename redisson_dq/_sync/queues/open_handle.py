@@ -131,8 +131,11 @@ class OpenHandle(WrongWith, Generic[T]):
 
     def _begin_taking(self) -> None:
         """Values are taken from here on, so the client moves the queue's due items."""
-        self._check()
-        self._attachment.start_moving()
+        if not (self._open and self._runtime.home.is_here):
+            self._check()
+        # Most calls find it done.
+        if self._attachment.may_start:
+            self._attachment.start_moving()
 
     def _take_name(self, new_name: str) -> None:
         """Takes the new name, as if the handle had been opened with it, and lets go of the old one."""

@@ -35,7 +35,7 @@ class TakingQueue(ReadyQueue[T], LeasingQueue[T]):
 
     def _source(self, end: End, keys: tuple[str, ...] = ()) -> Source:
         """The source of a call: this queue's list, or the first of several that has a value."""
-        return Pop(keys or (self.keys.ready,), end)
+        return Pop(keys or (self._side.keys.ready,), end)
 
     def _move_source(self, destination: str, from_end: End, to_end: End) -> Source:
         """The source of a call that moves a value."""
@@ -80,7 +80,8 @@ class TakingQueue(ReadyQueue[T], LeasingQueue[T]):
         """A value of this queue's list, or of others, as long as it takes."""
         name_of = self._name_of if keys else None
         # Without a timeout there is always a value.
-        return self._waits.run(self._receivers(end, keys), None, 1, first_of, cast("T", None), name_of)
+        receiver_of = partial(self._receiver, self._source(end, keys))
+        return self._waits.run(receiver_of, None, 1, first_of, cast("T", None), name_of)
 
     def _poll(self, end: End, limit: int | None, timeout: Delay | None) -> T | list[T] | None:
         seconds = 0.0 if timeout is None else timeout_seconds(timeout, self.name)

@@ -67,7 +67,8 @@ class Receivers:
         # call sees the closing.
         if self._closed:
             raise ClosedError("the client is closed; make a new one with connect()")
-        self._start()
+        if self._task is None:
+            self._start()
         return receiver
 
     def run_beside(self, work: Work, name: str) -> None:
