@@ -2,7 +2,7 @@
 
 Here belong the line of callers, the engines of the ways to wait, and the debts of lost replies. ``engine.py`` is for a
 source with a connection of its own: a generator, whose steps are in ``steps.py``. The watch table is for sources that
-share a connection, and the rounds table for a line whose sources have connections of their own. Time is an argument.
+share a connection. Time is an argument.
 The mutex, the inbox and the promises are handed in. Commands, connections and background tasks belong in
 ``_async/receiving/``, which carries out the decisions.
 """

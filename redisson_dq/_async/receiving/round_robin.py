@@ -26,7 +26,6 @@ from redisson_dq._redis import translate
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.waits.line import WAKE
 from redisson_dq.waits.rotation import Rotation, evenly
-from redisson_dq.waits.rounds_table import Do, RoundsTable, Trigger
 from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.taken import Taken
 
@@ -51,7 +50,8 @@ class RoundRobinReceiver(Receiver):
         super().__init__(connections, notices, sources, lookouts)
         self._sources = {source.key: source for source in sources}
         self._rotation = Rotation(list(self._sources))
-        self._rounds = RoundsTable()
+        # The background task: whether there is one, whether it looks, and whether it waits for its bell.
+        self._is_running = self._is_looking = self._listens = False
         # Sources that had values at the last look, and have not been asked since.
         self._full: list[str] = []
         self._task: Begun | None = None
@@ -72,33 +72,22 @@ class RoundRobinReceiver(Receiver):
 
     @property
     def _is_attended(self) -> bool:
-        return all(pump.is_attended for pump in self._pumps.values()) if self._shares else self._rounds.is_running
+        return all(pump.is_attended for pump in self._pumps.values()) if self._shares else self._is_running
 
     def _serve(self) -> None:
         if self._shares:
             for pump in self._pumps.values():
                 pump.wake()
-            return
-        self._feed(Trigger.WORK)
+        elif self._is_running:
+            self._ring()
+        else:
+            self._is_running = True
+            self._task = self._beginner.begin(self._run, f"redisson_dq-round-robin-{self.line.name}")
 
-    def _feed(self, trigger: Trigger, keys: Sequence[str] = ()) -> tuple[Do, ...]:
-        """Feeds the table, and carries out the actions that belong under the mutex. The look was at these ``keys``."""
-        to_do = self._rounds.happened(trigger)
-        for do in to_do:
-            if do is Do.START:
-                self._task = self._beginner.begin(self._run, f"redisson_dq-round-robin-{self.line.name}")
-            elif do is Do.RING:
-                self._inbox.put(WAKE)
-            elif do is Do.BLOCK:
-                for key in keys:
-                    self._pumps[key].wake()
-            elif do is Do.ANSWER:
-                # Not those that the look failed for. The pumps that block for them now retry or tell.
-                self.line.answer_expired(self.trouble)
-            elif do is Do.END_POPS:
-                for pump in self._pumps.values():
-                    pump.end()
-        return to_do
+    def _ring(self) -> None:
+        # Callers ring the bell themselves, but others may have emptied the inbox since.
+        if self._listens:
+            self._inbox.put(WAKE)
 
     def _answer_expired(self) -> Taker | None:
         if (trouble := self.trouble) is not None:
@@ -111,7 +100,7 @@ class RoundRobinReceiver(Receiver):
             if not unwatched:
                 self.line.asked()
                 self.line.answer_expired()
-        elif not self._rounds.is_looking:
+        elif not self._is_looking:
             self.line.answer_expired()
         return None
 
@@ -121,64 +110,77 @@ class RoundRobinReceiver(Receiver):
     @property
     def is_quiet(self) -> bool:
         # A look has the values that it found until it is over.
-        return not self._rounds.is_looking and super().is_quiet
+        return not self._is_looking and super().is_quiet
 
     @property
     def is_at_rest(self) -> bool:
-        return not self._rounds.is_running and super().is_at_rest
+        return not self._is_running and super().is_at_rest
 
     async def shut(self) -> None:
         await super().shut()
         if not self._shares:
             with self.line.mutex:
-                self._feed(Trigger.CLOSED)
+                self._ring()
 
     # -- the background task -----------------------------------------------------------------------------------------
 
     async def _run(self) -> None:
-        free: Sequence[str] = ()
-        trigger: Trigger | None = None
+        """Looks while somebody waits and no pop is blocked, then lets the pumps block, and waits for its bell.
+
+        When nobody waits any more, the pops stay blocked for a moment, for callers who come back.
+        """
+        has_stayed = False
         while True:
             with self.line.mutex:
-                if trigger is not None:
-                    self._feed(trigger, free)
-                do, free = self._choose()
-            if do is Do.LEAVE:
-                return
-            if do is Do.LOOK:
-                try:
-                    # A single list needs no look: its pop does not block while the list has values.
-                    found = len(free) > 1 and await self._look(free)
-                except (Exception, AsyncCancelled) as error:
-                    logger.debug("queue %r: cannot look what is ready: %s", self.line.name, error)
-                    self._missed(dict.fromkeys(free, error), may_take=False)
-                    found = False
-                trigger = Trigger.FOUND if found else Trigger.MISSED
+                self.line.admit()
+                # The keys without a blocked pop, in rotation.
+                free = [key for key in self._rotation.order if not self._pumps[key].is_busy]
+                is_unserved = bool(free) and self.line.is_unserved(self._clock.monotonic())
+                # The pump of a single list asks by itself. Where each pop is blocked, each list is empty, and no
+                # command is needed for callers who have come since.
+                if (is_unserved and len(free) > 1) or all(pump.is_blocked for pump in self._pumps.values()):
+                    self.line.asked()
+                if not is_unserved:
+                    self.line.answer_expired(self.trouble)
+                waits = self.line.anyone
+                if not is_unserved and (self.line.closed or (has_stayed and not waits)) and self._leaves():
+                    return
+                self._is_looking, self._listens = is_unserved, not is_unserved
+            if is_unserved:
+                has_stayed = False
+                await self._look_and_block(free)
                 continue
-            rung = await self._inbox.next(STAY if do is Do.STAY else None)
-            trigger = Trigger.LINGERED if rung is None else Trigger.RANG
-            if rung is not None:
-                with self.line.mutex:
+            rung = await self._inbox.next(None if waits else STAY)
+            has_stayed = rung is None
+            with self.line.mutex:
+                self._listens = False
+                if rung is not None:
                     self.line.admit(rung)
 
-    def _choose(self) -> tuple[Do, Sequence[str]]:
-        """The next action of the background task, and the keys without a pop, in rotation. Under the mutex."""
-        while True:
-            self.line.admit()
-            free = [key for key in self._rotation.order if not self._pumps[key].is_busy]
-            is_unserved = bool(free) and self.line.is_unserved(self._clock.monotonic())
-            # The pump of a single list asks by itself. Where each pop is blocked, each list is empty, and no command is
-            # needed for callers who have come since.
-            if (is_unserved and len(free) > 1) or all(pump.is_blocked for pump in self._pumps.values()):
-                self.line.asked()
-            if not is_unserved:
-                self.line.answer_expired(self.trouble)
-            choice = self._rounds.choice(is_unserved=is_unserved, anyone=self.line.anyone, closed=self.line.closed)
-            to_do = self._feed(choice)
-            if Do.LEAVE not in to_do or not self._inbox.count:
-                return to_do[-1], free
-            # A caller that comes from here on starts another background task. This one has come before.
-            self._feed(Trigger.HEARS_BELL)
+    def _leaves(self) -> bool:
+        """Ends the pops, and the background task. False where somebody came who still found it here."""
+        if not self.line.closed:
+            for pump in self._pumps.values():
+                pump.end()
+        # In this order: a caller rings first, and then looks whether there is a background task.
+        self._is_running = False
+        self._is_running = self._inbox.count > 0
+        return not self._is_running
+
+    async def _look_and_block(self, free: Sequence[str]) -> None:
+        try:
+            # A single list needs no look: its pop does not block while the list has values.
+            found = len(free) > 1 and await self._look(free)
+        except (Exception, AsyncCancelled) as error:
+            logger.debug("queue %r: cannot look what is ready: %s", self.line.name, error)
+            self._missed(dict.fromkeys(free, error), may_take=False)
+            found = False
+        with self.line.mutex:
+            self._is_looking = False
+            for key in () if found else free:
+                self._pumps[key].wake()
+            # Not those that the look failed for. The pumps that block for them now retry or tell.
+            self.line.answer_expired(self.trouble)
 
     async def _look(self, keys: Sequence[str]) -> bool:
         """Takes the values that are ready there for the callers that wait. False when it is time to block."""
