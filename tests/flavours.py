@@ -148,7 +148,7 @@ class AsyncioFlavour(Flavour):
         assert not left, f"tasks left behind: {left}"
 
     def bridge(self, result: Any) -> Any:
-        if isinstance(result, list):
+        if type(result) is list:
             return [self.bridge(element) for element in result]
         if inspect.isasyncgen(result):
             return self.iterate(result)
@@ -225,7 +225,7 @@ class Bridged:
 
 
 def _unbridged(arg: Any) -> Any:
-    if isinstance(arg, list):
+    if type(arg) is list:
         return [_unbridged(each) for each in arg]
     return arg.inner if isinstance(arg, Bridged) else arg
 

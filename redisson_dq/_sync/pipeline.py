@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterable
 from types import TracebackType
 from typing import Any, Generic, TypeVar
 
@@ -14,10 +15,11 @@ import attrs
 from redisson_dq._common.texts import shown
 from redisson_dq._concurrency.blocks import Bound, WrongWith
 from redisson_dq._sync.connecting.connections import Connections
-from redisson_dq.errors import ArgumentError, DecodeError, RedissonDQError
+from redisson_dq.calls.values import warn_of_other_types
+from redisson_dq.errors import ArgumentError, DecodeError, EncodeError, RedissonDQError
 from redisson_dq.items import Redriven
 from redisson_dq.stats import QueueStats
-from redisson_dq.wire.request import Request
+from redisson_dq.wire.request import OtherTypes, Request
 
 __all__ = ["Pipeline", "Reply"]
 
@@ -87,7 +89,10 @@ class Pipeline(WrongWith):
         """
         replies, self._replies = self._replies, []
         requests = [reply.request for reply in replies]
-        outcomes = self._connections.run_many(requests, transaction=self._transaction)
+        refused = self._refused(replies)
+        sent = [request for at, request in enumerate(requests) if at not in refused]
+        results = iter(self._connections.run_many(sent, transaction=self._transaction) if sent else [])
+        outcomes = [refused[at] if at in refused else next(results) for at in range(len(requests))]
         self._name_other_types(requests, outcomes)
         for reply, outcome in zip(replies, outcomes, strict=True):
             if isinstance(outcome, DecodeError) and reply.request.aside is not None:
@@ -99,22 +104,52 @@ class Pipeline(WrongWith):
             reply._fill(outcome)
         return [reply.result for reply in replies]
 
+    def _refused(self, replies: list[Reply[Any]]) -> dict[int, EncodeError]:
+        """By their places: requests that are not sent, as they would do harm to an equal value of another type in Java.
+
+        A transaction is all or nothing, so one such request makes it raise. One more round trip if there are any
+        requests that might.
+        """
+        requests = [reply.request for reply in replies]
+        found = self._other_types(
+            (at, request.others) for at, request in enumerate(requests) if request.others and request.others.before
+        )
+        refused = {at: errors[0] for at, errors in found.items()}
+        if refused and self._transaction:
+            for at, error in refused.items():
+                replies[at]._fill(error)
+            raise next(iter(refused.values()))
+        return refused
+
     def _name_other_types(self, requests: list[Request[Any]], outcomes: list[Any]) -> None:
         """Puts an EncodeError in the place of a False where the value is there as an equal one of another type in Java.
+        Warns if only some of the values were removed.
 
-        One more round trip if numbers or letters were looked for and not found.
+        One more round trip if numbers, letters, times or collections were looked for and not found.
         """
-        lookups = [
-            (at, *lookup)
+        found = self._other_types(
+            (at, request.others)
             for at, (request, outcome) in enumerate(zip(requests, outcomes, strict=True))
-            if request.others is not None and (outcome is False or outcome == -1)
-            for lookup in request.others()
-        ]
+            if request.others
+            and not request.others.before
+            and (outcome is False or outcome == -1 or (request.others.partly and outcome is True))
+        )
+        for at, errors in found.items():
+            if outcomes[at] is True:
+                warn_of_other_types(errors)
+            else:
+                outcomes[at] = errors[0]
+
+    def _other_types(self, asked: Iterable[tuple[int, OtherTypes]]) -> dict[int, list[EncodeError]]:
+        """By the places of requests: the errors for values that are there, as far as the user may look."""
+        lookups = [(at, lookup) for at, others in asked for lookup in others.lookups()]
+        found: dict[int, list[EncodeError]] = {}
         if lookups:
-            found = self._connections.run_many([request for _, request, _ in lookups], transaction=False)
-            for (at, _, error), is_there in zip(lookups, found, strict=True):
-                if is_there is True:
-                    outcomes[at] = error
+            results = self._connections.run_many([lookup for _, lookup in lookups], transaction=False)
+            for (at, _), errors in zip(lookups, results, strict=True):
+                if isinstance(errors, list) and errors:
+                    found.setdefault(at, []).extend(errors)
+        return found
 
     def __enter__(self) -> Pipeline:
         return self

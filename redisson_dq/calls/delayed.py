@@ -6,13 +6,15 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Literal, TypedDict, TypeVar, overload
 
+import attrs
+
 from redisson_dq._common.texts import shown
 from redisson_dq.calls import walks
 from redisson_dq.calls.checks import check_count, check_index, check_page, nothing
 from redisson_dq.calls.due import due_range, taken_due, tell_undelivered
 from redisson_dq.calls.items import checked_id, page_of_items, rescheduled, target, waiting_items
 from redisson_dq.calls.long_calls import told_if_long
-from redisson_dq.calls.offers import all_offered, offered, recurring_offers
+from redisson_dq.calls.offers import all_offered, equal_offers, offered, recurring_offers
 from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.calls.waiting_item import WaitingItem
 from redisson_dq.calls.whole import WholeRequests
@@ -25,7 +27,7 @@ from redisson_dq.wire import calls, commands
 from redisson_dq.wire.calls.base import call_to
 from redisson_dq.wire.commands import whole_ms
 from redisson_dq.wire.envelope import Quarantined, unwrap
-from redisson_dq.wire.request import Request
+from redisson_dq.wire.request import OtherTypes, Request
 
 __all__ = ["By", "DelayedRequests", "OfferOptions", "OnDuplicate", "waiting_values"]
 
@@ -86,9 +88,10 @@ class DelayedRequests(WholeRequests[T]):
         context: Mapping[str, str] | None = None,
         durable: Durability | None = None,
     ) -> Request[WaitingItem[T]]:
-        return offered(
-            self._queue,
-            due_word(self._queue.name, delay, at),
+        queue = self._queue
+        request = offered(
+            queue,
+            due_word(queue.name, delay, at),
             value,
             id=id,
             on_duplicate=on_duplicate,
@@ -97,6 +100,9 @@ class DelayedRequests(WholeRequests[T]):
             context=context,
             durable=durable,
         )
+        if deduplicate_for is None:
+            return request
+        return attrs.evolve(request, others=OtherTypes(lookups=lambda: equal_offers(queue, value), before=True))
 
     def offer_all(
         self,
@@ -191,10 +197,11 @@ class DelayedRequests(WholeRequests[T]):
 
     def remove_all(self, values: Iterable[T]) -> Request[bool]:
         values = self._queue.collected(values)
-        return self._queue.seeking(self._removed("all", self._queue.encode_all_sought(values)), values)
+        return self._queue.seeking(self._removed("all", self._queue.encode_all_sought(values)), values, partly=True)
 
     def retain_all(self, values: Iterable[T]) -> Request[bool]:
-        return self._removed("others", self._queue.encode_all_sought(values))
+        values = self._queue.collected(values)
+        return self._queue.seeking(self._removed("others", self._queue.encode_all_sought(values)), values, before=True)
 
     def _removed(self, which: str, values: list[bytes]) -> Request[bool]:
         """Whether any was removed: the "first" that equals one of them, "all" that do, or the "others"."""

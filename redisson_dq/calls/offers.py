@@ -7,7 +7,7 @@ import json
 import logging
 import struct
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
@@ -137,18 +137,22 @@ def _payload_key(data: bytes) -> str:
     return f"h{hashlib.sha256(data).hexdigest()}"
 
 
-def equal_offers(queue: OpenQueue[T], value: T) -> list[tuple[Request[Page], EncodeError]]:
+def equal_offers(queue: OpenQueue[T], value: T) -> list[Request[list[EncodeError]]]:
     """Lookups of items that were offered with deduplicate_for=, whose values are equal to this one in Python and of
-    another type in Java. Each has the error to raise when it finds one.
+    another type in Java: they would be no duplicates of it. Each gives the errors for those that it finds.
     """
-    found = []
-    for data, (own, name) in queue.of_other_types([value]).items():
+    lookups = []
+    for other in queue.of_other_types([value]):
         # Where the offers have a key, equal ones are in this partition; without one in that of their bytes.
-        places = {queue, queue.partitions[crc32(data) % len(queue.partitions)]} if queue.partitions else {queue}
+        places = {queue, queue.partitions[crc32(other.data) % len(queue.partitions)]} if queue.partitions else {queue}
         for place in places:
-            request = calls.find_item(place.lease_keys, Target(payload=_payload_key(data)), 0)
-            found.append((request, queue.other_type(own, name)))
-    return found
+            request = calls.find_item(place.lease_keys, Target(payload=_payload_key(other.data)), 0)
+            lookups.append(request.then(_errors_of(queue.other_type(other))))
+    return lookups
+
+
+def _errors_of(error: EncodeError) -> Callable[[Page], list[EncodeError]]:
+    return lambda page: [error] if page.found else []
 
 
 def _interval_us(queue: OpenQueue[Any], deduplicate_for: Delay) -> int:

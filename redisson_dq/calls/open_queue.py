@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypedDict, TypeVar
 
 import attrs
@@ -16,13 +16,12 @@ from redisson_dq.errors import ArgumentError, EncodeError
 from redisson_dq.observing import Buried
 from redisson_dq.scheduling.times import Delay, visible_us
 from redisson_dq.scripts.script import Script
-from redisson_dq.wire import commands
 from redisson_dq.wire.calls import LeaseKeys
 from redisson_dq.wire.calls.leases import prepared
 from redisson_dq.wire.envelope import Envelope
 from redisson_dq.wire.keys import DeadKeys, QueueKeys, map_name
 from redisson_dq.wire.lease_source import LeaseSource
-from redisson_dq.wire.request import Request, Word
+from redisson_dq.wire.request import OtherTypes, Request, Word
 
 __all__ = ["BOUNDED", "DELAYED", "LEAN", "READY", "LeaseTerms", "OpenQueue", "QueueKind"]
 
@@ -171,20 +170,26 @@ class OpenQueue(QueueValues[T]):
     def start_moving(self, start: Callable[[], None] | None) -> None:
         self.starts = () if start is None else (start,)
 
-    def seeking(self, request: Request[U], values: list[T]) -> Request[U]:
-        """The request, which looks for these values, with the lookups for equal ones of other types in Java."""
+    def seeking(
+        self, request: Request[U], values: list[T], *, before: bool = False, partly: bool = False
+    ) -> Request[U]:
+        """The request, which compares these values, with the lookup for equal ones of other types in Java."""
 
-        def others() -> list[tuple[Request[bool], EncodeError]]:
-            found = self.of_other_types(values).items()
-            return [(self.presence(data), self.other_type(value, name)) for data, (value, name) in found]
+        def lookups() -> list[Request[list[EncodeError]]]:
+            others = self.of_other_types(values)
+            if not others:
+                return []
+            data = list(dict.fromkeys(each for other in others for each in (other.own, other.data)))
+            found = self.found(data)
+            return [found.then(lambda met: self.other_types(others, {data[index] for index in met}, before))]
 
-        return attrs.evolve(request, others=others)
+        return attrs.evolve(request, others=OtherTypes(lookups=lookups, before=before, partly=partly))
 
-    def presence(self, data: bytes) -> Request[bool]:
-        """Whether a value with these bytes is in the queue."""
+    def found(self, data: Sequence[bytes]) -> Request[set[int]]:
+        """The indexes of those of these bytes, each once, that a value in the queue has."""
         if self.kind.waits:
-            return self.call("contains", (b"whole", data), lambda reply: bool(reply[1]))
-        return commands.index_of(self.keys.ready, data).then(lambda place: place is not None)
+            return self.call("contains", (b"whole", *data), lambda reply: set(reply[1]))
+        return self.call("contains_ready", tuple(data), set)
 
     def call(
         self,

@@ -172,7 +172,8 @@ class QueueRequests(LeaseRequests[T]):
 
     def contains_all(self, values: Iterable[T]) -> Request[bool]:
         values = self._queue.collected(values)
-        request = self._queue.call("contains_ready", tuple(self._queue.encode_all_sought(values)), bool)
+        distinct = list(dict.fromkeys(self._queue.encode_all_sought(values)))
+        request = self._queue.found(distinct).then(lambda met: len(met) == len(distinct))
         return self._queue.seeking(told_if_long(request, self._queue, "contains_all()"), values)
 
     def index_of(self, value: T) -> Request[int]:
@@ -193,12 +194,15 @@ class QueueRequests(LeaseRequests[T]):
 
     def remove_all(self, values: Iterable[T]) -> Request[bool]:
         values = self._queue.collected(values)
-        return self._queue.seeking(removed(self._queue, self._queue.encode_all_sought(values)).then(bool), values)
+        request = removed(self._queue, self._queue.encode_all_sought(values)).then(bool)
+        return self._queue.seeking(request, values, partly=True)
 
     def retain_all(self, values: Iterable[T]) -> Request[bool]:
+        values = self._queue.collected(values)
         kept = self._queue.encode_all_sought(values)
         how = "retain" if self._queue.kind.bounded else "others"
-        return told_if_long(_taken_away(self._queue, how, kept, bool), self._queue, "retain_all()")
+        request = told_if_long(_taken_away(self._queue, how, kept, bool), self._queue, "retain_all()")
+        return self._queue.seeking(request, values, before=True)
 
     def trim(self, start: int, stop: int) -> Request[None]:
         indexes = check_index(start, self._queue.name), check_index(stop, self._queue.name)

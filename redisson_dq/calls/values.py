@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextvars
-import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import logging
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Generic, NoReturn, TypeVar
+
+import attrs
 
 from redisson_dq._common.texts import described, shown
 from redisson_dq._redis.options import Options
@@ -16,14 +18,29 @@ from redisson_dq.errors import ArgumentError, DecodeError, EncodeError, QueueEmp
 from redisson_dq.observing import Skipped, Undecodable, ValuesTaken
 from redisson_dq.wire.keys import QueueKeys
 
-__all__ = ["QueueValues"]
+__all__ = ["OtherType", "QueueValues", "warn_of_other_types"]
 
+logger = logging.getLogger("redisson_dq")
 T = TypeVar("T")
 U = TypeVar("U")
-#: So many values are looked for as other types, where none of them was found.
-_MOST_COMPARED = 20
 #: So many bytes of a value an error shows.
 _SHOWN = 40
+
+
+def warn_of_other_types(errors: Iterable[EncodeError]) -> None:
+    """For a call that has removed other values."""
+    for error in errors:
+        logger.warning("%s", error)
+
+
+@attrs.frozen
+class OtherType(Generic[T]):
+    """A ``value`` and its ``own`` bytes, and the ``data`` of an equal one whose type in Java is ``name``."""
+
+    value: T
+    own: bytes
+    name: str
+    data: bytes
 
 
 class QueueValues(Generic[T]):
@@ -107,19 +124,20 @@ class QueueValues(Generic[T]):
         """The bytes of many such values. Raises ArgumentError for an object that is no collection of values."""
         return [self.encode_sought(value) for value in self.collected(values)]
 
-    def of_other_types(self, values: Iterable[T]) -> dict[bytes, tuple[T, str]]:
-        """By their bytes: values that are equal to the first of these in Python, and of another type in Java."""
+    def of_other_types(self, values: Iterable[T]) -> list[OtherType[T]]:
+        """The values that are equal to one of these in Python, and of another type in Java."""
         # Imported late: codecs of plain texts load no type of Java.
         from redisson_dq.java.equal_values import equal_values
 
-        found: dict[bytes, tuple[T, str]] = {}
-        for value in itertools.islice(values, _MOST_COMPARED):
-            own = self._encoded([value])[0]
+        found = []
+        for value in values:
+            own = None
             for name, other in equal_values(value):
+                own = own or self._encoded([value])[0]
                 with suppress(EncodeError):
                     data = self._encoded([other])[0]
                     if data != own:
-                        found[data] = value, name
+                        found.append(OtherType(value, own, name, data))
         return found
 
     def without_room(self, values: Iterable[T]) -> list[T]:
@@ -143,13 +161,27 @@ class QueueValues(Generic[T]):
                         codec=self.codec.name,
                     )
 
-    def other_type(self, value: T, name: str) -> EncodeError:
-        """The error for a value that is there as one of the type ``name``."""
+    def other_type(self, other: OtherType[T], beside: bool = False) -> EncodeError:
+        """The error for a value that is there as one of another type, and ``beside`` that as it was given too."""
+        missing = "is there" if beside else "is not there"
+        # A queue of a kind of list takes each kind of it.
+        is_a_kind = isinstance(other.value, (list, tuple, dict)) and "[" not in other.name
+        opened = "" if is_a_kind else f", or open the queue with type={other.name}"
         return EncodeError(
-            f"queue {self.name!r}: {self.codec.name}: {shown(value)} is not there as {type(value).__name__}, but an "
-            f"equal {name} is, which has other bytes: look for that, or open the queue with type={name}",
+            f"queue {self.name!r}: {self.codec.name}: {shown(other.value)} {missing} as {type(other.value).__name__}, "
+            f"{'and' if beside else 'but'} an equal {other.name} is, which has other bytes: look for that{opened}",
             codec=self.codec.name,
         )
+
+    def other_types(self, others: list[OtherType[T]], there: Collection[bytes], before: bool) -> list[EncodeError]:
+        """The errors for those of the others whose bytes are there. If the value as it was given is there too, only a
+        call that takes the rest away confuses them, and asks ``before``.
+        """
+        return [
+            self.other_type(other, other.own in there)
+            for other in others
+            if other.data in there and (before or other.own not in there)
+        ]
 
     def collected(self, values: Iterable[U], of: str = "values") -> list[U]:
         """Raises ArgumentError for an object that is no collection. A text is refused: it would be a collection of

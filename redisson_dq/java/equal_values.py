@@ -1,4 +1,4 @@
-"""Values that are equal in Python and of another type in Java: ``5`` and ``Long(5)``.
+"""Values that are equal in Python and of another type in Java: ``5`` and ``Long(5)``, a list and ``LinkedList(list)``.
 
 A queue is searched by bytes. So a plain ``5``, an Integer, finds no Long that Java offered.
 """
@@ -6,15 +6,22 @@ A queue is searched by bytes. So a plain ``5``, an Integer, finds no Long that J
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 
 from redisson_dq.errors import ArgumentError
+from redisson_dq.java.lists import ArrayAsList, LinkedList, ListOf
+from redisson_dq.java.maps import HashMap, MapOf, TreeMap
 from redisson_dq.java.numbers import BigInteger, Byte, Character, Double, Float, Integer, Long, Short
+from redisson_dq.java.times import Instant, JavaDate, OffsetDateTime, Timestamp, ZonedDateTime
 
 __all__ = ["equal_values"]
 
 #: The most likely ones first.
 _INTS = (Long, Integer, BigInteger, Short, Byte)
+_TIMES = (JavaDate, Instant, Timestamp, ZonedDateTime, OffsetDateTime)
+_LISTS = (ArrayAsList, ListOf, LinkedList)
+_MAPS = (HashMap, TreeMap, MapOf)
 
 
 def equal_values(value: Any) -> Iterator[tuple[str, Any]]:
@@ -24,11 +31,9 @@ def equal_values(value: Any) -> Iterator[tuple[str, Any]]:
         for make in _INTS:
             if all(type(item) is int for item in value):
                 yield from _made(f"list[java.{make.__name__}]", lambda make=make: [make(item) for item in value])
-        return
     if kind is dict and value and all(type(item) is int for item in value.values()):
         name = f"dict[..., java.{Long.__name__}]"
         yield from _made(name, lambda: {key: Long(item) for key, item in value.items()})
-        return
     makes: tuple[Any, ...] = ()
     if isinstance(value, int) and kind is not bool:
         makes = _INTS
@@ -38,6 +43,15 @@ def equal_values(value: Any) -> Iterator[tuple[str, Any]]:
         makes = (Character,)
     elif kind is Character:
         yield "str", str(value)
+    elif isinstance(value, datetime):
+        makes = _TIMES
+    elif kind in (list, tuple):
+        makes = _LISTS
+    elif kind is dict:
+        makes = _MAPS
+    elif kind in (*_LISTS, *_MAPS):
+        plain = list if kind in _LISTS else dict
+        yield plain.__name__, plain(value)
     for make in makes:
         if make is not kind:
             for name, other in _made(f"java.{make.__name__}", lambda make=make: make(value)):
@@ -48,6 +62,6 @@ def equal_values(value: Any) -> Iterator[tuple[str, Any]]:
 def _made(name: str, make: Any) -> Iterator[tuple[str, Any]]:
     try:
         made = make()
-    except ArgumentError:  # it does not hold the number
+    except (ArgumentError, TypeError):  # it does not hold the number, or a time has no zone
         return
     yield name, made

@@ -12,7 +12,7 @@ from redisson_dq.errors import EncodeError
 from redisson_dq.scheduling.times import Left
 from redisson_dq.scripts.script import Script
 
-__all__ = ["Fence", "Request", "Word"]
+__all__ = ["Fence", "OtherTypes", "Request", "Word"]
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -34,6 +34,20 @@ class Fence:
 
 
 @attrs.frozen(kw_only=True)
+class OtherTypes:
+    """How to find values that are equal to those of a request in Python, and of another type in Java.
+
+    The result of each lookup is the errors for those that are there. They are sent ``before`` a request that would
+    do harm, and else after one whose result is ``false``. With ``partly`` a request may also have found some values and
+    not others: then the errors are only warnings.
+    """
+
+    lookups: Callable[[], list[Request[list[EncodeError]]]]
+    before: bool = False
+    partly: bool = False
+
+
+@attrs.frozen(kw_only=True)
 class Request(Generic[T]):
     """A command or a script call.
 
@@ -44,8 +58,8 @@ class Request(Generic[T]):
     The second reply then equals the first one. ``when_full`` is sent instead when Redis has refused the request
     because it has reached its maxmemory. ``durable`` names the confirmation that the change needs before the result is
     returned. ``fence`` makes the lease without which nothing of a transaction that has this request is done. The
-    functions of ``on_sending`` are called before the request is sent. ``others``, of a request that looks for a value,
-    gives the lookups of values that are equal in Python and of another type in Java, each with the error for it.
+    functions of ``on_sending`` are called before the request is sent. ``others``, of a request that compares values,
+    looks for values that are equal in Python and of another type in Java.
     """
 
     words: tuple[Word, ...]
@@ -58,7 +72,7 @@ class Request(Generic[T]):
     durable: Durability | None = None
     fence: Callable[[], Fence] | None = None
     on_sending: tuple[Callable[[], None], ...] = ()
-    others: Callable[[], list[tuple[Request[bool], EncodeError]]] | None = None
+    others: OtherTypes | None = None
 
     def then(
         self,

@@ -24,7 +24,6 @@ from redisson_dq.items import ExpiredItem, Outcome, Overdue
 from redisson_dq.observing.operations import OperationKind
 from redisson_dq.scheduling.times import Delay, due_word
 from redisson_dq.wire import commands
-from redisson_dq.wire.calls import Page
 from redisson_dq.wire.envelope import Quarantined
 from redisson_dq.wire.request import Request
 
@@ -119,14 +118,11 @@ class DelayedQueue(DueTaking[T], RecurringOffers[T]):
         """Raises EncodeError if an equal value of another type in Java was offered with deduplicate_for=: it would be
         no duplicate of this one. One more round trip for numbers and letters, none for other values.
         """
-        offers = equal_offers(self._side, value)
-        if offers:
-            requests = [request for request, _ in offers]
-            for found, (_, error) in zip(
-                await self._runtime.connections.run_many(requests, transaction=False), offers, strict=True
-            ):
-                if isinstance(found, Page) and found.found:  # a user may lack the rights to look
-                    raise error
+        lookups = equal_offers(self._side, value)
+        if lookups:
+            for found in await self._runtime.connections.run_many(lookups, transaction=False):
+                if isinstance(found, list) and found:  # a user may lack the rights to look
+                    raise found[0]
 
     async def _compare(self, value: Any) -> None:
         """Warns, once, of an int that Java will take for an Integer in a queue of Longs."""

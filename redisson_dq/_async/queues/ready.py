@@ -206,7 +206,8 @@ class ReadyQueue(Handle[T]):
         :Guarantee: atomic
         """
         values = self._side.collected(values)
-        return await self._run(self.requests.remove_all(values)) or await self._none_of(values)
+        removed = await self._run(self.requests.remove_all(values))
+        return await (self._removed_some(values) if removed else self._none_of(values))
 
     async def remove_if(self, condition: Callable[[T], bool]) -> int:
         """Removes every value for which ``condition(value)`` is true; gives how many.
@@ -235,7 +236,7 @@ class ReadyQueue(Handle[T]):
         """
         values = self._side.collected(values)
         request = self.requests.retain_all(values)
-        await self._none_of(values)
+        await self._none_of(values, before=True)
         return await self._run(request)
 
     async def trim(self, start: int, stop: int) -> None:
@@ -247,9 +248,9 @@ class ReadyQueue(Handle[T]):
         await self._run(self.requests.trim(start, stop))
 
     async def _missing(self, data: Collection[bytes]) -> list[bytes]:
-        requests = [commands.index_of(self.keys.ready, each) for each in data]
-        places = await self._runtime.connections.run_many(requests, transaction=False)
-        return [each for each, place in zip(data, places, strict=True) if place is None]
+        looked = list(data)
+        met = await self._run(self._side.found(looked))
+        return [each for index, each in enumerate(looked) if index not in met]
 
     async def _bytes(self) -> AsyncIterator[list[bytes]]:
         start = 0

@@ -167,7 +167,7 @@ class WaitingQueue(Handle[T]):
         """
         values = self._side.collected(values)
         count = await self._removal("all", self._side.encode_all_sought(values))
-        return count > 0 or await self._none_of(values)
+        return await (self._removed_some(values) if count else self._none_of(values))
 
     async def remove_if(self, condition: Callable[[T], bool]) -> int:
         """Takes every waiting value out for which ``condition(value)`` is true; gives how many.
@@ -195,7 +195,7 @@ class WaitingQueue(Handle[T]):
         """
         values = self._side.collected(values)
         kept = self._side.encode_all_sought(values)
-        await self._none_of(values)
+        await self._none_of(values, before=True)
         return await self._removal("others", kept) > 0
 
     async def _missing(self, data: Collection[bytes]) -> list[bytes]:

@@ -14,9 +14,10 @@ from redisson_dq._concurrency.blocks import WrongWith
 from redisson_dq._sync.queues.taken_values import TakenValues
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq.calls.open_queue import OpenQueue
+from redisson_dq.calls.values import warn_of_other_types
 from redisson_dq.calls.whole import WholeRequests
 from redisson_dq.codecs.base import Codec
-from redisson_dq.errors import ArgumentError, ClosedError, DecodeError
+from redisson_dq.errors import ArgumentError, ClosedError, DecodeError, EncodeError
 from redisson_dq.observing.operations import OperationKind
 from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.request import Request
@@ -176,23 +177,35 @@ class OpenHandle(WrongWith, Generic[T]):
             self._check()
         return self._runtime.connections.run(request)
 
-    def _none_of(self, values: Iterable[Any]) -> Literal[False]:
+    def _none_of(self, values: Iterable[Any], *, before: bool = False) -> Literal[False]:
         """False for values that were not found. Raises EncodeError if one is there as an equal value of another type
-        in Java, or with other bytes that it has no room to note. One more round trip for numbers and letters. For
-        constants, bools and other values without room all values are read. No round trip for others.
+        in Java, or with other bytes that it has no room to note. One more round trip for numbers, letters, times and
+        collections. For constants, bools and other values without room all values are read. No round trip for others.
+        ``before`` a call that takes the others away it also raises for a value that is there as both.
         """
         values = list(values)
-        others = self._side.of_other_types(values)
-        if others:
-            missing = self._missing(others)
-            for data, (value, name) in others.items():
-                if data not in missing:
-                    raise self._side.other_type(value, name)
+        errors = self._other_types(values, before)
+        if errors:
+            raise errors[0]
         without_room = self._side.without_room(values)
         if without_room:
             for found in self._bytes():
                 self._side.check_bytes(found, without_room)
         return False
+
+    def _removed_some(self, values: list[Any]) -> Literal[True]:
+        """True for values that were removed. Warns of each that stays as an equal value of another type in Java."""
+        if len(values) > 1:
+            warn_of_other_types(self._other_types(values, before=False))
+        return True
+
+    def _other_types(self, values: list[Any], before: bool) -> list[EncodeError]:
+        others = self._side.of_other_types(values)
+        if not others:
+            return []
+        data = dict.fromkeys(each for other in others for each in (other.own, other.data))
+        missing = set(self._missing(data))
+        return self._side.other_types(others, data.keys() - missing, before)
 
     def _bytes(self) -> Iterator[Collection[bytes]]:
         """The bytes of all values in the queue, part by part."""

@@ -209,7 +209,8 @@ class ReadyQueue(Handle[T]):
         :Guarantee: atomic
         """
         values = self._side.collected(values)
-        return self._run(self.requests.remove_all(values)) or self._none_of(values)
+        removed = self._run(self.requests.remove_all(values))
+        return self._removed_some(values) if removed else self._none_of(values)
 
     def remove_if(self, condition: Callable[[T], bool]) -> int:
         """Removes every value for which ``condition(value)`` is true; gives how many.
@@ -236,7 +237,7 @@ class ReadyQueue(Handle[T]):
         """
         values = self._side.collected(values)
         request = self.requests.retain_all(values)
-        self._none_of(values)
+        self._none_of(values, before=True)
         return self._run(request)
 
     def trim(self, start: int, stop: int) -> None:
@@ -248,9 +249,9 @@ class ReadyQueue(Handle[T]):
         self._run(self.requests.trim(start, stop))
 
     def _missing(self, data: Collection[bytes]) -> list[bytes]:
-        requests = [commands.index_of(self.keys.ready, each) for each in data]
-        places = self._runtime.connections.run_many(requests, transaction=False)
-        return [each for each, place in zip(data, places, strict=True) if place is None]
+        looked = list(data)
+        met = self._run(self._side.found(looked))
+        return [each for index, each in enumerate(looked) if index not in met]
 
     def _bytes(self) -> Iterator[list[bytes]]:
         start = 0

@@ -170,7 +170,7 @@ class WaitingQueue(Handle[T]):
         """
         values = self._side.collected(values)
         count = self._removal("all", self._side.encode_all_sought(values))
-        return count > 0 or self._none_of(values)
+        return self._removed_some(values) if count else self._none_of(values)
 
     def remove_if(self, condition: Callable[[T], bool]) -> int:
         """Takes every waiting value out for which ``condition(value)`` is true; gives how many.
@@ -198,7 +198,7 @@ class WaitingQueue(Handle[T]):
         """
         values = self._side.collected(values)
         kept = self._side.encode_all_sought(values)
-        self._none_of(values)
+        self._none_of(values, before=True)
         return self._removal("others", kept) > 0
 
     def _missing(self, data: Collection[bytes]) -> list[bytes]:

@@ -12,7 +12,7 @@ import pytest
 
 from redisson_dq import java
 from redisson_dq.codecs import JsonCodec, StringCodec
-from redisson_dq.errors import DecodeError, EncodeError
+from redisson_dq.errors import ArgumentError, DecodeError, EncodeError
 from tests.conftest import PATIENCE, eventually
 from tests.flavours import Flavour
 from tests.unit.codecs import acme
@@ -120,6 +120,9 @@ EQUAL: list[tuple[Any, Any, str]] = [
     (java.Character("a"), "a", "java.Character"),
     ([java.Long(1), java.Long(2)], [1, 2], r"list\[java.Long\]"),
     ({"a": java.Long(1)}, {"a": 1}, r"dict\[..., java.Long\]"),
+    (java.JavaDate(REMINDER.at), REMINDER.at, "java.JavaDate"),
+    (java.LinkedList(["a"]), ["a"], "java.LinkedList"),
+    ({"a": "b"}, java.HashMap({"a": "b"}), "dict"),
 ]
 
 
@@ -131,7 +134,7 @@ def test_a_waiting_value_of_another_type_is_no_false(
     with flavour.connect(url) as client:
         delayed = client.delayed_queue("orders")
         delayed.offer(there, delay=60)
-        with pytest.raises(EncodeError, match=rf"an equal {name} is, which has other bytes.*type={name}"):
+        with pytest.raises(EncodeError, match=rf"an equal {name} is, which has other bytes: look for that"):
             SOUGHT[call](delayed, sought)
         assert delayed.read_all() == [there]
 
@@ -144,7 +147,7 @@ def test_a_ready_value_of_another_type_is_no_false(
     with flavour.connect(url) as client:
         queue = client.blocking_queue("orders")
         queue.offer(there)
-        with pytest.raises(EncodeError, match=rf"an equal {name} is, which has other bytes.*type={name}"):
+        with pytest.raises(EncodeError, match=rf"an equal {name} is, which has other bytes: look for that"):
             READY[call](queue, sought)
         assert queue.read_all() == [there]
 
@@ -156,6 +159,22 @@ def test_a_deque_has_no_false_for_another_type_either(flavour: Flavour, url: str
         deque.offer(java.Long(5))
         with pytest.raises(EncodeError, match=r"an equal java\.Long is"):
             getattr(deque, call)(5)
+
+
+@pytest.mark.parametrize(("there", "sought", "name"), EQUAL, ids=[name for _, _, name in EQUAL])
+def test_the_error_names_a_type_only_if_that_helps(
+    flavour: Flavour, url: str, there: Any, sought: Any, name: str
+) -> None:
+    with flavour.connect(url) as client:
+        client.delayed_queue("orders").offer(there, delay=60)
+        with pytest.raises(EncodeError, match=f"an equal {name} is") as caught:
+            client.delayed_queue("orders").contains(sought)
+        told = str(caught.value).partition(", or open the queue with type=")[2]
+        assert bool(told) == (not isinstance(there, (java.LinkedList, dict)) or "[" in name)
+        types: dict[str, Any] = {"dict[..., java.Long]": dict[str, java.Long], "list[java.Long]": list[java.Long]}
+        if told:
+            kind = types[told] if told in types else getattr(java, told.removeprefix("java."))
+            assert client.delayed_queue("orders", type=kind).contains(sought)
 
 
 def test_what_is_not_there_at_all_is_false(flavour: Flavour, url: str) -> None:
@@ -200,7 +219,7 @@ def test_an_equal_payload_of_another_type_is_no_second_offer(
     with flavour.connect(url) as client:
         delayed = client.delayed_queue("orders")
         delayed.offer(there, delay=60, deduplicate_for=300)
-        with pytest.raises(EncodeError, match=rf"an equal {name} is, which has other bytes.*type={name}"):
+        with pytest.raises(EncodeError, match=rf"an equal {name} is, which has other bytes: look for that"):
             delayed.offer(offered, delay=60, deduplicate_for=300, on_duplicate="keep")
         assert delayed.read_all() == [there]
         delayed.offer(offered, delay=60)
@@ -215,7 +234,7 @@ def test_an_equal_payload_is_found_in_the_partition_of_its_own_bytes(
     with flavour.connect(url) as client:
         delayed = client.delayed_queue("orders", partitions=16)
         delayed.offer(there, delay=60, deduplicate_for=300, key=key)
-        with pytest.raises(EncodeError, match=rf"an equal {name} is, which has other bytes.*type={name}"):
+        with pytest.raises(EncodeError, match=rf"an equal {name} is, which has other bytes: look for that"):
             delayed.offer(offered, delay=60, deduplicate_for=300, key=key)
         assert delayed.size() == 1
         delayed.offer(there, delay=60, deduplicate_for=300, key=key, on_duplicate="keep")
@@ -231,10 +250,10 @@ def test_a_pipeline_has_no_false_for_another_type(
         queue = client.delayed_queue("orders") if side == "waiting" else client.blocking_queue("orders")
         queue.offer(there, **({"delay": 60} if side == "waiting" else {}))
         pipe = client.pipeline()
-        calls = {key: call for key, call in (SOUGHT if side == "waiting" else READY).items() if key != "retain_all"}
+        calls = SOUGHT if side == "waiting" else READY
         replies = [pipe.add(call(queue.requests, sought)) for call in calls.values()]
         found = pipe.add(queue.requests.contains(there))
-        with pytest.raises(EncodeError, match=rf"an equal {name} is, which has other bytes.*type={name}"):
+        with pytest.raises(EncodeError, match=rf"an equal {name} is, which has other bytes: look for that"):
             pipe.execute()
         assert found.result
         for reply in replies:
@@ -243,3 +262,78 @@ def test_a_pipeline_has_no_false_for_another_type(
         assert queue.read_all() == [there]
         pipe.add(queue.requests.contains("nothing equal"))
         assert pipe.execute() == [False]
+
+
+CASES_OF_A_PIPELINE: dict[str, Callable[[Any], Any]] = {
+    "retain_all": lambda requests: requests.retain_all(["x", *range(30)]),
+    "deduplicate_for": lambda requests: requests.offer(25, delay=60, deduplicate_for=300),
+}
+
+
+@pytest.mark.parametrize("transaction", [False, True])
+@pytest.mark.parametrize("kind", ["delayed", "ready", "bounded", "partitions"])
+@pytest.mark.parametrize("call", CASES_OF_A_PIPELINE)
+def test_a_pipeline_does_no_harm_to_a_value_of_another_type(
+    flavour: Flavour, url: str, call: str, kind: str, transaction: bool
+) -> None:
+    with flavour.connect(url) as client:
+        delayed = client.delayed_queue("orders", partitions=8 if kind == "partitions" else None)
+        requests = delayed.requests
+        if call == "deduplicate_for":
+            delayed.offer(java.Long(25), delay=60, deduplicate_for=300)
+        elif kind == "ready" or kind == "bounded":
+            ready = client.blocking_queue("orders") if kind == "ready" else client.bounded_blocking_queue("orders")
+            kind == "bounded" and ready.try_set_capacity(9)
+            ready.offer(java.Long(25))
+            requests = ready.requests
+        else:
+            delayed = client.delayed_queue("orders")
+            delayed.offer(java.Long(25), delay=60)
+            requests = delayed.requests
+        pipe = client.pipeline(transaction=transaction)
+        refused = pipe.add(CASES_OF_A_PIPELINE[call](requests))
+        other = pipe.add(client.blocking_queue("others").requests.offer("x"))
+        with pytest.raises(EncodeError, match=r"25 is not there as int, but an equal java\.Long is"):
+            pipe.execute()
+        with pytest.raises(EncodeError):
+            refused.result  # noqa: B018
+        assert client.blocking_queue("others").size() == (0 if transaction else 1)
+        if transaction:
+            with pytest.raises(ArgumentError, match="not executed yet"):
+                other.result  # noqa: B018
+        # Nothing was removed, and nothing added.
+        assert delayed.size() + client.blocking_queue("orders").size() == 1
+
+
+@pytest.mark.parametrize("in_a_pipeline", [False, True])
+@pytest.mark.parametrize("kind", ["delayed", "ready"])
+def test_a_value_that_is_there_as_both_is_told_where_one_would_be_left_or_lost(
+    flavour: Flavour, url: str, kind: str, in_a_pipeline: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING, "redisson_dq")
+    with flavour.connect(url) as client:
+        queue = client.delayed_queue("orders") if kind == "delayed" else client.blocking_queue("orders")
+
+        def run(call: Callable[[Any], Any]) -> Any:
+            if not in_a_pipeline:
+                return call(queue)
+            pipe = client.pipeline()
+            pipe.add(call(queue.requests))
+            return pipe.execute()[0]
+
+        for value in (5, java.Long(5), java.Long(6), "x"):
+            queue.offer(value, **({"delay": 60} if kind == "delayed" else {}))
+        with pytest.raises(EncodeError, match=r"5 is there as int, and an equal java\.Long is"):
+            run(lambda to: to.retain_all([5]))
+        assert run(lambda to: to.contains_all([5, "x"]))
+        assert not run(lambda to: to.contains_all([5, "y"]))
+        with pytest.raises(EncodeError, match=r"6 is not there as int, but an equal java\.Long is"):
+            run(lambda to: to.contains_all([5, 6]))
+        assert caplog.records == []
+        assert run(lambda to: to.remove_all([5, 6]))
+        told = [record.getMessage() for record in caplog.records]
+        assert [text.partition(" but ")[0].rpartition(": ")[2] for text in told] == [
+            "5 is not there as int,",
+            "6 is not there as int,",
+        ]
+        assert queue.read_all() == [java.Long(5), java.Long(6), "x"]
