@@ -179,6 +179,24 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(20_000)
 
 
+# pytest-timeout takes its alarm off when a test has failed, for a debugger. What such a test ends may hang as well.
+_FAILED = pytest.StashKey[bool]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_exception_interact(node: pytest.Item | pytest.Collector) -> Generator[None, Any, Any]:
+    node.stash[_FAILED] = not node.config.getoption("usepdb")
+    try:
+        return (yield)
+    finally:
+        del node.stash[_FAILED]
+
+
+@pytest.hookimpl(tryfirst=True, optionalhook=True)
+def pytest_timeout_cancel_timer(item: pytest.Item) -> bool | None:
+    return item.stash.get(_FAILED, False) or None
+
+
 @pytest.fixture(scope="session")
 def servers() -> Iterator[Callable[[str], EmbeddedServer]]:
     """Starts each kind of server once a run, when the first test wants it."""

@@ -14,7 +14,6 @@ from __future__ import annotations
 import copy
 import logging
 import threading
-import time
 import weakref
 from typing import Any, Protocol
 
@@ -22,6 +21,7 @@ from redis.exceptions import ConnectionError as Disconnected
 from redis.exceptions import RedisError, ResponseError
 
 from redisson_dq._redis.errors import is_of_a_proxy, is_redirection, says_not_here
+from redisson_dq.scheduling.clock import current
 from redisson_dq.scheduling.pauses import Pauses
 
 __all__ = ["ServerAddress"]
@@ -49,6 +49,8 @@ class ServerAddress:
     def __init__(self, *, is_node: bool) -> None:
         """``is_node``: it is a node of a cluster, where a redirection is no news about the node."""
         self._is_node = is_node
+        # Its pauses pass as those of its client do.
+        self._clock = current()
         #: The number that connections are given when they are made. One with a smaller number is over.
         self.number = 0
         # A signal handler that closes the client may find its own thread inside.
@@ -71,14 +73,14 @@ class ServerAddress:
     def check_pause(self) -> None:
         """For tries that nobody has asked for. Raises the error of the last one during the pause after it."""
         error = self._failed
-        if error is not None and time.monotonic() < self._connects_from:
+        if error is not None and self._clock.monotonic() < self._connects_from:
             raise _again(error)
 
     def failed(self, error: Exception) -> None:
         """No connection could be made, or its user was refused. The next try follows after a longer pause."""
         with self._mutex:
             self._failed = error
-            self._connects_from = time.monotonic() + self._connecting.next()
+            self._connects_from = self._clock.monotonic() + self._connecting.next()
 
     def connected(self) -> None:
         """A connection was made."""
@@ -118,7 +120,7 @@ class ServerAddress:
 
     def _leave(self, number: int, error: RedisError) -> None:
         with self._mutex:
-            now = time.monotonic()
+            now = self._clock.monotonic()
             # Others have had the same reply, or new connections lead to the same server.
             if number != self.number or now < self._rests_until:
                 return

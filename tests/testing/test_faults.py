@@ -99,6 +99,21 @@ def test_a_worker_survives_a_frozen_server(working: list[Any], delayed: Any, fau
     assert working == [("a", 1)]
 
 
+@pytest.mark.parametrize("away", ["down", "frozen"])
+def test_a_worker_and_its_client_end_though_redis_is_away_and_no_time_passes(
+    flavour: Flavour, client: Any, delayed: Any, faults: Faults, clock: TestClock, away: str
+) -> None:
+    worker = flavour.worker(client)
+    worker.handler("orders")(lambda value: None)
+    worker.start()
+    delayed.offer("a", 60)
+    with getattr(faults, away)():
+        clock.advance(minutes=10)
+        worker.stop()
+        client.close()
+    assert not worker.is_consuming
+
+
 def test_a_worker_survives_a_full_server(working: list[Any], delayed: Any, faults: Faults, clock: TestClock) -> None:
     delayed.offer("a", 5)
     with faults.full():

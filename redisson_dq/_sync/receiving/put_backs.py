@@ -51,6 +51,8 @@ class PutBacks:
         self.answered: dict[str, bytes] = {}
         # When it stops trying, once the receiver is closed.
         self._give_up_at: float | None = None
+        # For how long it has paused since then. A test's clock may stand still.
+        self._paused = 0.0
 
     @property
     def are_left(self) -> bool:
@@ -143,12 +145,16 @@ class PutBacks:
             return seconds
         if self._give_up_at is None:
             self._give_up_at = self._clock.monotonic() + _LAST_TRIES
-        return min(seconds, _LAST_PAUSE)
+        pause = min(seconds, _LAST_PAUSE)
+        self._paused += pause
+        return pause
 
     @property
     def gives_up(self) -> bool:
         """Whether it was closed, and has tried long enough to put values back."""
-        return self._give_up_at is not None and self._clock.monotonic() > self._give_up_at
+        if self._give_up_at is None:
+            return False
+        return self._paused > _LAST_TRIES or self._clock.monotonic() > self._give_up_at
 
     def _gave_up(self, back: PutBack, error: BaseException, *, is_unsure: bool) -> bool:
         """Whether a put-back that has failed is given up. Otherwise it is kept, to be sent again."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeVar
 
@@ -19,6 +19,7 @@ from redisson_dq._sync.receiving.receiver import Notice, Receiver
 from redisson_dq.calls.confirming import subject
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.scheduling.clock import Clock
+from redisson_dq.scheduling.pauses import Pauses
 from redisson_dq.waits.line import Farewell, Waiter
 from redisson_dq.wire.blocking import Source, Waitable
 from redisson_dq.wire.request import Request
@@ -32,7 +33,7 @@ T = TypeVar("T")
 # How long the end of a receiver waits for the last reply before it cuts the connection, and how long after that.
 _LAST_REPLY = 2.0
 _LAST_STEPS = 0.5
-_PAUSE = 0.001
+_PAUSE, _LONGEST_PAUSE = 0.001, 0.02
 # So many connections that waited for sets of queues stay open when nobody waits.
 _IDLE_SETS = 8
 
@@ -112,12 +113,7 @@ class Receivers:
 
     def quiet(self, receivers: Sequence[Receiver]) -> bool:
         """Waits until every value on its way has a caller. False when that takes too long."""
-        deadline = self._clock.monotonic() + _LAST_REPLY
-        while not all(receiver.is_quiet for receiver in receivers):
-            if self._clock.monotonic() > deadline:
-                return False
-            self._clock.sleep(_PAUSE)
-        return True
+        return _until(lambda: all(receiver.is_quiet for receiver in receivers), self._clock, _LAST_REPLY)
 
     def leases(self, key: str) -> bool:
         """Whether values of the list with this key are received under a lease here."""
@@ -187,14 +183,17 @@ class Receivers:
                 break
             self._handle(notice)
         # Callers who were given values may still leave without them.
-        deadline = self._clock.monotonic() + _LAST_REPLY
-        while self._clock.monotonic() < deadline and any(
+        pauses, waited = Pauses(_PAUSE, _LONGEST_PAUSE), 0.0
+        while waited < _LAST_REPLY and any(
             # A caller may still add one, and is told then that the client is closed.
             each.looks.are_open or not each.is_at_rest
             for each in list(self._receivers.values())
         ):
-            last = self._notices.next(_PAUSE)
-            if last is not None and last != self._stop:
+            seconds = pauses.next()
+            last = self._notices.next(seconds)
+            if last is None:
+                waited += seconds
+            elif last != self._stop:
                 self._handle(last)
         self._lookouts.close()
         self._notices.put(self._stop)
@@ -218,10 +217,17 @@ class Receivers:
 
 
 def _at_rest(receivers: list[Receiver], clock: Clock, timeout: float) -> bool:
-    deadline = clock.monotonic() + timeout
     # Not before the background task has seen the notices.
-    while not all(receiver.line.closed and receiver.is_at_rest for receiver in receivers):
-        if clock.monotonic() > deadline:
+    return _until(lambda: all(each.line.closed and each.is_at_rest for each in receivers), clock, timeout)
+
+
+def _until(is_so: Callable[[], bool], clock: Clock, timeout: float) -> bool:
+    # The pauses are added up: where a test's clock does not move, short pauses end all the same.
+    pauses, waited = Pauses(_PAUSE, _LONGEST_PAUSE), 0.0
+    while not is_so():
+        if waited > timeout:
             return False
-        clock.sleep(_PAUSE)
+        seconds = pauses.next()
+        clock.sleep(seconds)
+        waited += seconds
     return True
