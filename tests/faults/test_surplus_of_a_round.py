@@ -29,6 +29,8 @@ def test_the_next_caller_gets_a_value_that_cannot_go_back(flavour: Flavour, part
             assert waiting.result(PATIENCE) is None
         assert trap.sprung.wait(PATIENCE)
         assert not world.admin.exists(key)
+        # One that is still blocked would be refused, and would end the connection with the reply.
+        eventually(lambda: world.admin.info("clients")["blocked_clients"] == 0)
         world.admin.execute_command("REPLICAOF", "127.0.0.1", "1")
         refused = world.gate.trap("put_back.lua", "reply", "delay", times=2, seconds=0)
         world.gate.thaw()
