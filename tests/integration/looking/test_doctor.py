@@ -498,7 +498,11 @@ def test_commands_work_when_they_are_pasted_and_nothing_raw_is_printed(
         told = capsys.readouterr()
         assert not re.search("[\x00-\x09\x0b-\x1f\x7f\u202e]", told.out + told.err), words
     main(["doctor", "--json", "--url", fleet.url])
-    (finding,) = json.loads(capsys.readouterr().out)["findings"]
+    findings = json.loads(capsys.readouterr().out)["findings"]
+    if illness == "replication":
+        # A refused write makes the clients connect again. In that moment nobody listens.
+        findings = [each for each in findings if each["check"] != "nobody-moves"]
+    (finding,) = findings
     assert finding["queue"] in (None, queue, f"shop:{queue}")
     for number, line in enumerate(each for each in finding["commands"] if not each.startswith(("#", *_NOT_RUN))):
         (tmp_path / str(number)).mkdir()
