@@ -577,10 +577,17 @@ MUTATIONS = [
     ),
     Mutation(
         "security: findings name queues of others",
-        "redisson_dq/web/dashboard.py",
-        "return None if callable(self.access.auth) and len(found) == len(known) else found",
-        "return None",
-        "tests/web/test_web_rights.py::test_findings_without_a_queue_name_no_queue_of_others",
+        "redisson_dq/web/seeing.py",
+        "if self.all or (found.others is not None and self.may(found.others)):",
+        "if True:",
+        "tests/web/test_web_names.py::test_no_answer_names_a_queue_of_others",
+    ),
+    Mutation(
+        "security: a stream survives the logout",
+        "redisson_dq/web/live.py",
+        "if not await self._is_let_in():",
+        "if False:",
+        "tests/web/test_web_rights.py::test_a_stream_ends_with_its_login",
     ),
     Mutation(
         "security: a masked field is shown",
@@ -598,9 +605,9 @@ MUTATIONS = [
     ),
     Mutation(
         "security: a refused action is not in the log",
-        "redisson_dq/web/dashboard.py",
-        '            audit.warning("refused from %s: %s", in_one_line(address_of(request)), in_one_line(str(error)))',
-        "            pass",
+        "redisson_dq/web/guard.py",
+        'if scope["method"] not in _READS and message["status"] >= 400:',
+        "if False:",
         "tests/web/test_web_rights.py::test_a_post_that_was_refused_is_in_the_log",
     ),
     Mutation(

@@ -178,6 +178,7 @@ def _without_redis(chosen: list[Check], sight: Sight, failure: str, text: str) -
         evidence={"error": text} if sight.asked is None else {"error": text, "server": sight.asked.name},
         shown_by=shown_by,
         commands=tuple(each.format(remedy=text.rpartition(": ")[2]) for each in commands),
+        others=(),
     )
     results = [
         Result(check=each.id, status=Status.PROBLEM)

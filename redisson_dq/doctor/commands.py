@@ -158,10 +158,19 @@ def _is_right(error: Exception) -> bool:
 
 def _refused(node: Node, name: str, error: Exception, without: str, severity: Severity) -> Finding:
     text = f"refuses {name}: {str(error).strip().rstrip(':,')}; {without}"
-    return _finding(node, name, text, severity, is_right=_is_right(error))
+    # The error may quote the key of a queue.
+    return _finding(node, name, text, severity, is_right=_is_right(error), others=None)
 
 
-def _finding(node: Node, name: str, text: str, severity: Severity, *, is_right: bool = False) -> Finding:
+def _finding(
+    node: Node,
+    name: str,
+    text: str,
+    severity: Severity,
+    *,
+    is_right: bool = False,
+    others: tuple[str, ...] | None = (),
+) -> Finding:
     command = name.partition(" in ")[0]
     has = command_line("acl", ["QUEUE"], ["--role", "worker"], of_server=False)
     return Finding(
@@ -172,4 +181,5 @@ def _finding(node: Node, name: str, text: str, severity: Severity, *, is_right: 
         evidence={"command": command, "server": node.name},
         shown_by=redis_cli("COMMAND", "INFO", command.replace(" ", "|").lower()),
         commands=(has if is_right else f"# use a Redis or a Valkey that has {command}, and no proxy without it",),
+        others=others,
     )

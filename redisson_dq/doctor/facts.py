@@ -46,8 +46,9 @@ class Looked:
         shown_by: str,
         commands: tuple[str, ...],
         alternatives: int = 0,
+        others: tuple[str, ...] = (),
     ) -> Finding:
-        """A finding about this queue."""
+        """A finding about this queue. ``others`` are further queues that it names."""
         return Finding(
             check=check,
             severity=severity,
@@ -58,6 +59,7 @@ class Looked:
             shown_by=shown_by,
             commands=commands,
             alternatives=alternatives,
+            others=others,
         )
 
     def late_s(self) -> float:

@@ -116,7 +116,7 @@ class Finding:
     after the other. The last ``alternatives`` of them are alternatives, of which one is chosen. A command that begins
     with ``#`` is none, but a deed in words. ``page`` is the section of the documentation. ``queue`` is None for a
     server or a client. ``text`` says the finding in one sentence. ``partition`` is the name of the one that it was
-    found in.
+    found in. ``others`` are further queues that its texts name; None where they may name any.
     """
 
     check: str
@@ -128,6 +128,7 @@ class Finding:
     commands: tuple[str, ...]
     partition: str | None = None
     alternatives: int = 0
+    others: tuple[str, ...] | None = None
 
     @property
     def page(self) -> str:
@@ -158,9 +159,9 @@ class Finding:
         }
 
 
-#: Findings about a server, not about one queue.
-server_problem = partial(Finding, severity=Severity.PROBLEM, queue=None)
-server_warning = partial(Finding, severity=Severity.WARNING, queue=None)
+#: Findings about a server, not about one queue. Their texts name no queue.
+server_problem = partial(Finding, severity=Severity.PROBLEM, queue=None, others=())
+server_warning = partial(Finding, severity=Severity.WARNING, queue=None, others=())
 
 
 @attrs.frozen(kw_only=True)

@@ -45,6 +45,7 @@ def name_mapper(sight: Sight) -> Iterator[Finding]:
                     "# set one name mapper in all services, then bring the stranded items over",
                     command_line("migrate", [queue.raw], ["--to-name", other.raw, "--yes"]),
                 ),
+                others=(other.whole,),
             )
 
 
@@ -65,6 +66,7 @@ def client_versions(sight: Sight) -> Iterator[Finding]:
             evidence={"clients": counts, "others_that_listen": redissons},
             shown_by=redis_cli("CLIENT", "LIST"),
             commands=("# deploy one version to all services",),
+            others=(),
         )
     for queue in sight.queues:
         figures = queue.figures
@@ -104,6 +106,7 @@ def orphans(sight: Sight) -> Iterator[Finding]:
             evidence={"keys": list(left_over[:10]), "count": len(left_over)},
             shown_by=redis_cli("EXISTS", *left_over[:10]),
             commands=(redis_cli("UNLINK", *left_over[:10]),),
+            others=None,
         )
 
 

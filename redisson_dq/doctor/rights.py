@@ -47,6 +47,7 @@ def rights(sight: Sight) -> Iterator[Finding]:
                 evidence={"user": user, "missing": missing},
                 shown_by=redis_cli("ACL", "GETUSER", user),
                 commands=(command_line("acl", [queue.whole], ["--role", "mover", "--user", user], of_server=False),),
+                others=(),
             )
             break
     # An observer may try more than it may do. That harms no service.
@@ -110,4 +111,5 @@ def _refused(sight: Sight, owners: dict[str, str], spared: str | None) -> Iterat
                     command_line("acl", about, ["--role", "worker", "--user", who], of_server=False),
                     redis_cli("ACL", "LOG", "RESET"),
                 ),
+                others=tuple(about),
             )

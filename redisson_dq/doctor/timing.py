@@ -80,6 +80,7 @@ def keyspace_events(sight: Sight) -> Iterator[Finding]:
                 evidence={"notify_keyspace_events": flags, "channels": of_queues[:5], "server": node.name},
                 shown_by=redis_cli("CONFIG", "GET", "notify-keyspace-events"),
                 commands=(redis_cli("CONFIG", "SET", "notify-keyspace-events", "Kz"),),
+                others=None,
             )
 
 
@@ -105,4 +106,5 @@ def slow_scripts(sight: Sight) -> Iterator[Finding]:
                 command_line("move", sorted(queues[server])[:MOST_NAMED] or ["*"], ["--follow"]),
                 redis_cli("SLOWLOG", "RESET"),
             ),
+            others=tuple(sorted(queues[server])),
         )

@@ -152,6 +152,7 @@ def _of_letters(queue: Looked, letters: Sequence[SeenItem], source: str | None =
         shown_by=redis_cli("LLEN", key),
         commands=commands,
         alternatives=2,
+        others=() if source is None else (source,),
     )
 
 

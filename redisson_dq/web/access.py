@@ -14,7 +14,7 @@ import hmac
 import inspect
 import re
 import secrets
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any, Literal, Union, get_args
 
 import anyio.to_thread
@@ -25,6 +25,7 @@ from redisson_dq._common.texts import shown
 from redisson_dq.errors import ArgumentError
 from redisson_dq.web.lines import audit, in_one_line
 from redisson_dq.web.logins import Attempts, Sessions
+from redisson_dq.web.seeing import Seeing
 
 __all__ = [
     "RIGHTS",
@@ -181,7 +182,7 @@ class Access:
         scheme, _, given = request.headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer":
             return self.is_token(request, given.strip())
-        return self.sessions.has(request.cookies.get(cookie_name(request), ""))
+        return self.sessions.has(request.cookies.get(cookie_name(request), ""), auth.token)
 
     def is_token(self, request: HTTPConnection, given: str) -> bool:
         """Whether this is the token. It takes as long for any text. Raises AccessRefused after wrong ones."""
@@ -269,6 +270,12 @@ class Access:
         if isinstance(auth, Basic):
             return auth.accounts[user.name].pattern == "*"
         return auth is None or isinstance(auth, Token)
+
+    def seeing(self, user: User, known: Collection[str], allowed: Collection[str]) -> Seeing:
+        """What a user sees, who may see the ``allowed`` queues of all that are ``known``."""
+        is_asked = self.auth is not None and not isinstance(self.auth, (Token, Basic))
+        sees_all = self.sees_all(user) or (is_asked and 0 < len(known) == len(allowed))
+        return Seeing(None if sees_all else frozenset(allowed))
 
     async def rights(self, request: HTTPConnection, user: User, queue: str | None) -> frozenset[Right]:
         """All rights of a user over a queue, or over all queues."""

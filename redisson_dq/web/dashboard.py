@@ -23,17 +23,18 @@ from redisson_dq.admin import Admin
 from redisson_dq.admin.names import is_plain
 from redisson_dq.errors import ArgumentError, RedissonDQError
 from redisson_dq.scheduling.times import from_us, machine_us
-from redisson_dq.web.access import Access, AccessRefused, Basic, Right, Token, User, address_of
+from redisson_dq.web.access import Access, AccessRefused, Basic, Right, Token, User
 from redisson_dq.web.deeds import Deeds
 from redisson_dq.web.doctor import FleetDoctor
 from redisson_dq.web.frame import Site, Trouble, environment, trouble_of
-from redisson_dq.web.lines import audit, in_one_line
+from redisson_dq.web.guard import REFUSED
 from redisson_dq.web.live import Live
 from redisson_dq.web.masks import Masks
 from redisson_dq.web.paths import Links, text_of
 from redisson_dq.web.plain import json_bytes
 from redisson_dq.web.queue import ConnectedClients
 from redisson_dq.web.routing import NotFound, PostedForm, WebPage, WebRequest
+from redisson_dq.web.seeing import Seeing, named_in
 from redisson_dq.web.snapshots import Snapshots
 
 __all__ = ["Dashboard"]
@@ -144,13 +145,13 @@ class Dashboard:
             raise AccessRefused(403, "the form is old, or not one of this dashboard: load its page again")
         return form
 
-    async def seen_by(self, asked: WebRequest, names: Iterable[str]) -> Collection[str] | None:
-        """Of these queues, and those that were seen, the ones that the user may see; None for all that there may be."""
-        if self.access.sees_all(asked.user):
-            return None
-        known = sorted({*names, *(each.name for each in self.snapshots.queues())})
-        found = await self.allowed(asked, known)
-        return None if callable(self.access.auth) and len(found) == len(known) else found
+    async def seeing(self, asked: WebRequest, names: Iterable[str] = ()) -> Seeing:
+        """What the user may see: of these queues, those that were seen, and those that the doctor names."""
+        known: list[str] = []
+        if not self.access.sees_all(asked.user):
+            seen = (each.name for each in self.snapshots.queues())
+            known = sorted({*names, *seen, *named_in(self.doctor.report)})
+        return self.access.seeing(asked.user, known, await self.allowed(asked, known))
 
     async def allowed(self, asked: WebRequest, names: list[str]) -> Collection[str]:
         """Of these queues the ones that the user may see."""
@@ -172,6 +173,7 @@ class Dashboard:
 
         async def answer(request: Request) -> Response:
             links = Links(str(request.scope.get("root_path", "")).rstrip("/"))
+            asked: WebRequest | None = None
             try:
                 asked = await self._admitted(page, request, links)
                 made = await page.answer(self, asked)
@@ -180,8 +182,13 @@ class Dashboard:
                 return await self._shown(page.template, made, asked)
             except AccessRefused as error:
                 return self._refused(error, request, links)
-            except (NotFound, RedissonDQError) as error:
+            except (NotFound, ArgumentError) as error:
                 return self._failed(trouble_of(error, self.masks.error(error)), request, links)
+            except RedissonDQError as error:
+                text = self.masks.error(error)
+                if asked is None or asked.queue is None:
+                    text = (Seeing(()) if asked is None else await self.seeing(asked)).trouble(text)
+                return self._failed(trouble_of(error, text), request, links)
             except Exception as error:
                 self.masks.log(logger, error, "unexpected error in the dashboard, at %s", page.path)
                 trouble = Trouble(
@@ -240,8 +247,6 @@ class Dashboard:
     # -- errors ------------------------------------------------------------------------------------------------------
 
     def _refused(self, error: AccessRefused, request: Request, links: Links) -> Response:
-        if request.method == "POST":
-            audit.warning("refused from %s: %s", in_one_line(address_of(request)), in_one_line(str(error)))
         wants_page = "text/html" in request.headers.get("accept", "") and request.query_params.get("format") != "json"
         if error.status == 401 and isinstance(self.access.auth, Token) and wants_page and request.method == "GET":
             path = str(request.scope["path"]).removeprefix(links.root) or "/"
@@ -269,6 +274,7 @@ class Dashboard:
             return None
 
     def _failed(self, trouble: Trouble, request: Request, links: Links, *, is_known: bool = True) -> Response:
+        request.scope[REFUSED] = trouble.text
         headers = {"retry-after": "2"} if trouble.is_away else None
         if request.query_params.get("format") == "json":
             return Response(json_bytes(trouble), trouble.status, headers, "application/json")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timezone
 
 import attrs
@@ -15,16 +15,12 @@ from redisson_dq.doctor import CHECKS, Finding, Report, Result, diagnose
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.scheduling.times import machine_us
 from redisson_dq.web.masks import Masks
+from redisson_dq.web.seeing import Seeing
 
-__all__ = ["CheckRow", "DoctorView", "FleetDoctor", "doctor", "seen_findings"]
+__all__ = ["CheckRow", "DoctorView", "FleetDoctor", "doctor"]
 
 logger = logging.getLogger("redisson_dq")
 
-# Findings of these checks are about servers, and name no queue. Those of others may name any: its channel, its keys.
-_OF_SERVERS = frozenset(
-    ("connection", "server-version", "commands", "eviction", "persistence", "memory", "replication", "clock")
-)
-_ELSEWHERE = "something was found whose details name queues that are not yours: {}"
 # A page has so many findings, so that it stays small.
 _MOST_FINDINGS = 100
 
@@ -98,51 +94,30 @@ class FleetDoctor:
         self._at = float("-inf")
 
 
-def doctor(state: FleetDoctor, allowed: Collection[str] | None) -> DoctorView:
-    """The view. ``allowed`` are the queues that the user may see, or None for all."""
+def doctor(state: FleetDoctor, seeing: Seeing) -> DoctorView:
+    """The view for a user who may see some queues."""
     report = state.report
     if report is None:
         return DoctorView(
             at=None, is_running=state.is_running, checks=(), findings=(), notes=(), problems=0, warnings=0
         )
-    seen = seen_findings(report, allowed)
+    seen = seeing.findings(report)
     # The queues with the most items that are late come first.
     seen.sort(key=lambda each: (each.severity != "problem", -each.evidence.get("overdue", 0)))
     problems = sum(each.severity == "problem" for each in seen)
     return DoctorView(
         at=state.made,
         is_running=state.is_running,
-        checks=tuple(_checks(report.results, seen, allowed)),
+        checks=tuple(_checks(report.results, seen, seeing)),
         findings=tuple(seen[:_MOST_FINDINGS]),
-        notes=report.notes if allowed is None else (),
+        notes=seeing.notes(report),
         problems=problems,
         warnings=len(seen) - problems,
         left_out=max(0, len(seen) - _MOST_FINDINGS),
     )
 
 
-def seen_findings(report: Report, allowed: Collection[str] | None) -> list[Finding]:
-    """The findings that a user may see. ``allowed`` are the queues that the user may see, or None for all."""
-    if allowed is None:
-        return list(report.findings)
-    found = []
-    for each in report.findings:
-        if each.queue is not None:
-            # Letters of another queue name it.
-            source = each.evidence.get("of") if each.check == "dead-letters" else None
-            if each.queue in allowed and (source is None or source in allowed):
-                found.append(each)
-        elif each.check in _OF_SERVERS:
-            found.append(each)
-        else:
-            text = _ELSEWHERE.format(each.check)
-            bare = attrs.evolve(each, text=text, evidence={}, commands=(), alternatives=0)
-            bare = attrs.evolve(bare, shown_by="redisson-dq doctor")
-            found.append(bare)
-    return found
-
-
-def _checks(results: Sequence[Result], seen: Sequence[Finding], allowed: Collection[str] | None) -> list[CheckRow]:
+def _checks(results: Sequence[Result], seen: Sequence[Finding], seeing: Seeing) -> list[CheckRow]:
     """The checks, by the findings that the user sees."""
     summaries = {check.id: check.summary for check in CHECKS}
     worst: dict[str, str] = {}
@@ -151,9 +126,9 @@ def _checks(results: Sequence[Result], seen: Sequence[Finding], allowed: Collect
     rows = []
     for result in results:
         status = result.status.value
-        if allowed is not None and status in ("problem", "warning"):
+        if not seeing.all and status in ("problem", "warning"):
             status = worst.get(result.check, "ok")
-        is_told = allowed is None or result.check in _OF_SERVERS
-        reason = (result.reason if is_told else result.reason and "it could not run for all queues") or ""
-        rows.append(CheckRow(id=result.check, status=status, summary=summaries[result.check], reason=reason))
+        rows.append(
+            CheckRow(id=result.check, status=status, summary=summaries[result.check], reason=seeing.reason(result))
+        )
     return rows

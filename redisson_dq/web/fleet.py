@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
@@ -11,8 +11,8 @@ import attrs
 from redisson_dq.admin.names import named
 from redisson_dq.doctor import Finding, Report, Severity
 from redisson_dq.errors import RedissonDQError
-from redisson_dq.web.doctor import seen_findings
 from redisson_dq.web.frame import last_figures
+from redisson_dq.web.seeing import Seeing
 from redisson_dq.web.snapshots import MINUTES, SeenQueue, Snapshots
 
 __all__ = [
@@ -139,19 +139,19 @@ _SUMS = ("ready", "waiting", "overdue", "in_flight", "dead")
 
 def fleet(
     snapshots: Snapshots,
-    allowed: Collection[str] | None,
+    seeing: Seeing,
     report: Report | None,
     *,
     sort: str = "",
     filter: str = "",
     page: int = 1,
 ) -> FleetView:
-    """The view. ``allowed`` are the queues that the user may see, or None for all.
+    """The view for a user who may see some queues.
 
     ``filter`` is a pattern such as ``orders*``, or a part of a name; several are separated by spaces. ``is:paused``,
     ``is:late``, ``is:dead``, ``is:problem`` choose by state. An unknown ``sort`` counts as none.
     """
-    found = [each for each in snapshots.queues() if allowed is None or each.name in allowed]
+    found = [each for each in snapshots.queues() if seeing.may([each.name])]
     judged = verdicts(report)
     now = snapshots.server_time
     # The rows of one page alone have charts.
@@ -183,16 +183,16 @@ def fleet(
         server_time=now,
         is_whole=snapshots.is_whole,
         verdict=worst_of([*(row.verdict for row in rows), of_server]),
-        findings=tuple(each for each in seen_findings(report, allowed) if each.queue is None) if report else (),
-        missing=missing(snapshots),
-        trouble="" if snapshots.trouble is None else last_figures(snapshots.trouble),
+        findings=tuple(each for each in seeing.findings(report) if each.queue is None),
+        missing=missing(snapshots, seeing),
+        trouble=last_figures(snapshots.trouble, seeing),
         columns=COLUMNS,
     )
 
 
-def missing(snapshots: Snapshots) -> str:
+def missing(snapshots: Snapshots, seeing: Seeing) -> str:
     """Why queues may be missing, or an empty text."""
-    return "" if snapshots.away is None else f"Its queues may be missing: {snapshots.away}"
+    return "" if snapshots.away is None else f"Its queues may be missing: {seeing.trouble(str(snapshots.away))}"
 
 
 def worst_of(met: Iterable[DoctorVerdict]) -> DoctorVerdict:

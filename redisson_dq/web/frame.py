@@ -18,6 +18,7 @@ from redisson_dq.doctor import ValueText
 from redisson_dq.errors import ArgumentError, RedisConnectionError, RedissonDQError, WrongTypeError
 from redisson_dq.web.paths import segment_of
 from redisson_dq.web.routing import NotFound
+from redisson_dq.web.seeing import Seeing
 from redisson_dq.web.times import in_words, span_in_words
 
 __all__ = ["COLORS", "Site", "Trouble", "environment", "last_figures", "sentence", "trouble_of"]
@@ -97,9 +98,11 @@ def trouble_of(error: Exception, text: str) -> Trouble:
     )
 
 
-def last_figures(error: Exception) -> str:
-    """An error as pages show it that go on with the figures from before."""
-    trouble = trouble_of(error, str(error))
+def last_figures(error: Exception | None, seeing: Seeing) -> str:
+    """An error as pages show it that go on with the figures from before. Empty without one."""
+    if error is None:
+        return ""
+    trouble = trouble_of(error, seeing.trouble(str(error)))
     return f"{trouble.title}, and the figures are the last that were seen: {trouble.text.rstrip('.')}."
 
 

@@ -12,7 +12,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from redisson_dq._operations.hosts import host_in, is_loopback
 from redisson_dq.web.lines import audit, in_one_line
 
-__all__ = ["HEADERS", "WebGuard"]
+__all__ = ["HEADERS", "REFUSED", "WebGuard"]
+
+#: The scope has under this key why a request was refused.
+REFUSED = "redisson_dq.refused"
+_READS = ("GET", "HEAD", "OPTIONS")
 
 #: Nothing comes from another site, and nothing inline runs. A form of ours sends its origin, so that it can be checked.
 HEADERS = {
@@ -39,6 +43,7 @@ class WebGuard:
     - Without ``auth=``, a client on another machine is refused, and so is a host name that is not this machine's own.
       A request that a proxy has passed on is refused too: behind one, each client has this machine's address.
     - A POST from a page of another origin is refused.
+    - Each POST that is refused, here or by a page, leaves a line in the log of actions.
     """
 
     def __init__(self, app: ASGIApp, *, hosts: Iterable[str], is_open: bool) -> None:
@@ -61,15 +66,15 @@ class WebGuard:
                     headers[name] = value
                 # Files are kept, and asked for again by their tags: an upgrade shows at once.
                 headers.setdefault("cache-control", "no-cache" if is_file else "no-store")
+                if scope["method"] not in _READS and message["status"] >= 400:
+                    _tell_refused(scope, message["status"])
             await send(message)
 
         wrong = self._wrong(scope, Headers(scope=scope))
         if wrong is None:
             await self._app(scope, receive, with_headers)
         else:
-            if scope["method"] == "POST":
-                address = str((scope.get("client") or ("?",))[0])
-                audit.warning("refused from %s: %s", in_one_line(address), in_one_line(wrong))
+            scope[REFUSED] = wrong
             await PlainTextResponse(wrong, 403)(scope, receive, with_headers)
 
     def _wrong(self, scope: Scope, headers: Headers) -> str | None:
@@ -89,7 +94,7 @@ class WebGuard:
         client = scope.get("client")
         if self._is_open and client is not None and not is_loopback(client[0]):
             return "without auth= the dashboard answers this machine alone: give app() auth=, or the command --auth"
-        if scope["method"] not in ("GET", "HEAD", "OPTIONS"):
+        if scope["method"] not in _READS:
             return _foreign(headers, host)
         return None
 
@@ -99,6 +104,15 @@ class WebGuard:
         if self._is_open or self._hosts:
             return is_loopback(name)
         return True
+
+
+def _tell_refused(scope: Scope, status: int) -> None:
+    address = str((scope.get("client") or ("?",))[0])
+    why = str(scope.get(REFUSED) or f"HTTP status {status}")
+    audit.warning(
+        "refused from %s: %s %s: %s",
+        in_one_line(address), in_one_line(scope["method"]), in_one_line(scope["path"]), in_one_line(why),
+    )  # fmt: skip
 
 
 def _foreign(headers: Headers, host: str) -> str | None:

@@ -21,7 +21,7 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Collection, Iterator
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 
 import anyio
 import anyio.to_thread
@@ -30,17 +30,18 @@ from starlette.types import Receive, Scope, Send
 
 from redisson_dq.doctor import Report
 from redisson_dq.errors import RedissonDQError
-from redisson_dq.web.doctor import FleetDoctor, seen_findings
+from redisson_dq.web.doctor import FleetDoctor
 from redisson_dq.web.fleet import Judged, fleet_row, missing, verdicts, worst_of
 from redisson_dq.web.frame import last_figures, sentence
 from redisson_dq.web.plain import json_bytes
+from redisson_dq.web.seeing import Seeing, named_in
 from redisson_dq.web.snapshots import SeenQueue, Snapshots
 
 __all__ = ["Live", "LiveStream"]
 
 # An idle tab gets a comment that often, so that a connection that broke is noticed.
 _IDLE = 15.0
-# The rights of a user are asked for again that often.
+# The rights of a user to the queues are asked for again that often.
 _ASK_AGAIN = 30.0
 _MOST_TABS = 1000
 # So many bytes of the stream are given to the server at a time.
@@ -155,18 +156,40 @@ class Live:
         await anyio.to_thread.run_sync(self.doctor.look)
 
 
-#: Of names the ones that the user may see.
-_Seeing = Callable[[list[str]], Awaitable[Collection[str]]]
+class _IsLetIn(Protocol):
+    """Whether the user of a stream is still logged in, and with ``ask`` still has the right to it."""
+
+    async def __call__(self, *, ask: bool) -> bool: ...
+
+
+async def _always(*, ask: bool) -> bool:
+    return True
+
+
+#: Of names the ones that the user may see, and what the user may see where these of those are allowed.
+_Allowed = Callable[[list[str]], Awaitable[Collection[str]]]
+_Seeing = Callable[[Collection[str], Collection[str]], Seeing]
 
 
 class LiveStream:
     """The answer to one tab: an ASGI application."""
 
-    def __init__(self, live: Live, queue: str | None, seeing: _Seeing, *, sees_all: bool = False) -> None:
-        self._live, self._queue, self._seeing, self._sees_all = live, queue, seeing, sees_all
+    #: The right to the stream is asked for again after so many seconds.
+    check_again = 5.0
+
+    def __init__(
+        self,
+        live: Live,
+        queue: str | None,
+        allowed: _Allowed,
+        seeing: _Seeing = lambda known, allowed: Seeing(allowed),
+        is_let_in: _IsLetIn = _always,
+    ) -> None:
+        self._live, self._queue = live, queue
+        self._ask_allowed, self._make_seeing, self._ask_let_in = allowed, seeing, is_let_in
         self._allowed: dict[str, bool] = {}
         self._judged: dict[str | None, Judged] = {}
-        self._asked_at = float("-inf")
+        self._asked_at = self._checked_at = float("-inf")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         # The page of the tab may be newer than a snapshot that began before it.
@@ -192,7 +215,7 @@ class LiveStream:
         scope.cancel()
 
     async def _told(self, send: Send, older: int) -> None:
-        """Sends each snapshot but the ``older`` ones, until the tab stops reading."""
+        """Sends each snapshot but the ``older`` ones, until the tab stops reading, or its user is logged out."""
         loop, told_at = asyncio.get_running_loop(), 0.0
         seen, diagnosed, known, was_away, missed = 0, None, frozenset[str](), False, ""
         text = [b"retry: 2000\n\n"]
@@ -205,16 +228,19 @@ class LiveStream:
                 told_at = loop.time()
             snapshots = self._live.snapshots
             has_news = await self._live.news(_IDLE) and snapshots.number > older
+            if not await self._is_let_in():
+                return
             text = []
             if snapshots.trouble is not None:
-                text = _event("trouble", json_bytes({"text": last_figures(snapshots.trouble)}))
+                text = _event("trouble", json_bytes({"text": last_figures(snapshots.trouble, self._seeing())}))
                 seen, was_away = 0, True
             elif has_news:
                 rows, names, seen = await self.changed_rows(seen)
                 gone = sorted(known - names)
                 known = names
-                if rows or gone or was_away or missed != missing(snapshots):
-                    missed = missing(snapshots)
+                misses = missing(snapshots, self._seeing())
+                if rows or gone or was_away or missed != misses:
+                    missed = misses
                     text = _snapshot(snapshots.server_time, rows, gone, missed)
                     was_away = False
             if self._live.doctor.made != diagnosed:
@@ -243,18 +269,26 @@ class LiveStream:
         """The findings that the page of the tab shows above its figures, and the worst verdict of all it may see."""
         report, judged = self._live.doctor.report, self._live.judged
         # The doctor may have looked before there is a snapshot for this tab.
-        await self._ask([name for name in judged if name is not None])
+        await self._ask([*named_in(report), *(each.name for each in self._live.snapshots.queues())])
         seen = [name for name in judged if name is None or self._allowed.get(name)]
-        names = frozenset(name for name, may in self._allowed.items() if may)
-        found = [] if report is None else seen_findings(report, None if self._sees_all else names)
         return {
             "verdict": worst_of(judged[name][0] for name in seen),
             "findings": [
                 {"severity": each.severity.value, "check": each.check, "queue": each.queue, "text": sentence(each.text)}
-                for each in found
-                if each.queue == self._queue and (each.queue is None or self._allowed.get(each.queue))
+                for each in self._seeing().findings(report)
+                if each.queue == self._queue
             ],
         }
+
+    def _seeing(self) -> Seeing:
+        return self._make_seeing(self._allowed.keys(), [name for name, may in self._allowed.items() if may])
+
+    async def _is_let_in(self) -> bool:
+        now = asyncio.get_running_loop().time()
+        is_due = now - self._checked_at > self.check_again
+        if is_due:
+            self._checked_at = now
+        return await self._ask_let_in(ask=is_due)
 
     async def _ask(self, names: list[str]) -> None:
         now = asyncio.get_running_loop().time()
@@ -262,7 +296,7 @@ class LiveStream:
             self._allowed, self._asked_at = {}, now
         unknown = [name for name in names if name not in self._allowed]
         if unknown:
-            allowed = set(await self._seeing(unknown))
+            allowed = set(await self._ask_allowed(unknown))
             self._allowed.update({name: name in allowed for name in unknown})
 
 

@@ -15,7 +15,6 @@ V = TypeVar("V")
 
 #: So many sessions, addresses and users are remembered.
 _MOST = 10_000
-_SESSION_S = 7 * 86_400.0
 # The longest pause behind a wrong password.
 _LONGEST_PAUSE_S = 30.0
 _FORGIVEN_S = 900.0
@@ -32,28 +31,32 @@ class _Recent(dict[K, V], Generic[K, V]):
 
 
 class Sessions:
-    """The sessions of browsers that gave the token. They end by a logout, after a week, and with the process.
+    """The sessions of browsers that gave the token.
 
-    A cookie's digest is kept, not the cookie.
+    They end by a logout, after a week, with another token, and with the process. A digest of the cookie and the token
+    is kept.
     """
+
+    #: A session ends after so many seconds.
+    lasts = 7 * 86_400.0
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
         self._ends = _Recent[bytes, float]()
 
-    def new(self) -> str:
+    def new(self, token: str) -> str:
         """The cookie of a new session."""
         made = secrets.token_urlsafe(32)
-        self._ends.put(_digest(made), self._now() + _SESSION_S)
+        self._ends.put(_digest(f"{made} {token}"), self._now() + self.lasts)
         return made
 
-    def has(self, cookie: str) -> bool:
-        """Whether it is the cookie of a session."""
-        return self._ends.get(_digest(cookie), float("-inf")) > self._now()
+    def has(self, cookie: str, token: str) -> bool:
+        """Whether it is the cookie of a session that began with this token."""
+        return self._ends.get(_digest(f"{cookie} {token}"), float("-inf")) > self._now()
 
-    def end(self, cookie: str) -> None:
+    def end(self, cookie: str, token: str) -> None:
         """Ends a session."""
-        self._ends.pop(_digest(cookie), None)
+        self._ends.pop(_digest(f"{cookie} {token}"), None)
 
 
 class Attempts:

@@ -26,6 +26,7 @@ from redisson_dq.web.deeds.offering import CODECS
 from redisson_dq.web.fleet import FleetRow, fleet_row, verdicts
 from redisson_dq.web.masks import Masks
 from redisson_dq.web.rules import in_words
+from redisson_dq.web.seeing import Seeing
 from redisson_dq.web.snapshots import SeenQueue
 from redisson_dq.web.timeline import TimelineView, timeline
 
@@ -144,6 +145,7 @@ def queue(
     *,
     seen: SeenQueue | None,
     report: Report | None,
+    seeing: Seeing,
     partitions: int | None = None,
     from_: str = "",
     to: str = "",
@@ -156,7 +158,10 @@ def queue(
     names = names_of_parts(client, name, partitions)
     admin = Admin(client)
     raws = set(map(admin.raw, names))
-    listeners = tuple(_listeners(rows, raws, mover, figures.subscribers))
+    # Others that may listen are clients of other queues.
+    listeners = tuple(
+        each for each in _listeners(rows, raws, mover, figures.subscribers) if seeing.all or each.is_certain
+    )
     ours = {row.client for row in rows if row.client and row.listens}
     others = None if figures.subscribers is None or error else max(0, figures.subscribers - len(ours))
     sampled = admin.queue(names[0]).sample(_READ, _SHOWN)
@@ -175,7 +180,7 @@ def queue(
         codecs=codecs,
         classes=classes,
         recurring=tuple(_recurring(client, name, partitions)) if figures.recurring else (),
-        findings=tuple(each for each in report.findings if each.queue == name) if report else (),
+        findings=tuple(seeing.findings(report, name)),
         actions=actions,
         codec_names=CODECS if actions else (),
     )

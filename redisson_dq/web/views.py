@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection
 from typing import Any
 from urllib.parse import urlsplit
@@ -9,9 +10,10 @@ from urllib.parse import urlsplit
 import attrs
 from starlette.responses import RedirectResponse, Response
 
+from redisson_dq.admin import Admin
 from redisson_dq.browsing import TooFar, partitions_of
 from redisson_dq.errors import ArgumentError, RedissonDQError
-from redisson_dq.web.access import Right, Token, User, address_of, cookie_name
+from redisson_dq.web.access import AccessRefused, Right, Token, User, address_of, cookie_name
 from redisson_dq.web.actions import action, actions, choices
 from redisson_dq.web.dashboard import Dashboard
 from redisson_dq.web.deeds import KINDS, WebDeed
@@ -44,7 +46,7 @@ async def _fleet(dashboard: Dashboard, asked: WebRequest) -> Any:
     page = asked.number("page") or 1
     return fleet(
         dashboard.snapshots,
-        await dashboard.seen_by(asked, ()),
+        await dashboard.seeing(asked),
         dashboard.doctor.report,
         sort=asked.query.get("sort", ""),
         filter=asked.query.get("filter", ""),
@@ -53,6 +55,8 @@ async def _fleet(dashboard: Dashboard, asked: WebRequest) -> Any:
 
 
 async def _queue(dashboard: Dashboard, asked: WebRequest) -> Any:
+    seeing = await dashboard.seeing(asked)
+
     def made() -> Any:
         name = _name(asked)
         seen = dashboard.snapshots.queue(name)
@@ -63,6 +67,7 @@ async def _queue(dashboard: Dashboard, asked: WebRequest) -> Any:
             dashboard.clients,
             seen=seen,
             report=dashboard.doctor.report,
+            seeing=seeing,
             partitions=_partitions(dashboard, name),
             from_=asked.query.get("from", ""),
             to=asked.query.get("to", ""),
@@ -125,7 +130,19 @@ async def _item(dashboard: Dashboard, asked: WebRequest) -> Any:
             raise NotFound(f"queue {name!r} has no item {id!r} any more", hint=hint)
         return attrs.evolve(found, actions=choices(found.state, asked.rights))
 
-    return await dashboard.run(made)
+    found = await dashboard.run(made)
+    # A dead letter may be kept for another queue.
+    source = _whole(dashboard, found.source) if found.state == "dead" else ""
+    if source in ("", asked.queue) or (await dashboard.seeing(asked, [source])).may([source]):
+        return found
+    return attrs.evolve(found, source="")
+
+
+def _whole(dashboard: Dashboard, raw: str) -> str:
+    """The name of the queue that has a raw name, or a partition of it."""
+    admin = Admin(dashboard.client)
+    name = admin.name(raw) or raw
+    return (admin.whole(name) or (name,))[0]
 
 
 def _name(asked: WebRequest) -> str:
@@ -146,9 +163,7 @@ async def _doctor(dashboard: Dashboard, asked: WebRequest) -> Any:
     if dashboard.doctor.report is None or (is_asked_for and dashboard.doctor.is_due(is_asked_for=True)):
         await dashboard.run(dashboard.doctor.look)
     dashboard.live.look()
-    report = dashboard.doctor.report
-    names = {name for each in report.findings for name in (each.queue, each.evidence.get("of"))} if report else set()
-    return doctor(dashboard.doctor, await dashboard.seen_by(asked, [each for each in names if isinstance(each, str)]))
+    return doctor(dashboard.doctor, await dashboard.seeing(asked))
 
 
 async def _live(dashboard: Dashboard, asked: WebRequest) -> Any:
@@ -159,11 +174,20 @@ async def _live(dashboard: Dashboard, asked: WebRequest) -> Any:
     if asked.request.method == "HEAD":
         return Response(media_type="text/event-stream")
 
-    async def seeing(names: list[str]) -> Collection[str]:
+    async def allowed(names: list[str]) -> Collection[str]:
         return await dashboard.allowed(asked, names)
 
-    sees_all = await dashboard.seen_by(asked, ()) is None
-    return _Streamed(LiveStream(dashboard.live, queue, seeing, sees_all=sees_all))
+    async def is_let_in(*, ask: bool) -> bool:
+        try:
+            user = dashboard.access.user_of(asked.request)
+            if ask:
+                await dashboard.access.check(asked.request, user, "view", queue)
+        except AccessRefused:
+            return False
+        return True
+
+    seeing = functools.partial(dashboard.access.seeing, asked.user)
+    return _Streamed(LiveStream(dashboard.live, queue, allowed, seeing, is_let_in))
 
 
 class _Streamed(Response):
@@ -229,22 +253,22 @@ async def _actions(dashboard: Dashboard, asked: WebRequest) -> Any:
     return actions(found, rights, dashboard.masks)
 
 
-def _deed(dashboard: Dashboard, asked: WebRequest) -> WebDeed:
+async def _deed(dashboard: Dashboard, asked: WebRequest) -> WebDeed:
+    """An action on a queue that the user may see. Any other one is as unknown as an id that nothing has."""
     found = dashboard.deeds.get(asked.path("id"))
-    if found is None:
+    if found is None or not (await dashboard.access.may(asked.request, asked.user, "view", [found.queue]))[0]:
         raise NotFound("this dashboard has no such action: it forgets them when it ends")
     return found
 
 
 async def _action(dashboard: Dashboard, asked: WebRequest) -> Any:
-    deed = _deed(dashboard, asked)
-    await dashboard.access.check(asked.request, asked.user, "view", deed.queue)
+    deed = await _deed(dashboard, asked)
     rights = await dashboard.access.rights(asked.request, asked.user, deed.queue)
     return action(deed, rights, dashboard.masks)
 
 
 async def _step(dashboard: Dashboard, asked: WebRequest) -> Any:
-    deed = _deed(dashboard, asked)
+    deed = await _deed(dashboard, asked)
     user = await _check(dashboard, asked, deed.kind.right, deed.queue)
     await dashboard.form(asked)
     step = asked.path("step")
@@ -277,7 +301,7 @@ async def _login(dashboard: Dashboard, asked: WebRequest) -> Any:
     answer = RedirectResponse(asked.links.root + _inside(after), 303)
     answer.set_cookie(
         cookie_name(asked.request),
-        dashboard.access.sessions.new(),
+        dashboard.access.sessions.new(dashboard.access.auth.token),
         path=asked.links.root or "/",
         # A proxy that nobody named may end TLS. A forged header binds its own sender only.
         secure="https" in (asked.request.url.scheme, asked.request.headers.get("x-forwarded-proto", "").strip()),
@@ -299,7 +323,9 @@ def _inside(path: str) -> str:
 
 async def _logout(dashboard: Dashboard, asked: WebRequest) -> Any:
     await dashboard.form(asked)
-    dashboard.access.sessions.end(asked.request.cookies.get(cookie_name(asked.request), ""))
+    if isinstance(dashboard.access.auth, Token):
+        cookie = asked.request.cookies.get(cookie_name(asked.request), "")
+        dashboard.access.sessions.end(cookie, dashboard.access.auth.token)
     answer = RedirectResponse(asked.links.login(), 303)
     answer.delete_cookie(cookie_name(asked.request), path=asked.links.root or "/")
     return answer

@@ -78,9 +78,9 @@ def browse(redis_url: str) -> Iterator[Open]:
     """Opens dashboards, and ends them."""
     with ExitStack() as stack:
 
-        def opened(*, headers: dict[str, str] | None = None, **options: Any) -> TestClient:
+        def opened(*, headers: dict[str, str] | None = None, url: str = redis_url, **options: Any) -> TestClient:
             made = TestClient(
-                app(redis_url, **options),
+                app(url, **options),
                 base_url="http://127.0.0.1:8787",
                 client=("127.0.0.1", 50000),
                 headers=headers,

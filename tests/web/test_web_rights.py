@@ -6,9 +6,9 @@ import asyncio
 import logging
 from typing import Any
 
+import anyio.to_thread
 import httpx
 import pytest
-import redis
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.routing import Mount
@@ -18,12 +18,16 @@ from redisson_dq.errors import ArgumentError
 from redisson_dq.web import Basic, Token, app
 from redisson_dq.web.access import User
 from redisson_dq.web.dashboard import Dashboard
-from redisson_dq.web.live import LiveStream
-from redisson_dq.web.logins import Attempts
+from redisson_dq.web.live import Live, LiveStream
+from redisson_dq.web.logins import Attempts, Sessions
 from redisson_dq.web.plain import json_bytes
 from redisson_dq.web.views import PAGES
+from tests.conftest import PATIENCE, eventually
 from tests.web.conftest import Open, TestClient, logged_in, token_of
 
+NIGHTLY = pytest.mark.nightly
+TOKEN = "0123456789abcdefghij"
+FOREIGN = {"origin": "http://evil.example.com"}
 SECRETS = {name: f"password-of-{name}" for name in ("viewer", "mender", "purger", "other")}
 USERS: dict[str, Any] = {
     "viewer": (SECRETS["viewer"], "view", "orders*"),
@@ -72,11 +76,11 @@ def test_the_table_has_every_route() -> None:
     assert {page.path for page in PAGES if page.is_open} == {"/login"}
 
 
-async def asked(pages: TestClient, method: str, path: str, headers: dict[str, str], body: bytes = b"") -> int:
-    """The status of an answer whose reader leaves at its beginning, as a stream has no end."""
+def scope_of(method: str, path: str, headers: dict[str, str]) -> dict[str, Any]:
+    """The scope of a request."""
     path, _, query = path.partition("?")
     given = {"host": "127.0.0.1:8787", **headers, "content-type": "application/x-www-form-urlencoded"}
-    scope = {
+    return {
         "type": "http",
         "method": method,
         "path": path,
@@ -89,6 +93,11 @@ async def asked(pages: TestClient, method: str, path: str, headers: dict[str, st
         "client": ("127.0.0.1", 50000),
         "server": ("127.0.0.1", 8787),
     }
+
+
+async def asked(pages: TestClient, method: str, path: str, headers: dict[str, str], body: bytes = b"") -> int:
+    """The status of an answer whose reader leaves at its beginning, as a stream has no end."""
+    scope = scope_of(method, path, headers)
     told: list[int] = []
     messages = [{"type": "http.request", "body": body, "more_body": False}]
 
@@ -147,6 +156,9 @@ def test_every_route_with_every_role_by_every_method(
                         is_right = status == 303
                     elif role in ("nobody", "stranger"):
                         is_right = status == 401
+                    elif path.startswith("/actions/") and "view" not in HAVE[role]:
+                        # Not even that there is such an action.
+                        is_right = status == 404
                     elif needed not in HAVE[role] or (method == "POST" and not has_token):
                         is_right = status == 403
                     else:
@@ -446,36 +458,95 @@ def test_nobody_learns_of_the_server_before_the_login(browse: Open) -> None:
             assert "127.0.0.1" not in text
 
 
-def test_a_post_that_was_refused_is_in_the_log(browse: Open, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("auth", ["basic", *(pytest.param(each, marks=NIGHTLY) for each in ("none", "token", "hook"))])
+def test_a_post_that_was_refused_is_in_the_log(browse: Open, caplog: pytest.LogCaptureFixture, auth: str) -> None:
     caplog.set_level(logging.INFO, "redisson_dq.web.audit")
-    pages = browse(auth=Basic(USERS), allow_writes=True)
-    fields = {"token": token_of(pages, "viewer"), "action": "cancel", "all": "1"}
-    for headers in (
-        headers_of("viewer"),
-        {},
-        {**headers_of("mender"), "origin": "http://evil.example.com"},
-        headers_of("mender"),
-    ):
-        caplog.clear()
-        assert pages.post("/queues/orders/actions", data=fields, headers=headers).status_code in (401, 403)
-        assert len(caplog.messages) == 1
-        assert "from 127.0.0.1" in caplog.text
+    made: dict[str, Any] = {"none": None, "basic": Basic(USERS), "token": Token(TOKEN), "hook": lambda *asked: True}
+    pages = browse(auth=made[auth], allow_writes=auth != "none")
+    own = {"basic": headers_of("mender"), "token": {"authorization": f"Bearer {TOKEN}"}}.get(auth, {})
+    user = {"basic": "mender", "token": "token", "none": "local"}.get(auth, "")
+    queues = ("orders", "~7Borders~7D", "redisson_delay_queue:~7Borders~7D", "bills", "~FF", "a~0Ab")
+    paths = [f"/queues/{each}/actions" for each in queues]
+    paths += [each.path.replace("{queue}", "orders").replace("{state}/{id}", "waiting/a") for each in PAGES]
+    paths += [
+        "/actions/0123/do",
+        "/actions/0123/x",
+        "/nowhere",
+        "/queues//actions",
+        "/static/style.css",
+        "//",
+        "/login?next=/x",
+    ]
+    bodies: list[dict[str, str]] = [{}, {"action": "cancel"}, {"action": "purge", "state": "x", "all": "1"}]
+    form = {"token": token_of(pages, user)}
+    count = 0
+    for path in dict.fromkeys(paths):
+        for fields in bodies:
+            for body, headers in ((fields, {}), ({**fields, **form}, own), ({**fields, **form}, {**own, **FOREIGN})):
+                caplog.clear()
+                answer = pages.post(path, data=body, headers=headers)
+                if answer.status_code < 400:
+                    # Done, or the form of the login again, whose line is about the token.
+                    continue
+                count += 1
+                lines = [each for each in caplog.messages if each.startswith("refused from 127.0.0.1: POST /")]
+                assert len(lines) == 1, (path, fields, answer.status_code, caplog.messages)
+                assert TOKEN not in caplog.text
+    assert count > 80
 
 
-def test_findings_without_a_queue_name_no_queue_of_others(browse: Open, redis_url: str) -> None:
-    with redis.Redis.from_url(redis_url) as admin:
-        admin.hset("redisson_dq_deliveries:{payroll}", "x", "y")
-        admin.rpush("redisson_dq_dead_info_of:{payroll}", "x")
-        admin.set("redisson_delay_queue_timeout:{payroll}", "x")
-        admin.config_set("notify-keyspace-events", "KEA")
-    with redisson_dq.connect(redis_url) as client:
-        client.delayed_queue("shop-1", transfer=False).offer("a", 3600)
-        client.delayed_queue("payroll-2", transfer=False).offer("a", 3600)
-        users = Basic({"part": ("secret-of-part", "view", "shop-*"), "all": "secret-of-all"})
-        pages = browse(auth=users)
-        for path in ("/doctor", "/", "/queues/shop-1", "/actions"):
-            for format in ("", "json"):
-                answer = pages.get(path, params={"format": format}, headers=logged_in("part", "secret-of-part"))
-                assert answer.status_code == 200
-                assert "payroll" not in answer.text, path
-        assert "payroll" in pages.get("/doctor", headers=logged_in("all", "secret-of-all")).text
+@pytest.mark.parametrize(
+    "end", ["logout", *(pytest.param(each, marks=NIGHTLY) for each in ("week", "token", "bearer", "password", "hook"))]
+)
+def test_a_stream_ends_with_its_login(
+    browse: Open, client: redisson_dq.Client, monkeypatch: pytest.MonkeyPatch, end: str
+) -> None:
+    monkeypatch.setattr(Live, "every", 0.05)
+    monkeypatch.setattr(LiveStream, "check_again", 0.0)
+    if end == "week":
+        monkeypatch.setattr(Sessions, "lasts", 1.0)
+    client.delayed_queue("orders", transfer=False).offer("a", 3600)
+    users, may = Basic(USERS), [True]
+    made: dict[str, Any] = {"password": users, "hook": lambda *asked: may[0]}
+    pages = browse(auth=made.get(end, Token(TOKEN)))
+    access = pages.app.state.dashboard.access  # type: ignore[attr-defined]
+    cookie = pages.post("/login", data={"password": TOKEN}).headers.get("set-cookie", "").partition(";")[0]
+    headers = {"password": headers_of("viewer"), "bearer": {"authorization": f"Bearer {TOKEN}"}}.get(
+        end, {"cookie": cookie}
+    )
+    path = "/live?queue=orders"
+
+    def ended() -> None:
+        if end == "logout":
+            fields = {"token": token_of(pages, "token")}
+            assert pages.post("/logout", data=fields, headers=headers).status_code == 303
+        elif end in ("token", "bearer"):
+            access.auth = Token(TOKEN[::-1])
+        elif end == "password":
+            users.accounts["viewer"] = Basic({"viewer": "another-password"}).accounts["viewer"]
+        elif end == "week":
+            eventually(lambda: not access.sessions.has(cookie.partition("=")[2], TOKEN))
+        else:
+            may[0] = False
+
+    async def looked() -> bytes:
+        told = bytearray()
+        count = [0]
+
+        async def receive() -> Any:
+            await asyncio.sleep(PATIENCE)
+
+        async def send(message: Any) -> None:
+            told.extend(message.get("body", b""))
+            if b"event: snapshot" in told and not count[0]:
+                count[0] += 1
+                await anyio.to_thread.run_sync(ended)
+                told.clear()
+
+        await asyncio.wait_for(pages.app(scope_of("GET", path, headers), receive, send), PATIENCE)
+        return bytes(told)
+
+    assert pages.portal is not None
+    # Nothing more is told, and the stream is over.
+    assert pages.portal.call(looked) == b""
+    assert pages.portal.call(asked, pages, "GET", path, headers) in (401, 403)

@@ -19,6 +19,7 @@ from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.web.masks import Masks
 from redisson_dq.web.queue import ConnectedClients
 from redisson_dq.web.queue import queue as queue_view
+from redisson_dq.web.seeing import Seeing
 from redisson_dq.wire.calls import LeaseKeys
 from redisson_dq.wire.envelope import Envelope
 from redisson_dq.wire.keys import DeadKeys, QueueKeys
@@ -106,7 +107,7 @@ def test_the_page_names_those_of_this_queue_alone(server: EmbeddedServer) -> Non
 
         def listeners() -> list[Any]:
             clients = ConnectedClients(looking)
-            view = queue_view(looking, "here", Masks(()), clients, seen=None, report=None)
+            view = queue_view(looking, "here", Masks(()), clients, seen=None, report=None, seeing=Seeing(None))
             return list(view.listeners)
 
         (one,) = eventually(lambda: [each for each in listeners() if each.client] or None)
