@@ -75,6 +75,7 @@ class QueueInspection(QueueStats):
         "quarantined",
         "newer",
         "expired",
+        "missed",
         "remembered",
         "histories",
         "turns",

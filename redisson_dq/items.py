@@ -211,7 +211,8 @@ class ExpiredItem:
 class RecurringOffer:
     """One recurring offer: its id, and the due time of the occurrence that waits now.
 
-    ``every``, or ``cron`` and ``timezone``, are as they were declared. ``data`` are the bytes of its value.
+    ``every``, or ``cron`` and ``timezone``, and ``missed`` and ``missed_limit`` are as they were declared. ``data`` are
+    the bytes of its value.
     """
 
     id: str
@@ -220,6 +221,8 @@ class RecurringOffer:
     cron: str | None
     timezone: str
     data: bytes
+    missed: str = "one"
+    missed_limit: int | None = None
 
 
 def item_id(due_ms: int, entry: bytes) -> str:

@@ -93,6 +93,8 @@ class QueueStats:
     """How many values were too late to be delivered, since the queue was made."""
     recurring: int = 0
     """How many recurring offers there are."""
+    missed: int = 0
+    """How many of their occurrences were missed, as nobody moved the queue at their times, since it was made."""
 
     next_due: datetime | None = None
     """When the first waiting value is due. It has passed when the value is overdue."""
@@ -149,7 +151,7 @@ class QueueStats:
     # -- its text ----------------------------------------------------------------------------------------------------
 
     # The counts that have a line of their own where they are not 0.
-    _seldom: ClassVar[tuple[str, ...]] = ("lean", "dead", "undecodable", "quarantined", "expired")
+    _seldom: ClassVar[tuple[str, ...]] = ("lean", "dead", "undecodable", "quarantined", "expired", "missed")
 
     def _lines(self) -> Iterable[str]:
         yield from map(str, self.wrong_types)

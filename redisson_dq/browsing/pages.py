@@ -207,10 +207,7 @@ def _recurring(client: Client, queue: AdminQueue, first: int, most: int, head: i
     name, offers = queue.name, queue.recurring(first, first + most - 1)
     stats = client.stats(name)[name]
     now, count = stats.server_time, stats.recurring
-    rows = [
-        recurring_row(name, now, each.id, each.next_due, str(each.cron or each.every), each.data, head)
-        for each in offers
-    ]
+    rows = [recurring_row(name, now, each, head) for each in offers]
     following = first + most if first + most < count else None
     return _PartPage(rows=rows, count=count, following=following, now_us=round(now.timestamp() * 1_000_000))
 

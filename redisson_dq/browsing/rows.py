@@ -11,7 +11,7 @@ import attrs
 from redisson_dq.admin.entries import LeaseRecord, Quarantined, unwrap
 from redisson_dq.browsing.holders import LeaseHolder
 from redisson_dq.errors import EnvelopeError
-from redisson_dq.items import item_id
+from redisson_dq.items import RecurringOffer, item_id
 from redisson_dq.scheduling.times import from_ms, from_optional_ms
 
 __all__ = [
@@ -46,7 +46,8 @@ class SeenItem:
     ``due`` is the due time, or the deadline of a value in flight. ``at`` is when it was received, or when it died.
     ``data`` are the first bytes of its value, which has ``size`` bytes in all. ``envelope`` is ``current``, ``lean``,
     ``legacy``, ``lease``, ``torn`` or ``unknown``. It is empty where an item has none. ``context`` is that of its
-    offer, where a record tells. ``holder`` has a value in flight, where it can be told.
+    offer, where a record tells. ``holder`` has a value in flight, where it can be told. ``every`` is the rule of a
+    recurring offer, and ``missed`` says what comes of missed occurrences.
     """
 
     queue: str
@@ -62,6 +63,7 @@ class SeenItem:
     source: str = ""
     envelope: str = ""
     every: str = ""
+    missed: str = ""
     entry_id: str = ""
     context: Mapping[str, str] = attrs.field(factory=dict)
     holder: LeaseHolder | None = None
@@ -177,10 +179,18 @@ def listed_row(queue: str, now: datetime, state: SeenIn, index: int, found: list
     return SeenItem(queue=queue, state=state, id=id, now=now, due=due, size=size, data=data, envelope=envelope)
 
 
-def recurring_row(queue: str, now: datetime, id: str, due: datetime, every: str, data: bytes, head: int) -> SeenItem:
+def recurring_row(queue: str, now: datetime, offer: RecurringOffer, head: int) -> SeenItem:
     """A recurring offer, with the due time of the occurrence that waits."""
     return SeenItem(
-        queue=queue, state="recurring", id=id, now=now, due=due, size=len(data), data=data[:head], every=every
+        queue=queue,
+        state="recurring",
+        id=offer.id,
+        now=now,
+        due=offer.next_due,
+        size=len(offer.data),
+        data=offer.data[:head],
+        every=str(offer.cron or offer.every),
+        missed=offer.missed if offer.missed_limit is None else f"{offer.missed}, {offer.missed_limit} at most",
     )
 
 

@@ -35,7 +35,7 @@ _SIZES = {
     "recurring": "recurring_due",
 }
 # A queue in partitions has the sums of these.
-_COUNTS = (*_SIZES, "waiting", "lean", "overdue", "in_flight", "expired")
+_COUNTS = (*_SIZES, "waiting", "lean", "overdue", "in_flight", "expired", "missed")
 # Those that an inspection has besides, and counts that its script tells by these names.
 _MORE_SIZES = {
     "mirrored": "envelopes",
@@ -141,6 +141,7 @@ def _figures(name: str, found: Inspected) -> dict[str, Any]:
         "in_flight": held,
         "last_received": _moment(told.get("last_receipt")),
         "expired": _number(told.get("expired")) or 0,
+        "missed": _number(told["missed"].split(b" ")[0]) or 0 if "missed" in told else 0,
         "next_due": _moment(told.get("next")),
         "late_by": timedelta(microseconds=late_us),
         "is_paused": "paused" in told,

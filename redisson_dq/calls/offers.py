@@ -292,7 +292,11 @@ def offered_again(
     """A recurring offer, whose first occurrence is due at ``first_ms``."""
     if first_ms is None:
         raise ArgumentError(f"queue {queue.name!r}: the recurring offer {id!r} would never come")
-    args = queue.form, checked_id(queue, id), recurrence.to_json(), queue.encode(value), first_ms
+    late_ms = recurrence.late_ms(first_ms)
+    args = (
+        *(queue.form, checked_id(queue, id), recurrence.to_json(), queue.encode(value), first_ms),
+        *("" if late_ms is None else late_ms, queue.options.remember_ms),
+    )
     return queue.call(
         "recur",
         args,
@@ -327,5 +331,7 @@ def _recurring_offer(row: RecurringRow) -> RecurringOffer:
         every=None if recurrence.every_ms is None else timedelta(milliseconds=recurrence.every_ms),
         cron=recurrence.cron,
         timezone=recurrence.timezone,
+        missed=recurrence.missed,
+        missed_limit=recurrence.missed_limit,
         data=row.value,
     )

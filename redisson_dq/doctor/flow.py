@@ -7,6 +7,7 @@ Else it belongs to ``overdue``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
@@ -17,6 +18,7 @@ from redisson_dq.doctor.facts import Looked
 from redisson_dq.doctor.findings import CannotRun, Finding, Severity, redis_cli
 from redisson_dq.doctor.sight import Gone, Sight
 from redisson_dq.errors import EnvelopeError
+from redisson_dq.scheduling.times import from_ms
 
 __all__ = [
     "alike",
@@ -246,6 +248,36 @@ def recurring(sight: Sight) -> Iterator[Finding]:
                     queue.command("move", "--follow"),
                 ),
             )
+        if figures.missed:
+            yield from _missed(sight, queue, sight.ask_key("HGET", queue.keys.settings, "missed"))
+
+
+def _missed(sight: Sight, queue: Looked, noted: bytes | None) -> Iterator[Finding]:
+    """Occurrences that were missed within the last day, and at least a minute apart: a slow step misses closer ones."""
+    _, last, name = (*(noted or b"").decode(errors="surrogateescape").split(" ", 2), "", "")[:3]
+    if not re.fullmatch("[0-9]{1,15}", last):
+        return
+    at = from_ms(int(last))
+    close = re.search(rb'"every_ms":(\d+)', sight.ask_key("HGET", queue.keys.recurring, "d" + name) or b"")
+    if close and int(close[1]) < 60_000:
+        return
+    if queue.figures.server_time - at < timedelta(days=1):
+        yield queue.finding(
+            check="recurring",
+            severity=Severity.WARNING,
+            text=counted(queue.figures.missed, "occurrence was", "occurrences were")
+            + f" missed, as no process moved the queue; the last one at {at:%H:%M:%S}",
+            evidence={
+                "missed": queue.figures.missed,
+                "last_due": at.isoformat(),
+                "last_of": name,
+            },
+            shown_by=redis_cli("HGET", queue.keys.settings, "missed"),
+            commands=(
+                queue.command("list", "--state", "recurring"),
+                queue.command("move", "--follow"),
+            ),
+        )
 
 
 def value_of(member: bytes) -> bytes | None:

@@ -6,7 +6,7 @@ The happenings of a worker are of the same family: ``working/happenings.py``.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import attrs
 
@@ -24,6 +24,7 @@ __all__ = [
     "Happening",
     "LeaseLost",
     "LeaseBegan",
+    "Missed",
     "Moved",
     "Noticed",
     "OfLease",
@@ -173,6 +174,24 @@ class Expired(OfQueue):
 
     count: int
     kept_in: str
+
+
+@attrs.frozen(kw_only=True)
+class Missed(OfQueue):
+    """``count`` occurrences of the recurring offer ``id`` were not offered at their times, as nobody moved the queue.
+
+    ``first`` and ``last`` are due times, and ``late_by`` is how long ago the first one was. ``policy`` is the
+    ``missed=`` of the offer. ``offered`` is how many of them are offered now, with ``"all"``. With ``"one"`` the
+    occurrence before ``first`` is delivered for all of them.
+    """
+
+    id: str
+    count: int
+    offered: int
+    policy: str
+    first: datetime
+    last: datetime
+    late_by: timedelta
 
 
 # -- values ----------------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ import enum
 import logging
 import typing
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import attrs
@@ -28,6 +28,7 @@ from redisson_dq.observing.happenings import (
     Happening,
     LeaseBegan,
     LeaseLost,
+    Missed,
     Moved,
     Noticed,
     Paused,
@@ -117,6 +118,8 @@ def fields_of(happening: Happening) -> dict[str, Any]:
         value = getattr(happening, field.name)
         if isinstance(value, timedelta):
             fields[f"{field.name}_ms"] = round(value / timedelta(milliseconds=1), 3)
+        elif isinstance(value, datetime):
+            fields[field.name] = value.isoformat()
         elif isinstance(value, BaseException):
             fields[field.name] = described(value)
         elif isinstance(value, enum.Enum):
@@ -218,6 +221,25 @@ def _expired(expired: Expired) -> Words:
         ),
         expired.kept_in,
         expired.queue,
+    )
+
+
+_MADE_UP = {"all": "%d of them are offered now", "skip": "%d are delivered"}
+
+
+@line(logging.WARNING)
+def _missed(missed: Missed) -> Words:
+    made_up = _MADE_UP.get(missed.policy, "%d are offered, and the one before stands for them")
+    return Words(
+        f"queue %r: the recurring offer %r: %s from %s to %s; {made_up}",
+        missed.queue,
+        missed.id,
+        counted(missed.count, "occurrence was missed", "occurrences were missed"),
+        missed.first.isoformat(),
+        missed.last.isoformat(),
+        missed.offered,
+        # Occurrences that are close to each other are missed where a step is slow.
+        level=None if missed.late_by >= timedelta(minutes=1) else logging.INFO,
     )
 
 

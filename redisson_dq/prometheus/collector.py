@@ -278,6 +278,7 @@ def _families(found: _Scrape) -> Iterable[Metric]:
     )
     yield gauge("last_receipt_seconds", [((name,), _since_receipt(stats)) for name, stats in of_queue])
     yield counter("expired", [((name,), stats.expired) for name, stats in of_queue])
+    yield counter("missed_occurrences", [((name,), stats.missed) for name, stats in of_queue])
     yield gauge("paused", [((name,), stats.is_paused) for name, stats in of_queue])
     known = [(name, stats.subscribers) for name, stats in of_queue if stats.subscribers is not None]
     yield gauge("subscribers", [((name,), subscribers) for name, subscribers in known])

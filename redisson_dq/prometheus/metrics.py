@@ -71,6 +71,13 @@ _add(
     "for how long no value has been received, while values are ready and others are in flight; else 0",
 )
 _add(OF_QUEUES, "expired", "counter", _QUEUE, "items that were too late to be delivered, since the queue was made")
+_add(
+    OF_QUEUES,
+    "missed_occurrences",
+    "counter",
+    _QUEUE,
+    "occurrences of recurring offers that were missed, as nobody moved the queue at their times, since it was made",
+)
 _add(OF_QUEUES, "paused", "gauge", _QUEUE, "1 while delivery is paused")
 _add(
     OF_QUEUES,

@@ -1,12 +1,12 @@
 -- Declares a recurring offer, and puts its first occurrence in unless the same declaration stands already.
 -- Answers to: nothing in Redisson
--- KEYS: timeout, envelopes, channel, recurring, recurring_due, alarm, leases, deliveries, histories, history_ends
--- ARGV: envelope ("current", "legacy" or "lean"), id, definition, value, due of the first occurrence in epoch ms
+-- KEYS: timeout, envelopes, channel, recurring, recurring_due, alarm, leases, deliveries, histories, history_ends, records, forget
+-- ARGV: envelope ("current", "legacy" or "lean"), id, definition, value, due of the first occurrence in epoch ms, how late it may be in ms (or ""), for how many ms outcomes are remembered
 -- RETURN: "offered", "replaced" or "kept"; due of the occurrence that waits; the server's time in epoch us
 -- COST: O(log m), m waiting; O(m) to replace an occurrence that is not lean
--- INCLUDE: clock, add, find, out, unlearn, need, announce
-local now_us = server_time()
-local envelope, id, definition, value, due = unpack(ARGV)
+-- INCLUDE: clock, add, find, out, unlearn, remember, need, announce
+local now_us, now_ms = server_time()
+local envelope, id, definition, value, due, lateness, remember_ms = unpack(ARGV)
 
 -- Fails on a wrong type before anything is written.
 check_known()
@@ -17,7 +17,7 @@ local due_before = redis.call('ZSCORE', keys.recurring_due, id)
 if due_before and before[1] == definition and before[2] == value then
   return reply_with({'kept', due_before, now_us})
 end
-need(rights_to_add(envelope), TAKING_OUT, {'HGET', 'HSET'})
+need(rights_to_add(envelope), TAKING_OUT, {'HGET', 'HSET'}, lateness ~= '' and RECORDING or {})
 if due_before and before[3] then
   local waits = find(before[3], tonumber(due_before))
   if waits then
@@ -25,6 +25,10 @@ if due_before and before[3] then
   end
 end
 local entry = adder(envelope, now_us)(value, tonumber(due))
+if lateness ~= '' then
+  local record = {state = 'w', due = tonumber(due), latest = due + lateness, duplicate = 0, key = ''}
+  remember(entry, record, tonumber(remember_ms), now_ms)
+end
 redis.call('HSET', keys.recurring, 'd' .. id, definition, 'v' .. id, value, 'e' .. id, entry)
 redis.call('ZADD', keys.recurring_due, due, id)
 return reply_with({due_before and 'replaced' or 'offered', due, now_us})

@@ -70,12 +70,15 @@ class Share:
 
 @attrs.frozen(kw_only=True)
 class RecurringView:
-    """A recurring offer. ``words`` say its rule, ``rule`` is it as it was given; ``next`` are its next five times."""
+    """A recurring offer. ``words`` say its rule, ``rule`` is it as it was given; ``next`` are its next five times.
+    ``missed`` says what comes of missed occurrences.
+    """
 
     id: str
     rule: str
     words: str
     timezone: str
+    missed: str
     next: tuple[datetime, ...]
 
 
@@ -277,6 +280,7 @@ def _recurring(client: Client, name: str, partitions: int | None) -> Iterator[Re
                 rule=str(each.cron or each.every),
                 words=in_words(each),
                 timezone=each.timezone,
+                missed=each.missed,
                 next=tuple(_next(rule, round(each.next_due.timestamp() * 1000))),
             )
 

@@ -50,7 +50,8 @@ FORMS = {
     "records": Form("a record of an item", reads=1, writes=1),
     "deliveries": Form("a record of a delivery", reads=1, writes=1),
     "dead_info": Form("a dead letter", reads=1, writes=1),
-    "recurring": Form("the rule of a recurring offer", reads=1, writes=1),
+    # Form 2 is for offers with missed=.
+    "recurring": Form("the rule of a recurring offer", reads=2, writes=1),
 }
 # Entries that were set aside stand in a key of their own.
 _WHAT = {name: form.what for name, form in FORMS.items()} | {"newer": FORMS["timeout"].what}

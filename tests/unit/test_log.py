@@ -9,7 +9,7 @@ import re
 import types
 import typing
 from collections.abc import Callable, Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,18 @@ import redisson_dq
 from redisson_dq._common.logs import LOGGERS
 from redisson_dq.errors import DecodeError
 from redisson_dq.items import SettleOutcome
-from redisson_dq.observing import Away, Happening, LeaseBegan, Moved, Observers, OfRequest, Role, Settled, ValuesTaken
+from redisson_dq.observing import (
+    Away,
+    Happening,
+    LeaseBegan,
+    Missed,
+    Moved,
+    Observers,
+    OfRequest,
+    Role,
+    Settled,
+    ValuesTaken,
+)
 from redisson_dq.observing.log import _lines, fields_of, is_logged, log
 from redisson_dq.working.happenings import Failed
 
@@ -51,7 +62,14 @@ def _value(hint: Any) -> Any:
         return DecodeError("unreadable", codec="StringCodec", data=b"secret")
     if isinstance(of[0], type) and issubclass(of[0], BaseException):
         return ValueError("no")
-    known = {bool: True, str: "some text", int: 7, bytes: b"secret", timedelta: timedelta(seconds=1.5)}
+    known = {
+        bool: True,
+        str: "some text",
+        int: 7,
+        bytes: b"secret",
+        timedelta: timedelta(seconds=61.5),
+        datetime: datetime(2026, 7, 1, 3, tzinfo=timezone.utc),
+    }
     # The event of a worker's happening, and the context of an offer.
     return known.get(of[0], types.SimpleNamespace(offer_id="o-1", secret="secret"))
 
@@ -104,7 +122,7 @@ def test_the_fields_of_each_happening_are_plain_and_take_no_name_of_a_record(kin
     assert fields["happening"] == kind.__name__
     assert "secret" not in json.dumps(fields)
     durations = [each.name for each in attrs.fields(kind) if "timedelta" in str(each.type)]
-    assert [fields[f"{name}_ms"] for name in durations] == [1500.0] * len(durations)
+    assert [fields[f"{name}_ms"] for name in durations] == [61500.0] * len(durations)
 
 
 @pytest.mark.parametrize("formatter", [OneObject, of_structlog])
@@ -146,6 +164,7 @@ LEVELS = {
     "Expired": ("WARNING", ""),
     "LeaseBegan": ("DEBUG", "leases"),
     "LeaseLost": ("INFO", "leases"),
+    "Missed": ("WARNING", ""),
     "Moved": ("DEBUG", "transfers"),
     "Noticed": ("WARNING", ""),
     "Paused": ("INFO", "transfers"),
@@ -341,3 +360,13 @@ def test_every_logger_is_guarded() -> None:
     assert (found["logger"], found["name"]) == (["observing/log.py"], ["_common/logs.py"])
     for name in LOGGERS:
         assert "handle" in vars(logging.getLogger(name))
+
+
+def test_occurrences_that_are_close_to_each_other_are_no_warning(caplog: Any) -> None:
+    at = datetime(2026, 7, 1, 3, tzinfo=timezone.utc)
+    told = Missed(queue="q", id="a", count=2, offered=0, policy="one", first=at, last=at, late_by=timedelta(seconds=59))
+    with caplog.at_level(logging.INFO, "redisson_dq"):
+        log(told)
+        log(attrs.evolve(told, late_by=timedelta(minutes=1)))
+    assert [record.levelname for record in caplog.records] == ["INFO", "WARNING"]
+    assert "2 occurrences were missed from 2026-07-01T03:00:00+00:00" in caplog.text

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from redisson_dq.errors import ArgumentError
-from redisson_dq.scheduling.recurrence import Recurrence
+from redisson_dq.scheduling.recurrence import MOST_MISSED, Recurrence
 from tests.conftest import as_many
 
 UTC = timezone.utc
@@ -37,6 +37,79 @@ def occurrences(definition: Recurrence, first: str, until: str) -> list[str]:
         due = definition.next_ms(due, due)
     zone = ZoneInfo(definition.timezone)
     return [datetime.fromtimestamp(due / 1000, zone).strftime("%m-%d %H:%M %z") for due in found]
+
+
+# -- missed ----------------------------------------------------------------------------------------------------------
+
+
+def all_between(rule: Recurrence, after: int, until: int) -> list[int]:
+    """The times later than one and up to the other, one by one."""
+    found = []
+    due = rule.next_ms(after, after)
+    while due is not None and due <= until:
+        found.append(due)
+        due = rule.next_ms(due, due)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("rule", "now"),
+    [
+        ({"every": 600}, "2026-03-01 00:00"),
+        ({"every": 600}, "2026-03-01 00:10"),
+        ({"every": 600}, "2026-03-01 09:59"),
+        ({"every": 600, "end": datetime(2026, 3, 1, 0, 30, tzinfo=UTC)}, "2026-03-02 00:00"),
+        ({"cron": "0 * * * *"}, "2026-03-01 00:59"),
+        ({"cron": "0 * * * *"}, "2026-03-02 00:00"),
+        ({"cron": "*/20 9 * * *", "timezone": BERLIN}, "2026-04-01 00:00"),
+        ({"cron": "0 * * * *", "end": datetime(2026, 3, 1, 5, tzinfo=UTC)}, "2026-03-02 00:00"),
+    ],
+)
+@pytest.mark.parametrize("limit", [1, 3, 1000])
+def test_what_follows_a_time_without_anybody(rule: dict[str, Any], now: str, limit: int) -> None:
+    rule_of = Recurrence.checked("q", **rule, missed="all", missed_limit=limit)
+    previous = rule_of.first_ms(ms("2026-03-01 00:00"))
+    assert previous is not None
+    missed = all_between(rule_of, previous, ms(now))
+    found = rule_of.following(previous, ms(now))
+    assert (found.count, list(found.made_up)) == (len(missed), missed[-limit:])
+    assert found.next_ms == rule_of.next_ms(previous, max(previous, ms(now)))
+    assert not missed or (found.first_ms, found.last_ms) == (missed[0], missed[-1])
+    of_one = Recurrence.checked("q", **rule).following(previous, ms(now))
+    assert (of_one.count, of_one.made_up, of_one.next_ms) == (found.count, (), found.next_ms)
+
+
+@pytest.mark.parametrize(
+    ("cron", "last"),
+    [
+        ("* * * * *", ["2026-12-31 23:58", "2026-12-31 23:59", "2027-01-01 00:00"]),
+        ("* * 1-15 feb *", ["2026-02-15 23:57", "2026-02-15 23:58", "2026-02-15 23:59"]),
+        ("*/5 3 * jan,jul *", ["2026-07-31 03:45", "2026-07-31 03:50", "2026-07-31 03:55"]),
+    ],
+)
+def test_the_last_of_very_many(monkeypatch: pytest.MonkeyPatch, cron: str, last: list[str]) -> None:
+    """They are found without a walk through all the others."""
+    asked, next_ms = [], Recurrence.next_ms
+
+    def counted(rule: Recurrence, previous_ms: int, now_ms: int) -> int | None:
+        asked.append(previous_ms)
+        return next_ms(rule, previous_ms, now_ms)
+
+    monkeypatch.setattr(Recurrence, "next_ms", counted)
+    rule = Recurrence.checked("q", cron=cron, missed="all", missed_limit=3)
+    found = rule.following(ms("2020-01-01 00:00"), ms("2027-01-01 00:00"))
+    assert found.count == MOST_MISSED
+    assert list(found.made_up) == [ms(each) for each in last]
+    assert len(asked) < 1100
+
+
+def test_how_late_an_occurrence_may_be() -> None:
+    due = ms("2026-03-01 00:00")
+    assert Recurrence.checked("q", every=3600).late_ms(due) is None
+    assert Recurrence.checked("q", every=3600, missed="all").late_ms(due) is None
+    for rule, late in (({"every": 3600}, 60_000), ({"every": 5}, 5000), ({"cron": "* * * * *"}, 60_000)):
+        assert Recurrence.checked("q", **rule, missed="skip").late_ms(due) == late
+    assert Recurrence(every_ms=1000, end_ms=due, missed="skip").late_ms(due) == 60_000
 
 
 # -- every -----------------------------------------------------------------------------------------------------------
@@ -412,6 +485,13 @@ def test_the_stored_form() -> None:
     )
     assert definition.to_json() == stored
     assert Recurrence.from_json(stored) == definition
+    other = Recurrence.checked("q", every=1, missed="all")
+    assert json.loads(other.to_json()) == json.loads(Recurrence.checked("q", every=1).to_json()) | {
+        "v": 2,
+        "missed": "all",
+        "missed_limit": 100,
+    }
+    assert Recurrence.from_json(other.to_json()) == other
 
 
 @pytest.mark.parametrize(
@@ -464,5 +544,5 @@ def test_a_stored_form_that_cannot_be_read_is_refused(text: str) -> None:
 
 
 def test_a_later_version_is_refused() -> None:
-    with pytest.raises(ArgumentError, match="form 2, and this version of redisson-dq reads 1 only; upgrade"):
-        Recurrence.from_json('{"v":2,"every":"PT1M"}')
+    with pytest.raises(ArgumentError, match="form 3, and this version of redisson-dq reads forms up to 2; upgrade"):
+        Recurrence.from_json('{"v":3,"every":"PT1M"}')

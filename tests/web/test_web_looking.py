@@ -199,7 +199,7 @@ def test_partitions_are_one_queue_and_500_are_looked_at_in_turn(browse: Open, cl
 def test_recurring_offers_in_words_with_their_next_times(browse: Open, client: redisson_dq.Client) -> None:
     queue = client.delayed_queue("orders", transfer=False)
     queue.offer_recurring("a", id="minutes", every=900)
-    queue.offer_recurring("b", id="weekdays", cron="30 9 * * mon-fri", timezone="Europe/Berlin")
+    queue.offer_recurring("b", id="weekdays", cron="30 9 * * mon-fri", timezone="Europe/Berlin", missed="skip")
     view = browse().get(Links("").queue("orders", format="json")).json()
     words = {each["id"]: each["words"] for each in view["recurring"]}
     assert words == {
@@ -207,6 +207,8 @@ def test_recurring_offers_in_words_with_their_next_times(browse: Open, client: r
         "weekdays": "at 09:30 on Monday to Friday, Europe/Berlin",
     }
     assert [len(each["next"]) for each in view["recurring"]] == [5, 5]
+    assert {each["missed"] for each in view["recurring"]} == {"one", "skip"}
+    assert "Europe/Berlin; missed: skip" in browse().get(Links("").queue("orders")).text
 
 
 def test_the_first_page_names_what_the_doctor_has_found(

@@ -247,6 +247,8 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
         timezone: str = "UTC",
         start: datetime | None = None,
         end: datetime | None = None,
+        missed: str = "one",
+        missed_limit: int | None = None,
     ) -> OfferOutcome:
         """Like :meth:`DelayedQueue.offer_recurring`, in the partition of the id.
 
@@ -256,7 +258,17 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
         :Guarantee: atomic in each partition; may safely be repeated
         """
         home = self._home_of(id)
-        outcome = await home.offer_recurring(value, id, every=every, cron=cron, timezone=timezone, start=start, end=end)
+        outcome = await home.offer_recurring(
+            value,
+            id,
+            every=every,
+            cron=cron,
+            timezone=timezone,
+            start=start,
+            end=end,
+            missed=missed,
+            missed_limit=missed_limit,
+        )
         if outcome is OfferOutcome.OFFERED:
             others = [partition for partition in self.partitions if partition is not home]
             ended = await self._ask(lambda partition: partition.requests.cancel_recurring(id), others)

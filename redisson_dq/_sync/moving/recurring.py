@@ -6,10 +6,13 @@
 from __future__ import annotations
 
 import logging
+from datetime import timedelta
 
 from redisson_dq._redis.options import Options
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq.errors import ArgumentError
+from redisson_dq.observing import Missed
+from redisson_dq.scheduling.times import from_ms
 from redisson_dq.wire import calls
 from redisson_dq.wire.forms import tell_newer
 from redisson_dq.wire.keys import QueueKeys
@@ -20,23 +23,58 @@ logger = logging.getLogger("redisson_dq")
 
 
 def advance(
-    connections: Connections, options: Options, keys: QueueKeys, come: tuple[str, str, int], now_us: int
+    connections: Connections,
+    options: Options,
+    queue: str,
+    keys: QueueKeys,
+    come: tuple[str, str, int],
+    now_us: int,
 ) -> bool:
     """Offers the next occurrence of a recurring offer, unless another process is first. Announced like any other.
 
-    ``come`` are its id, its definition and the due time of the occurrence that has come. False when this release cannot
-    read the definition. Other failures are raised. The next call that looks finds the same occurrence.
+    Tells which occurrences were missed, of the queue with the name ``queue``. ``come`` are the offer's id, its
+    definition and the due time of the occurrence that has come. False when this release cannot read the definition.
+    Other failures are raised. The next call that looks finds the same occurrence.
     """
     from redisson_dq.scheduling.recurrence import NewerRuleError, Recurrence
 
     name, definition, come_ms = come
     try:
-        next_ms = Recurrence.from_json(definition).next_ms(come_ms, now_us // 1000)
+        rule = Recurrence.from_json(definition)
+        found = rule.following(come_ms, now_us // 1000)
+        late_ms = None if found.next_ms is None else rule.late_ms(found.next_ms)
     except NewerRuleError as error:
         tell_newer(keys.ready, keys.recurring, "recurring", error.form)
         return False
     except ArgumentError as error:
         logger.warning("queue %r: the recurring offer %r cannot go on: %s", keys.ready, name, error)
         return False
-    connections.run(calls.advance(keys, options.envelope, name, definition, come_ms, next_ms))
+    request = calls.advance(
+        keys,
+        options.envelope,
+        name,
+        definition,
+        come_ms,
+        found.next_ms,
+        late_ms=late_ms,
+        remember_ms=options.remember_ms,
+        missed=found.count,
+        last_ms=found.last_ms,
+        made_up=found.made_up,
+    )
+    advanced = connections.run(request)
+    if advanced.missed:
+        # What did not fit into this call is told by the next one.
+        last_ms = found.last_ms if advanced.missed == found.count else found.made_up[advanced.offered - 1]
+        told = Missed(
+            queue=queue,
+            id=name,
+            count=advanced.missed,
+            offered=advanced.offered,
+            policy=rule.missed,
+            first=from_ms(found.first_ms),
+            last=from_ms(last_ms),
+            late_by=timedelta(milliseconds=now_us // 1000 - found.first_ms),
+        )
+        options.observers.tell(told)
     return True

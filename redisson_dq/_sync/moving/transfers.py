@@ -114,7 +114,8 @@ class Transfers:
     def _next_ms(self, task: Task, result: Transferred) -> int | None:
         """Offers the next occurrences of recurring offers. Gives when the next transfer has something to do."""
         advanced = [
-            advance(self._connections, self._options, task.keys, come, result.now_us) for come in result.recurring
+            advance(self._connections, self._options, task.name, task.keys, come, result.now_us)
+            for come in result.recurring
         ]
         if len(advanced) == self._options.transfer_batch and any(advanced):
             # There may be more occurrences than one reply holds.

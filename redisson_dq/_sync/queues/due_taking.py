@@ -113,7 +113,7 @@ class DueTaking(WaitingQueue[T]):
         for due in told:
             for come in due.recurring:
                 try:
-                    advance(self._runtime.connections, self._runtime.options, self.keys, come, due.now_us)
+                    advance(self._runtime.connections, self._side.options, self.name, self.keys, come, due.now_us)
                 except RedissonDQError as error:
                     logger.warning(
                         "queue %r: the recurring offer %r goes on with a later call: %s", self.name, come[0], error

@@ -36,6 +36,8 @@ class RecurringOffers(WaitingQueue[T]):
         timezone: str = "UTC",
         start: datetime | None = None,
         end: datetime | None = None,
+        missed: str = "one",
+        missed_limit: int | None = None,
     ) -> OfferOutcome:
         """Offers the value again and again. One occurrence waits at any time. When it is moved, the next is offered.
 
@@ -44,6 +46,10 @@ class RecurringOffers(WaitingQueue[T]):
         - ``cron``: five fields (``"0 9 * * mon-fri"``) in its place, or a shorthand like ``@daily``
         - ``timezone``: the name of the time zone of ``cron``
         - ``start``, ``end``: aware datetimes
+        - ``missed``: what comes of occurrences whose time passed while no process moved the queue. ``"one"``: one late
+          delivery stands for all. ``"all"``: each of them is delivered. ``"skip"``: none; one that is a minute late, or
+          later than the next one's time, is dropped as with ``expires=``
+        - ``missed_limit``: with ``"all"``, how many of them at most, the last ones (100; up to 1,000)
 
         >>> delayed.offer_recurring("report", "daily", cron="30 9 * * mon-fri", timezone="Europe/Berlin")
         <OfferOutcome.OFFERED: 'offered'>
@@ -60,7 +66,16 @@ class RecurringOffers(WaitingQueue[T]):
         self._check()
         from redisson_dq.scheduling.recurrence import Recurrence
 
-        recurrence = Recurrence.checked(self.name, every=every, cron=cron, timezone=timezone, start=start, end=end)
+        recurrence = Recurrence.checked(
+            self.name,
+            every=every,
+            cron=cron,
+            timezone=timezone,
+            start=start,
+            end=end,
+            missed=missed,
+            missed_limit=missed_limit,
+        )
         # Made once before the clock is asked, so that nothing is sent for an item that cannot be offered.
         offered_again(self._side, value, id, recurrence, 0)
         now_us = self._runtime.connections.run(commands.server_time_us(self.keys.timeout))

@@ -74,6 +74,8 @@ class ItemFields(_Class):
     """The client that has a value in flight. Null where nobody can tell."""
     every: str | None
     """The rule of a recurring offer."""
+    missed: str | None
+    """What comes of its missed occurrences: one, skip, or all with how many at most."""
     envelope: str | None
     """The form of its entry: current, legacy, lean, lease, torn or unknown."""
     size: int

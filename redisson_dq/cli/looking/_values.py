@@ -132,6 +132,7 @@ def as_fields(row: SeenItem, decoded: DecodedValue) -> ItemFields:
         "source": row.source or None,
         "holder": _holder_fields(row),
         "every": row.every or None,
+        "missed": row.missed or None,
         "envelope": row.envelope or None,
         "size": row.size,
         "codec": decoded.codec or None,

@@ -156,6 +156,8 @@ def _show(output: Output, state: str, rows: list[tuple[SeenItem, DecodedValue]])
         columns["died"] = [in_words(row.at, row.now) for row, _ in rows]
     if state == "recurring":
         columns["every"] = [row.every for row, _ in rows]
+        if any(row.missed != "one" for row, _ in rows):
+            columns["missed"] = [row.missed for row, _ in rows]
     if any(row.attempts for row, _ in rows):
         columns["attempts"] = [row.attempts for row, _ in rows]
     if any(row.reason for row, _ in rows):

@@ -100,6 +100,7 @@ def command(
         ("reason", row.reason),
         ("source", row.source),
         ("every", row.every),
+        ("missed", row.missed),
         ("envelope", row.envelope),
         ("size", f"{row.size:,} bytes"),
         ("codec", f"{decoded.codec or 'unknown'}{f' ({decoded.sure})' if decoded.sure else ''}"),

@@ -75,11 +75,11 @@ local function tell_receipt(now_ms)
   end
 end
 
--- Whether the queue is paused, how many values have expired, which client is the mover.
+-- Whether the queue is paused, how many values have expired, how many occurrences were missed, which client is the mover.
 local function tell_state()
   if stand(keys.settings) then
-    for i, value in ipairs(redis.call('HMGET', keys.settings, 'paused', 'max_size', 'expired')) do
-      tell(({'paused', 'max_size', 'expired'})[i], value)
+    for i, value in ipairs(redis.call('HMGET', keys.settings, 'paused', 'max_size', 'expired', 'missed')) do
+      tell(({'paused', 'max_size', 'expired', 'missed'})[i], value)
     end
   end
   if stand(keys.mover) then

@@ -43,7 +43,7 @@ from redisson_dq.wire.calls.putting_back import (
     put_back_bounded,
     release,
 )
-from redisson_dq.wire.calls.recurring import RecurringRow, advance, recurring
+from redisson_dq.wire.calls.recurring import Advanced, RecurringRow, advance, recurring
 from redisson_dq.wire.calls.rights import (
     missing_rights,
     run_command,
@@ -52,6 +52,7 @@ from redisson_dq.wire.calls.rights import (
 
 __all__ = [
     "Admitted",
+    "Advanced",
     "DoneMark",
     "Due",
     "DueRange",

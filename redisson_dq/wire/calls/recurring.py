@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import attrs
 
 from redisson_dq.wire.calls.base import call
@@ -10,7 +12,7 @@ from redisson_dq.wire.envelope import Envelope
 from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.request import Request
 
-__all__ = ["RecurringRow", "advance", "recurring"]
+__all__ = ["Advanced", "RecurringRow", "advance", "recurring"]
 
 
 @attrs.frozen(kw_only=True)
@@ -24,15 +26,45 @@ class RecurringRow:
     value: bytes
 
 
-def advance(
-    keys: QueueKeys, envelope: Envelope, name: str, definition: str, come_ms: int, next_ms: int | None
-) -> Request[bool]:
-    """Whether this call put the next occurrence in, rather than another process's.
-
-    The next occurrence is lean if the last one was.
+@attrs.frozen(kw_only=True)
+class Advanced:
+    """Whether the call put the next occurrence in, rather than another process's; how many missed ones it passed or
+    offered, and how many of these it offered.
     """
-    due = "" if next_ms is None else next_ms
-    return call("advance", keys, (envelope.value, name, definition, come_ms, due), bool)
+
+    done: bool
+    missed: int
+    offered: int
+
+
+def advance(
+    keys: QueueKeys,
+    envelope: Envelope,
+    name: str,
+    definition: str,
+    come_ms: int,
+    next_ms: int | None,
+    *,
+    late_ms: int | None = None,
+    remember_ms: int = 0,
+    missed: int = 0,
+    last_ms: int = 0,
+    made_up: Sequence[int] = (),
+) -> Request[Advanced]:
+    """Puts the next occurrence in, and the missed ones that are ``made_up``. It is lean if the last one was.
+
+    One that may be ``late_ms`` late at most is dropped later than that.
+    """
+    args = (
+        *(envelope.value, name, definition, come_ms, "" if next_ms is None else next_ms),
+        *("" if late_ms is None else late_ms, remember_ms, missed, last_ms, *made_up),
+    )
+    return call("advance", keys, args, _advanced)
+
+
+def _advanced(reply: list[int]) -> Advanced:
+    done, missed, offered = reply
+    return Advanced(done=bool(done), missed=missed, offered=offered)
 
 
 def recurring(keys: QueueKeys, start: int, stop: int) -> Request[list[RecurringRow]]:

@@ -167,10 +167,11 @@ class TestOtherStates:
     def test_recurring(self, client: Client) -> None:
         delayed = client.delayed_queue(NAME, transfer=False)
         for i in range(3):
-            delayed.offer_recurring(f"r{i}", every=60 + i, id=f"id{i}")
+            delayed.offer_recurring(f"r{i}", every=60 + i, id=f"id{i}", missed="all" if i else "one")
         found = rows(client, "recurring", limit=2)
         assert [(row.id, row.data) for row in found] == [(f"id{i}", b"r%d" % i) for i in range(3)]
         assert found[0].every
+        assert [row.missed for row in found] == ["one"] + ["all, 100 at most"] * 2
 
     @pytest.mark.parametrize("state", STATES)
     def test_an_empty_queue(self, client: Client, state: Any) -> None:

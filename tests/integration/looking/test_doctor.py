@@ -12,6 +12,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -26,7 +27,7 @@ import redis
 import redisson_dq
 from redisson_dq.cli._main import main, program
 from redisson_dq.codecs import Codec, JsonJacksonCodec, MarshallingCodec
-from redisson_dq.doctor import CHECKS, Report, Severity, Status, diagnose
+from redisson_dq.doctor import CHECKS, Finding, Report, Severity, Status, diagnose
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.worker import Worker
@@ -247,6 +248,24 @@ def test_no_symptom_hides_another_one_on_the_same_queue(fleet: Fleet, one: str, 
 
 
 # -- further signs ---------------------------------------------------------------------------------------------------
+
+
+def test_occurrences_that_were_missed(fleet: Fleet) -> None:
+    delayed = fleet.listen("orders")
+
+    def found(note: str) -> list[Finding]:
+        fleet.admin.hset(QueueKeys.of("orders").settings, "missed", note)
+        return [each for each in examined(fleet.url, "orders").findings if each.check == "recurring"]
+
+    for name, every in (("daily", 3600), ("tick", 5)):
+        delayed.offer_recurring("report", name, every=every)
+    at = int(time.time() * 1000) - 3_600_000
+    for text in (f"5 {at} tick", f"5 {at - 86_400_000} daily", "5", "x", "5 - daily"):
+        assert found(text) == [], text
+    (finding,) = found(f"5 {at} daily")
+    assert finding.severity is Severity.WARNING
+    assert finding.text.startswith("5 occurrences were missed, as no process moved the queue; the last one at ")
+    assert (finding.evidence["missed"], finding.evidence["last_of"]) == (5, "daily")
 
 
 def test_a_key_with_a_time_to_live(fleet: Fleet) -> None:

@@ -51,7 +51,7 @@ COUNTS = [
         "quarantined",
         "newer",
     ),
-    *("expired", "recurring", "remembered", "histories", "turns", "waiting_for_slots", "slots", "handled"),
+    *("expired", "missed", "recurring", "remembered", "histories", "turns", "waiting_for_slots", "slots", "handled"),
 ]
 
 

@@ -63,7 +63,7 @@ def full(client: Any, admin: Any) -> dict[str, int]:
     delayed.offer_recurring("tick", "tick", every=3600)
     admin.rpush(KEYS.undecodable, *range(8))
     admin.rpush(KEYS.quarantine, *(f"5 {number}" for number in range(10)))
-    admin.hset(KEYS.settings, "expired", 11)
+    admin.hset(KEYS.settings, mapping={"expired": 11, "missed": "12 5 tick"})
     delayed.pause()
     eventually(lambda: delayed.overdue().count == 5)
     # The occurrence of a recurring offer waits as well.
@@ -77,6 +77,7 @@ def full(client: Any, admin: Any) -> dict[str, int]:
         "undecodable": 8,
         "quarantined": 10,
         "expired": 11,
+        "missed": 12,
         "recurring": 1,
         "is_paused": True,
     }
@@ -196,7 +197,7 @@ def test_a_key_of_another_type(role: str, looking: Any, full: dict[str, int], ad
         "envelopes": {"lean"},
         "quarantine": {"quarantined"},
         "recurring_due": {"recurring"},
-        "settings": {"is_paused", "expired"},
+        "settings": {"is_paused", "expired", "missed"},
     }.get(role, {role})
     assert {name: count for name, count in counts(found).items() if name not in of_key} == {
         name: count for name, count in full.items() if name not in of_key

@@ -19,6 +19,8 @@ from typing import Any
 
 import pytest
 
+import redisson_dq
+from redisson_dq.codecs import StringCodec
 from redisson_dq.wire.forms import FORMS
 from redisson_dq.wire.keys import DeadKeys, QueueKeys
 from tests.conftest import PATIENCE, environment, eventually
@@ -186,6 +188,23 @@ def test_one_version_goes_on_with_what_the_other_left(fleet: Fleet, admin: Any, 
         "aside": [[], []],
     }
     assert whereabouts(admin, "values").total == Counter()
+
+
+def test_the_last_version_leaves_a_rule_with_missed_to_this_one(fleet: Fleet, admin: Any, own_server: Any) -> None:
+    """It delivers the occurrence that waits. A process of this version makes the next ones, also in reserve."""
+    old = fleet.ready(LAST, "move")
+    with redisson_dq.connect(own_server.url, codec=StringCodec()) as client:
+        delayed = client.delayed_queue("orders", transfer=False)
+        delayed.offer_recurring("a", "tick", every=0.5, missed="all")
+        eventually(lambda: admin.llen("orders") == 1)
+        eventually(lambda: "form 2" in old.log.read_text())
+        assert (admin.llen("orders"), [offer.id for offer in delayed.recurring()]) == (1, ["tick"])
+        fleet.ready(THIS, "move")
+        eventually(lambda: admin.llen("orders") >= 8)
+    old.kill()
+    # It is to say so, once.
+    assert old.log.read_text().count("ERROR") == old.log.read_text().count("form 2") <= 1
+    old.log.write_text("")
 
 
 def test_a_mixed_fleet_delivers_each_item_once(fleet: Fleet, admin: Any) -> None:

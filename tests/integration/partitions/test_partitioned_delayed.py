@@ -338,8 +338,9 @@ def test_clear(producer: Any) -> None:
 def test_recurring_offers_are_in_one_partition(client: Any, producer: Any) -> None:
     assert producer.offer_recurring("tick", "t", every=60) is OfferOutcome.OFFERED
     assert producer.offer_recurring("tick", "t", every=60) is OfferOutcome.KEPT
-    assert producer.offer_recurring("tick", "t", every=30) is OfferOutcome.REPLACED
-    assert [offer.id for offer in producer.partition_for("t").recurring()] == ["t"]
+    assert producer.offer_recurring("tick", "t", every=30, missed="all", missed_limit=5) is OfferOutcome.REPLACED
+    (offer,) = producer.partition_for("t").recurring()
+    assert (offer.id, offer.missed, offer.missed_limit) == ("t", "all", 5)
     # With more partitions the id has another place, and the offer goes on there alone.
     counts = [count for count in range(COUNT + 1, 50) if partition_of("t", count) >= COUNT]
     more = client.delayed_queue("orders", partitions=counts[0], transfer=False)

@@ -201,6 +201,7 @@ def test_the_state_of_queues_that_this_process_does_not_consume(
     client.blocking_queue("orders", transfer=False).add_all(["ready", "set"])
     client.blocking_queue("bills", transfer=False).add("a bill")
     client.delayed_queue("bills", transfer=False).pause()
+    admin.hset(KEYS.settings, "missed", "12 5 tick")
     registry.register(collector(flavour, client, ["orders", "bills"]))
     assert registry.get_sample_value("redisson_dq_up") == 1
     states = ("ready", "waiting", "overdue", "in_flight", "dead", "undecodable", "quarantined", "recurring")
@@ -209,7 +210,7 @@ def test_the_state_of_queues_that_this_process_does_not_consume(
     assert [page("paused", queue=queue) for queue in ("orders", "bills")] == [0, 1]
     assert page("subscribers") == 0
     assert page("mover_known") == 0
-    assert page("expired_total") == 0
+    assert (page("expired_total"), page("missed_occurrences_total")) == (0, 12)
     # Since the item was due, and neither the one that is held nor the later one counts.
     late = page("overdue_oldest_seconds") or 0
     eventually(lambda: (page("overdue_oldest_seconds") or 0) > late > 0)

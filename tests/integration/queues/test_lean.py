@@ -320,8 +320,9 @@ def test_the_next_occurrence_is_written_for_those_who_read(admin: Any, lean: Any
     script = load("advance")
     definition = admin.hget(KEYS.recurring, b"d" + name)
     lean.poll()
-    words = (envelope, name, definition, int(come), int(come) + 60_000)
-    assert admin.eval(script.source, len(script.keys), *(getattr(KEYS, key) for key in script.keys), *words)[3] == 1
+    words = (envelope, name, definition, int(come), int(come) + 60_000, "", 0, 0, "")
+    keys = [getattr(KEYS, key) for key in script.keys]
+    assert admin.eval(script.source, len(keys), *keys, *words)[3] == [1, 0, 0]
     (member,) = members(admin)
     assert len(unwrap(member)[0]) == size
     assert admin.llen(KEYS.envelopes) == (0 if size == 9 else 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import ArgumentError
 from redisson_dq.items import OfferOutcome, Outcome
+from redisson_dq.observing import Missed
 from tests.conftest import eventually, moving
 from tests.flavours import Flavour
 from tests.integration.conftest import KEYS
@@ -189,11 +191,11 @@ def test_a_definition_of_a_later_release_holds_up_nothing(admin: Any, woken: Any
     delayed.offer_recurring("later", "later", every=HOUR)
     delayed.offer_recurring("a", "tick", every=0.1)
     (hourly,) = [item for item in delayed.items() if item.value == "later"]
-    admin.hset(KEYS.recurring, "dlater", '{"v":2}')
+    admin.hset(KEYS.recurring, "dlater", '{"v":3}')
     admin.zadd(KEYS.recurring_due, {"later": round(hourly.due.timestamp() * 1000) - 3_600_000})
     for _ in range(3):
         assert take(queue) == "a"
-    assert "the rule of a recurring offer in form 2" in caplog.text
+    assert "the rule of a recurring offer in form 3" in caplog.text
     assert [each.id for each in delayed.recurring()] == ["tick"]
 
 
@@ -304,3 +306,117 @@ def test_a_definition_that_is_no_text_holds_up_nothing(admin: Any, woken: Any, p
     producer.offer("a", delay=0.1)
     producer.offer("b", delay=0.4)
     assert [take(queue), take(queue)] == ["a", "b"]
+
+
+# -- missed occurrences ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def quiet(flavour: Flavour, url: str) -> Iterator[Any]:
+    """A delayed queue that its client does not move."""
+    with flavour.connect(url, codec=StringCodec()) as client:
+        yield client.delayed_queue("orders", transfer=False)
+
+
+def ago(admin: Any, name: str, minutes: int) -> int:
+    """Lets the waiting occurrence have been due so long ago. Gives that time in epoch ms."""
+    due = round(server_ms(admin)) - minutes * 60_000
+    (member,) = admin.zrange(KEYS.timeout, 0, -1)
+    admin.zadd(KEYS.timeout, {member: due})
+    admin.zadd(KEYS.recurring_due, {name: due})
+    return due
+
+
+@pytest.mark.parametrize(
+    ("missed", "come", "told"),
+    [
+        ({}, 1, (5, 0, "one")),
+        ({"missed": "all"}, 6, (5, 5, "all")),
+        ({"missed": "all", "missed_limit": 2}, 3, (5, 2, "all")),
+    ],
+)
+def test_missed_occurrences(
+    flavour: Flavour, admin: Any, url: str, quiet: Any, missed: dict[str, Any], come: int, told: tuple[int, int, str]
+) -> None:
+    heard: list[Any] = []
+    quiet.offer_recurring("a", "report", every=600, **missed)
+    due = ago(admin, "report", 55)
+    with flavour.connect(url, codec=StringCodec(), observer=heard.append) as client:
+        delayed = moving(client.delayed_queue("orders"))
+        eventually(lambda: admin.llen("orders") == come)
+        eventually(lambda: delayed.recurring()[0].next_due.timestamp() * 1000 == due + 3_600_000)
+        assert delayed.offer_recurring("a", "report", every=600, **missed) is OfferOutcome.KEPT
+        assert delayed.stats().missed == client.inspect("orders").missed == 5
+        assert "missed         5" in str(delayed.stats())
+    (happened,) = (each for each in heard if isinstance(each, Missed))
+    assert (happened.count, happened.offered, happened.policy) == told
+    assert [happened.first.timestamp() * 1000, happened.last.timestamp() * 1000] == [due + 600_000, due + 3_000_000]
+    assert timedelta(minutes=45) <= happened.late_by < timedelta(minutes=46)
+    assert admin.zcard(KEYS.timeout) == 1
+
+
+def test_missed_occurrences_that_do_not_fit_into_one_call(flavour: Flavour, admin: Any, url: str, quiet: Any) -> None:
+    heard: list[Any] = []
+    quiet.offer_recurring("a" * 450_000, "report", every=600, missed="all")
+    ago(admin, "report", 55)
+    with flavour.connect(url, codec=StringCodec(), observer=heard.append) as client:
+        delayed = moving(client.delayed_queue("orders"))
+        eventually(lambda: admin.llen("orders") == 6)
+        eventually(lambda: delayed.recurring()[0].next_due > of_server(admin))
+        assert delayed.stats().missed == 5
+    heard = [each for each in heard if isinstance(each, Missed)]
+    assert [(each.count, each.offered) for each in heard] == [(2, 2), (2, 2), (1, 1)]
+    assert all(before.last < after.first for before, after in itertools.pairwise(heard))
+
+
+@pytest.mark.parametrize("lean", [False, True])
+def test_missed_occurrences_that_are_skipped(flavour: Flavour, admin: Any, url: str, lean: bool) -> None:
+    with flavour.connect(url, codec=StringCodec()) as client:
+        delayed = client.delayed_queue("orders", transfer=False, lean=lean)
+        delayed.offer_recurring("a", "report", every=600, missed="skip")
+        assert delayed.recurring()[0].missed == "skip"
+        (item,) = delayed.items()
+        (record,) = (value for field, value in admin.hgetall(KEYS.records).items() if field[:1] == b"e")
+        due = round(item.due.timestamp() * 1000)
+        assert record.split()[1:3] == [b"%d" % due, b"%d" % (due + 60_000)], "a minute"
+        # The same two times, fifty-five minutes before.
+        ago(admin, "report", 55)
+        for field in admin.hkeys(KEYS.records):
+            admin.hset(KEYS.records, field, b"w %d %d 0 " % (due - 3_900_000, due - 3_840_000))
+    with flavour.connect(url, codec=StringCodec()) as client:
+        delayed = moving(client.delayed_queue("orders", lean=lean))
+        eventually(lambda: delayed.expired_count() == 1)
+        eventually(lambda: delayed.recurring()[0].next_due > of_server(admin))
+        assert (admin.llen("orders"), delayed.stats().missed, admin.zcard(KEYS.timeout)) == (0, 5, 1)
+        (after,) = delayed.items()
+        assert after.due == delayed.recurring()[0].next_due
+        assert admin.hexists(KEYS.records, b"e" + bytes.fromhex(after.id.partition("-")[2]))
+
+
+def test_an_occurrence_that_is_skipped_where_the_next_one_is_near(admin: Any, quiet: Any) -> None:
+    quiet.offer_recurring("a", "tick", every=0.2, missed="skip")
+    (offer,) = quiet.recurring()
+    wait_until(admin, offer.next_due + timedelta(milliseconds=250))
+    assert quiet.take_due() == []
+    assert quiet.expired_count() == 1
+    assert quiet.stats().missed >= 1
+
+
+def test_missed_occurrences_of_a_take_and_past_the_end(admin: Any, quiet: Any, flavour: Flavour) -> None:
+    start = of_server(admin, 100).replace(microsecond=0) + timedelta(seconds=1)
+    quiet.offer_recurring("a", "report", every=0.1, start=start, end=start + timedelta(seconds=0.2), missed="all")
+    wait_until(admin, start + timedelta(seconds=1))
+    assert quiet.take_due() == ["a"]
+    assert quiet.recurring() == []
+    assert quiet.take_due() == ["a", "a"], "those before its end"
+    assert quiet.take_due() == []
+
+
+@pytest.mark.parametrize(
+    "options", [{"missed": "none"}, {"missed": 5}, {"missed_limit": 5}, {"missed": "skip", "missed_limit": 5}]
+    + [{"missed": "all", "missed_limit": each} for each in (0, 1001, True, "5", 2.0)],
+)  # fmt: skip
+def test_policies_that_cannot_be_used(admin: Any, producer: Any, options: dict[str, Any]) -> None:
+    with pytest.raises(ArgumentError, match="queue 'orders': missed"):
+        producer.offer_recurring("a", "daily", every=60, **options)
+    assert admin.keys() == []
