@@ -68,6 +68,7 @@ class StringCodec(Codec[str]):
         self._marks = _BOMS.get(name)
         self._encoding = f"{name}-be" if name in _BIG_ENDIAN else name
         self._prefix = _BIG_ENDIAN.get(name, b"")
+        self._is_ebcdic = "a".encode(charset) == b"\x81"
 
     def encode(self, value: Any) -> bytes:
         """The bytes of a str. Raises EncodeError. O(length)."""
@@ -80,6 +81,10 @@ class StringCodec(Codec[str]):
                 f"character U+{ord(error.object[error.start]):04X} at {error.start} has no bytes in {self._charset}"
             )
             raise fault.as_error(self.name) from error
+        if self._is_ebcdic:
+            if "\x85" in value:
+                raise Unencodable(f"Java reads character U+0085 in {self._charset} as a line feed").as_error(self.name)
+            raw = raw.replace(b"\x25", b"\x15")  # Java has NEL for a line feed, Python LF
         return self._prefix + raw if self._prefix and raw else raw
 
     def decode(self, data: bytes) -> str:
@@ -94,6 +99,8 @@ class StringCodec(Codec[str]):
         except UnicodeDecodeError as error:
             fault = Malformed(f"the bytes are no {self._charset} text: {error.reason}", error.start)
             raise fault.as_error(self.name, bytes(data)) from error
+        if self._is_ebcdic:
+            text = text.replace("\x85", "\n")
         # UTF-8 has one form.
         return text if encoding == "utf-8" else compared(text, data, self, f"{self._charset} has several forms")
 

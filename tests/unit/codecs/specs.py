@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Annotated, Any
 
 from redisson_dq import codecs
@@ -9,25 +10,38 @@ from redisson_dq.codecs import (
     AvroJacksonCodec,
     Codec,
     CompositeCodec,
+    JsonJacksonCodec,
     Kryo5Codec,
+    ProtobufCodec,
     StringCodec,
     TypedJsonJacksonCodec,
 )
 from redisson_dq.java import JavaType
+from tests.proto import shipment_pb2
 
 __all__ = ["codec_of"]
 
 
 def codec_of(spec: Any, redisson: str) -> Codec:
     """The counterpart of a Redisson's codec; interop/README.md lists the specs. Raises KeyError for another."""
+    name = spec if isinstance(spec, str) else spec["name"]
+    versioned: dict[str, Any] = (
+        {"redisson": redisson} if "redisson" in inspect.signature(getattr(codecs, name)).parameters else {}
+    )
     if isinstance(spec, str):
-        plain: Codec = getattr(codecs, spec)()
+        plain: Codec = getattr(codecs, spec)(**versioned)
         return plain
-    name = spec["name"]
+    if name == "JsonJacksonCodec":
+        return JsonJacksonCodec(java_time="numbers", redisson=redisson)
+    if name == "ProtobufCodec":
+        message = getattr(shipment_pb2, spec["class"].rpartition(".")[2], None)
+        return ProtobufCodec(_type(spec) if message is None else message, **versioned)
     if name == "Kryo5Codec":
         return Kryo5Codec(spec.get("allowedClasses", ()), spec.get("references", False), redisson=redisson)
     if name == "TypedJsonJacksonCodec":
-        return TypedJsonJacksonCodec(_type(spec), redisson=redisson)
+        times: dict[str, Any] = {"java_time": "numbers"} if spec.get("modules") else {}
+        typed: Codec = TypedJsonJacksonCodec(_type(spec), redisson=redisson, **times)
+        return typed
     if name == "AvroJacksonCodec":
         return AvroJacksonCodec(_type(spec), spec["schema"], redisson=redisson)
     if name == "CompositeCodec":

@@ -99,6 +99,15 @@ def test_bytes_that_are_no_text(charset: str, data: str, offset: int) -> None:
     assert isinstance(caught.value.__cause__, UnicodeDecodeError)
 
 
+@pytest.mark.parametrize("charset", ["IBM037", "IBM273", "IBM424", "IBM500", "IBM1026"])
+def test_a_line_feed_in_ebcdic_is_the_nel_of_java(charset: str) -> None:
+    codec = StringCodec(charset)
+    assert codec.encode("a\nb") == bytes.fromhex("811582")
+    assert codec.decode(bytes.fromhex("811582")) == codec.decode(bytes.fromhex("812582")) == "a\nb"
+    with pytest.raises(EncodeError, match=r"reads character U\+0085"):
+        codec.encode("a\x85b")
+
+
 def test_the_charset_is_in_the_repr() -> None:
     assert repr(StringCodec("latin-1")) == "StringCodec('latin-1')"
     assert repr(LongCodec()) == "LongCodec()"
