@@ -1,7 +1,7 @@
 """Takes for many sources of one node: one background task, and two connections (``connecting/tracking.py``).
 
 It goes in rounds. A round sends the commands of all sources that were called, in one piece. Then it reads the replies,
-and hands out values as they come. ``waits/watch_table.py`` says what is done for each source when.
+and hands out values as they come. ``waits/watched.py`` says what is done for each source when.
 """
 
 from __future__ import annotations
@@ -179,11 +179,11 @@ class Lookout:
         """Checks all that Redis tells nothing of."""
         self._ticked_at = now = self._clock.monotonic()
         for pump in self._sources.of(None):
-            is_over = (pump.line.closed or pump.engine.is_replaced) and pump.is_at_rest
+            is_over = (pump.line.closed or pump.is_replaced) and pump.is_at_rest
             # One whose key lives elsewhere now is called there. It calls here again when its key comes back.
             if is_over or pump.lookout is not self:
                 self._sources.forget(pump)
-            elif pump.line.count and not pump.engine.is_replaced:
+            elif pump.line.count and not pump.is_replaced:
                 self._waited_at = now
         if not self._link.is_open:
             return
@@ -233,7 +233,7 @@ class Lookout:
         """Redis watches nothing any more. Each source finds its node anew."""
         for pump in self._sources.forget_all():
             with pump.line.mutex:
-                pump.lose(self)
+                pump.lose_at(self)
             pump.sources.free()
 
     async def _failed(self, error: BaseException) -> None:

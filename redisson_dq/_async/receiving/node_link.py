@@ -69,7 +69,7 @@ class NodeLink:
         if not observers.hear(Sent):
             await self._ask(tracking, asked, [], came)
             return
-        requests = [pump.asking.commands.request for pumps in asked.values() for pump in pumps]
+        requests = [pump.commands.request for pumps in asked.values() for pump in pumps]
         observed = [(request.name, request.keys) for request in requests if request is not None]
         with observers.exchange(observed, self._connections.clock) as errors:
             await self._ask(tracking, asked, errors, came)
@@ -133,7 +133,7 @@ class NodeLink:
         number = 0
         for sources, pumps in asked.items():
             for pump in pumps:
-                is_request = pump.asking.commands.request is not None
+                is_request = pump.commands.request is not None
                 reply = await self._collect(tracking, pump)
                 if isinstance(reply, ResponseError) and errors:
                     errors[number] = reply
@@ -141,7 +141,7 @@ class NodeLink:
             came(sources.settle(pumps))
 
     def _commands(self, pump: SharedPump) -> Iterator[bytes]:
-        request = pump.asking.commands.request
+        request = pump.commands.request
         script = None if request is None else request.script
         if request is None:
             pass
@@ -152,18 +152,18 @@ class NodeLink:
             yield pack(("EVAL", script.source, *request.words))
         else:
             yield pack(("EVALSHA", script.sha, *request.words))
-        if pump.asking.commands.watches:
+        if pump.commands.watches:
             for words in watch(pump.source.key):
                 yield pack(words)
 
     async def _collect(self, tracking: Tracking, pump: SharedPump) -> Any:
         """Reads the replies to the commands of one source. Gives the one to its request."""
-        request, length = pump.asking.commands.request, None
+        request, length = pump.commands.request, None
         reply = None if request is None else await tracking.read()
-        if pump.asking.commands.watches:
+        if pump.commands.watches:
             refusal, length = await tracking.read(), await tracking.read()
             length = refusal if isinstance(refusal, ResponseError) else length
         if isinstance(reply, NoScriptError) and request is not None and request.script is not None:
             self._unknown.add(request.script.sha)
-        await pump.asking.collect(reply, length)
+        await pump.collect(reply, length)
         return reply

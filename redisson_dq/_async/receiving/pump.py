@@ -1,34 +1,79 @@
-"""Drives the engine of one wait: carries out its steps, one after the other, and tells it what others have seen.
+"""Takes from one source for the callers of one line, over a connection of its own.
 
-Receivers, other tasks and the unblocker call it. ``waits/engine.py`` decides what is done, and ``popping.py`` has the
-steps.
+Receivers, other tasks and the unblocker call it. ``waits/engine.py`` decides what is done: it asks for one step after
+the other, which are carried out here.
+
+The reply to a blocking command is a value that exists nowhere else any more. So nothing that may be interrupted reads
+it. A background task reads it, and hands it to the caller that has waited longest. A worker may do so itself, as a
+stand-in.
 """
 
 from __future__ import annotations
 
-from redis.exceptions import ResponseError
+import logging
+import math
+from collections.abc import Callable
+from typing import Any
+
+from redis.exceptions import RedisError, ResponseError
 
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.connecting.dedicated import Dedicated
+from redisson_dq._async.connecting.explaining import end_of_wait, explained
 from redisson_dq._async.receiving.beginning import Beginner, Begun
-from redisson_dq._async.receiving.idle import IdleConnections
-from redisson_dq._async.receiving.popping import Popping
 from redisson_dq._async.receiving.put_backs import PutBacks
 from redisson_dq._async.receiving.unblocking import Unblocker
-from redisson_dq._concurrency import AsyncCancelled, AsyncInbox
-from redisson_dq._redis import is_out_of_memory, is_passing, pack
-from redisson_dq.errors import RedisConnectionError
+from redisson_dq._concurrency import AsyncCancelled, AsyncInbox, AsyncMutex, AsyncSwitch, async_give_way
+from redisson_dq._redis import is_out_of_memory, is_passing, pack, translate
+from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.waits.debts import Debts
 from redisson_dq.waits.engine import WaitEngine
 from redisson_dq.waits.line import WAKE, Line, Waiter
-from redisson_dq.waits.steps import StepFailed, StepRefused
+from redisson_dq.waits.steps import (
+    Ask,
+    Behind,
+    Bell,
+    Block,
+    Diagnose,
+    Do,
+    Explain,
+    Follow,
+    Pause,
+    StepFailed,
+    StepRefused,
+)
 from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken
 
-__all__ = ["Pump"]
+__all__ = ["IdleConnections", "Pump"]
+
+logger = logging.getLogger("redisson_dq")
 
 _PING = pack(("PING",))
+# The timeout, in seconds, of a command that must not block where Redis allows no transaction.
+_AT_MOST = 0.001
+
+
+class IdleConnections:
+    """A limit for pumps whose sources may be new at each call, such as sets of queues. Others close at once."""
+
+    def __init__(self, most: int) -> None:
+        self._left = most
+        self._mutex = AsyncMutex()
+
+    def enter(self) -> bool:
+        """Whether one more may wait idle, until :meth:`leave`."""
+        with self._mutex:
+            if not self._left:
+                return False
+            self._left -= 1
+            return True
+
+    def leave(self) -> None:
+        """One waits no more."""
+        with self._mutex:
+            self._left += 1
 
 
 class Pump:
@@ -69,7 +114,24 @@ class Pump:
             unblock=self.unblocker.start,
             stay=stay,
         )
-        self._popping = Popping(connections, engine, self.backs, bell, self._part, idle)
+        self._connections = connections
+        self._idle = idle
+        # On once it is closed.
+        self._closing = AsyncSwitch(self._clock)
+        self._longest = connections.longest_block
+        self._longest_words = source.words(0 if self._longest == math.inf else self._longest)
+        # The function that carries a step out and gives its outcome, by the step's type.
+        self._steps: dict[type[Any], Callable[[Any], Any]] = {
+            Ask: self._ask,
+            Behind: self._read_behind,
+            Bell: self._wait,
+            Block: self._block,
+            Diagnose: self._diagnose,
+            Do: self._do,
+            Explain: self._explain,
+            Follow: self._follow,
+            Pause: self._pause,
+        }
         self._task: Begun | None = None
         #: The source that it takes from.
         self.source = source
@@ -95,7 +157,7 @@ class Pump:
 
     def close(self) -> None:
         """Ends the background task as soon as its values are back."""
-        self._popping.closing.on()
+        self._closing.on()
         if self.engine.is_running:
             self._bell.put(WAKE)
         if self.engine.is_running or self.engine.connection is not None:
@@ -178,7 +240,7 @@ class Pump:
 
     async def _pump(self, caller: Waiter | None = None) -> None:
         """Carries out one step after the other. ``caller`` is a stand-in."""
-        engine, carry_out, outage = self.engine, self._popping.of, self._outage
+        engine, carry_out, outage = self.engine, self._steps, self._outage
         steps = engine.run(caller)
         go_on, outcome = steps.send, None
         cancelled: BaseException | None = None
@@ -205,7 +267,7 @@ class Pump:
                 go_on, outcome = steps.throw, StepFailed(error)
                 if caller is not None and isinstance(error, AsyncCancelled):
                     cancelled = error
-        await self._popping.disconnect()
+        await self._disconnect()
         if cancelled is not None:
             raise cancelled
 
@@ -213,3 +275,93 @@ class Pump:
         """The command that the unblocker still has to end."""
         block = self.engine.to_end()
         return None if block is None else (self.engine.connection, self.engine.number, block.until)
+
+    # -- the steps, on the connection --------------------------------------------------------------------------------
+
+    async def _block(self, block: Block) -> Any:
+        connection, source = self.engine.connection, self.source
+        if not block.span:
+            return await connection.try_without_blocking(source.words(_AT_MOST), source.keys)
+        seconds = min(block.span, self._longest)
+        words = self._longest_words if seconds == self._longest else source.words(seconds)
+        return await connection.block(words, source.keys, block.behind, block.is_sent, seconds)
+
+    async def _ask(self, step: Ask) -> list[Taken]:
+        return self._connections.parsed(step.request, await self.engine.connection.exchange(step.request))
+
+    async def _read_behind(self, step: Behind) -> list[Taken]:
+        return self._connections.parsed(step.request, await self.engine.connection.read_behind(step.request))
+
+    async def _do(self, do: Do) -> Any:
+        if do is Do.GIVE_WAY:
+            return await async_give_way()
+        if do is Do.READ:
+            return await self.engine.connection.read()
+        if do is Do.CONNECT:
+            return await self._connect()
+        if do is Do.PUT_BACK:
+            return await self.backs.send()
+        if do is Do.REPEAT:
+            return await self.backs.repeat(self.engine.debts)
+        return await self._disconnect()
+
+    async def _connect(self) -> float:
+        await self._disconnect()
+        self.engine.connection = dedicated = await self._connections.dedicated(
+            self.source.key, "receiver", self.source.key
+        )
+        try:
+            await dedicated.connect()
+            began = self._clock.monotonic()
+            await dedicated.learn_id()
+        except ResponseError:
+            raise
+        except (RedisError, OSError) as error:
+            # No pop was sent. One that was sent before may have taken something for somebody who still waits.
+            with self._line.mutex:
+                in_doubt = self._line.is_in_doubt
+            raise translate(error, f"queue {self.source.key!r}", sent=in_doubt) from error
+        return self._clock.monotonic() - began
+
+    async def _disconnect(self) -> None:
+        """Closes the connections that were given up."""
+        # The next pumper may already have one of its own to close.
+        with self._line.mutex:
+            retired, self.engine.retired = self.engine.retired, []
+        for dedicated in retired:
+            await dedicated.aclose()
+
+    # -- the steps, beside it ----------------------------------------------------------------------------------------
+
+    async def _wait(self, bell: Bell) -> Waiter | str | None:
+        if not bell.lingers:
+            if self._line.closed:
+                await self._clock.async_sleep(bell.seconds)
+                return None
+            return await self._bell.next(bell.seconds)
+        if self._idle is None:
+            return await self._bell.next(bell.seconds)
+        stays = self._idle.enter()
+        try:
+            return await self._bell.next(bell.seconds if stays else 0)
+        finally:
+            if stays:
+                self._idle.leave()
+
+    async def _follow(self, step: Follow) -> None:
+        await self.backs.follow(step.after)
+
+    async def _explain(self, step: Explain) -> RedissonDQError:
+        assert isinstance(step.error, ResponseError)
+        return await explained(self._connections, step.request, step.error)
+
+    async def _diagnose(self, step: Diagnose) -> tuple[RedissonDQError | None, bool]:
+        reason = await end_of_wait(self._connections, self.source, step.error)
+        return reason, reason is not None and isinstance(reason.__cause__, ResponseError)
+
+    async def _pause(self, pause: Pause) -> None:
+        if pause.trouble is not None:
+            self._connections.outage.began(self._part, pause.trouble, self.engine.chose)
+            logger.debug("queue %r: waiting again in %.2f s: %s", self.source.key, pause.seconds, pause.trouble)
+            await self._connections.refresh()
+        await self._closing.wait(pause.seconds)

@@ -9,10 +9,9 @@ from typing import Union
 
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.receiving.beginning import Beginner, Begun
-from redisson_dq._async.receiving.idle import IdleConnections
 from redisson_dq._async.receiving.lookouts import Lookouts
 from redisson_dq._async.receiving.looks import PATIENCE, Looks
-from redisson_dq._async.receiving.pump import Pump
+from redisson_dq._async.receiving.pump import IdleConnections, Pump
 from redisson_dq._async.receiving.shared_pump import SharedPump
 from redisson_dq._async.receiving.shared_sources import SharedSources
 from redisson_dq._async.receiving.taker import Taker

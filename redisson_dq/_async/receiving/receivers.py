@@ -9,8 +9,8 @@ from typing import TypeVar
 
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.receiving.beginning import Beginner
-from redisson_dq._async.receiving.idle import IdleConnections
 from redisson_dq._async.receiving.lookouts import Lookouts
+from redisson_dq._async.receiving.pump import IdleConnections
 from redisson_dq._async.receiving.receiver import Notice, Receiver
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncInbox, AsyncPromise, AsyncWork
 from redisson_dq.calls.confirming import subject

@@ -1,29 +1,32 @@
 """A pump without a connection of its own: the lookout of its node sends its commands with those of many others.
 
-``waits/watch_table.py`` says what is done when.
+``waits/watched.py`` says what is done when. Here is what asks Redis: it reads the replies of a round, and does the work
+that the clerk has for the source.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Collection, Sequence
-from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
+
+from redis.exceptions import NoScriptError, ResponseError
 
 from redisson_dq._async.connecting.connections import Connections
-from redisson_dq._async.receiving.asking import Asking, Refusal
-from redisson_dq._async.receiving.errands import Errands
+from redisson_dq._async.connecting.explaining import end_of_wait, explained
 from redisson_dq._async.receiving.put_backs import PutBacks
-from redisson_dq._concurrency import AsyncWork
+from redisson_dq._redis import is_denied, is_out_of_memory, is_passing, passes
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.waits.debts import Debts
 from redisson_dq.waits.line import Line, Waiter
-from redisson_dq.waits.watch_engine import WatchEngine
-from redisson_dq.waits.watch_table import Do, State, Trigger
+from redisson_dq.waits.watched import Calling, Refusal, State, WatchedSource
 from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken
 
-__all__ = ["Calling", "HangsUp", "SharedPump", "SourcesOfLine"]
+__all__ = ["HangsUp", "SharedPump", "SourcesOfLine"]
+
+logger = logging.getLogger("redisson_dq")
 
 
 class HangsUp(Protocol):
@@ -57,17 +60,7 @@ class SourcesOfLine(Protocol):
         """A round is over that had claimed for the line: sources that have yielded may be asked."""
 
 
-class Calling(Protocol):
-    """Those that work for the shared pumps of a client."""
-
-    def call(self, pump: SharedPump, /) -> None:
-        """Lets the lookout come to it in its next round."""
-
-    def later(self, work: AsyncWork, after: float = 0.0) -> None:
-        """Does something beside the lookouts: at once, or in so many seconds where it asks no node for anything."""
-
-
-class SharedPump:
+class SharedPump(WatchedSource):
     """Takes from one source while somebody waits; the mutex of the line guards its fields and most methods."""
 
     def __init__(
@@ -80,38 +73,18 @@ class SharedPump:
         give_up: Callable[[], None],
     ) -> None:
         """``give_up`` lets pumps of their own take the place of shared ones, as Redis refuses to tell of changes."""
+        self._backs = PutBacks(connections, source, sources.line, self.put_away)
+        super().__init__(source, sources.line, debts, self._backs, calling)
         self._connections = connections
-        self.source = source
         self.sources = sources
-        self.line: Line = sources.line
-        self.engine = WatchEngine(sources.line, debts)
-        self.backs = PutBacks(connections, source, sources.line, self.put_away)
-        self.asking = Asking(connections, source, self.engine, self.backs)
         #: The lookout of the node that the key lives on, once that is known.
         self.lookout: HangsUp | None = None
-        self._calling = calling
         self._give_up = give_up
         # The name under which it reports an outage.
         self._part = f"wait {id(self)}"
-        self._errands = Errands(connections, source, self.engine, self.backs, self._part, self.feed)
         sources.add(self)
 
     # -- for a receiver (Taker) --------------------------------------------------------------------------------------
-
-    def wake(self) -> None:
-        """Somebody may wait."""
-        self.feed(Trigger.OWED if self.engine.debts or self.backs.are_left else Trigger.WORK)
-
-    def put_away(self, values: list[Taken]) -> None:
-        """Puts values back where they came from, in the order in which they were taken."""
-        if values:
-            self.backs.add(values)
-            self.feed(Trigger.OWED)
-
-    def recover(self, request: Request[list[Taken]]) -> None:
-        """Sends a repeatable request again. Its sender does not wait for the reply any more."""
-        self.engine.debts.owe(request)
-        self.feed(Trigger.OWED)
 
     def met(self, trouble: RedisConnectionError) -> None:
         """Nobody but its lookout looks at its source."""
@@ -122,26 +95,6 @@ class SharedPump:
     def stand_down(self) -> None:
         """No caller stands in for a lookout."""
 
-    def close(self) -> None:
-        """Returns the values that are left."""
-        if self.engine.debts or self.backs.are_left:
-            self.feed(Trigger.OWED)
-        self.feed(Trigger.CLOSED)
-        if self.engine.state is State.PAUSING:
-            self._calling.later(self._errands.go_on)
-
-    def answer_expired(self) -> None:
-        """Answers the callers whose time is over, as far as no command has to be sent before."""
-        # Read once: the lookout ends the trouble without the mutex.
-        if (trouble := self.engine.trouble) is not None:
-            self.line.answer_expired(trouble)
-        elif self.engine.state is State.WATCHED and self.line.anyone:
-            # No command is needed for callers who have come since. A value that comes is for those who wait longer.
-            self.line.asked()
-            self.line.answer_expired()
-        elif self.line.count:
-            self.feed(Trigger.TIME_OVER)
-
     async def stand_in(self, waiter: Waiter) -> None:
         """No caller stands in for a lookout."""
 
@@ -150,13 +103,8 @@ class SharedPump:
 
     async def hang_up(self) -> None:
         """Cuts the connections of its lookout. Values in the replies on them are lost."""
-        if self.lookout is not None and self.engine.is_under_way:
+        if self.lookout is not None and self.state is State.ASKED:
             await self.lookout.hang_up()
-
-    @property
-    def trouble(self) -> RedisConnectionError | None:
-        """Why nothing can be taken just now."""
-        return self.engine.trouble
 
     @property
     def is_busy(self) -> bool:
@@ -166,131 +114,146 @@ class SharedPump:
     @property
     def is_attended(self) -> bool:
         """Whether somebody sees callers that enter the inbox of the line."""
-        return self.engine.is_attended
+        return self.state is not State.RESTING
 
     @property
     def is_blocked(self) -> bool:
         """Whether Redis watches for it."""
-        return self.engine.state is State.WATCHED
+        return self.state is State.WATCHED
 
     @property
     def is_quiet(self) -> bool:
         """Whether it holds no value, and none is on its way to it."""
-        rests = self.engine.state in (State.RESTING, State.CALLED, State.YIELDED, State.WATCHED)
-        return rests and not self.backs.are_left and not self.engine.debts
+        return self.state not in (State.ASKED, State.BUSY) and not self.backs.are_left and not self.debts
 
     @property
     def is_at_rest(self) -> bool:
         """Whether nothing is done for it, and it has no value."""
-        return self.engine.state in (State.RESTING, State.WATCHED) and not self.backs.are_left
+        return self.state in (State.RESTING, State.WATCHED) and not self.backs.are_left
 
     # -- for a lookout -----------------------------------------------------------------------------------------------
-
-    def feed(
-        self, trigger: Trigger, /, *, refusal: Refusal | None = None, reason: RedissonDQError | None = None
-    ) -> None:
-        """Feeds a trigger, under the mutex. ``refusal`` belongs to ``FAILED``, ``reason`` to ``REFUSED``."""
-        if trigger is Trigger.AWAY:
-            # It may live on another node now.
-            self.lookout = None
-        before = self.engine.trouble
-        self._carry_out(self.engine.step(trigger), refusal, reason)
-        if trigger is Trigger.RESTS and before is not None:
-            # Nobody tries any more.
-            self._connections.outage.gave_up(self._part)
-        if self.engine.state is State.RESTING and self.line.inbox.qsize() and not self.engine.is_replaced:
-            # Somebody came who still found it called.
-            self.sources.wake()
-
-    def _carry_out(self, to_do: tuple[Do, ...], refusal: Refusal | None, reason: RedissonDQError | None) -> None:
-        for do in to_do:
-            if do is Do.CALL:
-                self._calling.call(self)
-            elif do is Do.RETURN:
-                self._calling.later(self._errands.put_back)
-            elif do is Do.DIAGNOSE:
-                assert refusal is not None
-                self._calling.later(partial(self._errands.diagnose, refusal))
-            elif do is Do.FAIL:
-                assert reason is not None
-                self.line.fail(reason)
-            elif do is Do.REPLACE:
-                self._give_up()
-            elif do is Do.PAUSE:
-                self._calling.later(self._errands.go_on, self.backs.pause_of(self.engine.longer_pause()))
-
-    def wants(self) -> bool:
-        """Whether it has to be asked, in a round that comes to it. Otherwise it takes its next step."""
-        self.backs.surplus = self.line.give(self.backs.surplus)
-        choice = self.engine.choice(has_returns=self.backs.are_left)
-        if choice is not Trigger.ASKS:
-            self.feed(choice)
-        return choice is Trigger.ASKS
-
-    def ask(self, share: int) -> None:
-        """Chooses the commands to take so many values."""
-        self.asking.choose(share)
-        self.feed(Trigger.ASKS)
-
-    def settle(self) -> list[Taken]:
-        """Classifies the replies, under the mutex. Gives the values that came, which the caller hands out."""
-        trigger, commands = self.asking.settle(has_returns=self.backs.are_left)
-        self.feed(trigger, refusal=commands.refusal)
-        self._leave_debts()
-        return commands.taken
-
-    def later(self, work: AsyncWork, after: float) -> None:
-        """Does something beside the lookouts, in so many seconds at the earliest."""
-        self._calling.later(work, after)
 
     def changes(self, lookout: HangsUp) -> None:
         """Redis has told this lookout of a change of the key."""
         if self.lookout is lookout:
-            self.feed(Trigger.CHANGED)
+            self.has_changed()
 
-    def lose(self, lookout: HangsUp) -> None:
-        """This lookout has lost its connections: Redis does not watch, and the replies to its commands will not come.
+    def lose_at(self, lookout: HangsUp) -> None:
+        """This lookout has lost its connections.
 
         Does nothing where another lookout has the source by now. Its commands may be under way there.
         """
         if self.lookout is not lookout:
             return
         self.lookout = None
-        # The connection may have broken behind the reply that had them.
-        self.put_away(self.line.give(self.asking.lose()))
-        self.feed(Trigger.DISCONNECTED)
-        self._leave_debts()
+        self.lose()
 
     @property
     def may_have_taken(self) -> bool:
         """Whether a command that was sent for somebody who still waits may have taken something."""
-        return self.engine.is_under_way or self.line.is_in_doubt
+        return self.state is State.ASKED or self.line.is_in_doubt
 
-    def suffer(self, reason: RedissonDQError) -> None:
-        """Redis cannot be reached, or refuses everything."""
+    async def collect(self, reply: Any, length: Any) -> None:
+        """Reads the replies to its commands. Not under the mutex, as it may ask Redis again.
+
+        ``length`` is the reply that comes with the watch. A reply may be an error of Redis's.
+        """
+        commands, request = self.commands, self.commands.request
+        commands.length = length
+        if isinstance(reply, NoScriptError):
+            # It did not run. The lookout sends the script's text in the next round.
+            commands.is_again = True
+        elif request is not None:
+            commands.is_read = True
+            try:
+                commands.taken = await self._taken(request, reply)
+            except (ResponseError, RedissonDQError) as error:
+                does_pass = is_passing(error) if isinstance(error, ResponseError) else passes(error)
+                commands.refusal = Refusal(request, error, does_pass)
+        if isinstance(length, ResponseError) and not (commands.taken or commands.refusal):
+            commands.refusal = Refusal(request, length, is_passing(length))
+        after = self.source.after(commands.taken, self._backs.answered)
+        if after is not None:
+            await self._backs.follow(after)
+
+    async def _taken(self, request: Request[list[Taken]], reply: Any) -> list[Taken]:
+        if isinstance(reply, ResponseError):
+            if request.when_full is not None and is_out_of_memory(reply):
+                return await self._connections.run(request.when_full)
+            raise reply
+        return self._connections.parsed(request, reply)
+
+    def tell_answered(self) -> None:
+        """Redis has answered. Not under the mutex: observers hear of it."""
+        if self.state is not State.BUSY:
+            self._connections.outage.ended(self._part)
+
+    def rests(self) -> None:
+        if self.trouble is not None:
+            self._connections.outage.gave_up(self._part)
+        if self.line.inbox.qsize() and not self.is_replaced:
+            # Somebody came who still found it called.
+            self.sources.wake()
+
+    # -- for the clerk -----------------------------------------------------------------------------------------------
+
+    async def put_back(self) -> None:
+        """Puts values back. Once it is closed, also sends a request with a lost reply again, so that they go back."""
+        is_done = True
+        if self._backs.are_left:
+            is_done = await self._backs.send()
+        elif self.line.closed and self.debts.has_request and not self.is_replaced:
+            taken = await self._backs.repeat(self.debts)
+            is_done = taken is not None
+            with self.line.mutex:
+                self._backs.add(self.line.give(taken or []))
+        if is_done:
+            self._connections.outage.ended(self._part)
+        with self.line.mutex:
+            self.came_back(is_done=is_done)
+
+    async def diagnose(self, refusal: Refusal) -> None:
+        """Finds out why Redis has refused."""
+        if isinstance(refusal.error, ResponseError) and is_denied(refusal.error):
+            # The user may have the rights of a blocking command all the same.
+            with self.line.mutex:
+                self.was_denied()
+            return
+        tried = self._connections.clock.monotonic()
+        reason = await self._cause(refusal)
         if isinstance(reason, RedisConnectionError):
-            self.engine.suffer(reason)
-        else:
-            self.line.fail(reason)
+            logger.debug("queue %r: waiting again: %s", self.source.key, reason)
+            self._connections.outage.began(self._part, reason, tried)
+            await self._connections.refresh()
+        with self.line.mutex:
+            if reason is None:
+                self.was_sound()
+            elif isinstance(reason, RedisConnectionError):
+                self.lookout = None
+                self.went_away(reason)
+            else:
+                self.was_refused(reason)
+
+    async def _cause(self, refusal: Refusal) -> RedissonDQError | None:
+        error = refusal.error
+        try:
+            if isinstance(error, ResponseError) and not refusal.passes and refusal.request is not None:
+                return await explained(self._connections, refusal.request, error)
+            return await end_of_wait(self._connections, self.source, error)
+        except RedissonDQError as failure:
+            return failure
+
+    async def go_on(self) -> None:
+        with self.line.mutex:
+            self.pause_is_over()
 
     def give_up(self) -> None:
+        self._give_up()
+
+    def leave(self) -> None:
         """No lookout comes to it: values go back, and pumps of their own take for callers. Under the mutex."""
         self.line.admit()
-        if self.engine.state is State.CALLED and self.wants():
+        if self.state is State.CALLED and self.wants():
             self._give_up()
             # Another pump takes for its callers now. Left called, this one would hold up the close.
             self.wants()
-
-    def stop(self) -> None:
-        """Another pump takes its place, and goes on with the debts. This one reads the replies that are under way."""
-        self.engine.is_replaced = True
-
-    def _leave_debts(self) -> None:
-        """Wakes the pump that has taken its place, where a request that was under way here has to be sent again."""
-        if self.engine.is_replaced and self.engine.debts:
-            self._give_up()
-
-    def is_well(self) -> None:
-        """Redis has answered. Not under the mutex: observers hear of it."""
-        if self.engine.state is not State.FAILING:
-            self._connections.outage.ended(self._part)

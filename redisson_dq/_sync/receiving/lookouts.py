@@ -5,18 +5,20 @@
 
 from __future__ import annotations
 
+import heapq
+import itertools
 import logging
 from functools import partial
 
 from redis import ConnectionPool
 
-from redisson_dq._concurrency import Mutex, Work
+from redisson_dq._concurrency import Cancelled, Inbox, Mutex, Work
 from redisson_dq._sync.connecting.connections import Connections
-from redisson_dq._sync.receiving.beginning import Beginner
-from redisson_dq._sync.receiving.clerk import Clerk
+from redisson_dq._sync.receiving.beginning import Beginner, Begun
 from redisson_dq._sync.receiving.lookout import Lookout
 from redisson_dq._sync.receiving.shared_pump import SharedPump
 from redisson_dq.errors import RedissonDQError
+from redisson_dq.scheduling.clock import Clock
 from redisson_dq.scheduling.pauses import Pauses
 
 __all__ = ["Lookouts"]
@@ -35,9 +37,9 @@ class Lookouts:
     def __init__(self, connections: Connections, beginner: Beginner) -> None:
         self._connections = connections
         self._beginner = beginner
-        self._clerk = Clerk(connections.clock, "lookout-clerk", beginner)
+        self._clerk = _Clerk(connections.clock, "lookout-clerk", beginner)
         # The clerk may wait for a node that stands still. The end of a pause may free callers from that node.
-        self._pauses = Clerk(connections.clock, "lookout-pauses", beginner)
+        self._pauses = _Clerk(connections.clock, "lookout-pauses", beginner)
         self._searching = Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
         self._mutex = Mutex()
         self._seats = _SEATS
@@ -79,7 +81,7 @@ class Lookouts:
         if self._is_refused or pump.line.closed:
             # Once it is closed nothing is taken any more, and the clerk alone puts values back.
             with pump.line.mutex:
-                pump.give_up()
+                pump.leave()
             return
         try:
             pool = self._connections.pool_of(pump.source.key)
@@ -116,3 +118,63 @@ class Lookouts:
                 error,
             )
         self._is_refused = True
+
+
+class _Clerk:
+    """Does what takes time, one thing after the other, so that no lookout waits for it.
+
+    Its background task lives as long as there is something to do.
+    """
+
+    def __init__(self, clock: Clock, name: str, beginner: Beginner) -> None:
+        self._clock = clock
+        self._name = name
+        self._beginner = beginner
+        self._mutex = Mutex()
+        self._inbox: Inbox[tuple[float, int, Work]] = Inbox(clock)
+        self._numbers = itertools.count()
+        self._is_running = False
+        self._is_closing = False
+        self._task: Begun | None = None
+
+    def add(self, work: Work, after: float = 0.0) -> None:
+        """Does this in so many seconds at the earliest. Once it is closed, at once."""
+        self._inbox.put((self._clock.monotonic() + after, next(self._numbers), work))
+        with self._mutex:
+            if not self._is_running:
+                self._is_running = True
+                self._task = self._beginner.begin(self._run, f"redisson_dq-{self._name}")
+
+    def close(self) -> None:
+        """Waits for nothing any more. It ends when all is done."""
+        self._is_closing = True
+        with self._mutex:
+            if self._is_running:
+                self._inbox.put((self._clock.monotonic(), next(self._numbers), _nothing))
+
+    def _run(self) -> None:
+        works: list[tuple[float, int, Work]] = []
+        while True:
+            with self._mutex:
+                if not works and not self._inbox.count:
+                    self._is_running = False
+                    return
+            now = self._clock.monotonic()
+            waits = max(0.0, works[0][0] - now) if works and not self._is_closing else 0.0
+            came = self._inbox.next(waits)
+            if came is not None:
+                heapq.heappush(works, came)
+                continue
+            if works and (self._is_closing or works[0][0] <= self._clock.monotonic()):
+                self._do(heapq.heappop(works)[2])
+
+    def _do(self, work: Work) -> None:
+        try:
+            work()
+        except (Exception, Cancelled):
+            # A defect must not end the waits of all others.
+            logger.exception("unexpected error beside a lookout")
+
+
+def _nothing() -> None:
+    """Wakes the background task."""

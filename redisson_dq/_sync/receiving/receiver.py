@@ -13,10 +13,9 @@ from typing import Union
 from redisson_dq._concurrency import Inbox, Mutex, Promise, Work
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.receiving.beginning import Beginner, Begun
-from redisson_dq._sync.receiving.idle import IdleConnections
 from redisson_dq._sync.receiving.lookouts import Lookouts
 from redisson_dq._sync.receiving.looks import PATIENCE, Looks
-from redisson_dq._sync.receiving.pump import Pump
+from redisson_dq._sync.receiving.pump import IdleConnections, Pump
 from redisson_dq._sync.receiving.shared_pump import SharedPump
 from redisson_dq._sync.receiving.shared_sources import SharedSources
 from redisson_dq._sync.receiving.taker import Taker

@@ -13,8 +13,8 @@ from typing import TypeVar
 from redisson_dq._concurrency import BackgroundTask, Inbox, Promise, Work
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.receiving.beginning import Beginner
-from redisson_dq._sync.receiving.idle import IdleConnections
 from redisson_dq._sync.receiving.lookouts import Lookouts
+from redisson_dq._sync.receiving.pump import IdleConnections
 from redisson_dq._sync.receiving.receiver import Notice, Receiver
 from redisson_dq.calls.confirming import subject
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError

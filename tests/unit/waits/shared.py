@@ -1,6 +1,6 @@
 """Several lines at two lookouts, each of another node, over a Redis that is a few fields.
 
-The receivers, their shared pumps and their errands are the real ones. :class:`World` takes the place of the lookouts,
+The receivers, and their shared pumps are the real ones. :class:`World` takes the place of the lookouts,
 the clerks and Redis: it carries out one step of theirs at a time. Rounds begin and stand still, connections are cut,
 keys move to the other node, requests are refused, and callers come and leave between any two steps.
 """
@@ -190,7 +190,7 @@ class World:
     def _find(self, pump: SharedPump) -> None:
         with pump.line.mutex:
             if pump.line.closed:
-                pump.give_up()
+                pump.leave()
                 return
             pump.lookout = lookout = self.lookouts[self.homes[pump.source.key]]
         lookout.bell.append(pump)
@@ -358,7 +358,7 @@ class World:
         for sources in dict.fromkeys(pump.sources for pump in called):
             with sources.line.mutex:
                 if pumps := sources.ask(called, self.time.now):
-                    lookout.round[sources] = [Asked(pump, pump.asking.commands) for pump in pumps]
+                    lookout.round[sources] = [Asked(pump, pump.commands) for pump in pumps]
 
     def _carries_out(self, lookout: Lookout) -> None:
         asked = next(each for each in self._asked(lookout) if not each.is_carried_out)
@@ -388,9 +388,9 @@ class World:
         asked = next(each for each in of_line if not each.is_read)
         if not asked.is_carried_out:
             return
-        if asked.pump.asking.commands is not asked.commands:
+        if asked.pump.commands is not asked.commands:
             raise Broken("a reply comes for commands that nobody knows any more")
-        asked.pump.asking.collect(asked.reply, asked.length)
+        asked.pump.collect(asked.reply, asked.length)
         asked.is_read = True
         if all(each.is_read for each in of_line):
             self._settles(lookout, sources, of_line)
@@ -434,7 +434,7 @@ class World:
     def _forget_watches(self, lookout: Lookout) -> None:
         for pump in lookout.sources.forget_all():
             with pump.line.mutex:
-                pump.lose(lookout)
+                pump.lose_at(lookout)
             pump.sources.free()
 
     # .. Redis .........................................................................................................

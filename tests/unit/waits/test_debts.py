@@ -8,8 +8,7 @@ from typing import Any, cast
 
 from redisson_dq.waits.debts import Debts
 from redisson_dq.waits.line import Farewell, Lifeline, Waiter
-from redisson_dq.waits.watch_engine import WatchEngine
-from redisson_dq.waits.watch_table import State, Trigger
+from redisson_dq.waits.watched import State, WatchedSource
 
 FIRST, SECOND = (cast("Any", SimpleNamespace(name=name, repeatable=True)) for name in "ab")
 
@@ -28,10 +27,33 @@ class NobodyHere:
     """A line in which nobody waits."""
 
     closed = False
-    count = 0
+    is_empty = True
 
     def broke(self) -> None:
         pass
+
+    def unclaim(self, count: int) -> None:
+        pass
+
+    def give(self, values: list[Any]) -> list[Any]:
+        return values
+
+
+class Alone(WatchedSource):
+    """A source whose lookout and clerk are a list."""
+
+    def __init__(self) -> None:
+        backs: Any = SimpleNamespace(surplus=[], are_left=False)
+        self.works: list[Any] = []
+        calling: Any = SimpleNamespace(call=lambda source: None, later=lambda work, after=0.0: self.works.append(work))
+        source: Any = SimpleNamespace(key="orders")
+        super().__init__(source, cast("Any", NobodyHere()), Debts(), backs, calling)
+
+    def rests(self) -> None:
+        """Nobody comes."""
+
+    def give_up(self) -> None:
+        """The pump of its own pays."""
 
 
 def caller(request: Any, notices: list[Any]) -> tuple[Waiter, Lifeline]:
@@ -42,15 +64,14 @@ def caller(request: Any, notices: list[Any]) -> tuple[Waiter, Lifeline]:
     return waiter, lifeline
 
 
-def engine_that_sent(request: Any) -> WatchEngine:
+def source_that_sent(request: Any) -> Alone:
     """Its request is under way."""
-    engine = WatchEngine(cast("Any", NobodyHere()), Debts())
-    engine.debts.owe(request)
-    engine.step(Trigger.WORK)
-    assert engine.choice(has_returns=False) is Trigger.ASKS
-    engine.sends(request)
-    engine.step(Trigger.ASKS)
-    return engine
+    source = Alone()
+    source.debts.owe(request)
+    source.wake()
+    assert source.wants()
+    source.ask(0, 0.0)
+    return source
 
 
 def test_a_request_that_a_caller_has_left_is_owed_at_once_and_noted_by_the_next_choice() -> None:
@@ -89,30 +110,33 @@ def test_a_caller_that_has_gone_leaves_no_request() -> None:
 
 
 def test_what_is_under_way_is_owed_again_before_all_others_when_its_reply_is_lost() -> None:
-    engine = engine_that_sent(FIRST)
-    assert not engine.debts
-    engine.debts.owe(SECOND)
-    engine.step(Trigger.DISCONNECTED)
-    assert engine.debts.requests == [FIRST, SECOND]
+    source = source_that_sent(FIRST)
+    assert not source.debts
+    source.debts.owe(SECOND)
+    source.lose()
+    assert source.debts.requests == [FIRST, SECOND]
 
 
 def test_a_reply_that_was_read_is_not_asked_for_again() -> None:
-    engine = engine_that_sent(FIRST)
-    engine.was_answered()
-    engine.step(Trigger.DISCONNECTED)
-    assert not engine.debts
+    source = source_that_sent(FIRST)
+    source.commands.is_read = True
+    source.lose()
+    assert not source.debts
 
 
 def test_the_pump_of_before_pays_nothing_and_leaves_what_it_had_under_way() -> None:
-    engine = engine_that_sent(FIRST)
-    engine.is_replaced = True
+    source = source_that_sent(FIRST)
+    source.stop()
     # The next pump pays this one, and must not send again what is under way here.
-    engine.debts.owe(SECOND)
-    assert engine.debts.requests == [SECOND]
-    engine.step(Trigger.DISCONNECTED)
-    assert engine.debts.first == FIRST
-    assert engine.choice(has_returns=False) is Trigger.RESTS
-    engine.line.closed = True
-    assert engine.choice(has_returns=False) is Trigger.RESTS
-    assert engine.choice(has_returns=True) is Trigger.RETURNS
-    assert engine.state is State.CALLED
+    source.debts.owe(SECOND)
+    assert source.debts.requests == [SECOND]
+    source.lose()
+    assert source.debts.first == FIRST
+    assert not source.wants()
+    assert source.state is State.RESTING
+    source.line.closed = True
+    assert not source.wants()
+    assert (source.state, source.works) == (State.RESTING, [])
+    source.backs.are_left = True  # type: ignore[misc]
+    assert not source.wants()
+    assert (source.state, source.works) == (State.BUSY, [source.put_back])

@@ -19,7 +19,7 @@ from redisson_dq.observing.outage import Outage
 from redisson_dq.scheduling.clock import SYSTEM
 from redisson_dq.waits.debts import Debts
 from redisson_dq.waits.line import Line, Waiter
-from redisson_dq.waits.watch_table import State, Trigger
+from redisson_dq.waits.watched import State
 from redisson_dq.wire.blocking import Pop
 from redisson_dq.wire.calls.leases import LeaseKeys
 from redisson_dq.wire.envelope import Envelope
@@ -71,7 +71,7 @@ class Place:
         with self.line.mutex:
             asked = self.sources.ask([self.pump], SYSTEM.monotonic())
         if asked:
-            self.pump.asking.collect(reply, None)
+            self.pump.collect(reply, None)
             self.sources.settle(asked)
         return bool(asked)
 
@@ -79,8 +79,8 @@ class Place:
 def test_a_caller_that_comes_in_the_middle_of_a_round_is_served_by_the_next() -> None:
     place = Place()
     with place.line.mutex:
-        place.pump.feed(Trigger.WORK)
-    place.pump.engine.left = 9
+        place.pump.wake()
+    place.pump.left = 9
     admit = place.line.admit
 
     def admit_and_one_comes(first: Any = None) -> bool:
@@ -92,7 +92,7 @@ def test_a_caller_that_comes_in_the_middle_of_a_round_is_served_by_the_next() ->
     place.line.admit = admit_and_one_comes  # type: ignore[method-assign]
     calls = place.calls
     assert not place.round()
-    assert place.pump.engine.state is State.CALLED
+    assert place.pump.state is State.CALLED
     assert place.calls == calls + 1
     assert place.round([b"a"])
 
@@ -103,14 +103,14 @@ def three() -> list[Place]:
     first = Place()
     places = [first, Place(Pop(("second",), "first"), beside=first), Place(Pop(("third",), "first"), beside=first)]
     for place in places:
-        place.pump.engine.left = 9
-        place.pump.feed(Trigger.WORK)
+        place.pump.left = 9
+        place.pump.wake()
     return places
 
 
 def called_in_turn(places: list[Place]) -> bool:
     pumps = [place.pump for place in places]
-    assert [pump.engine.state for pump in pumps] == [State.CALLED] * 3
+    assert [pump.state for pump in pumps] == [State.CALLED] * 3
     return list(places[0].sources.ask(pumps, SYSTEM.monotonic())) == pumps[:1]
 
 
@@ -129,26 +129,17 @@ def test_a_caller_that_comes_between_two_sources_of_a_round_is_served_in_turn(th
     assert called_in_turn(three)
 
 
-def test_a_caller_that_comes_before_a_change_is_told_is_served_in_turn(three: list[Place]) -> None:
-    """Redis tells of the change that the last command has made. That source alone would give again."""
-    assert not three[0].sources.ask([place.pump for place in three], SYSTEM.monotonic())
-    three[0].enters()
-    three[2].pump.feed(Trigger.CHANGED)
-    three[2].pump.engine.left = 9
-    assert called_in_turn(three)
-
-
 def test_a_source_alone_that_has_yielded_is_called_again() -> None:
     """Another command had claimed for its line, and no other source frees it."""
     place = Place()
     place.enters()
     with place.line.mutex:
         place.pump.wake()
-        place.pump.engine.left = 9
+        place.pump.left = 9
         place.line.admit()
         claimed = place.line.claim(SYSTEM.monotonic())
     assert not place.round()
-    assert place.pump.engine.state is State.YIELDED
+    assert place.pump.state is State.YIELDED
     with place.line.mutex:
         place.line.unclaim(claimed)
     (work,) = place.works
@@ -171,7 +162,7 @@ def test_a_trouble_ends_where_nobody_waits_any_more() -> None:
     assert waiter.answer.filled
     place.works.pop(0)()
     assert not place.round()
-    assert place.pump.engine.state is State.RESTING
+    assert place.pump.state is State.RESTING
     assert place.pump.trouble is None
     # Any other part that reaches Redis ends the outage.
     place.outage.ended("another part")
@@ -185,15 +176,15 @@ def test_a_source_that_is_refused_lets_nobody_be_told_that_nothing_is_there() ->
     pumps, waiter = [place.pump, other.pump], place.enters(seconds=1)
     with place.line.mutex:
         for pump in pumps:
-            pump.feed(Trigger.WORK)
+            pump.wake()
         asked = place.sources.ask(pumps, SYSTEM.monotonic())
     assert list(asked) == pumps
     with place.line.mutex:
         place.line.expire(waiter)
-    place.pump.asking.collect(None, 0)
-    other.pump.asking.collect(None, READONLY)
+    place.pump.collect(None, 0)
+    other.pump.collect(None, READONLY)
     place.sources.settle(asked)
-    assert place.pump.engine.state is State.WATCHED
+    assert place.pump.state is State.WATCHED
     assert not waiter.answer.filled
     other.works.pop(0)()
     assert isinstance(waiter.answer.value, RedisConnectionError)
