@@ -401,7 +401,7 @@ MUTATIONS = [
     ),
     Mutation(
         "receiving: values are lost when something fails before they are handed out",
-        "redisson_dq/waits/engine.py",
+        "redisson_dq/waits/taking.py",
         "        finally:\n            self._give(values)",
         "        finally:\n            pass",
         "tests/integration/waits/test_waits_go_on.py::test_a_value_that_is_handed_out_while_something_fails_is_handed_out_once",

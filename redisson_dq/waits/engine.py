@@ -13,7 +13,7 @@ Three promises:
 * **Each reply is read before the next command is sent.** Any failure gives the connection up
   (:meth:`WaitEngine._failed`).
 * **Each value is given, on its way back, or owed.** What is in hand when something fails is handed out first
-  (:meth:`WaitEngine._take`). ``debts`` outlive the connection, and are sent again before anything else.
+  (``taking.py``). ``debts`` outlive the connection, and are sent again before anything else.
 * **A pumper that leaves work behind wakes another one.** Callers ring the bell without the mutex, and look after that
   whether somebody pumps. So a pumper that leaves is at rest first, and hears its bell once more.
 """
@@ -22,79 +22,37 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import math
 from collections.abc import Callable, Generator
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from redisson_dq.errors import RedisConnectionError
-from redisson_dq.scheduling.pauses import Pauses
 from redisson_dq.waits.debts import Debts
-from redisson_dq.waits.line import SOON, WAKE, Entrance, Line, Waiter
+from redisson_dq.waits.line import WAKE, Entrance, Line, Waiter
 from redisson_dq.waits.steps import (
-    Ask,
-    Behind,
     Bell,
     Block,
     Diagnose,
     Do,
-    Explain,
-    Follow,
     Pause,
     StepFailed,
-    StepRefused,
     Steps,
     WaitStep,
 )
+from redisson_dq.waits.taking import LONGEST_PAUSE, Backs, Taking
 from redisson_dq.wire.blocking import Source
-from redisson_dq.wire.request import Request
-from redisson_dq.wire.taken import Taken
 
-__all__ = ["LINGER", "Backs", "SourceLink", "WaitEngine"]
+__all__ = ["LINGER", "WaitEngine"]
 
 logger = logging.getLogger("redisson_dq")
 
 # For how many seconds the pumper and its connection stay when nobody waits, so that a take() in a loop finds them.
 LINGER: Final = 10.0
-# The server ends a pop this much before the caller's time is over. So the pop has ended when the caller checks.
-_HEAD_START: Final = 0.0015
 # A pop that was blocked for this many seconds has found nothing, or Redis does not respond.
 _LONG: Final = 0.03
-# A stand-in does not look again within this many seconds of a reply that said that nothing is left.
-_EMPTY: Final = 0.005
-# A pop that took at most this much longer than a round trip did not wait. There was a value, and there may be more.
-_AT_ONCE: Final = 0.001
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0
-# Pauses between two looks while the server has no memory for a blocking command.
-_FIRST_WHEN_FULL, _LONGEST_WHEN_FULL = 0.05, 1.0
 
 
-class SourceLink(Protocol):
-    """The connection of a source."""
-
-    @property
-    def is_over(self) -> bool:
-        """Whether it leads to the wrong server by now."""
-        ...
-
-
-class Backs(Protocol):
-    """Values on their way back to where they came from."""
-
-    #: Those that are still to be sent, in the order in which they were taken.
-    surplus: list[Taken]
-    #: By key, the nonce of the last request that Redis has answered.
-    answered: dict[str, bytes]
-
-    @property
-    def are_left(self) -> bool: ...
-
-    def add(self, values: list[Taken], /) -> None: ...
-
-    def pause_of(self, seconds: float, /) -> float: ...
-
-
-class WaitEngine:
-    """Takes from one source for the callers of one line. The mutex of the line guards everything here."""
+class WaitEngine(Taking):
+    """Decides what the pumper does. The mutex of the line guards everything here."""
 
     def __init__(
         self,
@@ -110,45 +68,18 @@ class WaitEngine:
         stay: float = 0.0,
     ) -> None:
         """``start`` starts a background task that runs the engine. ``unblock`` lets others end the blocking command
-        that :meth:`to_end` gives. A pop goes on for ``stay`` seconds when the last caller's time is over.
+        that :meth:`to_end` gives. ``stay`` is as for :class:`Taking`.
         """
-        self.line, self.source, self.debts, self.backs, self.bell = line, source, debts, backs, bell
-        self._clock, self.start, self.unblock, self._stay = clock, start, unblock, stay
-        self._sets_aside = source.sets_aside
-        #: The connection, from the step that makes it until it is given up.
-        self.connection: Any = None
-        #: Connections that were given up and have to be closed.
-        self.retired: list[Any] = []
+        super().__init__(line, source, debts, backs, bell, clock, stay)
+        self.start, self.unblock = start, unblock
         self.is_running = False
         #: Whether the pumper waits for its bell, and has nothing to do as far as is known.
         self.is_idle = False
         # Whether it waits for its bell.
         self._listens = False
-        #: The blocking command that is on its way or in Redis.
-        self.blocked: Block | None = None
-        #: The number of the last one.
-        self.number = 0
-        #: Whether callers pump when they can. A background task then has nobody to stay for.
-        self.by_callers = False
         self._caller_pumps = False
-        #: Why nothing can be taken just now.
-        self.trouble: RedisConnectionError | None = None
-        # Whether Redis has answered then, and refused for a while. A new connection to it shows nothing.
-        self._refuses = False
-        #: Redis has carried something out since the driver has looked here last.
-        self.has_answered = False
         #: When the pumper has chosen its work last.
         self.chose = 0.0
-        # Whether the source has a look, as far as is known.
-        self._looks = True
-        # When a reply told last that nothing is left.
-        self._emptied = -math.inf
-        # The shortest time that a reply took on this connection.
-        self._round_trip = 0.0
-        self._pauses = Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
-        # Whether Redis has answered nothing since the last pause.
-        self._paused = False
-        self._when_full = Pauses(_FIRST_WHEN_FULL, _LONGEST_WHEN_FULL)
 
     # -- the pumper --------------------------------------------------------------------------------------------------
 
@@ -247,246 +178,9 @@ class WaitEngine:
         if self.trouble is not None and not self._refuses and self.connection is not None:
             self._answered()
 
-    def _answered(self) -> None:
-        """Redis has carried something out."""
-        self.has_answered, self.trouble = True, None
-        if self._paused:
-            self._paused = False
-            self._pauses.reset()
-
     def _next_pause(self) -> float:
         self._paused = True
         return self._pauses.next()
-
-    def _drop(self) -> None:
-        """Gives the connection up. From here on nobody finds it any more."""
-        if self.connection is not None:
-            self.retired.append(self.connection)
-            self.connection = None
-
-    # -- taking ------------------------------------------------------------------------------------------------------
-
-    def _take(self, caller: Waiter | None) -> Steps:
-        """Takes once for all callers that wait: what is ready, or what comes while somebody waits."""
-        values: list[Taken] = []
-        failure: Exception | None = None
-        try:
-            if self._looks or self.debts:
-                values = yield from self._look(knows=caller is not None and self.was_just_emptied())
-                if not values and not self._may_block(is_unsure=self.trouble is not None):
-                    return
-            if not values:
-                values = yield from self._block(caller)
-        except _Saved as error:
-            values, failure = error.values, error.error
-        if not values:
-            return
-        self._when_full.reset()
-        self._emptied = self._clock() if values[-1].left == 0 else -math.inf
-        try:
-            after = self.source.after(values, self.backs.answered)
-            if after is not None:
-                yield Follow(after)
-        finally:
-            self._give(values)
-        self._answered()
-        if failure is not None:
-            logger.debug("queue %r: a wait broke behind values: %r", self.source.key, failure)
-            self.line.broke()
-            self._drop()
-            yield Do.DISCONNECT
-        if not self.by_callers:
-            # The callers that were given values may be back in line already.
-            yield Do.GIVE_WAY
-
-    def _give(self, values: list[Taken]) -> None:
-        """Hands out values. Those that nobody waits for go back."""
-        if self.bell.qsize():
-            self.admit()
-        self.line.took(values)
-        if left := self.line.give(values):
-            self.backs.add(left)
-        self._served()
-
-    def _served(self) -> None:
-        # The reader of the inbox also waits until the waits end.
-        if self.bell is not self.line.inbox:
-            self.line.inbox.put(WAKE)
-
-    def _look(self, *, knows: bool = False) -> Generator[WaitStep, Any, list[Taken]]:
-        """Takes the values that are ready, without blocking, for all callers that wait. It also pays a debt.
-
-        ``knows``: nothing is ready.
-        """
-        line, debts = self.line, self.debts
-        count, request = line.claim(self._clock()), debts.first
-        is_new = request is None
-        try:
-            if request is None and (debts.look or (count and not knows)):
-                request = self.source.look(count)
-                self._looks = request is not None or not count
-            if request is None:
-                return []
-            line.asked()
-            values = yield from self._ask(request)
-        except StepRefused as error:
-            if error.passes or request is None:
-                raise
-            # Redis would refuse it again at once. A value that was set aside comes with the next look of any caller.
-            debts.look = False
-            # The error may be about a key that only this request uses. A plain look at the keys tells which one.
-            raise StepFailed((yield Explain(request, error.error))) from error.error
-        finally:
-            line.unclaim(count)
-        if is_new:
-            debts.look = False
-        return values
-
-    def _ask(self, request: Request[list[Taken]]) -> Generator[WaitStep, Any, list[Taken]]:
-        """Sends one request. A repeatable one is owed until its reply has been read."""
-        debts = self.debts
-        is_repeated = request in debts.requests
-        if request.repeatable:
-            debts.owe(request)
-        try:
-            values: list[Taken] = yield Ask(request)
-        except StepRefused as error:
-            # One that is repeated may have taken values before. A refusal that passes does not tell.
-            if not (is_repeated and error.passes):
-                debts.paid(request)
-            raise
-        debts.paid(request)
-        return values
-
-    def _block(self, caller: Waiter | None) -> Generator[WaitStep, Any, list[Taken]]:
-        """Waits in Redis. Gives the values that came, without any where others have to go first.
-
-        Nothing tells that a command has begun to block. So one that does not block comes first, where Redis was not
-        well.
-        """
-        line, debts, source = self.line, self.debts, self.source
-        is_unsure = self.trouble is not None
-        while True:
-            block = self._begins(hurries=is_unsure)
-            values: list[Taken] = []
-            reply: Any = None
-            refusal: StepRefused | None = None
-            try:
-                reply = yield block
-            except StepRefused as error:
-                refusal = error
-            finally:
-                self.blocked = None
-            took = self._clock() - block.began
-            if block.behind is not None:
-                values = yield from self._read_behind(block.behind)
-            elif reply is not None:
-                values = source.taken(reply)
-            is_aside = reply is not None and not values
-            # A value that is set aside is found by the next look.
-            debts.look = self._sets_aside and not values and (is_aside or refusal is not None)
-            try:
-                if block.is_pinged:
-                    yield Do.READ
-                if refusal is not None and not values:
-                    if not (refusal.is_full and self._sets_aside):
-                        raise refusal
-                    yield from self._rest(refusal, caller)
-                    return []
-                if reply is not None:
-                    self._round_trip = min(self._round_trip, took)
-                if values:
-                    self._answered()
-                    if line.wanted > len(values) or self.bell.qsize():
-                        values = values + (yield from self._more(values, took))
-                    return values
-            except Exception as error:
-                if not values:
-                    raise
-                raise _Saved(values, error) from error
-            was_well = self.trouble is None
-            self._answered()
-            if is_aside:
-                return (yield from self._look())
-            if was_well:
-                return []
-            # The command that did not block was allowed. So the next one may block.
-            is_unsure = False
-            if not self._may_block(is_unsure=False):
-                return []
-
-    def _may_block(self, *, is_unsure: bool) -> bool:
-        """Whether a caller needs the blocking command, after another one.
-
-        Nothing blocks while values have to go back, or a debt is left: they may have come meanwhile.
-        """
-        if self.backs.are_left or self.debts:
-            return False
-        # A replica that refuses to pop answers a look that finds nothing. So the look proves nothing.
-        return (is_unsure and self._refuses) or self.line.is_unserved(self._clock())
-
-    def _begins(self, *, hurries: bool) -> Block:
-        """The blocking command that is about to be sent, and the debt when its reply is lost."""
-        now, anyone = self._clock(), self.line.anyone
-        # For how many seconds it may block; infinity without an end.
-        span = self.line.patience(now) - _HEAD_START + (self._stay if anyone else 0.0)
-        # A caller whose time is over, and whose command has failed, has one that does not block.
-        blocks = not hurries and span > SOON and anyone
-        behind = self.source.behind() if blocks and self._sets_aside else None
-        block = Block(now, span if blocks else 0.0, behind)
-        self.line.asked()
-        self.number += 1
-        if blocks:
-            self.blocked = block
-        if behind is not None:
-            self.debts.owe(behind)
-        elif self._sets_aside:
-            self.debts.look = True
-        return block
-
-    def _read_behind(self, request: Request[list[Taken]]) -> Generator[WaitStep, Any, list[Taken]]:
-        """The values of the request that was sent behind the blocking command."""
-        try:
-            values: list[Taken] = yield Behind(request)
-        except StepRefused as error:
-            # A look follows where a value has come. It may be sent with the script's text, and it can tell why not.
-            logger.debug("queue %r: refused behind a blocking pop: %s", self.source.key, error.error)
-            values = []
-        self.debts.paid(request)
-        return values
-
-    def _more(self, values: list[Taken], took: float) -> Generator[WaitStep, Any, list[Taken]]:
-        """Further values for the callers that wait, by one command that does not block."""
-        line = self.line
-        if values[-1].left == 0:
-            return []
-        if self.bell.qsize():
-            self.admit()
-        if line.wanted <= len(values):
-            return []
-        line.took(values)
-        if not (took < self._round_trip + _AT_ONCE or line.wants_many):
-            return []
-        count = line.claim(self._clock(), len(values))
-        try:
-            request = self.source.more(count) if count else None
-            return [] if request is None else (yield from self._ask(request))
-        except StepRefused:
-            # Redis will refuse the next blocking pop as well, and that one can tell why.
-            return []
-        finally:
-            line.unclaim(count)
-
-    def _rest(self, refusal: StepRefused, caller: Waiter | None) -> Steps:
-        """Waits: a full server refuses a blocking command that would move a value. It refuses no look."""
-        self._answered()
-        seconds = self._when_full.next()
-        logger.debug("queue %r: waiting again in %.2f s: %s", self.source.key, seconds, refusal.error)
-        try:
-            yield Pause(seconds)
-        except StepFailed:
-            if caller is not None:
-                raise
 
     # -- failures, and the end ---------------------------------------------------------------------------------------
 
@@ -521,7 +215,7 @@ class WaitEngine:
         if reason.maybe_done:
             self.line.doubt()
         self.line.answer_expired(reason)
-        if self._clock() - self.chose > _LONGEST_PAUSE:
+        if self._clock() - self.chose > LONGEST_PAUSE:
             # Redis could be reached since the last trouble: nothing has come, so nothing has told.
             self._pauses.reset()
         try:
@@ -547,16 +241,6 @@ class WaitEngine:
             self.line.admit(rung)
 
     # -- for others --------------------------------------------------------------------------------------------------
-
-    def admit(self) -> bool:
-        """Takes callers into the line, where no other background task does. Gives whether the bell rang."""
-        if self.bell is self.line.inbox:
-            return self.line.admit()
-        # Somebody else reads the inbox, and would miss the callers that this one took from it.
-        rang = False
-        while self.bell.poll() is not None:
-            rang = True
-        return rang
 
     def stir(self, *, ends: bool) -> None:
         """There may be work. ``ends``: a blocking command has to end for it."""
@@ -627,19 +311,7 @@ class WaitEngine:
         behind = None if self.blocked is None else self.blocked.behind
         return any(request is not behind for request in self.debts.requests)
 
-    def was_just_emptied(self) -> bool:
-        """Whether a reply has just told that nothing is left, and nothing is owed."""
-        return not self.debts and self._clock() - self._emptied < _EMPTY
-
     @property
     def is_busy(self) -> bool:
         """Whether somebody pumps and has something to do."""
         return self.is_running and not self.is_idle
-
-
-class _Saved(Exception):
-    """Something failed behind values that came."""
-
-    def __init__(self, values: list[Taken], error: Exception) -> None:
-        super().__init__()
-        self.values, self.error = values, error

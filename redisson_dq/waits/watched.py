@@ -31,8 +31,8 @@ import attrs
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.scheduling.pauses import Pauses
 from redisson_dq.waits.debts import Debts
-from redisson_dq.waits.engine import Backs
 from redisson_dq.waits.line import Line
+from redisson_dq.waits.taking import Backs
 from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken

@@ -487,12 +487,14 @@ def test_the_connection_that_hears_is_killed_before_redis_is_asked_to_tell_it(
 ) -> None:
     connecting = Dedicated.connect
     killed: list[int] = []
+    one_at_a_time = threading.Lock()
 
     def connect_and_kill(dedicated: Dedicated) -> None:
         connecting(dedicated)
-        hearing = [entry["id"] for entry in lookouts(admin) if entry["sub"] == "1"]
-        if hearing and not killed:
-            killed.append(admin.client_kill_filter(_id=hearing[0]))
+        with one_at_a_time:
+            hearing = [entry["id"] for entry in lookouts(admin) if entry["sub"] == "1"]
+            if hearing and not killed:
+                killed.append(admin.client_kill_filter(_id=hearing[0]))
 
     monkeypatch.setattr(Dedicated, "connect", connect_and_kill)
     with connect(url, codec=StringCodec()) as client:

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from redis.exceptions import ReadOnlyError, ResponseError
+from redis.exceptions import NoScriptError, ReadOnlyError, ResponseError
 
 from redisson_dq._concurrency import Inbox, Mutex
 from redisson_dq._sync.receiving.shared_pump import SharedPump
@@ -204,3 +204,74 @@ def test_a_request_with_a_lost_reply_is_owed_until_redis_refuses_it_for_good(
         place.pump.wake()
     assert place.round(error)
     assert (request in place.debts.requests) is is_owed
+
+
+def watched(place: Place) -> Waiter:
+    """A caller waits, and Redis watches the key."""
+    waiter = place.enters()
+    with place.line.mutex:
+        place.pump.wake()
+        asked = place.sources.ask([place.pump], SYSTEM.monotonic())
+    place.pump.collect([], 0)
+    place.sources.settle(asked)
+    assert place.pump.state is State.WATCHED
+    return waiter
+
+
+def test_a_source_that_redis_refused_for_a_while_is_watched_again() -> None:
+    """Its key may live on another node now."""
+    place = Place()
+    waiter = watched(place)
+    with place.line.mutex:
+        place.line.expire(waiter)
+        place.pump.answer_expired()
+    assert place.round(READONLY)
+    place.enters()
+    place.works.pop(0)()
+    place.works.pop(0)()
+    with place.line.mutex:
+        place.sources.ask([place.pump], SYSTEM.monotonic())
+    assert place.pump.commands.watches
+
+
+def test_a_value_that_goes_back_while_its_source_is_asked_goes_back_behind_that() -> None:
+    place = Place()
+    waiter = watched(place)
+    with place.line.mutex:
+        place.pump.has_changed()
+        asked = place.sources.ask([place.pump], SYSTEM.monotonic())
+        place.line.leave(waiter)
+        place.pump.put_away([Taken(key=ORDERS.ready, data=b"a")])
+    place.pump.collect([], 0)
+    place.sources.settle(asked)
+    assert not place.round()
+    assert place.works == [place.pump.put_back]
+
+
+def test_a_value_on_its_way_back_is_for_a_caller_that_comes() -> None:
+    place = Place()
+    waiter = place.enters()
+    with place.line.mutex:
+        place.pump.put_away([Taken(key=ORDERS.ready, data=b"a")])
+    assert not place.round()
+    assert [each.data for each in waiter.given] == [b"a"]
+    assert place.works == []
+
+
+def test_a_script_that_the_server_does_not_know_tells_nothing_of_what_is_left() -> None:
+    place = Place(
+        LeaseSource(
+            lease_keys=LeaseKeys(queue=ORDERS, dead=DeadKeys.belonging_to(ORDERS.ready)),
+            envelope=Envelope.CURRENT,
+            visible_us=30_000_000,
+            limit=0,
+        )
+    )
+    place.enters()
+    with place.line.mutex:
+        place.pump.wake()
+        place.pump.is_key_watched = True
+    assert place.round(NoScriptError("NOSCRIPT No matching script."))
+    assert place.calls == 2
+    assert place.round([0, 0, [], 0])
+    assert place.pump.state is State.WATCHED
