@@ -323,6 +323,8 @@ class Taking:
     def _rest(self, refusal: StepRefused, caller: Waiter | None) -> Steps:
         """Waits: a full server refuses a blocking command that would move a value. It refuses no look."""
         self._answered()
+        # A value may have come since the look. No caller may be told that nothing is there before the next one.
+        self.line.broke()
         seconds = self._when_full.next()
         logger.debug("queue %r: waiting again in %.2f s: %s", self.source.key, seconds, refusal.error)
         try:

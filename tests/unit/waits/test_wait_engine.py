@@ -280,6 +280,22 @@ def test_where_redis_had_refused_a_command_that_does_not_block_comes_first() -> 
     assert script.engine.trouble is None
 
 
+def test_a_caller_whose_command_found_no_memory_is_told_nothing_before_another_look() -> None:
+    """A value may have come since the look before it."""
+    script = Script(Kind.SEEN)
+    waiter = script.caller(1.0)
+    look = script.connected()
+    block = script.go(look.request.parse([]))
+    assert isinstance(block, Block)
+    assert isinstance(script.go(StepRefused(ResponseError("OOM"), passes=True, is_full=True)), Pause)
+    script.over(waiter)
+    look = script.go()
+    assert isinstance(look, Ask)
+    assert not waiter.answer.filled
+    script.go(look.request.parse([7]))
+    assert [taken.data for taken in waiter.given] == [b"7"]
+
+
 def test_a_refusal_for_good_fails_the_callers() -> None:
     script = Script()
     waiter = script.caller()

@@ -230,7 +230,7 @@ class World:
     def __init__(self, kind: Kind, seed: int) -> None:
         self.kind, self.chance, self.clock = kind, random.Random(seed), Clock()
         self.redis, self.source = Redis(kind), Source(kind)
-        self.is_healthy = self.has_failed = self.is_closed = False
+        self.is_healthy = self.has_failed = self.has_values = self.is_look_refused = self.is_closed = False
         self.pushed, self.steps_done, self.closed = 0, 0, math.inf
         self.excused: set[int] = set()
         self.kept: list[int] = []
@@ -346,6 +346,7 @@ class World:
             self.event()
         if isinstance(step, Ask):
             return self.ask(step.request)
+        self.has_values = False
         if isinstance(step, Block):
             return self.block(step)
         if isinstance(step, Behind):
@@ -357,7 +358,10 @@ class World:
                 self.redis.aside[:0] = self.redis.leases.pop(int(str(step.request.words[1])), [])
                 del reply
                 raise refused
-            return step.request.parse(self.replies.pop(0))
+            reply = self.replies.pop(0)
+            # One for more may come behind it.
+            self.has_values = bool(reply)
+            return step.request.parse(reply)
         if isinstance(step, Bell):
             return self.ring(step)
         if isinstance(step, Diagnose):
@@ -400,13 +404,15 @@ class World:
             self.breaks()
         if refused := self.refuses(request.words):
             # One for more comes behind a command that was answered.
-            self.has_failed = self.has_failed or request.words[0] != "POP"
+            self.has_failed = self.has_failed or not (request.words[0] == "POP" or self.has_values)
+            # The next look of any caller, or of the mover, finds what was set aside.
+            self.is_look_refused = not refused.passes
             raise refused
         reply = self.redis.run(request.words)
         if self.fails(0.04):
             self.replies.append(reply)
             self.breaks()
-        self.has_failed = False
+        self.has_failed = self.is_look_refused = False
         return request.parse(reply)
 
     def block(self, step: Block) -> Any:
@@ -474,7 +480,7 @@ class World:
         line = self.engine.line
         owes = self.engine.debts.has_request if line.closed else bool(self.engine.debts)
         late = any(waiter.is_expired for waiter in line.waiting)
-        if self.redis.aside and not (line.closed or owes):
+        if self.redis.aside and not (line.closed or owes or self.is_look_refused):
             raise Broken("nobody looks for a value that was set aside")
         if self.pump.backs.are_left or owes or late or line.is_unserved(self.clock.now):
             raise Broken("work is left and nobody pumps")
