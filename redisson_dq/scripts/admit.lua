@@ -3,9 +3,9 @@
 -- Answers to: nothing in RBlockingQueue
 -- KEYS: ready, arrivals, timeout, envelopes, channel, leases, deliveries, histories, history_ends, alarm, dead, dead_info, dead_index, capacity, capacity_channel, lines, turns, handled, records, forget, quarantine
 -- ARGV: envelope ("current" or "legacy"), what the ids of this call begin with, how many to lease at most, for how many us, after how many deliveries a value is a dead letter (0: never), "bounded" or "", how many limits follow; of each limit the digest and the home of its slots (or ""), how many slots (0: any number), the digest and the home of its rate (or ""), how many tokens in how many us (0: any number), how many the bucket holds; of each value that was seen the digest of its bytes, the digest of its key (or ""), the number of its limit (or 0), what it is unique by (or "") and for how many us
--- RETURN: the server's time in epoch us; how many became dead letters; of each lease its id, its deadline, its record and its value; of each duplicate that was dropped its value; how many were parked
+-- RETURN: the server's time in epoch us; how many became dead letters; of each lease its id, its deadline, its record and its value; of each duplicate that was dropped its value; how many were parked; how many were called up for free slots
 -- COST: O(n log m), n taken, m waiting
--- INCLUDE: clock, add, foreign, reap, delivery_record, lapse, history, unlearn, leave, turn, lines, shared_limit, bucket, parts, forget_histories, named, settle, grant, regrant, digest, dead, room, keep_alive, announce, need
+-- INCLUDE: clock, add, foreign, reap, delivery_record, lapse, history, unlearn, leave, turn, lines, shared_limit, bucket, slots, forget_histories, named, settle, grant, regrant, digest, dead, room, keep_alive, announce, need
 local ADMITTING = {'LINDEX', 'LPOP', 'ZLEXCOUNT', 'ZRANDMEMBER', 'ZREVRANGEBYLEX'}
 -- A value that is not called up waits as long as a lease, and this much longer for each value before it.
 local APART_MS = 20
@@ -27,7 +27,7 @@ for _, key in ipairs({keys.deliveries, keys.dead_info, keys.records}) do
 end
 -- The call was sent again, as its reply was lost: it gives the same leases.
 if granted_before(nonce, now_ms) then
-  return reply_with({now_us, 0, granted, {}, 0})
+  return reply_with({now_us, 0, granted, {}, 0, 0})
 end
 local written = envelope == 'legacy' and 'legacy' or 'lean'
 need(ADMITTING, GRANTING, LAPSING, RECALLING, BURYING, LINING, FOLLOWING, rights_to_add(written))
@@ -35,22 +35,8 @@ if bounded then
   need({'GET', 'INCRBY'})
 end
 
-local limits, at = {}, 8
-for number = 1, tonumber(ARGV[7]) do
-  limits[number] = {
-    id = ARGV[at], home = ARGV[at + 1], slots = tonumber(ARGV[at + 2]), rate = ARGV[at + 3], rate_home = ARGV[at + 4],
-    tokens = tonumber(ARGV[at + 5]), per_us = tonumber(ARGV[at + 6]), size = tonumber(ARGV[at + 7]),
-  }
-  at = at + 8
-  -- Fails on a wrong type, and without rights, before anything is written.
-  local limit = limits[number]
-  if limit.slots > 0 and limit.home ~= '' then
-    redis.call('ZCARD', slots_key(limit.home))
-  end
-  if limit.tokens > 0 then
-    redis.call('HLEN', rate_key(limit.rate_home))
-  end
-end
+local limits, at = limits_from(8, tonumber(ARGV[7]))
+check_limits(limits)
 local seen = {}
 for i = at, #ARGV, 5 do
   seen[ARGV[i]] = {
@@ -110,31 +96,12 @@ local function turn_in(key, d, came)
   return turn, 100
 end
 
--- How many slots of a limit are taken.
-local function slots_taken(limit)
-  if limit.home ~= '' then
-    return shared_slots_taken(limit, now_ms)
-  end
-  local low, high = '[s' .. limit.id, '[s' .. limit.id .. HIGHEST
-  local taken = redis.call('ZLEXCOUNT', keys.lines, low, high)
-  if taken < limit.slots then
-    return taken
-  end
-  -- Slots of leases that have ended by themselves are free.
-  for _, slot in ipairs(line_of('s' .. limit.id, 10000)) do
-    local id = string.sub(slot, 18)
-    local ends = redis.call('ZSCORE', keys.leases, id)
-    if not ends or tonumber(ends) <= now_ms then
-      redis.call('ZREM', keys.lines, slot)
-      redis.call('HDEL', keys.turns, 's' .. id)
-      taken = taken - 1
-    end
-  end
-  return taken
-end
+-- Whether a value came out of the ready list that no call has put at its head. Those that were called up have left it then.
+local met_new = false
 
-local function admit(value, digest, asked)
+local function admit(value, digest, asked, from_ready)
   local d = known and history_of(value, digest) or unknown(digest)
+  met_new = met_new or not d.id and from_ready
   if d.id and asked.limit then
     redis.call('ZREM', keys.lines, 'c' .. asked.limit.id .. d.id)
   end
@@ -176,7 +143,7 @@ local function admit(value, digest, asked)
   end
   if limit and limit.slots > 0 then
     local first = first_of('w' .. limit.id, now_ms)
-    if first and not returns or slots_taken(limit) >= limit.slots then
+    if first and not returns or slots_taken(limit, now_ms) >= limit.slots then
       local mine = new_turn('w' .. limit.id, now_ms)
       local due = deadline + APART_MS * apart(mine, first or mine)
       redis.call('HSET', keys.turns, mine, park(value, d, turn, due))
@@ -235,54 +202,16 @@ local function admit_from(key)
     end
     redis.call('LPOP', key)
     popped = popped + 1
-    admit(value, digest, seen[digest])
+    admit(value, digest, seen[digest], key == keys.ready)
   end
   return false
 end
 local all = admit_from(keys.arrivals) and admit_from(keys.ready)
 
--- Calls up values for the slots of a limit that are free, however they became free. A lease may have ended by itself, or
--- the limit may be higher than before. A value that was called up may wait for its key, or be gone.
-local function call_up_values(limit, free, all)
-  local prefix = 'c' .. limit.id
-  if all then
-    -- Nothing is on its way.
-    local called = line_of(prefix, 1000)
-    if #called > 0 then
-      redis.call('ZREM', keys.lines, unpack(called))
-    end
-  end
-  free = free - redis.call('ZLEXCOUNT', keys.lines, '[' .. prefix, '[' .. prefix .. HIGHEST)
-  local values = {}
-  while #values < math.min(100, free) do
-    -- Those before a value that cannot be called up are put in.
-    local done, value = pcall(next_of_limit, limit.id, now_ms)
-    if not done or not value then
-      break
-    end
-    table.insert(values, 1, value)
-  end
-  in_parts('LPUSH', keys.ready, values)
-  return free < 1 or #values > 0
-end
-local function fill(limit)
-  local free = limit.slots - slots_taken(limit)
-  if free > 0 and limit.tokens > 0 then
-    local bucket = bucket_of(limit, now_us)
-    -- Without a token one value is called up, for the time of the next one.
-    free = math.min(free, bucket.tokens >= 1 and math.floor(bucket.tokens) or bucket.booked > now_us and 0 or 1)
-  end
-  call_up_values(limit, free, all)
-  if free > 0 and limit.home ~= '' then
-    offer_slot(limit.home, 10, now_ms, function()
-      return call_up_values(limit, free, false)
-    end)
-  end
-end
 -- Another value at the head is looked at next, and the slots with it.
 for _, limit in ipairs(unseen and {} or limits) do
   if limit.slots > 0 then
-    fill(limit)
+    fill(limit, now_us, now_ms, all or met_new)
   end
 end
 
@@ -320,4 +249,4 @@ end
 if bounded then
   make_room(buried + cancelled + #dropped)
 end
-return reply_with({now_us, buried, granted, dropped, parked})
+return reply_with({now_us, buried, granted, dropped, parked, called_up})

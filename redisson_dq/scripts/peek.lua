@@ -1,30 +1,51 @@
--- Shows the values that a receive would give next. They stay.
+-- Shows the values that a receive would give next. They stay. Where there are none, values that wait for a slot of a limit
+-- are called up first, as far as slots are free.
 -- Answers to: nothing in RBlockingQueue
--- KEYS: ready, arrivals, timeout, deliveries, histories, history_ends, records, quarantine
--- ARGV: how many at most
--- RETURN: the values
+-- KEYS: ready, arrivals, timeout, envelopes, leases, deliveries, histories, history_ends, lines, turns, handled, records, quarantine
+-- ARGV: how many at most, how many limits follow; of each limit the words that admit.lua gets
+-- RETURN: how many were called up for free slots; the values
 -- COST: O(n), n shown
 -- INCLUDE: clock, forget_histories, need, reads
-local most = tonumber(ARGV[1])
-local found, bytes = {}, 0
-for _, key in ipairs({keys.arrivals, keys.ready}) do
-  local start, count, read = 0, FIRST_READ, nil
-  while #found < most and bytes < MOST_BYTES do
-    local page = redis.call('LRANGE', key, start, start + math.min(most - #found, count) - 1)
-    if #page == 0 then
-      break
+local most, limited = tonumber(ARGV[1]), tonumber(ARGV[2])
+local now_us, now_ms = server_time()
+
+local function shown()
+  local found, bytes = {}, 0
+  for _, key in ipairs({keys.arrivals, keys.ready}) do
+    local start, count, read = 0, FIRST_READ, nil
+    while #found < most and bytes < MOST_BYTES do
+      local page = redis.call('LRANGE', key, start, start + math.min(most - #found, count) - 1)
+      if #page == 0 then
+        break
+      end
+      for _, value in ipairs(page) do
+        found[#found + 1] = value
+      end
+      start = start + #page
+      read, count = next_read(page, most)
+      bytes = bytes + read
     end
-    for _, value in ipairs(page) do
-      found[#found + 1] = value
-    end
-    start = start + #page
-    read, count = next_read(page, most)
-    bytes = bytes + read
+  end
+  if #found == 0 and most > 0 and redis.call('EXISTS', keys.histories) == 1 then
+    need({'HDEL', 'ZADD', 'ZREM'})
+    forget_histories(now_ms, true, FEW_HISTORIES)
+  end
+  return found
+end
+
+-- A value that was called up comes before others do. Where none comes, another program has taken it, or none was called up.
+if limited == 0 or redis.call('EXISTS', keys.lines) == 0 or redis.call('EXISTS', keys.arrivals, keys.ready) > 0 then
+  return {0, shown()}
+end
+
+-- INCLUDE: slots, lines
+local limits = limits_from(3, limited)
+check_lines()
+check_limits(limits)
+need(LINING)
+for _, limit in ipairs(limits) do
+  if limit.slots > 0 then
+    fill(limit, now_us, now_ms, true)
   end
 end
-if #found == 0 and redis.call('EXISTS', keys.histories) == 1 then
-  need({'HDEL', 'ZADD', 'ZREM'})
-  local _, now_ms = server_time()
-  forget_histories(now_ms, true, FEW_HISTORIES)
-end
-return found
+return {called_up, shown()}

@@ -65,6 +65,8 @@ class LeaseSource(PlainSource):
     owner: bytes = b""
     #: Whether values are seen before they are leased.
     sees_first: bool = False
+    #: Gives the limits of slots for such values. A look that finds nothing calls up values for free slots.
+    limits: Callable[[], Sequence[LimitWords]] = attrs.field(default=tuple, eq=False, repr=False)
     #: The clock by which the leases tell how much of their time is left.
     clock: Clock = attrs.field(default=SYSTEM, eq=False, repr=False)
     #: A function that is called with the number of values that a call has made dead letters.
@@ -140,7 +142,16 @@ class LeaseSource(PlainSource):
 
     def peek(self, count: int) -> Request[list[bytes]]:
         """The first so many values. They stay."""
-        return attrs.evolve(calls.peek(self.lease_keys.queue, count), repeatable=True)
+        seen = calls.peek(self.lease_keys.queue, count, self.limits()).then(lambda reply: reply[1])
+        return attrs.evolve(seen, repeatable=True)
+
+    def call_up(self) -> Request[int] | None:
+        """Calls up values for slots that are free where nothing is ready. None without a limit of slots.
+
+        Follows each call that has called up a value: a take of another program may have been faster than the receives.
+        """
+        limits = self.limits()
+        return calls.peek(self.lease_keys.queue, 0, limits).then(lambda reply: reply[0]) if limits else None
 
     def admit(self, count: int, limits: Sequence[LimitWords], seen: Sequence[Seen]) -> Request[Admitted]:
         """Leases at most so many of the values that were seen. Sent again, it gives the same leases."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import attrs
@@ -12,7 +13,7 @@ from redisson_dq._sync.queues.bounded import BoundedBlockingQueue
 from redisson_dq.calls.lease import Lease
 from redisson_dq.calls.settling import Settling
 from redisson_dq.observing import Observers
-from redisson_dq.wire.calls import Admitted
+from redisson_dq.wire.calls import Admitted, LimitWords
 from redisson_dq.wire.calls.leases import LeaseKeys
 from redisson_dq.wire.envelope import Envelope
 from redisson_dq.wire.keys import DeadKeys
@@ -34,10 +35,12 @@ class Opened:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.queue, name)
 
-    def source(self, visible: float = 60) -> LeaseSource:
+    def source(self, visible: float = 60, limits: Sequence[LimitWords] = ()) -> LeaseSource:
         bounded = isinstance(self.queue, BoundedBlockingQueue)
         keys = LeaseKeys(queue=self.queue.keys, dead=DeadKeys.belonging_to(self.queue.name), bounded=bounded)
-        return LeaseSource(keys, self.envelope, round(visible * 1_000_000), self.limit, sees_first=True)
+        return LeaseSource(
+            keys, self.envelope, round(visible * 1_000_000), self.limit, sees_first=True, limits=lambda: limits
+        )
 
 
 def opened(client: Any, name: str = "orders", **terms: Any) -> Opened:
@@ -45,11 +48,19 @@ def opened(client: Any, name: str = "orders", **terms: Any) -> Opened:
 
 
 def told(
-    queue: Opened, by: Admission, count: int = 1000, visible: float = 60, home: str = ""
+    queue: Opened,
+    by: Admission,
+    count: int = 1000,
+    visible: float = 60,
+    home: str = "",
+    seen: Sequence[bytes] | None = None,
 ) -> tuple[Admitted, list[Delivery[str]]]:
-    """One look and one admission, as a worker makes them. Queues with one ``home`` share limits."""
+    """One look and one admission, as a worker makes them. Queues with one ``home`` share limits.
+
+    Without a look where the values are given that were ``seen``.
+    """
     source, run = queue.source(visible), queue.connections.run
-    seen = run(source.peek(1000))
+    seen = run(source.peek(1000)) if seen is None else seen
     words = by.words_in(lambda name: home)
     admitted = run(source.admit(count, [words], [by.seen(data.decode(), data, 1) for data in dict.fromkeys(seen)]))
     settling = Settling(source, queue.queue.name)

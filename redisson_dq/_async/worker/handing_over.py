@@ -11,6 +11,7 @@ import attrs
 from redisson_dq._async.leases.delivery import Delivery, lease_of
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._async.worker.assigning import Assigner
+from redisson_dq._async.worker.calling_up import call_up_more
 from redisson_dq._async.worker.intake import Intake
 from redisson_dq._concurrency.handler_pools import AsyncPoolWork
 from redisson_dq.calls.open_queue import OpenQueue
@@ -80,6 +81,8 @@ class HandOver:
         for data in admitted.dropped:
             self._assigner.duplicate(intake, data)
         intake.admitting.leased(admitted.leased, asked.passed)
+        if admitted.called_up:
+            await call_up_more(self._runtime.connections, source)
         return admitted.leased
 
     async def opened(self, intake: Intake, leased: Sequence[Leased]) -> list[Came]:

@@ -15,6 +15,7 @@ from redisson_dq._concurrency.handler_pools import PoolWork
 from redisson_dq._sync.leases.delivery import Delivery, lease_of
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq._sync.worker.assigning import Assigner
+from redisson_dq._sync.worker.calling_up import call_up_more
 from redisson_dq._sync.worker.intake import Intake
 from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.errors import DecodeError
@@ -83,6 +84,8 @@ class HandOver:
         for data in admitted.dropped:
             self._assigner.duplicate(intake, data)
         intake.admitting.leased(admitted.leased, asked.passed)
+        if admitted.called_up:
+            call_up_more(self._runtime.connections, source)
         return admitted.leased
 
     def opened(self, intake: Intake, leased: Sequence[Leased]) -> list[Came]:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 import attrs
@@ -17,6 +18,7 @@ from redisson_dq._sync.worker.settling import Settlement
 from redisson_dq.calls.open_queue import BOUNDED, OpenQueue
 from redisson_dq.scheduling.times import Delay
 from redisson_dq.wire.blocking import RoundRobin, Waitable
+from redisson_dq.wire.calls import LimitWords
 from redisson_dq.wire.keys import map_name, tag_of
 from redisson_dq.wire.lease_source import LeaseSource
 from redisson_dq.wire.partitions import partition_names
@@ -116,6 +118,8 @@ class Intake:
         #: Which of the values that are seen first may be leased.
         self.admitting = Admitting(is_passed)
         self.reception = Reception()
+        #: Of each list: the limits of slots as they were when a wait began last.
+        self._limits: dict[str, Sequence[LimitWords]] = {}
         for side in self.leaser.sides:
             # The thread of a fetcher may become a handler's, and receives for others.
             side.decodes_apart = True
@@ -129,13 +133,25 @@ class Intake:
         made: dict[str, tuple[OpenQueue[Any], LeaseSource]] = {}
         for side in self.leaser.sides:
             source = side.lease_source(self._visibility_timeout)
-            made[side.keys.ready] = side, attrs.evolve(source, owner=self._owner or source.owner, sees_first=limited)
+            source = attrs.evolve(source, owner=self._owner or source.owner, sees_first=limited)
+            if limited:
+                source = attrs.evolve(source, limits=partial(self._limits_of, side.keys.ready))
+            made[side.keys.ready] = side, source
         self.reception = Reception(handlers, made, limited)
+
+    def note_limits(self) -> None:
+        """Notes the limits for the next looks. A look is made under mutexes, and asks nobody."""
+        if self.reception.sees_first:
+            for side in self.leaser.sides:
+                self._limits[side.keys.ready] = [each for each in self.admission_of((), side).limits if each.slots]
 
     def admission_of(self, data: Sequence[bytes], side: OpenQueue[Any]) -> AdmitArguments:
         """The arguments of ``admit.lua`` for the values that were seen, each of them once."""
         read = [self._read(each, side) for each in dict.fromkeys(data)]
         return self.admitting.words(self.reception.handlers, read, lambda name: self._home(name, side))
+
+    def _limits_of(self, key: str) -> Sequence[LimitWords]:
+        return self._limits.get(key, ())
 
     def _home(self, name: str, side: OpenQueue[Any]) -> str:
         """The keys of a limit are in one hash slot with the queue. So in a cluster the queues of one tag share it."""

@@ -75,6 +75,7 @@ class QueueWait:
     def begin(self, wanted: int) -> None:
         """Begins a wait for ``wanted`` values: :meth:`enter` or :meth:`receive` follows."""
         self.limit, self.lifeline, self._error = wanted, Lifeline(), None
+        self.intake.note_limits()
         reception = self.intake.reception
         self._waitable, self._entered = reception.waitable, self._runtime.clock.monotonic()
         self._most = page(wanted) if reception.sees_first else wanted

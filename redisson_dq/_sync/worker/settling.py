@@ -17,6 +17,7 @@ import attrs
 from redisson_dq._concurrency import BackgroundTask, Inbox
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.leases.delivery import Delivery, lease_of
+from redisson_dq._sync.worker.calling_up import call_up_more
 from redisson_dq.calls.endings import Ack, Ending, Nack
 from redisson_dq.calls.lease import Lease
 from redisson_dq.calls.settling import Settling
@@ -24,6 +25,7 @@ from redisson_dq.errors import ClosedError, DurabilityError, RedisConnectionErro
 from redisson_dq.items import SettleOutcome
 from redisson_dq.observing.operations import OperationKind, Under
 from redisson_dq.scheduling.pauses import Pauses
+from redisson_dq.wire.request import Request
 from redisson_dq.working.hooks import Hooks
 
 __all__ = ["LAST_ANSWER", "Settlement", "Settler", "doubt"]
@@ -241,14 +243,20 @@ class Settler:
         for settling, how, batch in batches:
             request = how.request(settling, [settlement.lease.id for settlement in batch])
             requests.append(settling.durably(request, None))
+        # A slot may be free now.
+        sources = dict.fromkeys(settling.source for settling, _ in groups)
+        looks = [(source, look) for source in sources if (look := source.call_up()) is not None]
         results: list[Any]
+        called_up: list[Any] = []
         told = [self.settling(how.name, batch) for _, how, batch in batches]
         tried = self._connections.clock.monotonic()
         try:
-            if len(requests) == 1:
+            if len(requests) + len(looks) == 1:
                 results = [self._connections.run(requests[0])]
             else:
-                results = self._connections.run_many(requests, transaction=False)
+                together: list[Request[Any]] = [*requests, *(look for _, look in looks)]
+                results = self._connections.run_many(together, transaction=False)
+                results, called_up = results[: len(requests)], results[len(requests) :]
         except RedissonDQError as error:
             results = [error] * len(requests)
         for settles, result in zip(told, results, strict=True):
@@ -268,6 +276,9 @@ class Settler:
             self._connections.refusals.ended((_PART, settling.source.key))
             self.answered(batch, result)
         self._failed(failed.values(), tried)
+        for (source, _), count in zip(looks, called_up, strict=False):
+            if count and not isinstance(count, RedissonDQError):
+                call_up_more(self._connections, source)
         # In the order in which they were put.
         return [each for each in settlements if each in failed and self._still(each, failed[each])]
 

@@ -56,7 +56,8 @@ local function in_queue(queue, work)
   unchecked = true
   keys = {ready = queue}
   for name, prefix in pairs({
-    timeout = 'redisson_delay_queue_timeout', envelopes = 'redisson_delay_queue', leases = 'redisson_dq_leases',
+    arrivals = 'redisson_dq_arrivals', timeout = 'redisson_delay_queue_timeout', envelopes = 'redisson_delay_queue',
+    leases = 'redisson_dq_leases',
     deliveries = 'redisson_dq_deliveries', histories = 'redisson_dq_histories',
     history_ends = 'redisson_dq_history_ends', lines = 'redisson_dq_lines', turns = 'redisson_dq_turns',
   }) do

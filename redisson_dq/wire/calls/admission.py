@@ -54,7 +54,7 @@ class Seen:
 class Admitted:
     """The result of :func:`admit`. ``dropped`` are the bytes of duplicates, ``parked`` counts values that wait.
 
-    ``now_us`` is the server's time.
+    ``called_up`` counts values that waited for slots, and are ready again. ``now_us`` is the server's time.
     """
 
     now_us: int
@@ -62,11 +62,22 @@ class Admitted:
     buried: int
     dropped: list[bytes]
     parked: int
+    called_up: int
 
 
-def peek(keys: QueueKeys, most: int) -> Request[list[bytes]]:
-    """The values that a receive would give next, at most so many. They stay."""
-    return call("peek", keys, (most,), list)
+def peek(keys: QueueKeys, most: int, limits: Sequence[LimitWords] = ()) -> Request[tuple[int, list[bytes]]]:
+    """The values that a receive would give next, at most so many. They stay.
+
+    Where there are none, values that wait for a slot of these limits are called up first, as far as slots are free. The
+    result also tells how many.
+    """
+    return call("peek", keys, (most, len(limits), *_words(limits)), lambda reply: (reply[0], reply[1]))
+
+
+def _words(limits: Iterable[LimitWords]) -> Iterable[Word]:
+    for limit in limits:
+        yield from (limit.id, limit.home, limit.slots)
+        yield from (limit.rate, limit.rate_home, limit.tokens, limit.per_us, limit.size)
 
 
 def admit(
@@ -86,15 +97,15 @@ def admit(
     :func:`receive`.
     """
     args: list[Word] = [envelope.value, nonce, count, visible_us, delivery_limit, keys.word, len(limits)]
-    for limit in limits:
-        args += (limit.id, limit.home, limit.slots)
-        args += (limit.rate, limit.rate_home, limit.tokens, limit.per_us, limit.size)
+    args += _words(limits)
     for each in seen:
         args += (each.digest, each.key, each.limit, each.unique, each.unique_us)
 
     def parsed(reply: list[Any]) -> Admitted:
-        now_us, buried, rows, dropped, parked = reply
+        now_us, buried, rows, dropped, parked, called_up = reply
         leased = leased_rows(keys.queue, now_us, clock.now_us(), rows)
-        return Admitted(now_us=now_us, leased=leased, buried=buried, dropped=dropped, parked=parked)
+        return Admitted(
+            now_us=now_us, leased=leased, buried=buried, dropped=dropped, parked=parked, called_up=called_up
+        )
 
     return call_with_dead("admit", keys, args, parsed)

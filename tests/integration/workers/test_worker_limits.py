@@ -171,6 +171,41 @@ def test_slots_hold_over_workers_and_hold_up_no_other_handler(client: Any, queue
     assert gate.most == 3
 
 
+@pytest.mark.parametrize("others", [1, 9])
+def test_a_called_up_value_that_another_program_takes_leaves_no_slot_idle(
+    client: Any, queue: Any, admin: Any, others: int
+) -> None:
+    """Redisson's take() has no lease, and may be served first. A worker of many queues waits in another way."""
+    ledger, gate = Ledger(), Gate()
+    worker = Worker(client)
+
+    def handle(value: str) -> None:
+        gate.wait()
+        ledger.note(value)
+
+    worker.add_handler(handle, "orders", concurrency=4, limit=Limit(1))
+    for number in range(1, others):
+        worker.add_handler(ledger.handle, f"other{number}")
+    queue.add_all([f"v{number}" for number in range(12)])
+    taken: list[bytes] = []
+
+    def take() -> None:
+        taken.append(admin.blpop("orders", 20)[1])
+
+    with running(worker, gate):
+        eventually(lambda: gate.inside == 1 and not queue.size())
+        takers = [threading.Thread(target=take) for _ in range(5)]
+        for taker in takers:
+            taker.start()
+        eventually(lambda: sum(each["cmd"] == "blpop" for each in admin.client_list()) == len(takers))
+        gate.open()
+        handled = ledger.some(7)
+        for taker in takers:
+            taker.join()
+        at_rest(admin)
+    assert sorted([*handled, *(value.decode() for value in taken)]) == sorted(f"v{number}" for number in range(12))
+
+
 def test_a_rate_is_kept_over_workers(client: Any, queue: Any, url: str, admin: Any) -> None:
     ledger = Ledger()
     workers = [Worker(client), Worker.connect(url, codec=StringCodec())]

@@ -1,0 +1,97 @@
+-- Counts the slots of limits, and calls up values for those that are free.
+-- KEYS: ready, leases, lines, turns
+-- INCLUDE: lines, shared_limit, bucket, parts
+
+-- How many values this call has called up, of all queues.
+local called_up = 0
+
+-- The limits among the arguments, from one on, and the place behind them. Of each: the digest and the home of its slots (or
+-- ""), how many slots (0: any number), the digest and the home of its rate (or ""), how many tokens in how many us (0: any
+-- number), how many the bucket holds.
+local function limits_from(at, count)
+  local limits = {}
+  for number = 1, count do
+    limits[number] = {
+      id = ARGV[at], home = ARGV[at + 1], slots = tonumber(ARGV[at + 2]), rate = ARGV[at + 3], rate_home = ARGV[at + 4],
+      tokens = tonumber(ARGV[at + 5]), per_us = tonumber(ARGV[at + 6]), size = tonumber(ARGV[at + 7]),
+    }
+    at = at + 8
+  end
+  return limits, at
+end
+
+-- Fails on a wrong type, and without rights, before anything is written.
+local function check_limits(limits)
+  for _, limit in ipairs(limits) do
+    if limit.slots > 0 and limit.home ~= '' then
+      redis.call('ZCARD', slots_key(limit.home))
+    end
+    if limit.tokens > 0 then
+      redis.call('HLEN', rate_key(limit.rate_home))
+    end
+  end
+end
+
+-- How many slots of a limit are taken.
+local function slots_taken(limit, now_ms)
+  if limit.home ~= '' then
+    return shared_slots_taken(limit, now_ms)
+  end
+  local low, high = '[s' .. limit.id, '[s' .. limit.id .. HIGHEST
+  local taken = redis.call('ZLEXCOUNT', keys.lines, low, high)
+  if taken < limit.slots then
+    return taken
+  end
+  -- Slots of leases that have ended by themselves are free.
+  for _, slot in ipairs(line_of('s' .. limit.id, 10000)) do
+    local id = string.sub(slot, 18)
+    local ends = redis.call('ZSCORE', keys.leases, id)
+    if not ends or tonumber(ends) <= now_ms then
+      redis.call('ZREM', keys.lines, slot)
+      redis.call('HDEL', keys.turns, 's' .. id)
+      taken = taken - 1
+    end
+  end
+  return taken
+end
+
+-- Calls up values for the slots of a limit that are free, however they became free. A lease may have ended by itself, or
+-- the limit may be higher than before. A value that was called up may wait for its key, or another program may have taken
+-- it. The argument none_comes: no value that was called up before is on its way.
+local function call_up_values(limit, free, now_ms, none_comes)
+  local prefix = 'c' .. limit.id
+  if none_comes then
+    local called = line_of(prefix, 1000)
+    if #called > 0 then
+      redis.call('ZREM', keys.lines, unpack(called))
+    end
+  end
+  free = free - redis.call('ZLEXCOUNT', keys.lines, '[' .. prefix, '[' .. prefix .. HIGHEST)
+  local values = {}
+  while #values < math.min(100, free) do
+    -- Those before a value that cannot be called up are put in.
+    local done, value = pcall(next_of_limit, limit.id, now_ms)
+    if not done or not value then
+      break
+    end
+    table.insert(values, 1, value)
+  end
+  in_parts('LPUSH', keys.ready, values)
+  called_up = called_up + #values
+  return free < 1 or #values > 0
+end
+
+local function fill(limit, now_us, now_ms, none_comes)
+  local free = limit.slots - slots_taken(limit, now_ms)
+  if free > 0 and limit.tokens > 0 then
+    local bucket = bucket_of(limit, now_us)
+    -- Without a token one value is called up, for the time of the next one.
+    free = math.min(free, bucket.tokens >= 1 and math.floor(bucket.tokens) or bucket.booked > now_us and 0 or 1)
+  end
+  call_up_values(limit, free, now_ms, none_comes)
+  if free > 0 and limit.home ~= '' then
+    offer_slot(limit.home, 10, now_ms, function()
+      return call_up_values(limit, free, now_ms, redis.call('EXISTS', keys.ready, keys.arrivals) == 0)
+    end)
+  end
+end
