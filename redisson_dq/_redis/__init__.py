@@ -10,6 +10,7 @@ from redisson_dq._redis.errors import (
     is_passing,
     lacks_rights,
     passes,
+    refusal_of,
     says_not_here,
     translate,
 )
@@ -95,6 +96,7 @@ __all__ = [
     "node_pool",
     "pack",
     "passes",
+    "refusal_of",
     "pool_from",
     "read",
     "says_not_here",

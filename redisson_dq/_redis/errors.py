@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Hashable
 
 import redis.asyncio.sentinel
 import redis.exceptions
@@ -23,6 +24,7 @@ __all__ = [
     "is_redirection",
     "lacks_rights",
     "passes",
+    "refusal_of",
     "says_not_here",
     "serves_nobody",
     "was_closed",
@@ -181,6 +183,15 @@ def passes(error: RedissonDQError) -> bool:
     return isinstance(error, RedisConnectionError) or (
         isinstance(cause, redis.exceptions.ResponseError) and is_passing(cause)
     )
+
+
+def refusal_of(error: BaseException) -> Hashable:
+    """What Redis refuses, as far as its words tell: the same for all queues. None where the connection has failed."""
+    refusal = error if isinstance(error, redis.exceptions.ResponseError) else error.__cause__
+    if isinstance(error, RedisConnectionError) and not isinstance(refusal, redis.exceptions.ResponseError):
+        return None
+    # Texts begin with a word that names the kind. The rest may name a key.
+    return type(refusal or error), str(refusal).partition(" ")[0]
 
 
 def is_out_of_memory(error: redis.exceptions.ResponseError) -> bool:

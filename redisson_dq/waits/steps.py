@@ -13,7 +13,6 @@ from typing import Any, Union
 
 import attrs
 
-from redisson_dq.errors import RedisConnectionError
 from redisson_dq.wire.blocking import PutBack
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken
@@ -128,10 +127,14 @@ class Diagnose:
 
 @attrs.define
 class Pause:
-    """Pause for ``seconds``, or until the close. ``trouble`` is why Redis cannot be reached; None: it has no memory."""
+    """Pause for ``seconds``, or until the close. Longer where others are refused too, for the same ``reason``.
+
+    ``is_trouble``: nothing can be taken meanwhile. Otherwise the server has no memory for a command that blocks.
+    """
 
     seconds: float
-    trouble: RedisConnectionError | None = None
+    reason: BaseException
+    is_trouble: bool = True
 
 
 WaitStep = Union[Do, Bell, Ask, Block, Behind, Follow, Explain, Diagnose, Pause]

@@ -108,6 +108,8 @@ class Taking:
         # Whether Redis has answered nothing since the last pause.
         self._paused = False
         self._when_full = Pauses(_FIRST_WHEN_FULL, _LONGEST_WHEN_FULL)
+        #: Whether Redis had no memory for the last command that would have blocked.
+        self.is_full = False
 
     def _take(self, caller: Waiter | None) -> Steps:
         """Takes once for all callers that wait: what is ready, or what comes while somebody waits."""
@@ -221,6 +223,7 @@ class Taking:
             finally:
                 self.blocked = None
             took = self._clock() - block.began
+            self.is_full = self.is_full and refusal is not None
             if block.behind is not None:
                 values = yield from self._read_behind(block.behind)
             elif reply is not None:
@@ -323,12 +326,13 @@ class Taking:
     def _rest(self, refusal: StepRefused, caller: Waiter | None) -> Steps:
         """Waits: a full server refuses a blocking command that would move a value. It refuses no look."""
         self._answered()
+        self.is_full = True
         # A value may have come since the look. No caller may be told that nothing is there before the next one.
         self.line.broke()
         seconds = self._when_full.next()
         logger.debug("queue %r: waiting again in %.2f s: %s", self.source.key, seconds, refusal.error)
         try:
-            yield Pause(seconds)
+            yield Pause(seconds, refusal.error, is_trouble=False)
         except StepFailed:
             if caller is not None:
                 raise

@@ -137,6 +137,10 @@ class WatchedSource:
         """Lets pumps of their own take the place of all sources of the line."""
         raise NotImplementedError
 
+    def spaced(self, seconds: float, reason: RedisConnectionError) -> float:
+        """A pause of so many seconds, or longer where others are refused too, for the same reason."""
+        raise NotImplementedError
+
     def rests(self) -> None:
         """Nobody waits for it, and nobody tries any more."""
         raise NotImplementedError
@@ -322,7 +326,7 @@ class WatchedSource:
         """Redis is away, or refuses for a while. The key may live on another node now, which does not watch it."""
         self.suffer(reason)
         self.left, self.is_key_watched = None, False
-        self._pause()
+        self._pause(reason)
 
     def was_refused(self, reason: RedissonDQError) -> None:
         """Redis refuses for good. A request may be owed, for which nobody waits any more."""
@@ -355,9 +359,12 @@ class WatchedSource:
         self.state = State.CALLED
         self.lookouts.call(self)
 
-    def _pause(self) -> None:
+    def _pause(self, reason: RedisConnectionError | None = None) -> None:
         self.state, self._is_pausing = State.BUSY, True
-        self.lookouts.later(self.go_on, self.backs.pause_of(self._pauses.next()))
+        seconds = self.backs.pause_of(self._pauses.next())
+        if reason is not None and not self.line.closed:
+            seconds = self.spaced(seconds, reason)
+        self.lookouts.later(self.go_on, seconds)
 
     def _is_well(self) -> None:
         """Redis has carried out a command, or nobody waits for one."""

@@ -80,6 +80,11 @@ class Waitable(Protocol):
         """The key that names it in errors and logs."""
         ...
 
+    @property
+    def count(self) -> int:
+        """How many sources it has."""
+        ...
+
     def ends_with(self, key: str) -> bool:
         """Whether its waits end when the last handle of this key is closed."""
         ...
@@ -173,6 +178,10 @@ class PlainSource:
     @property
     def key(self) -> str:
         raise NotImplementedError
+
+    @property
+    def count(self) -> int:
+        return 1
 
     def ends_with(self, key: str) -> bool:
         return key == self.key
@@ -302,6 +311,10 @@ class RoundRobin:
     @property
     def key(self) -> str:
         return self.sources[0].key
+
+    @property
+    def count(self) -> int:
+        return len(self.sources)
 
     def ends_with(self, key: str) -> bool:
         return any(source.ends_with(key) for source in self.sources)

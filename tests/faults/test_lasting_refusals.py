@@ -29,9 +29,11 @@ from tests.flavours import Flavour
 from tests.workers.handlers import running
 
 # The pauses have grown after so many seconds. What comes in the seconds behind them is counted.
-_GROWN, _COUNTED = 4.0, 4.0
-# Of one client with one part, in a second. Calls and workers on many queues ask each of them.
-_CONNECTIONS, _COMMANDS = 2.0, 15.0
+_BY_DAY_ONLY, _AT_NIGHT = (4.0, 4.0), (8.0, 10.0)
+# Of one client, in a second. Calls of a user's on many queues ask each of them.
+_CONNECTIONS, _COMMANDS = 1.5, 5.0
+# A probe asks for each queue's channel, head and arrivals, and for each receiver's connection.
+_PROBE_INTERVAL, _OF_A_PROBE = 10.0, 4
 
 _HOST = "redis.invalid"
 
@@ -114,7 +116,7 @@ def _wake_blocked(place: Place) -> None:
 
 def _wrong_type(place: Place, begins: bool) -> None:
     keys = QueueKeys.of("orders")
-    names = [keys.ready, keys.timeout, keys.envelopes, *partition_names("orders", _MANY)]
+    names = [keys.ready, keys.timeout, keys.envelopes, *partition_names("orders", _MANY), *_others()]
     for name in names:
         place.admin.delete(name)
         if begins:
@@ -241,14 +243,38 @@ def _worker(
     return lambda: came
 
 
+def _others() -> list[str]:
+    return [f"other-{number}" for number in range(_MANY)]
+
+
 def _worker_of_many(
     flavour: Flavour, client: Any, place: Place, threads: ThreadPoolExecutor, stack: ExitStack
 ) -> Callable[[], object]:
     came: list[str] = []
     worker = flavour.worker(client)
-    for name in ("orders", *(f"other-{number}" for number in range(_MANY))):
+    for name in ("orders", *_others()):
         worker.handler(name, concurrency=2)(came.append)
     stack.enter_context(running(worker))
+    return lambda: came
+
+
+def _worker_of_partitions(
+    flavour: Flavour, client: Any, place: Place, threads: ThreadPoolExecutor, stack: ExitStack
+) -> Callable[[], object]:
+    came: list[str] = []
+    worker = flavour.worker(client)
+    worker.queue("orders", partitions=_MANY)
+    worker.handler("orders")(came.append)
+    stack.enter_context(running(worker))
+    return lambda: came
+
+
+def _listeners(
+    flavour: Flavour, client: Any, place: Place, threads: ThreadPoolExecutor, stack: ExitStack
+) -> Callable[[], object]:
+    came: list[str] = []
+    for name in ("orders", *_others()):
+        client.blocking_queue(name).subscribe_on_elements(came.append)
     return lambda: came
 
 
@@ -256,6 +282,14 @@ def _mover(
     flavour: Flavour, client: Any, place: Place, threads: ThreadPoolExecutor, stack: ExitStack
 ) -> Callable[[], object]:
     moving(client.delayed_queue("orders"))
+    return lambda: place.admin.llen("orders")
+
+
+def _movers(
+    flavour: Flavour, client: Any, place: Place, threads: ThreadPoolExecutor, stack: ExitStack
+) -> Callable[[], object]:
+    for name in ("orders", *_others()):
+        moving(client.delayed_queue(name))
     return lambda: place.admin.llen("orders")
 
 
@@ -280,7 +314,10 @@ _PARTS: dict[str, _Begins] = {
     "listener": _listener,
     "worker": _worker,
     "worker of many": _worker_of_many,
+    "worker of partitions": _worker_of_partitions,
+    "listeners": _listeners,
     "mover": _mover,
+    "movers": _movers,
     "renewal": _renewal,
 }
 
@@ -288,9 +325,11 @@ _PARTS: dict[str, _Begins] = {
 _BY_DAY = {
     ("receive that failed", "wrong password"),
     ("worker", "user disabled"),
-    ("receive of many that failed", "no right to keys"),
+    ("worker of many", "no right to keys"),
 }
-_ON_MANY = ("many queues", "receive of many queues", "worker of many")
+# A user's loop calls once a second, and each call tries all partitions, one after the other or together.
+_CALLS = {"take": 1, "receive": 1, "many queues": _MANY, "receive of many queues": _MANY}
+_OF_A_CALL = 8
 
 
 @contextmanager
@@ -299,7 +338,7 @@ def _begun(flavour: Flavour, part: str) -> Iterator[tuple[Place, Callable[[], ob
         place = Place(stack, patch)
         # The client is closed before its threads are waited for.
         threads = stack.enter_context(ThreadPoolExecutor(2))
-        client = stack.enter_context(flavour.connect(place.url, codec=StringCodec(), probe_interval=10))
+        client = stack.enter_context(flavour.connect(place.url, codec=StringCodec(), probe_interval=_PROBE_INTERVAL))
         yield place, _PARTS[part](flavour, client, place, threads, stack)
 
 
@@ -317,18 +356,19 @@ def test_it_costs_little_and_ends_soon(flavour: Flavour, part: str, refusal: str
         eventually(lambda: place.admin.info("clients")["blocked_clients"] or place.admin.pubsub_channels())
         time.sleep(0.3)
         refuses = _REFUSALS[refusal]
+        grown, counted = _BY_DAY_ONLY if (part, refusal) in _BY_DAY else _AT_NIGHT
         refuses(place, True)
-        time.sleep(_GROWN)
+        time.sleep(grown)
         connections, commands = place.counts()
-        time.sleep(_COUNTED)
+        time.sleep(counted)
         more_connections, more_commands = place.counts()
-        told = (more_connections - connections) / _COUNTED, (more_commands - commands) / _COUNTED
+        told = (more_connections - connections) / counted, (more_commands - commands) / counted
         refuses(place, False)
         eventually(lambda: _offers(place))
         eventually(goes_on)
-        asked = _MANY if part in _ON_MANY else 1
-        assert told[0] <= _CONNECTIONS * asked
-        assert told[1] <= _COMMANDS * asked
+        calls = _CALLS.get(part, 0)
+        assert told[0] <= _CONNECTIONS + calls
+        assert told[1] <= _COMMANDS + calls * _OF_A_CALL + (_MANY + 1) * _OF_A_PROBE / _PROBE_INTERVAL
 
 
 def _offers(place: Place) -> bool:

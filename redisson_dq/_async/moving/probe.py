@@ -119,7 +119,7 @@ async def look(connections: Connections, task: Task) -> Decided:
     if isinstance(due_ms, RedissonDQError):
         logger.warning("queue %r: a look at its head failed: %s", task.keys.ready, due_ms)
         # A transfer tells whether the queue can be moved, and is tried again until it can.
-        return Decided(task.engine.subscribed(), read_us)
+        return Decided() if task.engine.state is State.PAUSING else Decided(task.engine.subscribed(), read_us)
     if times and isinstance(times[0], int):
         task.engine.measured(times[0], sent_us, read_us)
     return Decided() if due_ms is None else Decided(task.engine.announced(due_ms, read_us), read_us)

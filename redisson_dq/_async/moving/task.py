@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Hashable
 
 import attrs
 
@@ -57,6 +58,8 @@ class Task:
     pace: Pace = attrs.field(factory=Pace)
     #: Whether Redis has answered a transfer, and told this client's role.
     has_role: bool = False
+    #: Why Redis refused the last transfer.
+    refusal: Hashable = None
     #: The role that observers were told last.
     told_role: Role | None = None
     # How many transfers have failed since the last one that moved due items, and the error that was logged last.
@@ -66,6 +69,7 @@ class Task:
     def answered(self, us: int, moved: int, step: tuple[object, ...]) -> bool:
         """Learns from a transfer that took so long. True when its server may be slow, and the way is to be measured."""
         self.connections.outage.ended(self.keys.channel)
+        self.connections.tries.succeeded(self)
         self.has_role = True
         may_be_slow = self.pace.took(us, worked=bool(moved or self.hints.is_passing))
         self.hints.answered(*step)  # type: ignore[arg-type]
@@ -122,3 +126,4 @@ class Task:
         self.tidying.close()
         self.connections.outage.gave_up(self.keys.channel)
         self.connections.refusals.ended(self.keys.channel)
+        self.connections.tries.forget(self)

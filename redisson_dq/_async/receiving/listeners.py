@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from redisson_dq._async.receiving.receiver import Receiver
 from redisson_dq._async.receiving.receivers import Receivers
 from redisson_dq._concurrency import AsyncBackgroundTask, AsyncCallback, AsyncSwitch, async_call
+from redisson_dq._redis import refusal_of
 from redisson_dq.errors import ClosedError, RedissonDQError
 from redisson_dq.observing.operations import OperationKind
 from redisson_dq.scheduling.clock import Clock
@@ -24,6 +25,8 @@ logger = logging.getLogger("redisson_dq")
 
 # Between two tries, when Redis refuses the pop or a value cannot be read.
 _PAUSE, _LONGEST_PAUSE = 0.5, 5.0
+# For each queue that it takes from: those of a new connection, the pop, and a look for the cause.
+_COMMANDS_OF_A_TRY = 5
 
 
 class Decode(Protocol):
@@ -98,7 +101,8 @@ class Listener:
         self._receivers = receivers
         self._decode = decode
         self._stopped = False
-        self._stopping = AsyncSwitch(self._clock)
+        # Ends a pause before its time.
+        self._going_on = AsyncSwitch(self._clock)
         self._wait: tuple[Receiver, Lifeline] | None = None
         self._pauses = Pauses(_PAUSE, _LONGEST_PAUSE)
         self._waits_since = math.inf
@@ -124,7 +128,7 @@ class Listener:
     def end(self) -> None:
         """Ends the wait; no value is taken any more."""
         self._stopped = True
-        self._stopping.on()
+        self._going_on.on()
         self.move()
 
     async def has_ended(self, timeout: float) -> bool:
@@ -161,7 +165,17 @@ class Listener:
         finally:
             self._has_ended = True
             self._receivers.connections.refusals.ended(self)
+            self._receivers.connections.tries.forget(self)
             self._running.discard(self)
+
+    async def _pause(self, error: RedissonDQError, source: Waitable) -> None:
+        tries = self._receivers.connections.tries
+        commands = _COMMANDS_OF_A_TRY * source.count
+        seconds = tries.refused(self, refusal_of(error), self._pauses.next(), self._going_on.on, commands)
+        await self._going_on.wait(seconds)
+        tries.begins(self)
+        if not self._stopped:
+            self._going_on.off()
 
     def _waits(self) -> bool:
         """Whether a wait goes on for so long that Redis has not refused it."""
@@ -190,10 +204,11 @@ class Listener:
                 self._pauses.reset()
             if refusals.began(self, source.key, "a listener cannot take values", error, self._waits):
                 logger.error("queue %r: a listener cannot take: %s", self._queue.name, error)
-            await self._stopping.wait(self._pauses.next())
+            await self._pause(error, source)
         else:
             self._pauses.reset()
             self._receivers.connections.refusals.ended(self)
+            self._receivers.connections.tries.succeeded(self)
             return values
         finally:
             self._waits_since = math.inf

@@ -24,7 +24,7 @@ from redisson_dq._async.receiving.beginning import Beginner, Begun
 from redisson_dq._async.receiving.put_backs import PutBacks
 from redisson_dq._async.receiving.unblocking import Unblocker
 from redisson_dq._concurrency import AsyncCancelled, AsyncInbox, AsyncMutex, AsyncSwitch, async_give_way
-from redisson_dq._redis import is_out_of_memory, is_passing, pack, translate
+from redisson_dq._redis import is_out_of_memory, is_passing, pack, refusal_of, translate
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.waits.debts import Debts
 from redisson_dq.waits.engine import WaitEngine
@@ -53,6 +53,8 @@ logger = logging.getLogger("redisson_dq")
 _PING = pack(("PING",))
 # The timeout, in seconds, of a command that must not block where Redis allows no transaction.
 _AT_MOST = 0.001
+# A look, a command that blocks with a look behind it, and a look for the cause.
+_COMMANDS_OF_A_TRY = 4
 
 
 class IdleConnections:
@@ -95,7 +97,7 @@ class Pump:
         self._line = line
         self._bell = bell
         self._beginner = beginner
-        self._outage = connections.outage
+        self._outage, self._tries = connections.outage, connections.tries
         self._clock = connections.clock
         # The name under which it reports an outage.
         self._part = f"wait {id(self)}"
@@ -116,8 +118,8 @@ class Pump:
         )
         self._connections = connections
         self._idle = idle
-        # On once it is closed.
-        self._closing = AsyncSwitch(self._clock)
+        # Ends a pause before its time.
+        self._going_on = AsyncSwitch(self._clock)
         self._longest = connections.longest_block
         self._longest_words = source.words(0 if self._longest == math.inf else self._longest)
         # The function that carries a step out and gives its outcome, by the step's type.
@@ -157,7 +159,7 @@ class Pump:
 
     def close(self) -> None:
         """Ends the background task as soon as its values are back."""
-        self._closing.on()
+        self._going_on.on()
         if self.engine.is_running:
             self._bell.put(WAKE)
         if self.engine.is_running or self.engine.connection is not None:
@@ -252,12 +254,15 @@ class Pump:
                     if caller is None:
                         # The next pumper, which may begin from here on, reports its troubles under the same name.
                         outage.gave_up(self._part)
+                        self._tries.forget(self._part)
                     break
             if engine.has_answered:
                 # Not under the mutex: observers hear of it.
                 engine.has_answered = False
                 if outage.is_going_on:
                     outage.ended(self._part)
+                if self._tries.parts and not engine.is_full:
+                    self._tries.succeeded(self._part)
             try:
                 go_on, outcome = steps.send, await carry_out[type(step)](step)
             except ResponseError as error:
@@ -360,8 +365,13 @@ class Pump:
         return reason, reason is not None and isinstance(reason.__cause__, ResponseError)
 
     async def _pause(self, pause: Pause) -> None:
-        if pause.trouble is not None:
-            self._connections.outage.began(self._part, pause.trouble, self.engine.chose)
-            logger.debug("queue %r: waiting again in %.2f s: %s", self.source.key, pause.seconds, pause.trouble)
+        cause = refusal_of(pause.reason)
+        seconds = self._tries.refused(self._part, cause, pause.seconds, self._going_on.on, _COMMANDS_OF_A_TRY)
+        if pause.is_trouble:
+            self._connections.outage.began(self._part, pause.reason, self.engine.chose)
+            logger.debug("queue %r: waiting again in %.2f s: %s", self.source.key, seconds, pause.reason)
             await self._connections.refresh()
-        await self._closing.wait(pause.seconds)
+        await self._going_on.wait(seconds)
+        self._tries.begins(self._part)
+        if not self._line.closed:
+            self._going_on.off()

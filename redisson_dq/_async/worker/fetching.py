@@ -18,6 +18,7 @@ import itertools
 import logging
 from collections import deque
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Union
 
 from redisson_dq._async.receiving.receiver import Receiver
@@ -37,7 +38,6 @@ from redisson_dq.wire.lease_source import MOST_AT_ONCE
 from redisson_dq.wire.leases import Leased
 from redisson_dq.working.order import Order
 from redisson_dq.working.queue_wait_table import Do, State, Trigger
-from redisson_dq.working.shared_pauses import PAUSES, SharedPauses
 
 __all__ = ["Fetcher"]
 
@@ -47,6 +47,8 @@ logger = logging.getLogger("redisson_dq")
 _FIRST, _TIMES = 1, 8
 # How long a wait that is to end may take to do so.
 _PATIENCE = 0.2
+# After a defect.
+_PAUSE = 1.0
 
 
 class _FetchTrigger(enum.Enum):
@@ -57,8 +59,8 @@ class _FetchTrigger(enum.Enum):
     END = "nothing is to be received any more"
 
 
-#: The answer to a waiter, or a change.
-_Event = Union[WaitAnswer, _FetchTrigger]
+#: The answer to a waiter, a change, or a queue whose pause ends before its time.
+_Event = Union[WaitAnswer, _FetchTrigger, QueueWait]
 
 
 class Fetcher:
@@ -101,8 +103,8 @@ class Fetcher:
         # Those that wanted nothing when they were reviewed last, where slots are limited over all queues.
         self._unmet: dict[str, None] = {}
         self._stocked: dict[str, QueueWait] = {}
-        # The queues that Redis refuses.
-        self._refused: SharedPauses[QueueWait] = SharedPauses()
+        # When the pauses of the queues end that Redis refuses.
+        self._pausing: dict[QueueWait, float] = {}
         self._ends = False
         self._turns = Turns(pool, self._run, self._clock)
         self._receivers: set[Receiver] = set()
@@ -183,7 +185,7 @@ class Fetcher:
                     # A defect. Values that were received already come again at their deadlines.
                     logger.exception("worker: receiving from %d queues failed", len(self._waits))
                     if not handlings:
-                        await self._clock.async_sleep(PAUSES[0])
+                        await self._clock.async_sleep(_PAUSE)
                 if not handlings:
                     # Handlers begin before the next wait does.
                     await async_give_way()
@@ -251,24 +253,29 @@ class Fetcher:
         while event is not None:
             if isinstance(event, WaitAnswer):
                 answers.append(event)
+            elif isinstance(event, QueueWait):
+                self._go_on([event])
             else:
                 self._note(event)
             event = self._bell.poll()
-        if (moment := self._refused.next_moment) is not None and moment <= self._clock.monotonic():
-            self._go_on(self._refused.due(self._clock.monotonic()))
+        if self._pausing:
+            now = self._clock.monotonic()
+            self._go_on([wait for wait, moment in self._pausing.items() if moment <= now])
         return bool(answers) and await self._answered(answers, handlings)
 
     def _patience(self) -> float | None:
         """How long nothing has to be done."""
         if self._dirty or self._freed:
             return 0.0
-        moment = self._refused.next_moment
+        moment = min(self._pausing.values(), default=None)
         return None if moment is None else max(0.0, moment - self._clock.monotonic())
 
     def _go_on(self, waits: Iterable[QueueWait]) -> None:
         """The pauses of these queues are over."""
         for wait in waits:
-            self._happened(wait, Trigger.OVER)
+            if self._pausing.pop(wait, None) is not None:
+                wait.tries_again()
+                self._happened(wait, Trigger.OVER)
 
     def _note(self, change: _FetchTrigger) -> None:
         if change is _FetchTrigger.QUEUES:
@@ -336,9 +343,10 @@ class Fetcher:
             elif do is Do.WITHDRAW:
                 wait.withdraw()
             elif do is Do.PAUSE:
-                self._refused.failed(wait, wait.cause, self._clock.monotonic())
+                seconds = wait.pause(partial(self._bell.put, wait))
+                self._pausing[wait] = self._clock.monotonic() + seconds
             elif do is Do.FORGET:
-                self._refused.forget(wait)
+                self._pausing.pop(wait, None)
                 self._leaving.discard(wait)
                 wait.forget()
         name = wait.intake.name
@@ -400,7 +408,7 @@ class Fetcher:
                 self._happened(wait, Trigger.UNWANTED)
                 return []
             _, opened = await self._hand_over.received(wait.intake, value, wait.limit, wait.lifeline)
-            self._is_well_now(wait)
+            wait.is_well_now()
             if not opened:
                 wait.lifeline.keep()
                 self._happened(wait, Trigger.MISSED)
@@ -417,11 +425,6 @@ class Fetcher:
             # A defect, or in a thread a class of the user's that wants to end the program when it is made.
             self._broke(wait, error)
         return []
-
-    def _is_well_now(self, wait: QueueWait) -> None:
-        """Values of a queue came. So others that were refused for the same cause may go on."""
-        wait.is_well_now()
-        self._go_on(self._refused.went_well(wait))
 
     def _broke(self, wait: QueueWait, error: BaseException) -> None:
         """A defect. Values that were handed over already come again at the deadlines of their leases."""
@@ -495,7 +498,7 @@ class Fetcher:
             else:
                 self._broke(wait, error)
             return False
-        self._is_well_now(wait)
+        wait.is_well_now()
         if not found:
             self._happened(wait, Trigger.MISSED)
             return False
@@ -526,6 +529,6 @@ class Fetcher:
         if not leased:
             self._happened(wait, Trigger.MISSED)
             return False
-        self._is_well_now(wait)
+        wait.is_well_now()
         self._accept(wait, came, handlings, more=bool(leased[-1].left))
         return True

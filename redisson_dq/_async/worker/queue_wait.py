@@ -11,16 +11,23 @@ from redisson_dq._async.runtime import Runtime
 from redisson_dq._async.worker.acks_along import AcksAlong
 from redisson_dq._async.worker.handing_over import page
 from redisson_dq._async.worker.intake import Intake
-from redisson_dq.errors import RedissonDQError, WrongTypeError
+from redisson_dq._redis import refusal_of
+from redisson_dq.errors import RedissonDQError
+from redisson_dq.scheduling.pauses import Pauses
+from redisson_dq.scheduling.tries import ACCEPTED
 from redisson_dq.waits.line import Answer, Lifeline
 from redisson_dq.wire.blocking import Waitable
 from redisson_dq.wire.leases import Leased
 from redisson_dq.working.queue_wait_table import QueueWaitTable, State
-from redisson_dq.working.shared_pauses import ACCEPTED
 
 __all__ = ["QueueWait", "WaitAnswer"]
 
 logger = logging.getLogger("redisson_dq")
+
+# Between two tries: the first pause, and the longest.
+_PAUSES = 1.0, 5.0
+# For each source: those of a new connection, the look, and the question which rights are missing.
+_COMMANDS_OF_A_TRY = 6
 
 
 class WaitAnswer:
@@ -58,8 +65,9 @@ class QueueWait:
         #: How many values are wanted.
         self.limit = 0
         self.has_failed = False
-        #: Why it has failed last. Queues of one cause share their pauses.
-        self.cause: Hashable = None
+        # Why it has failed last.
+        self._cause: Hashable = None
+        self._pauses = Pauses(*_PAUSES)
         self._runtime = runtime
         self._waitable: Waitable | None = None
         self._entered = 0.0
@@ -136,10 +144,11 @@ class QueueWait:
 
     def failed(self, error: BaseException, *, is_told: bool) -> None:
         """Receiving has failed. The log is told of the first of several times, where ``is_told``."""
+        if self._has_waited:
+            self._pauses.reset()
         self.has_failed = True
-        # A wrong type is that of one key. Anything else may be refused to all queues.
-        is_own = isinstance(error, WrongTypeError) or not isinstance(error, RedissonDQError)
-        self.cause = self if is_own else (type(error), type(error.__cause__))
+        # A defect is not Redis's.
+        self._cause = refusal_of(error) if isinstance(error, RedissonDQError) else None
         key = next(iter(self.intake.reception.sources), "")
         what = "values are not received"
         is_news = self._runtime.connections.refusals.began(self, key, what, error, lambda: self._has_waited)
@@ -148,12 +157,25 @@ class QueueWait:
 
     def is_well_now(self) -> None:
         """Receiving has not failed."""
-        self.has_failed = False
-        self._runtime.connections.refusals.ended(self)
+        if self.has_failed:
+            self.has_failed = False
+            self._pauses.reset()
+            self._runtime.connections.refusals.ended(self)
+            self._runtime.connections.tries.succeeded(self)
+
+    def pause(self, go_on: Callable[[], object]) -> float:
+        """For how many seconds it pauses after it has failed. ``go_on`` ends the pause before its time."""
+        commands = _COMMANDS_OF_A_TRY * len(self.intake.reception.sources)
+        return self._runtime.connections.tries.refused(self, self._cause, self._pauses.next(), go_on, commands)
+
+    def tries_again(self) -> None:
+        """Its pause is over."""
+        self._runtime.connections.tries.begins(self)
 
     def forget(self) -> None:
         """It takes no further values."""
         self._runtime.connections.refusals.ended(self)
+        self._runtime.connections.tries.forget(self)
 
     @property
     def is_well(self) -> bool:

@@ -26,6 +26,7 @@ from redisson_dq.observing import Observers
 from redisson_dq.observing.outage import Outage
 from redisson_dq.observing.refusals import Refusals
 from redisson_dq.scheduling.clock import Clock
+from redisson_dq.scheduling.tries import Tries
 
 __all__ = ["Pools"]
 
@@ -46,6 +47,8 @@ class Pools:
         self.outage = Outage(clock, observers)
         #: The tasks that these parts cannot do though it can be reached.
         self.refusals = Refusals(clock)
+        #: When those that Redis refuses try again.
+        self.tries = Tries(clock)
         #: Those that are called around operations on messages.
         self.operations = observers.operations
         #: Lets so many callers have connections at once.

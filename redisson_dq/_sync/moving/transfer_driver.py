@@ -167,8 +167,9 @@ class TransferDriver:
             if action.do is Do.TRANSFER:
                 self._steps.put(partial(self._transfer, task, departure or Departure(self._clock)))
             elif action.do is Do.ARM:
-                delay_us = self._transfers.plan(task, decided.at_us + action.delay_us)
-                self._timer.arm(task.keys.channel, delay_us, lambda: self._steps.put(lambda: self._fired(task)))
+                fire = partial(self._steps.put, partial(self._fired, task))
+                delay_us = self._transfers.plan(task, decided.at_us + action.delay_us, fire)
+                self._timer.arm(task.keys.channel, delay_us, fire)
             else:
                 self._timer.disarm(task.keys.channel)
 
@@ -260,6 +261,8 @@ class TransferDriver:
     def _fired(self, task: Task) -> None:
         at_us = self._clock.now_us()
         departure, task.departure = task.departure, None
+        if task.engine.state is State.PAUSING:
+            self._connections.tries.begins(task)
         self._carry_out(task, Decided(task.engine.fired(at_us), at_us), departure)
 
     def _tidied(self, task: Task) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from datetime import timedelta
 
 from redisson_dq._concurrency import give_way
+from redisson_dq._redis import refusal_of
 from redisson_dq._redis.options import Options
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.moving.departure import Departure
@@ -30,6 +31,9 @@ __all__ = ["Transfers"]
 
 logger = logging.getLogger("redisson_dq")
 
+# A refused transfer, and the question which rights are missing.
+_COMMANDS_OF_A_TRY = 3
+
 
 class Transfers:
     """The transfers of one client. The driver's background task alone uses it."""
@@ -46,12 +50,17 @@ class Transfers:
         self._hears = hears
         self._head_start = HeadStart(busy_wait=options.busy_wait)
 
-    def plan(self, task: Task, departs_us: int) -> int:
-        """Plans a departure where the time of the next transfer is known. Gives in how many us the timer is to fire."""
+    def plan(self, task: Task, departs_us: int, fire: Callable[[], None]) -> int:
+        """Plans a departure where the time of the next transfer is known. Gives in how many us the timer is to fire.
+
+        ``fire`` fires it before its time, at the end of a refusal.
+        """
         delay_us = departs_us - self._clock.now_us()
         task.departure = None
         if task.engine.state is State.PAUSING:
-            delay_us = int(jittered(delay_us))
+            pause = jittered(delay_us) / 1_000_000
+            pause = self._connections.tries.refused(task, task.refusal, pause, fire, _COMMANDS_OF_A_TRY)
+            delay_us = int(pause * 1_000_000)
         # A pause needs no head start, and a reserve is to be late.
         if task.engine.state is State.ARMED and task.engine.role is not Role.RESERVE:
             delay_us -= self._head_start.us
@@ -95,6 +104,7 @@ class Transfers:
 
     def failed(self, task: Task, error: Exception, tried: float) -> Decided:
         """Takes in that a transfer has failed that began at ``tried``. The next one follows after a pause."""
+        task.refusal = refusal_of(error)
         if task.failed(error, tried):
             self._head_start = HeadStart(busy_wait=self._options.busy_wait)
         self._connections.refresh()

@@ -21,7 +21,7 @@ from typing import Any
 from redis.exceptions import RedisError, ResponseError
 
 from redisson_dq._concurrency import Cancelled, Inbox, Mutex, Switch, give_way
-from redisson_dq._redis import is_out_of_memory, is_passing, pack, translate
+from redisson_dq._redis import is_out_of_memory, is_passing, pack, refusal_of, translate
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.connecting.dedicated import Dedicated
 from redisson_dq._sync.connecting.explaining import end_of_wait, explained
@@ -56,6 +56,8 @@ logger = logging.getLogger("redisson_dq")
 _PING = pack(("PING",))
 # The timeout, in seconds, of a command that must not block where Redis allows no transaction.
 _AT_MOST = 0.001
+# A look, a command that blocks with a look behind it, and a look for the cause.
+_COMMANDS_OF_A_TRY = 4
 
 
 class IdleConnections:
@@ -98,7 +100,7 @@ class Pump:
         self._line = line
         self._bell = bell
         self._beginner = beginner
-        self._outage = connections.outage
+        self._outage, self._tries = connections.outage, connections.tries
         self._clock = connections.clock
         # The name under which it reports an outage.
         self._part = f"wait {id(self)}"
@@ -119,8 +121,8 @@ class Pump:
         )
         self._connections = connections
         self._idle = idle
-        # On once it is closed.
-        self._closing = Switch(self._clock)
+        # Ends a pause before its time.
+        self._going_on = Switch(self._clock)
         self._longest = connections.longest_block
         self._longest_words = source.words(0 if self._longest == math.inf else self._longest)
         # The function that carries a step out and gives its outcome, by the step's type.
@@ -160,7 +162,7 @@ class Pump:
 
     def close(self) -> None:
         """Ends the background task as soon as its values are back."""
-        self._closing.on()
+        self._going_on.on()
         if self.engine.is_running:
             self._bell.put(WAKE)
         if self.engine.is_running or self.engine.connection is not None:
@@ -255,12 +257,15 @@ class Pump:
                     if caller is None:
                         # The next pumper, which may begin from here on, reports its troubles under the same name.
                         outage.gave_up(self._part)
+                        self._tries.forget(self._part)
                     break
             if engine.has_answered:
                 # Not under the mutex: observers hear of it.
                 engine.has_answered = False
                 if outage.is_going_on:
                     outage.ended(self._part)
+                if self._tries.parts and not engine.is_full:
+                    self._tries.succeeded(self._part)
             try:
                 go_on, outcome = steps.send, carry_out[type(step)](step)
             except ResponseError as error:
@@ -361,8 +366,13 @@ class Pump:
         return reason, reason is not None and isinstance(reason.__cause__, ResponseError)
 
     def _pause(self, pause: Pause) -> None:
-        if pause.trouble is not None:
-            self._connections.outage.began(self._part, pause.trouble, self.engine.chose)
-            logger.debug("queue %r: waiting again in %.2f s: %s", self.source.key, pause.seconds, pause.trouble)
+        cause = refusal_of(pause.reason)
+        seconds = self._tries.refused(self._part, cause, pause.seconds, self._going_on.on, _COMMANDS_OF_A_TRY)
+        if pause.is_trouble:
+            self._connections.outage.began(self._part, pause.reason, self.engine.chose)
+            logger.debug("queue %r: waiting again in %.2f s: %s", self.source.key, seconds, pause.reason)
             self._connections.refresh()
-        self._closing.wait(pause.seconds)
+        self._going_on.wait(seconds)
+        self._tries.begins(self._part)
+        if not self._line.closed:
+            self._going_on.off()

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 from redis.exceptions import NoScriptError, ResponseError
 
-from redisson_dq._redis import is_denied, is_out_of_memory, is_passing, passes
+from redisson_dq._redis import is_denied, is_out_of_memory, is_passing, passes, refusal_of
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.connecting.explaining import end_of_wait, explained
 from redisson_dq._sync.receiving.put_backs import PutBacks
@@ -30,6 +31,9 @@ from redisson_dq.wire.taken import Taken
 __all__ = ["HangsUp", "SharedPump", "SourcesOfLine"]
 
 logger = logging.getLogger("redisson_dq")
+
+# Three to watch and to take, and a look for the cause.
+_COMMANDS_OF_A_TRY = 4
 
 
 class HangsUp(Protocol):
@@ -190,10 +194,16 @@ class SharedPump(WatchedSource):
         """Redis has answered. Not under the mutex: observers hear of it."""
         if self.state is not State.BUSY:
             self._connections.outage.ended(self._part)
+            self._connections.tries.succeeded(self._part)
+
+    def spaced(self, seconds: float, reason: RedisConnectionError) -> float:
+        resume = partial(self.lookouts.later, self.go_on)
+        return self._connections.tries.refused(self._part, refusal_of(reason), seconds, resume, _COMMANDS_OF_A_TRY)
 
     def rests(self) -> None:
         if self.trouble is not None:
             self._connections.outage.gave_up(self._part)
+            self._connections.tries.forget(self._part)
         if self.line.inbox.qsize() and not self.is_replaced:
             # Somebody came who still found it called.
             self.sources.wake()
@@ -247,6 +257,7 @@ class SharedPump(WatchedSource):
             return failure
 
     def go_on(self) -> None:
+        self._connections.tries.begins(self._part)
         with self.line.mutex:
             self.pause_is_over()
 

@@ -120,6 +120,10 @@ class Counted:
         return self.pop.key
 
     @property
+    def count(self) -> int:
+        return 1
+
+    @property
     def keys(self) -> tuple[str, ...]:
         return self.pop.keys
 

@@ -24,6 +24,7 @@ from redisson_dq.errors import RedisConnectionError
 from redisson_dq.observing import Observers
 from redisson_dq.observing.outage import Outage
 from redisson_dq.scheduling.clock import SYSTEM
+from redisson_dq.scheduling.tries import Tries
 from redisson_dq.waits.line import Farewell, Lifeline, Waiter
 from redisson_dq.wire.blocking import PlainSource, PutBack
 from redisson_dq.wire.request import Request
@@ -150,6 +151,7 @@ class World:
         connections: Any = SimpleNamespace(
             clock=self.time,
             outage=Outage(SYSTEM, Observers()),
+            tries=Tries(SYSTEM),
             refresh=lambda: None,
             run=self._run,
             parsed=lambda request, reply: request.parse(reply),

@@ -17,6 +17,7 @@ from redisson_dq.errors import RedisConnectionError
 from redisson_dq.observing import Observers
 from redisson_dq.observing.outage import Outage
 from redisson_dq.scheduling.clock import SYSTEM
+from redisson_dq.scheduling.tries import Tries
 from redisson_dq.waits.debts import Debts
 from redisson_dq.waits.line import Line, Waiter
 from redisson_dq.waits.watched import State
@@ -48,7 +49,11 @@ class Place:
         self.line: Line = Line("orders", self.inbox, Mutex()) if beside is None else beside.line
         self.outage = Outage(SYSTEM, Observers())
         connections: Any = SimpleNamespace(
-            clock=SYSTEM, outage=self.outage, refresh=lambda: None, parsed=lambda request, reply: request.parse(reply)
+            clock=SYSTEM,
+            tries=Tries(SYSTEM),
+            outage=self.outage,
+            refresh=lambda: None,
+            parsed=lambda request, reply: request.parse(reply),
         )
         self.calls = 0
         self.works: list[Callable[[], object]] = []

@@ -458,5 +458,5 @@ def test_a_full_server_that_refuses_to_set_values_aside_is_asked_again_after_a_p
     behind = script.go(StepRefused(ResponseError("OOM"), is_full=True))
     pause = script.go(behind.request.parse([]))
     assert isinstance(pause, Pause)
-    assert pause.trouble is None
+    assert not pause.is_trouble
     assert isinstance(script.go(), Ask)

@@ -245,6 +245,7 @@ class World:
             run=self.run,
             longest_block=30.0,
             outage=SimpleNamespace(ended=None, gave_up=None, is_going_on=False),
+            tries=None,
         )
         self.notices: Inbox[Any] = Inbox(self.clock)
         self.receiver = receivers.Receiver(connections, self.notices, [self.source])
@@ -371,7 +372,7 @@ class World:
         if isinstance(step, Follow):
             return self.pump.backs.follow(step.after)
         if isinstance(step, Pause):
-            if step.trouble is not None and any(waiter.is_expired for waiter in self.engine.line.waiting):
+            if step.is_trouble and any(waiter.is_expired for waiter in self.engine.line.waiting):
                 raise Broken("Redis is away, and a caller whose time is over is not told")
             self.pass_time(step.seconds)
             if self.fails(0.02):

@@ -15,11 +15,14 @@ from redisson_dq._sync.worker.fetching import Fetcher
 from redisson_dq._sync.worker.handing_over import page
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedisReplyError
 from redisson_dq.scheduling.clock import SYSTEM, Clock
+from redisson_dq.scheduling.tries import Tries
 from redisson_dq.wire.leases import Leased
 from redisson_dq.working.order import Order
-from redisson_dq.working.shared_pauses import PAUSES
 from tests.conftest import PATIENCE
 from tests.hand_clock import HandClock
+
+# The longest first pause after a defect or a refusal.
+_PAUSE = 1.0
 
 
 class Peers:
@@ -113,7 +116,7 @@ def pool() -> Iterator[HandlerPool]:
 
 @pytest.fixture
 def fetcher(peers: Peers, clock: Clock, pool: HandlerPool) -> Iterator[Fetcher]:
-    connections = SimpleNamespace(refusals=peers)
+    connections = SimpleNamespace(refusals=peers, tries=Tries(clock))
     runtime: Any = SimpleNamespace(clock=clock, connections=connections, receivers=peers, renewal=peers)
     made = Fetcher(runtime, peers, Order(), pool, peers, is_alone=True)  # type: ignore[arg-type]
     yield made
@@ -251,7 +254,7 @@ def test_the_end_comes_while_waiters_find_the_client_closed(peers: Peers, pool: 
         raise ClosedError("closed")
 
     receivers = SimpleNamespace(of=of, quiet=lambda receivers: True)
-    connections = SimpleNamespace(refusals=peers)
+    connections = SimpleNamespace(refusals=peers, tries=Tries(SYSTEM))
     runtime: Any = SimpleNamespace(clock=SYSTEM, connections=connections, receivers=receivers, renewal=None)
     assigner: Any = SimpleNamespace(is_limited=False, free=None, wanted=lambda intake: 1)
     fetcher = Fetcher(runtime, assigner, Order(), pool, peers, is_alone=False)  # type: ignore[arg-type]
@@ -275,7 +278,7 @@ def test_one_of_many_queues_lets_go_of_values_that_cannot_be_leased(peers: Peers
 
     receiver = Opened(enter=enter, withdraw=lambda lifeline: None)
     receivers = SimpleNamespace(of=lambda waitable: receiver, quiet=lambda receivers: True)
-    connections = SimpleNamespace(refusals=peers)
+    connections = SimpleNamespace(refusals=peers, tries=Tries(SYSTEM))
     runtime: Any = SimpleNamespace(clock=HandClock(), connections=connections, receivers=receivers, renewal=None)
     assigner: Any = SimpleNamespace(is_limited=False, free=None, wanted=lambda intake: 1)
     orders = opened("orders")
@@ -315,7 +318,7 @@ def test_a_handling_that_cannot_begin_keeps_no_other_queue_waiting(peers: Peers,
             raise RuntimeError("a defect")
 
     clock = HandClock()
-    connections = SimpleNamespace(refusals=peers)
+    connections = SimpleNamespace(refusals=peers, tries=Tries(clock))
     receivers = SimpleNamespace(of=lambda waitable: lines[waitable], quiet=lambda receivers: True)
     runtime: Any = SimpleNamespace(clock=clock, connections=connections, receivers=receivers, renewal=None)
     assigner: Any = SimpleNamespace(is_limited=False, free=None, wanted=lambda intake: 1, accept=accept)
@@ -334,10 +337,10 @@ def test_a_handling_that_cannot_begin_keeps_no_other_queue_waiting(peers: Peers,
         assert lines["second"].waiters.get(timeout=PATIENCE)
         assert lines["first"].waiters.empty()
         assert peers.refusals == ["first"]
-        clock.expect_wait(PAUSES[0])
-        clock.advance(PAUSES[0])
+        clock.expect_wait(_PAUSE)
+        clock.advance(_PAUSE)
         assert lines["first"].waiters.get(timeout=PATIENCE)
     finally:
         fetcher.end()
-        clock.advance(PAUSES[0])
+        clock.advance(_PAUSE)
         fetcher.has_ended()

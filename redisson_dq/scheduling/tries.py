@@ -1,0 +1,119 @@
+"""The next tries of those parts of a client that Redis refuses. No I/O.
+
+A part that was refused pauses, longer each time. Where many are refused for one cause, their next tries come one after
+the other. So all of them together send a few commands a second, however many they are. A try that is not refused lets
+two more parts try at once, each of these two more, and so on. So all of them go on soon after the end of a refusal.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Hashable
+from typing import Final
+
+from redisson_dq.scheduling.clock import Clock
+
+__all__ = ["ACCEPTED", "Tries"]
+
+#: A try that lasts for this many seconds was not refused.
+ACCEPTED: Final = 1.0
+# The tries of one cause send so many commands a second.
+_RATE: Final = 4.0
+# The next part tries at most so many seconds after one that sends many commands.
+_LONGEST: Final = 30.0
+# So many parts try at once when one was not refused.
+_MORE: Final = 2
+
+
+class _RefusedParts:
+    """The parts that are refused for one cause."""
+
+    def __init__(self) -> None:
+        #: When the next of them may try.
+        self.free_at = float("-inf")
+        #: Those that pause, in the order of their tries, and how their pauses end.
+        self.resting: dict[Hashable, Callable[[], object]] = {}
+        #: Those that try, and since when.
+        self.trying: dict[Hashable, float] = {}
+
+    def leave(self, part: Hashable) -> None:
+        self.resting.pop(part, None)
+        self.trying.pop(part, None)
+
+
+class Tries:
+    """Spaces the tries of one client's parts. Any thread may call its methods, with no lock that ``go_on`` takes."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        # A signal handler that closes the client may find its own thread inside.
+        self._mutex = threading.RLock()
+        self._lines: dict[Hashable, _RefusedParts] = {}
+        #: The parts that were refused, each with the cause.
+        self.parts: dict[Hashable, Hashable] = {}
+
+    def refused(
+        self, part: Hashable, cause: Hashable, seconds: float, go_on: Callable[[], object], commands: float = 1
+    ) -> float:
+        """For how many seconds a part pauses that has failed, and that would pause for ``seconds`` if it were alone.
+
+        ``cause`` is the same for all parts that are refused together. None where the connection has failed: the pause
+        is not changed then, as the parts share the pauses between the tries to connect. ``go_on`` ends the pause before
+        its time. A try sends about so many ``commands``.
+        """
+        if cause is None:
+            return seconds
+        now = self._clock.monotonic()
+        with self._mutex:
+            if self.parts.get(part, cause) != cause:
+                self._leave(part)
+            line = self._lines.setdefault(cause, _RefusedParts())
+            line.leave(part)
+            moment = max(now + seconds, line.free_at)
+            line.free_at = moment + min(commands / _RATE, _LONGEST)
+            line.resting[part] = go_on
+            self.parts[part] = cause
+        return moment - now
+
+    def begins(self, part: Hashable) -> None:
+        """The pause of a part is over, and it tries again."""
+        if part not in self.parts:
+            return
+        now = self._clock.monotonic()
+        with self._mutex:
+            line = self._lines.get(self.parts.get(part), _RefusedParts())
+            line.resting.pop(part, None)
+            line.trying[part] = now
+            accepted = [each for each, since in line.trying.items() if now - since >= ACCEPTED]
+        for each in accepted:
+            self.succeeded(each)
+
+    def succeeded(self, part: Hashable) -> None:
+        """A part was not refused. Others may follow at once."""
+        # Nearly always true, and called after each reply.
+        if part not in self.parts:
+            return
+        now = self._clock.monotonic()
+        with self._mutex:
+            line = self._leave(part)
+            # The last of the line, so that the next of the others still tries soon.
+            some = list(line.resting.items())[-_MORE:]
+            for each, _ in some:
+                del line.resting[each]
+                line.trying[each] = now
+        for _, go_on in some:
+            go_on()
+
+    def forget(self, part: Hashable) -> None:
+        """A part does not try any more."""
+        if part in self.parts:
+            with self._mutex:
+                self._leave(part)
+
+    def _leave(self, part: Hashable) -> _RefusedParts:
+        cause = self.parts.pop(part, None)
+        line = self._lines.get(cause, _RefusedParts())
+        line.leave(part)
+        if not (line.resting or line.trying):
+            self._lines.pop(cause, None)
+        return line
