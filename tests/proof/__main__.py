@@ -3,8 +3,9 @@
 python -m tests.proof check FILE...      judge histories that were recorded
 python -m tests.proof trial NAME         record and judge a small run; without a name, list them
 python -m tests.proof ablate [WORD]      take out each safeguard, and require that a trial finds it
-    python -m tests.proof kills [SETTING]    kill servers of each durability, and count what confirmed calls have lost
-    python -m tests.proof all                all of these with fresh seeds, and the tests of this folder
+python -m tests.proof world              play worlds that seeds decide, in a time that is counted
+python -m tests.proof kills [SETTING]    kill servers of each durability, and count what confirmed calls have lost
+python -m tests.proof all                all of these with fresh seeds, and the tests of this folder
 """
 
 from __future__ import annotations
@@ -14,8 +15,11 @@ import logging
 import random
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
+
+import attrs
 
 from tests.proof.ablations import ABLATIONS, FOUND, ablated, table
 from tests.proof.checker import check, judged
@@ -24,6 +28,8 @@ from tests.proof.kills import table as kills_table
 from tests.proof.making import ORDERED, Lines, right
 from tests.proof.operations import happened
 from tests.proof.planting import PLANTS, planted
+from tests.proof.simulated.search import Worlds, shrunk, with_fixed_hashes
+from tests.proof.simulated.steps import planned
 from tests.proof.trials import STAGED, TRIALS, trial
 
 _PAGE = Path(__file__).resolve().parents[2] / "docs" / "model.md"
@@ -46,21 +52,53 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ablating = commands.add_parser("ablate", help="take out each safeguard, and require that a trial finds it")
     ablating.add_argument("word", nargs="?", default="", help="those whose name has this in it")
     ablating.set_defaults(run=_ablate)
+    ablating.add_argument("--trial", help="another trial than the one that each is for: world")
     killing = commands.add_parser("kills", help="kill servers of each durability, and count what was lost")
     killing.add_argument("setting", nargs="*", help=", ".join(SETTINGS))
     killing.add_argument("--kills", type=int, default=10, help="of each setting")
     killing.set_defaults(run=_kills)
+    worlds = commands.add_parser("world", help="play worlds that seeds decide; prints each one's digest")
+    worlds.add_argument("--runs", type=int, default=1, help="how many seeds, from --seed on")
+    worlds.add_argument("--times", type=int, default=1, help="how often each, which has to be the same each time")
+    worlds.add_argument("--shrink", action="store_true", help="reduce one with a finding to a few steps, as a test")
+    worlds.set_defaults(run=_world)
     ablating.add_argument("--write", action="store_true", help="write the table into docs/model.md")
     everything = commands.add_parser("all", help="all of it, with fresh seeds, and all tests of this folder")
     everything.add_argument("--kills", type=int, default=10, help="of each setting")
     everything.add_argument("--histories", type=int, default=100, help="of each kind that is planted")
     everything.set_defaults(run=_all)
-    for each in (trying, ablating, killing, everything):
+    for each in (trying, ablating, killing, worlds, everything):
         each.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1_000_000))
     logging.getLogger("redisson_dq").addHandler(logging.NullHandler())
     options = parser.parse_args(arguments)
     run: int = options.run(options)
     return run
+
+
+def _world(options: argparse.Namespace) -> int:
+    with_fixed_hashes(["-m", "tests.proof", "world", *_words(options)])
+    failed, days, began = 0, 0.0, time.monotonic()
+    with Worlds() as worlds:
+        for seed in range(options.seed, options.seed + options.runs):
+            plan = planned(seed)
+            played = [worlds.play(plan) for _ in range(options.times)]
+            found = sorted({finding for each in played for finding in each.findings})
+            if len({each.digest for each in played}) > 1:
+                found.append("differs: one seed had several histories")
+            print(f"world {seed}: {played[0].digest[:16]}", *found, sep="\n  ", flush=True)
+            failed += bool(found)
+            days += sum(each.seconds for each in played) / 86400
+            if found and options.shrink:
+                print(shrunk(plan, worlds.play), flush=True)
+    took = time.monotonic() - began
+    print(f"{options.runs} worlds, {failed} with findings; {days:,.1f} days in {took:,.0f} s")
+    return FOUND if failed else 0
+
+
+def _words(options: argparse.Namespace) -> list[str]:
+    """The arguments of ``world`` once more, with the seed that was chosen."""
+    words = [f"--{name}={getattr(options, name)}" for name in ("seed", "runs", "times")]
+    return [*words, "--shrink"] if options.shrink else words
 
 
 def _check(options: argparse.Namespace) -> int:
@@ -86,7 +124,9 @@ def _ablate(options: argparse.Namespace) -> int:
     found = []
     for ablation in ABLATIONS:
         if options.word.lower() in ablation.safeguard.lower():
-            found.append(ablated(ablation, options.seed))
+            if options.trial:
+                ablation = attrs.evolve(ablation, trial=options.trial)
+            found.append(ablated(ablation, options.seed, tries=1 if options.trial else 4))
             print(
                 f"{'found' if found[-1].finding else 'NOT FOUND'}: {ablation.safeguard}: {found[-1].told}", flush=True
             )
@@ -124,8 +164,9 @@ def _all(options: argparse.Namespace) -> int:
     print(f"{options.histories} right histories, {options.histories * len(PLANTS)} with a defect", flush=True)
     for name in STAGED:
         failed += [f"{name}: {found}"] if (found := trial(name, seed)) else []
+    settings = argparse.Namespace(**vars(options), word="", trial=None, write=False, setting=[])
     for word, run in (("ablate", _ablate), ("kills", _kills)):
-        failed += [word] if run(argparse.Namespace(**vars(options), word="", write=False, setting=[])) else []
+        failed += [word] if run(settings) else []
     tests = [sys.executable, "-m", "pytest", "-q", "-m", "", "tests/proof"]
     failed += ["tests/proof"] if subprocess.run(tests, check=False).returncode else []
     print(*(failed or ["nothing found that should not be"]), sep="\n")

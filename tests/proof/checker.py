@@ -154,7 +154,7 @@ def _named(operations: Sequence[Operation], *, by_clock: bool) -> tuple[str, str
 
 def _is_excused(operations: Sequence[Operation], why: Sequence[Excuse], *, by_clock: bool) -> bool:
     """Whether a fault that took data with it explains the item: it vanished then, or is as it had been before."""
-    if any(each.kind == "twice" for each in why):
+    if any(each.kind in ("twice", "undone") for each in why):
         return True
     step = (Step("vanish", "gone"),)
     gone = [Operation(each.since, NEVER, 0, NEVER, step, each.why, 0) for each in why if each.kind == "lost"]
@@ -163,6 +163,8 @@ def _is_excused(operations: Sequence[Operation], why: Sequence[Excuse], *, by_cl
 
 def _covers(excuse: Excuse, operations: Sequence[Operation]) -> bool:
     since, until = excuse.since, excuse.until
+    if excuse.kind == "undone":
+        return any(op.began <= until and since <= op.ended for op in operations if op.steps[0].f != "look")
     return any(
         since <= moment <= until
         for op in operations

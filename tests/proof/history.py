@@ -11,7 +11,8 @@ The first line tells the format. Each line after it is one object with a ``type`
 
 ``excuse``
     A fault took data with it: items that were offered or delivered from ``since`` to ``until`` may be lost (``f``:
-    ``"lost"``) or come again (``"twice"``), as ``why`` tells.
+    ``"lost"``) or come again (``"twice"``), as ``why`` tells. With ``"undone"`` it may be that no operation of that
+    time was made.
 
 ``time``, ``until`` and ``since`` are ns of this machine's monotonic clock, which all its processes share. ``server`` of
 an operation is what the recorder took for the server's clock then, epoch us, or null. Items are named by their values.

@@ -150,7 +150,9 @@ class _Recording:
             due = getattr(handle._inner, "due", None)
             call.ok([result.value, epoch_ms(due) if due is not None and result else None])
         elif f == "extend":
-            call.ok([[result.value, epoch_ms(handle._inner.deadline)]])
+            # An extension also tells that the item was cancelled meanwhile.
+            outcome = "cancelled" if result and handle._inner.cancelled else result.value
+            call.ok([[outcome, epoch_ms(handle._inner.deadline)]])
         else:
             call.ok([each.value for each in (result if isinstance(result, list) else [result])])
         return result

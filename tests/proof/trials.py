@@ -26,6 +26,8 @@ from tests.flavours import AsyncioFlavour, Flavour
 from tests.proof.checker import check
 from tests.proof.history import keep
 from tests.proof.recording import Recorded
+from tests.proof.simulated.search import Worlds
+from tests.proof.simulated.steps import planned
 from tests.proof.walking import Difference, Walk
 
 __all__ = ["STAGED", "TRIALS", "trial"]
@@ -162,14 +164,18 @@ _STAGED: dict[str, Callable[[_Stage, random.Random], None]] = {
 }
 #: The names of the staged ones.
 STAGED = tuple(_STAGED)
-#: All orders of the scripts, the staged ones, and "faults/FAULT/LOAD".
-TRIALS = ("walk", *STAGED, "faults/FAULT/LOAD")
+#: All orders of the scripts, worlds of several seeds, the staged ones, and "faults/FAULT/LOAD".
+TRIALS = ("walk", "world", *STAGED, "faults/FAULT/LOAD")
+# So many worlds are one trial.
+_WORLDS = 25
 
 
 def trial(name: str, seed: int) -> str:
     """Runs a trial; gives what was found, or an empty text."""
     if name == "walk":
         return _walked()
+    if name == "world":
+        return _played(seed)
     if name.startswith("faults/"):
         _, fault, *loads = name.split("/")
         result = run(FAULTS[fault], loads, seed, times=2 * FAULTS[fault].times)
@@ -194,4 +200,12 @@ def _walked() -> str:
                 Walk(admin, items, ticks).run()
             except (Difference, redis.ResponseError) as error:
                 return f"walk: {error}"
+    return ""
+
+
+def _played(seed: int) -> str:
+    with Worlds() as worlds:
+        for number in range(seed, seed + _WORLDS):
+            if found := worlds.play(planned(number)).findings:
+                return "\n".join((*found, f"world {number}"))
     return ""

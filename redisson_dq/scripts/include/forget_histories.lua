@@ -20,13 +20,18 @@ local function forget_histories(now_ms, nothing_ready, most)
       -- It is due and was not moved yet.
       redis.call('ZADD', keys.history_ends, now_ms + 5000, member)
     else
-      redis.call('ZREM', keys.histories, member)
-      redis.call('ZREM', keys.history_ends, member)
       local item = item_of(parsed(redis.call('HGET', keys.deliveries, id)))
-      if item and place_of(item) == id then
-        forget_place(item)
+      if item and not nothing_ready then
+        -- An item keeps its id as long as its value may be ready. The sweep drops what was taken (sweep.lua).
+        redis.call('ZADD', keys.history_ends, until_ms + 300000, member)
+      else
+        redis.call('ZREM', keys.histories, member)
+        redis.call('ZREM', keys.history_ends, member)
+        if item and place_of(item) == id then
+          forget_place(item)
+        end
+        redis.call('HDEL', keys.deliveries, id)
       end
-      redis.call('HDEL', keys.deliveries, id)
     end
   end
   return math.floor(#over / 2)
