@@ -46,19 +46,19 @@ class Durability:
 
     def __attrs_post_init__(self) -> None:
         if type(self.replicas) is not int or self.replicas < 0:
-            raise ArgumentError(f"durable=: replicas= is a number of replicas, not {shown(self.replicas)}")
+            raise ArgumentError(f"durable=: replicas= must be a number of replicas, not {shown(self.replicas)}")
         if type(self.fsync) is not bool:
-            raise ArgumentError(f"durable=: fsync= is True or False, not {shown(self.fsync)}")
+            raise ArgumentError(f"durable=: fsync= must be True or False, not {shown(self.fsync)}")
         if not self.replicas and not self.fsync:
             raise ArgumentError("durable=: replicas=1 or fsync=True says what to wait for")
         if isinstance(self.timeout, bool) or not isinstance(self.timeout, (int, float)):
-            raise ArgumentError(f"durable=: timeout= is a number of seconds, not {shown(self.timeout)}")
+            raise ArgumentError(f"durable=: timeout= must be a number of seconds, not {shown(self.timeout)}")
         if not 0.001 <= self.timeout <= _LONGEST:
             raise ArgumentError(
                 f"durable=: timeout= is a number of seconds up to {_LONGEST:g}, not {shown(self.timeout)}"
             )
         if self.on_confirmed is not None and not callable(self.on_confirmed):
-            raise ArgumentError(f"durable=: on_confirmed= is a function, not {shown(self.on_confirmed)}")
+            raise ArgumentError(f"durable=: on_confirmed= must be a function, not {shown(self.on_confirmed)}")
 
     @property
     def words(self) -> tuple[Any, ...]:

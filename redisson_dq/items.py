@@ -154,7 +154,7 @@ class Problem:
 
 @attrs.frozen(kw_only=True)
 class Stall(Problem):
-    """A handler of a worker that does not get on: its slots are taken, others wait, and nothing was settled for long.
+    """A handler of a worker that makes no progress: its slots are taken, others wait, and nothing was settled for long.
 
     ``name`` is that of the queue. ``since`` is for how long no handling began or ended. ``running`` is how many go on,
     and ``waiting`` how many values are ready. ``stack`` is that of the oldest handling, the innermost frame last. The

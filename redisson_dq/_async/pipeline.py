@@ -35,7 +35,7 @@ class Reply(Bound, Generic[T]):
     def result(self) -> T:
         """The result. Raises the error that this request alone ended with; ArgumentError before the execution."""
         if not self._is_there:
-            raise ArgumentError("the pipeline was not executed yet")
+            raise ArgumentError("the pipeline has not been executed yet")
         if isinstance(self._outcome, RedissonDQError):
             raise self._outcome
         return self._outcome  # type: ignore[return-value]

@@ -30,7 +30,8 @@ def lazily(package: str, homes: Mapping[str, Iterable[str]]) -> tuple[Callable[[
             if "after shutdown" not in str(error):
                 raise
             raise RuntimeError(
-                f"the interpreter shuts down, and {package}.{name} was not used before: connect earlier, and only "
+                f"the interpreter is shutting down, and {package}.{name} was not used earlier: connect before, and "
+                "only "
                 "close clients in an atexit function"
             ) from error
         # From now on the name is an ordinary attribute.

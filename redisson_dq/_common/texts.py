@@ -158,7 +158,7 @@ def mixed_up(given: object, wanted: type, of_redis: str = "") -> str:
 
     ``of_redis`` is the advice for a client of redis-py.
     """
-    text = f"a {public_name(wanted)} is wanted, not {shown(given)}"
+    text = f"expected a {public_name(wanted)}, not {shown(given)}"
     module = type(given).__module__
     if module.startswith(_FLAVOURS) and module.split(".")[1] != wanted.__module__.split(".")[1]:
         return f"{text}: redisson_dq is for threads, redisson_dq.aio for asyncio, and they do not mix"

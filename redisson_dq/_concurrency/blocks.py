@@ -16,8 +16,8 @@ class Bound:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
-            f"this {type(self).__name__} belongs to the connections of its process, and is neither pickled nor copied: "
-            "pass on the URL and the names, and open it where it is used, as by connect(url)"
+            f"this {type(self).__name__} belongs to the connections of its process, and cannot be pickled or "
+            "copied: pass on the URL and the names, and open it where it is used, as with connect(url)"
         )
 
 
@@ -28,7 +28,7 @@ class WrongWith(Bound):
 
     async def __aenter__(self) -> NoReturn:
         raise ArgumentError(
-            f"this {type(self).__name__} is one of redisson_dq, for threads: write `with`, or for `async with` take a "
+            f"this {type(self).__name__} is one of redisson_dq, for threads: use `with`, or for `async with` a "
             "client of redisson_dq.aio.connect() and a Worker of redisson_dq.aio.worker"
         )
 
@@ -43,8 +43,8 @@ class AsyncWrongWith(Bound):
 
     def __enter__(self) -> NoReturn:
         raise ArgumentError(
-            f"this {type(self).__name__} is one of redisson_dq.aio, for asyncio: write `async with`, or for `with` "
-            "take a client of redisson_dq.connect() and a Worker of redisson_dq.worker"
+            f"this {type(self).__name__} is one of redisson_dq.aio, for asyncio: use `async with`, or for `with` a "
+            "client of redisson_dq.connect() and a Worker of redisson_dq.worker"
         )
 
     def __exit__(self, *error: object) -> None:

@@ -85,7 +85,7 @@ def call(callback: Callable[[T], object], value: T) -> None:
 def async_check_callback(callback: object, what: str) -> None:
     """Raises ArgumentError for a function with ``yield``: no call of it would run anything."""
     if inspect.isgeneratorfunction(callback) or inspect.isasyncgenfunction(callback):
-        raise ArgumentError(f"{what}: {shown(callback)} has a yield, so nothing of it would run")
+        raise ArgumentError(f"{what}: {shown(callback)} contains a yield, so none of its code would run")
 
 
 def check_callback(callback: object, what: str) -> None:

@@ -277,7 +277,7 @@ def check_callable(function: Callable[..., Any], what: str) -> None:
 def async_check_callable(function: Callable[..., Any], what: str) -> None:
     """Accepts every function, as an event loop can run both kinds. Raises ArgumentError for anything else."""
     if not callable(function):
-        raise ArgumentError(f"{what} is no function: {shown(function)}")
+        raise ArgumentError(f"{what} is not a function: {shown(function)}")
 
 
 def check_yield(function: Callable[..., Any], what: str) -> None:
@@ -290,4 +290,4 @@ def check_yield(function: Callable[..., Any], what: str) -> None:
 def check_no_yield(function: Callable[..., Any], what: str) -> None:
     """Raises ArgumentError for a function with ``yield``. Calling it would run none of its code."""
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
-        raise ArgumentError(f"{what} has a yield, so nothing of it would run; return instead")
+        raise ArgumentError(f"{what} contains a yield, so none of its code would run; return instead")

@@ -174,9 +174,11 @@ def _no_thread(error: RuntimeError) -> NoThreadError:
     # Python 3.12 and newer.
     if "interpreter shutdown" in str(error):
         return NoThreadError(
-            "the interpreter shuts down and starts no threads: call before that, not in an atexit function"
+            "the interpreter is shutting down and starts no threads: call earlier, not in an atexit function"
         )
-    return NoThreadError(f"the system gives no thread, nothing has begun: {error}; raise the limit, or call again")
+    return NoThreadError(
+        f"the system cannot start a thread, and nothing has begun: {error}; raise the limit, or call again"
+    )
 
 
 class BackgroundTask:

@@ -89,31 +89,31 @@ ONE_NODE = "one node of a cluster: name it as redis+cluster://host:port"
 
 # Further texts where the URL names a server of another kind, and their remedies. A Sentinel knows no command of keys.
 _MISNAMED = (
-    (r"DB index is out of range", "the server has fewer databases: redis-cli INFO keyspace tells those that have keys"),
+    (r"DB index is out of range", "the server has fewer databases: redis-cli INFO keyspace shows those that have keys"),
     (r"SELECT is not allowed in cluster mode", f"the server is {ONE_NODE}"),
-    (r"unknown command ['`]SENTINEL", "the server is no Sentinel: name it as redis://host:port"),
+    (r"unknown command ['`]SENTINEL", "the server is not a Sentinel: name it as redis://host:port"),
     (r"unknown command ['`](EVALSHA|EXISTS|HLEN|SCAN|SELECT)\b", f"the server may be {A_SENTINEL}"),
     (
         r"bad lua script for redis cluster",
         "Alibaba Cloud refuses scripts that have the name of a key in a variable: "
         "set the parameter script_check_enable of the instance to 0",
     ),
-    (r'got "[H<]" as reply type byte', "no Redis answers there but an HTTP server: check the port"),
+    (r'got "[H<]" as reply type byte', "an HTTP server answers there, not Redis: check the port"),
     (r"Cluster mode is not enabled on this node", "the server is in no cluster: name it as redis://host:port"),
 )
 
 #: The remedy for an error reply, by its class and its first word.
 _REMEDIES: tuple[tuple[type[Exception] | None, str, str], ...] = (
     (redis.exceptions.ReadOnlyError, "READONLY", "this server is a replica: name its master"),
-    (redis.exceptions.BusyLoadingError, "LOADING", "Redis reads its data in: try again when it has started"),
+    (redis.exceptions.BusyLoadingError, "LOADING", "Redis is loading its data: try again when it has started"),
     (
         redis.exceptions.MasterDownError,
         "MASTERDOWN",
         "this replica has lost its master: name another server",
     ),
-    (redis.exceptions.ClusterDownError, "CLUSTERDOWN", "redis-cli CLUSTER INFO tells which slots have no node"),
+    (redis.exceptions.ClusterDownError, "CLUSTERDOWN", "redis-cli CLUSTER INFO shows which slots have no node"),
     (redis.exceptions.AskError, "MOVED", f"the server is {ONE_NODE}"),
-    (None, "BUSY", "a script runs for long: wait for its end, or end it by redis-cli SCRIPT KILL"),
+    (None, "BUSY", "a script has been running for long: wait for it, or end it with redis-cli SCRIPT KILL"),
     (
         None,
         "LONGSIZE",
@@ -243,7 +243,7 @@ def _shorten(error: Exception) -> None:
         asked = ", ".join(dict.fromkeys(f"{host}:{port}" for host, port in failed))
         what += f"; sentinels that could not be asked: {asked}"
     if "AuthenticationError" in without_settings(error):
-        what += "; a Sentinel refused the login: the URL names its password as sentinel_password="
+        what += "; a Sentinel refused the login: pass its password in the URL as sentinel_password="
     error.args = (what,)
 
 
@@ -274,7 +274,7 @@ def translate(error: Exception, where: str, *, sent: bool = False) -> RedissonDQ
         )
     if isinstance(error, redis.exceptions.ResponseError) and is_out_of_memory(error):
         return ServerFullError(
-            f"{where}: Redis has reached its maxmemory and takes nothing more; nothing was done; raise maxmemory, or "
+            f"{where}: Redis has reached its maxmemory and accepts no more data; nothing was done; raise maxmemory, or "
             f"try again when items have been taken ({error})"
         )
     return RedisReplyError(f"{where}: {with_remedy(error)}")

@@ -39,7 +39,7 @@ def _checked(is_right: Callable[[Any], bool], wanted: str) -> Callable[[Any, att
 
     def check(_: object, option: attrs.Attribute[Any], value: object) -> None:
         if not is_right(value):
-            raise ArgumentError(f"{option.name}= is {wanted}, not {shown(value)}")
+            raise ArgumentError(f"{option.name}= must be {wanted}, not {shown(value)}")
 
     return check
 
@@ -61,7 +61,7 @@ def _envelope(value: Envelope | str) -> Envelope:
     try:
         return Envelope(value)
     except ValueError:
-        raise ArgumentError(f"envelope= is 'current' or 'legacy', not {shown(value)}") from None
+        raise ArgumentError(f"envelope= must be 'current' or 'legacy', not {shown(value)}") from None
 
 
 @attrs.frozen(kw_only=True)
@@ -134,5 +134,5 @@ def check_durable(durable: Durability | None) -> None:
     """Raises ArgumentError unless the value is a Durability or None."""
     if durable is not None and not isinstance(durable, Durability):
         raise ArgumentError(
-            f"durable= is a redisson_dq.Durability, such as Durability(replicas=1), not {shown(durable)}"
+            f"durable= must be a redisson_dq.Durability, such as Durability(replicas=1), not {shown(durable)}"
         )

@@ -149,7 +149,7 @@ def _check(url: str) -> None:
             raise ValueError(f"its option {name!r} has no value; options are written ?name=value&name=value")
     if scheme in ("redis", "rediss"):
         if re.fullmatch(r"(?:\d{1,9}/?)?", path) is None:
-            raise ValueError("behind the host stands the number of the database, or nothing")
+            raise ValueError("after the host comes the number of the database, or nothing")
     elif scheme == "unix" and (hosts.rpartition("@")[2] or not path):
         raise ValueError("it has to name the socket's file, as in unix:///run/redis.sock")
     try:
@@ -175,7 +175,7 @@ def _check_timeouts(settings: Mapping[str, Any]) -> None:
     for name in ("socket_timeout", "socket_connect_timeout"):
         seconds = settings.get(name)
         if seconds is not None and not (isinstance(seconds, (int, float)) and 0 < seconds < threading.TIMEOUT_MAX):
-            raise ValueError(f"{name}= is a number of seconds above 0, or None")
+            raise ValueError(f"{name}= must be a number of seconds above 0, or None")
 
 
 def _parts(rest: str, port: int) -> tuple[list[tuple[str, int]], list[str], dict[str, Any]]:
@@ -208,7 +208,7 @@ def _of_sentinel(nodes: list[tuple[str, int]], path: list[str], settings: dict[s
     service, *database = path
     if database and "db" not in settings:
         if not database[0].isdecimal():
-            raise ValueError("behind the service stands the number of the database, or nothing")
+            raise ValueError("after the service comes the number of the database, or nothing")
         settings["db"] = int(database[0])
     # A Sentinel has a user and a password of its own, or none.
     own = {
@@ -222,7 +222,7 @@ def _of_sentinel(nodes: list[tuple[str, int]], path: list[str], settings: dict[s
 
 def _of_cluster(nodes: list[tuple[str, int]], path: list[str], settings: dict[str, Any], of: _Flavour) -> Any:
     if int(settings.get("db") or 0) or path not in ([], ["0"]):
-        raise ValueError("a cluster has database 0 alone")
+        raise ValueError("a cluster has only database 0")
     settings.pop("db", None)
     # A cluster's client drops an option that it does not know, or looks at it late. A connection looks at once.
     of_all = inspect.signature(redis.RedisCluster).parameters.keys()

@@ -36,7 +36,7 @@ def where(pool: Any) -> str:
 def cannot_connect(pool: Any, error: Exception) -> str:
     """The beginning of the text for an error while a connection was made, with the remedy where there is one."""
     if "interpreter shutdown" in str(error):
-        hint = "the interpreter shuts down and starts no threads: connect before that, not in an atexit function"
+        hint = "the interpreter is shutting down and starts no threads: connect earlier, not in an atexit function"
     else:
         hint = hint_of_tls(pool, error)
     return f"cannot connect to Redis ({hint})" if hint else "cannot connect to Redis"

@@ -74,7 +74,9 @@ def _read(source: RedissonConfig) -> tuple[Mapping[str, Any], str]:
     text = _resolved(text, str(path))
     found = _json(text, str(path)) if path.suffix == ".json" else _yaml(text, str(path))
     if not isinstance(found, Mapping):
-        raise ArgumentError(f"{path}: these are no settings of Redisson, which begin with singleServerConfig: or such")
+        raise ArgumentError(
+            f"{path}: these are not settings of Redisson, which begin with a key such as singleServerConfig:"
+        )
     return found, str(path)
 
 
@@ -134,7 +136,7 @@ def _composed(compose: Callable[[Any], Any], where: str) -> Any:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
-        problem = f"{place}{_QUOTED.sub('', getattr(error, 'problem', None) or 'it is no YAML')}"
+        problem = f"{place}{_QUOTED.sub('', getattr(error, 'problem', None) or 'it is not YAML')}"
     # As for JSON.
     raise ArgumentError(f"{where}: {problem}")
 
@@ -156,7 +158,7 @@ def _content(node: Any, seen: dict[int, Any]) -> Any:
             if name.id != "scalar":
                 from yaml import MarkedYAMLError
 
-                problem = "a list or a mapping is no name of a setting"
+                problem = "a list or a mapping is not the name of a setting"
                 raise MarkedYAMLError(problem=problem, problem_mark=name.start_mark)
         return {str(_tree(name, seen)): _tree(value, seen) for name, value in node.value}
     if node.id == "sequence":

@@ -160,5 +160,5 @@ def _milliseconds(text: str, where: str) -> str:
     """``3s``, ``500ms``, ``PT3S`` or ``3000``."""
     found = _DURATION.fullmatch(text.strip().removeprefix("PT").lower() if text.startswith("PT") else text.strip())
     if found is None:
-        raise ArgumentError(f"{where} cannot be taken over: a duration such as 3s or 500ms is wanted")
+        raise ArgumentError(f"{where} cannot be taken over: it must be a duration such as 3s or 500ms")
     return str(int(found[1]) * _SCALES[found[2]])

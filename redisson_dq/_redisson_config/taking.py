@@ -60,7 +60,7 @@ class _SettingsFile:
         sections = [name for name in SERVERS if content.get(name) is not None]
         if len(sections) != 1 and not (self._has_url and not sections):
             found = "has " + " and ".join(sections) if sections else "has none"
-            raise ArgumentError(f"{where}: one of {', '.join(SERVERS)} is wanted, and the file {found}")
+            raise ArgumentError(f"{where}: expected one of {', '.join(SERVERS)}, and the file {found}")
         self._section = sections[0] if sections else "singleServerConfig"
         of_server = content.get(self._section, {})
         if not isinstance(of_server, Mapping):
@@ -76,7 +76,7 @@ class _SettingsFile:
             if value is None or (known is not None and _is_default(value)):
                 continue
             if name not in MEANINGLESS and known not in (None, value) and not _is_default(known):
-                raise self._wrong(name, f"it stands in {self._section} with another value")
+                raise self._wrong(name, f"it is in {self._section} with another value")
             self._settings[name] = value
 
     def taken(self) -> FileSettings:
@@ -148,9 +148,9 @@ class _SettingsFile:
         addresses = self._settings.get(name)
         addresses = [addresses] if isinstance(addresses, str) else addresses
         if not isinstance(addresses, list) or not addresses:
-            raise self._wrong(name, "an address is wanted, such as redis://127.0.0.1:6379")
+            raise self._wrong(name, "it must be an address such as redis://127.0.0.1:6379")
         if self._section == "replicatedServersConfig" and len(addresses) > 1:
-            raise self._wrong(name, "this library does not look for the master among several; name the master alone")
+            raise self._wrong(name, "this library does not look for the master among several; name only the master")
         options: dict[str, Any] = {}
         protocols, nodes = set(), []
         for address in addresses:
@@ -168,7 +168,7 @@ class _SettingsFile:
         if self._section == "clusterServersConfig":
             options.update(self._of_cluster())
         elif self._settings.get("natMap"):
-            raise self._wrong("natMap", "a cluster's addresses alone can be mapped")
+            raise self._wrong("natMap", "only a cluster's addresses can be mapped")
         return protocols.pop(), nodes, options
 
     def _node(self, name: str, address: str) -> tuple[str, str, dict[str, str]]:
@@ -292,7 +292,7 @@ class _SettingsFile:
     def _text(self, name: str, *, wanted: bool = False) -> str:
         value = self._settings.get(name)
         if not isinstance(value, (str, type(None))) or (wanted and not value):
-            raise self._wrong(name, "a text is wanted")
+            raise self._wrong(name, "it must be a text")
         return value or ""
 
     def _texts(self, **names: str) -> dict[str, str]:
@@ -302,7 +302,7 @@ class _SettingsFile:
     def _whole(self, name: str) -> int:
         text = self._text(name) or "0"
         if not (text.isascii() and text.isdecimal() and len(text) <= 10 and int(text) <= _LARGEST):
-            raise self._wrong(name, f"a whole number is wanted, at most {_LARGEST}")
+            raise self._wrong(name, f"it must be a whole number of at most {_LARGEST}")
         number = int(text)
         if text[0] == "0" and len(text) > 1 and (set("89") & set(text) or int(text, 8) != number):
             raise self._wrong(name, f"{text} is octal for Redisson from 4.4 on: write it without the 0 in front")
@@ -311,7 +311,7 @@ class _SettingsFile:
     def _flag(self, name: str, default: bool) -> bool:
         text = self._text(name) or str(default).lower()
         if text not in ("true", "false"):
-            raise self._wrong(name, "true or false is wanted")
+            raise self._wrong(name, "it must be true or false")
         return text == "true"
 
     def _wrong(self, name: str, why: str) -> ArgumentError:

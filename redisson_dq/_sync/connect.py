@@ -125,7 +125,9 @@ def unopened(url: str | None, options: Mapping[str, Any], call: str = "connect",
         if unknown in of_url:
             raise _unknown_in_url(unknown, taken.url) from error
         if unknown == "ssl":
-            raise ArgumentError(f"{call}() has no option 'ssl'; a URL that begins with rediss:// means TLS") from error
+            raise ArgumentError(
+                f"{call}() has no option 'ssl'; use a URL that begins with rediss:// for TLS"
+            ) from error
         if unknown is not None:
             known = {*options_of(connect), *options_of(Redis), *more}
             raise unknown_option(call, [unknown], known) from error
@@ -142,9 +144,9 @@ def unopened(url: str | None, options: Mapping[str, Any], call: str = "connect",
 def _unknown_in_url(option: str, url: str) -> UnknownOptionError:
     text, meant = f"{shown(without_password(url))}: a URL has no option {option!r}", None
     if option in options_of(connect):
-        text += f"; write it beside the URL, as connect(url, {option}=...)"
+        text += f"; pass it beside the URL: connect(url, {option}=...)"
     elif option == "ssl" or option in options_of(Redis):
-        text += "; one about TLS is for a URL that begins with rediss://"
+        text += "; TLS options need a URL that begins with rediss://"
     else:
         meant = nearest(option, sorted(options_of(Redis) | _OF_SENTINELS))
         text += "" if meant is None else f"; did you mean {meant!r}?"
@@ -167,11 +169,11 @@ def _taken(url: str | None, config: RedissonConfig | None, given: Mapping[str, A
         url = os.environ.get(_VARIABLE) or None
     if url is None:
         raise ArgumentError(
-            f"connect() needs a URL such as {_A_URL}: give it one, or set the environment variable {_VARIABLE}"
+            f"connect() needs a URL such as {_A_URL}: pass one, or set the environment variable {_VARIABLE}"
         )
     if not isinstance(url, str):
         kind = type(url).__name__
         raise ArgumentError(
-            f"connect() takes a URL such as {_A_URL}, not a {kind}; around a client of redis-py write Client(...)"
+            f"connect() takes a URL such as {_A_URL}, not a {kind}; for a redis-py client use Client(...)"
         )
     return FileSettings(url, {}, None)

@@ -276,14 +276,14 @@ class Opening:
         - ``lean``: offers are stored in the timeout zset only, without the copy that Redisson keeps in a list. They
           take less memory and time. Redisson (3.21.1 or later) delivers them, but its size, contains, remove,
           readAll, peek and poll do not see them
-        - ``partitions``: 1 to 1,024; a handle brings its own number
+        - ``partitions``: 1 to 1,024; a handle has its own number
 
         Raises ArgumentError, also for ``lean=True`` with ``envelope="legacy"``; ClosedError.
 
         Answers to ``RedissonClient.getDelayedQueue(queue)``.
         """
         if partitions is not None and not isinstance(queue, str):
-            raise ArgumentError(f"partitions= goes with a queue's name; {shown(queue)} brings its own number")
+            raise ArgumentError(f"partitions= is for a queue's name; {shown(queue)} has its own number")
         if isinstance(queue, str):
             name = queue
         elif isinstance(queue, BlockingQueue):

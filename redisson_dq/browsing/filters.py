@@ -62,7 +62,7 @@ class FilterError(ArgumentError):
 
     def __init__(self, text: str, position: int, wanted: str) -> None:
         before, after = text[max(0, position - 30) : position], text[position : position + 20]
-        place = f"at the end, behind {before!r}" if not after.strip() else f"at {position}, before {after!r}"
+        place = f"at the end, after {before!r}" if not after.strip() else f"at {position}, before {after!r}"
         super().__init__(f"the filter cannot be read: {wanted} {place}")
         self.position = position
 
@@ -91,7 +91,7 @@ class Filter:
         self._at = 0
         self._test = self._either(0)
         if self._next.kind != "end":
-            self._fail("'and' or 'or' is wanted")
+            self._fail("expected 'and' or 'or'")
 
     def __repr__(self) -> str:
         return f"Filter({self.text!r})"
@@ -142,18 +142,18 @@ class Filter:
         if self._taken("("):
             inner = self._either(depth + 1)
             if not self._taken(")"):
-                self._fail("a closing parenthesis is wanted")
+                self._fail("expected a closing parenthesis")
             return inner
         return self._comparison()
 
     def _comparison(self) -> _Test:
         token = self._next
         if token.kind != "word" or token.text.lower() in ("and", "or", "in"):
-            self._fail("the name of a field is wanted")
+            self._fail("expected the name of a field")
         self._at += 1
         if token.text.lower() in self._hidden:
             self._at -= 1
-            self._fail(f"{token.text} cannot be asked for, as fields are masked: another field is wanted")
+            self._fail(f"{token.text} cannot be searched, because fields are masked: use another field")
         get = self._field(token.text)
         following = self._next
         if following.kind == "operator":
@@ -168,7 +168,7 @@ class Filter:
             values = self._values()
             return lambda row, value: is_negated != any(_equals(get(row, value), each, row) for each in values)
         if is_negated:
-            self._fail("'in' is wanted behind 'not'")
+            self._fail("expected 'in' after 'not'")
         return lambda row, value: get(row, value) not in (_ABSENT, None, False, "", 0)
 
     def _field(self, name: str) -> Callable[[SeenItem, Any], Any]:
@@ -183,18 +183,18 @@ class Filter:
 
     def _values(self) -> list[Any]:
         if not self._taken("("):
-            self._fail("an opening parenthesis is wanted behind 'in'")
+            self._fail("expected an opening parenthesis after 'in'")
         values = [self._value()]
         while self._taken(","):
             values.append(self._value())
         if not self._taken(")"):
-            self._fail("a comma or a closing parenthesis is wanted")
+            self._fail("a comma or expected a closing parenthesis")
         return values
 
     def _value(self) -> Any:
         token = self._next
         if token.kind in ("end", "operator", "mark"):
-            self._fail("a value is wanted")
+            self._fail("expected a value")
         self._at += 1
         if token.kind == "string":
             return re.sub(r"\\(.)", r"\1", token.text[1:-1], flags=re.DOTALL)
@@ -211,7 +211,7 @@ class Filter:
                 moment = datetime.fromisoformat(token.text.replace("Z", "+00:00"))
             except ValueError:
                 self._at -= 1
-                self._fail("a date that there is, is wanted")
+                self._fail("expected a date that exists")
             return moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)
         return _WORDS.get(token.text.lower(), token.text)
 
@@ -220,7 +220,7 @@ class Filter:
             return float(token.text)
         if len(token.text) > _DIGITS:
             self._at -= 1
-            self._fail(f"a number of at most {_DIGITS:,} digits is wanted")
+            self._fail(f"a number of at most {_DIGITS:,} digits was expected")
         return int(token.text)
 
 
@@ -231,7 +231,7 @@ def _tokens(text: str) -> Iterator[_Token]:
         found = _TOKENS.match(text, position)
         if found is None or found.lastgroup is None:
             begin = position + len(text[position:]) - len(text[position:].lstrip())
-            raise FilterError(text, begin, "a field, a comparison or a value is wanted")
+            raise FilterError(text, begin, "expected a field, a comparison or a value")
         yield _Token(found.lastgroup, found[found.lastgroup], found.start(found.lastgroup))
         position = found.end()
     yield _Token("end", "", len(text))

@@ -124,7 +124,7 @@ def cursor_at(state: SeenIn, due_ms: int, partitions: int | None) -> str:
     ``partitions`` are those that :func:`browse` is given with it. Raises ArgumentError for a state without due times.
     """
     if state not in ("waiting", "in-flight"):
-        raise ArgumentError(f"items that are {state} are in no order of due times")
+        raise ArgumentError(f"items that are {state} are not ordered by due time")
     # A place is one behind an entry, so this one is just in front of that time.
     return _Cursor(state=state, places=[(f"{due_ms - 1}.999".encode(), b"")] * (partitions or 1)).text
 
@@ -270,7 +270,7 @@ class _Cursor:
             read = [_place(each) for each in places]
         # An object has names (KeyError), and no order to begin at.
         except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
-            raise ArgumentError(f"{text!r} is no cursor: take the one that the page before ends with") from None
+            raise ArgumentError(f"{text!r} is not a cursor: use the one at the end of the previous page") from None
         if of != state or len(read) != parts:
             raise ArgumentError(f"the cursor belongs to items that are {of!r}, or to another number of partitions")
         return cls(state=state, places=read)

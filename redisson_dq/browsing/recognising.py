@@ -97,7 +97,7 @@ def _compressed(data: bytes, names: Iterable[str], sure: Sureness) -> Iterator[C
         except DecodeError:
             continue
         except (RedissonDQError, ModuleNotFoundError):
-            yield Candidate(name, "possible", "without cramjam nothing more can be told")
+            yield Candidate(name, "possible", "without cramjam nothing more is known")
             return
         yield Candidate(name, sure, f"{len(inside)} bytes once decompressed")
 

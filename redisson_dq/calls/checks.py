@@ -18,7 +18,7 @@ U = TypeVar("U")
 def check_count(value: object, name: str, what: str = "a limit") -> int:
     """Raises ArgumentError for anything but a positive int."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ArgumentError(f"queue {name!r}: {what} is a positive int, not {shown(value)}")
+        raise ArgumentError(f"queue {name!r}: {what} must be a positive int, not {shown(value)}")
     return value
 
 
@@ -33,13 +33,13 @@ def limit_of(number: tuple[int, ...], limit: int | None, timeout: object, name: 
     if others or limit is not None:
         given = shown(number if limit is None else (*number, limit))
         raise ArgumentError(
-            f"queue {name!r}: one limit is wanted, not {given}; write limit= for at most so many values, and timeout= "
+            f"queue {name!r}: expected one limit, not {given}; write limit= for the number of values, and timeout= "
             "to wait: seconds or a timedelta, without a unit"
         )
     if timeout is None:
         raise ArgumentError(
-            f"queue {name!r}: {shown(first)} alone may be a limit or a time to wait; write limit= for at most so "
-            f"many values, or timeout= to wait so many seconds for one"
+            f"queue {name!r}: {shown(first)} may be a limit or a timeout; write limit= for the number of values, or "
+            "timeout= for the seconds to wait for one"
         )
     return first
 
@@ -47,21 +47,21 @@ def limit_of(number: tuple[int, ...], limit: int | None, timeout: object, name: 
 def check_function(value: U, name: str) -> U:
     """Raises ArgumentError for an object that cannot be called with one value."""
     if not (callable(value) and takes(value, 1)):
-        raise ArgumentError(f"queue {name!r}: a function of one value is wanted, not {shown(value)}")
+        raise ArgumentError(f"queue {name!r}: expected a function of one value, not {shown(value)}")
     return value
 
 
 def check_condition(value: U, name: str) -> U:
     """Raises ArgumentError for a function whose answer is no answer yet: a coroutine or a generator is always true."""
     if not answers(check_function(value, name)):  # type: ignore[arg-type]
-        raise ArgumentError(f"queue {name!r}: a plain function that returns its answer is wanted, not {shown(value)}")
+        raise ArgumentError(f"queue {name!r}: expected a plain function that returns its answer, not {shown(value)}")
     return value
 
 
 def check_index(value: object, name: str) -> int:
     """Raises ArgumentError for anything but an int."""
     if isinstance(value, bool) or not isinstance(value, int):
-        raise ArgumentError(f"queue {name!r}: an index is an int, not {shown(value)}")
+        raise ArgumentError(f"queue {name!r}: an index must be an int, not {shown(value)}")
     return value
 
 
@@ -75,7 +75,7 @@ def check_end(end: object, name: str) -> End:
         return "first"
     if end == "last":
         return "last"
-    raise ArgumentError(f"queue {name!r}: an end is 'first' or 'last', not {shown(end)}")
+    raise ArgumentError(f"queue {name!r}: an end must be 'first' or 'last', not {shown(end)}")
 
 
 def check_page(

@@ -24,7 +24,7 @@ def check_confirmed(request: Request[T], result: T, confirmed: Confirmed | Excep
         return
     if not isinstance(confirmed, Confirmed):
         raise DurabilityError(
-            f"{subject(request)}: the change was made, and the server cannot confirm it: {why_not(durable, confirmed)}",
+            f"{subject(request)}: the change was made, but the server cannot confirm it: {why_not(durable, confirmed)}",
             replicas=None,
             fsynced=None,
         ) from confirmed

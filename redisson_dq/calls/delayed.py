@@ -230,7 +230,7 @@ class DelayedRequests(WholeRequests[T]):
     def items(self, start: int = 0, stop: int = 99, by: By = "due") -> Request[list[WaitingItem[T]]]:
         check_page(start, stop, _LARGEST_PAGE, self._queue.name, "a page of items", "items")
         if by not in ("due", "offer"):
-            raise ArgumentError(f"queue {self._queue.name!r}: by= is 'due' or 'offer', not {shown(by)}")
+            raise ArgumentError(f"queue {self._queue.name!r}: by= must be 'due' or 'offer', not {shown(by)}")
         return page_of_items(self._queue, start, stop, by, part=False).then(lambda reply: reply[0])
 
     # -- the whole of it ---------------------------------------------------------------------------------------------

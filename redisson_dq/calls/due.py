@@ -30,7 +30,7 @@ def due_range(
 ) -> DueRange:
     """Raises ArgumentError."""
     if check_index(offset, queue.name) < 0:
-        raise ArgumentError(f"queue {queue.name!r}: offset= is an int from 0 on, not {shown(offset)}")
+        raise ArgumentError(f"queue {queue.name!r}: offset= must be an int from 0 on, not {shown(offset)}")
     return DueRange(
         since_ms=None if since is None else to_ms(since, queue.name, "since="),
         until_ms=None if until is None else down_to_ms(until, queue.name, "until="),

@@ -26,7 +26,7 @@ def framed(dumps: list[bytes]) -> bytes | None:
 def unframed(state: bytes, count: int, name: str) -> list[bytes]:
     """One dump for each of so many keys. Raises ArgumentError for bytes that :func:`framed` did not give."""
     if not isinstance(state, (bytes, bytearray, memoryview)):
-        raise ArgumentError(f"queue {name!r}: restore takes the bytes that dump() gave, not {shown(state)}")
+        raise ArgumentError(f"queue {name!r}: restore takes the bytes that dump() returned, not {shown(state)}")
     state = bytes(state)
     if count == 1:
         return [state]
@@ -40,4 +40,4 @@ def unframed(state: bytes, count: int, name: str) -> list[bytes]:
                 dumps.append(state[start : start + length])
                 start += length
             return dumps
-    raise ArgumentError(f"queue {name!r}: restore takes the bytes that dump() of such a queue gave")
+    raise ArgumentError(f"queue {name!r}: restore takes the bytes that dump() of such a queue returned")

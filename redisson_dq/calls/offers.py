@@ -86,7 +86,7 @@ def offered(
     data = queue.encode(value) if deduplicate_for is None else queue.encode_to_compare(value)
     if id is None and deduplicate_for is None and expires is None and not context:
         if on_duplicate is not None:
-            raise ArgumentError(f"queue {queue.name!r}: on_duplicate= goes with id= or deduplicate_for=")
+            raise ArgumentError(f"queue {queue.name!r}: on_duplicate= needs id= or deduplicate_for=")
 
         def added(reply: list[Any]) -> WaitingItem[T]:
             count, entry, due_ms, now_us = reply
@@ -103,7 +103,7 @@ def offered(
         )
     if on_duplicate not in (None, "reject", "keep", "replace"):
         raise ArgumentError(
-            f"queue {queue.name!r}: on_duplicate= is 'reject', 'keep' or 'replace', not {shown(on_duplicate)}"
+            f"queue {queue.name!r}: on_duplicate= must be 'reject', 'keep' or 'replace', not {shown(on_duplicate)}"
         )
     return queue.call(
         "offer_item",
@@ -125,11 +125,9 @@ def _offer_key(queue: OpenQueue[Any], id: str | None, data: bytes, deduplicate_f
     if id is None:
         return "" if deduplicate_for is None else _payload_key(data)
     if deduplicate_for is not None:
-        raise ArgumentError(
-            f"queue {queue.name!r}: an offer is known by id= or by its payload (deduplicate_for=), not by both"
-        )
+        raise ArgumentError(f"queue {queue.name!r}: use either id= or deduplicate_for=, not both")
     if entry_id(checked_id(queue, id)) is not None:
-        raise ArgumentError(f"queue {queue.name!r}: {id!r} has the form of an id that is made here; choose another")
+        raise ArgumentError(f"queue {queue.name!r}: {id!r} has the form of a generated id; choose another")
     return f"i{id}"
 
 
@@ -166,9 +164,11 @@ def _context_word(queue: OpenQueue[Any], context: Mapping[str, str] | None) -> b
     if not context:
         return b""
     if not isinstance(context, Mapping) or not all(isinstance(word, str) for pair in context.items() for word in pair):
-        raise ArgumentError(f"queue {queue.name!r}: context= is a mapping from str to str, not {shown(context)}")
+        raise ArgumentError(f"queue {queue.name!r}: context= must be a mapping from str to str, not {shown(context)}")
     if NAMED in context:
-        raise ArgumentError(f"queue {queue.name!r}: {NAMED!r} is a word of this library; choose another in context=")
+        raise ArgumentError(
+            f"queue {queue.name!r}: {NAMED!r} is reserved by this library; choose another key in context="
+        )
     try:
         text = json.dumps(dict(context), ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
@@ -187,8 +187,8 @@ def _named_item(queue: OpenQueue[T], reply: list[Any], data: bytes, id: str | No
     if word == b"duplicate":
         state = duplicate[0].decode()
         raise DuplicateItemError(
-            f"queue {queue.name!r}: an item {made!r} already stands, it is {state}; "
-            "on_duplicate='keep' or 'replace' says what to do instead of this error",
+            f"queue {queue.name!r}: an item {made!r} already exists and is {state}; "
+            "on_duplicate='keep' or 'replace' chooses what to do instead of this error",
             id=made,
             due=from_ms(due_ms),
             state=state,
@@ -217,7 +217,9 @@ def _offered_item(
 
 
 def _refuse_full(queue: OpenQueue[Any]) -> NoReturn:
-    raise QueueFullError(f"queue {queue.name!r}: as many items wait as set_max_size() allows; nothing was added")
+    raise QueueFullError(
+        f"queue {queue.name!r}: it holds as many waiting items as set_max_size() allows; nothing was added"
+    )
 
 
 # -- many values -----------------------------------------------------------------------------------------------------
@@ -291,7 +293,7 @@ def offered_again(
 ) -> Request[OfferOutcome]:
     """A recurring offer, whose first occurrence is due at ``first_ms``."""
     if first_ms is None:
-        raise ArgumentError(f"queue {queue.name!r}: the recurring offer {id!r} would never come")
+        raise ArgumentError(f"queue {queue.name!r}: the recurring offer {id!r} would never be due")
     late_ms = recurrence.late_ms(first_ms)
     args = (
         *(queue.form, checked_id(queue, id), recurrence.to_json(), queue.encode(value), first_ms),

@@ -90,7 +90,7 @@ class PartitionedDelayedRequests(_PartitionedRequests[DelayedRequests[T]], Gener
         place = self._routing.of_id(id)
         if entry_id(id) is not None:
             raise ArgumentError(
-                f"queue {self._name!r}: the id {id!r} was made here and says nothing of its partition; give key=, or "
+                f"queue {self._name!r}: the id {id!r} was generated and does not name its partition; pass key=, or "
                 "call the queue itself, which asks all partitions"
             )
         return self._partitions[place]

@@ -62,7 +62,7 @@ class Settling:
         self, ids: list[bytes], delay: Delay | None = None, count: bool = True, reason: str | None = None
     ) -> Request[list[SettleOutcome]]:
         if not isinstance(count, bool):
-            raise ArgumentError(f"queue {self.name!r}: count= is True or False, not {shown(count)}")
+            raise ArgumentError(f"queue {self.name!r}: count= must be True or False, not {shown(count)}")
         request = calls.give_back(
             self.source.lease_keys,
             self.source.envelope,
@@ -106,7 +106,7 @@ class Settling:
         if reason is None:
             return ""
         if not isinstance(reason, str):
-            raise ArgumentError(f"queue {self.name!r}: a reason is a str, not {shown(reason)}")
+            raise ArgumentError(f"queue {self.name!r}: a reason must be a str, not {shown(reason)}")
         return reason[:_LONGEST_REASON].encode(errors="replace").decode()
 
 

@@ -83,8 +83,8 @@ class QueueValues(Generic[T]):
 
     def _refuse_none(self) -> NoReturn:
         raise ArgumentError(
-            f"queue {self.name!r}: None is no value to add: poll() gives it where there is nothing; add something "
-            'that says so, such as "" or a dict'
+            f"queue {self.name!r}: None cannot be added: poll() returns it when there is nothing; add a value "
+            'that means nothing, such as "" or a dict'
         )
 
     def _encoded(self, values: Iterable[T]) -> list[bytes]:
@@ -108,8 +108,8 @@ class QueueValues(Generic[T]):
         why = other_bytes(value)
         if why:
             message = (
-                f"queue {self.name!r}: {self.codec.name}: the value was read from other bytes than it is written to, "
-                f"so it cannot be found by those: {why}. A copy of it is looked for as it is written"
+                f"queue {self.name!r}: {self.codec.name}: the value was read from bytes that differ from how it is "
+                f"written, so it cannot be found by its bytes: {why}. A copy of it is searched for as it is written"
             )
             raise EncodeError(message, codec=self.codec.name)
         return self._sought(value)
@@ -154,9 +154,9 @@ class QueueValues(Generic[T]):
                 own = self._encoded([value])[0]
                 if data != own:
                     raise EncodeError(
-                        f"queue {self.name!r}: {self.codec.name}: {shown(value)} is there with other bytes, "
-                        f"{data[:_SHOWN]!r}, than it is written to, {own[:_SHOWN]!r}, and {type(value).__name__} has "
-                        "no room for a note of them: remove_if() compares values, and receive() gives a delivery, "
+                        f"queue {self.name!r}: {self.codec.name}: {shown(value)} is stored with other bytes, "
+                        f"{data[:_SHOWN]!r}, than it is written to, {own[:_SHOWN]!r}, and a {type(value).__name__} "
+                        "cannot carry them: remove_if() compares values, and receive() gives a delivery, "
                         "which has the bytes in data and ends without them",
                         codec=self.codec.name,
                     )
@@ -169,7 +169,7 @@ class QueueValues(Generic[T]):
         opened = "" if is_a_kind else f", or open the queue with type={other.name}"
         return EncodeError(
             f"queue {self.name!r}: {self.codec.name}: {shown(other.value)} {missing} as {type(other.value).__name__}, "
-            f"{'and' if beside else 'but'} an equal {other.name} is, which has other bytes: look for that{opened}",
+            f"{'and' if beside else 'but'} an equal {other.name} is, which has other bytes: search for that{opened}",
             codec=self.codec.name,
         )
 
@@ -188,7 +188,7 @@ class QueueValues(Generic[T]):
         letters. So is a mapping, whose values would be lost.
         """
         if isinstance(values, (str, bytes, bytearray, Mapping)) or not isinstance(values, Iterable):
-            raise ArgumentError(f"queue {self.name!r}: a collection of {of} is wanted, not {shown(values)}")
+            raise ArgumentError(f"queue {self.name!r}: expected a collection of {of}, not {shown(values)}")
         return list(values)
 
     # -- and back ----------------------------------------------------------------------------------------------------

@@ -119,7 +119,7 @@ class WholeRequests(Generic[T]):
         queue = self._queue
         other = queue.keys_of(other_name)
         if other == queue.keys:
-            raise ArgumentError(f"queue {queue.name!r}: the other name is its own")
+            raise ArgumentError(f"queue {queue.name!r}: the new name is its own")
         types = _types(queue.keys, queue.kind.all_of(queue.keys))
         return types | _types(other, queue.kind.all_of(other)), self._channel(other)
 

@@ -170,7 +170,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _full(error: OSError) -> str:
-    text = "a file cannot be written on; make room and run the same command again, or migrate by --resume"
+    text = "a file cannot be written any further; make room and run the command again, or migrate with --resume"
     return f"{error.strerror}: {text}"
 
 

@@ -19,7 +19,7 @@ _ROLES = ("producer", "consumer", "worker", "mover", "observer", "operator")
 @click.command(
     help="""Print the ACL SETUSER line of a user that has one role on queues, and no other right.
 
-    A star in QUEUE stands for any text: 'orders*' is the queue orders with all of its partitions.
+    A star in QUEUE matches any text: 'orders*' is the queue orders with all of its partitions.
 
     \b
     roles:
@@ -28,15 +28,17 @@ _ROLES = ("producer", "consumer", "worker", "mover", "observer", "operator")
       worker    the same, with limits and keys of a worker
       mover     moves what is due, and takes nothing
       observer  looks: list, stats, watch, doctor, exporter; writes nothing
-      operator  looks and mends: cancel, pause, redrive, purge, import, move
+      operator  looks and acts: cancel, pause, redrive, purge, import, move
     """
 )
 @click.argument("queues", metavar="QUEUE...", nargs=-1, required=True)
-@click.option("--role", type=click.Choice(_ROLES), required=True, help="The part of the user.")
-@click.option("--user", metavar="NAME", help="The user's name (that of the role).")
+@click.option("--role", type=click.Choice(_ROLES), required=True, help="The role of the user.")
+@click.option("--user", metavar="NAME", help="The user's name (default: the role).")
 @click.option("--password-stdin", is_flag=True, help="Read the password from standard input, and print its SHA-256.")
-@click.option("--prefix", metavar="TEXT", help="The text that the clients' name mapper puts before every name.")
-@click.option("--server-version", metavar="N", default="7.0", help="The server's version (7.0): later ones know more.")
+@click.option("--prefix", metavar="TEXT", help="The prefix that the clients' name mapper adds to every name.")
+@click.option(
+    "--server-version", metavar="N", default="7.0", help="The server's version (7.0). Newer ones know more commands."
+)
 @json_option
 def command(
     queues: tuple[str, ...],

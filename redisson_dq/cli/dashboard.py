@@ -35,30 +35,35 @@ _COLORS = ("gray", "red", "orange", "yellow", "green", "teal", "blue", "purple",
 @click.command(
     help="""Show queues as web pages: what is where, what falls due when, what is wrong.
 
-    The pages answer this machine alone, and change nothing. --auth lets other machines look, and with --allow-writes
-    the pages act on items.
+    Only this machine can open the pages, and they change nothing. With --auth other machines can look, and with
+    --allow-writes the pages act on items.
 
     \b
     --auth takes one of these:
       token            the token in the environment variable REDISSON_DQ_DASHBOARD_TOKEN, else one that is printed
-      basic:FILE       users, one a line: NAME:PASSWORD[:view|mend|purge[:PATTERN]]
+      basic:FILE       users, one per line: NAME:PASSWORD[:view|mend|purge[:PATTERN]]
       MODULE:FUNCTION  a function authorize(request, action, queue)
     """
 )
 @server_options
-@click.option("--host", metavar="HOST", default="127.0.0.1", help="Answer at this address (127.0.0.1).")
-@click.option("--port", metavar="P", type=PORT, default=8787, help="Answer at this port (8787).")
+@click.option("--host", metavar="HOST", default="127.0.0.1", help="Listen on this address (127.0.0.1).")
+@click.option("--port", metavar="P", type=PORT, default=8787, help="Listen on this port (8787).")
 @click.option("--allow-writes", is_flag=True, help="Let users with the right act on items. Needs --auth.")
 @click.option("--auth", metavar="HOW", help="Who may do what: token, basic:FILE, or MODULE:FUNCTION.")
-@click.option("--allow-host", "hosts", metavar="NAME", multiple=True, help="A host name by which browsers come.")
-@click.option("--proxy", "proxies", metavar="ADDRESS", multiple=True, help="A proxy whose X-Forwarded-* headers count.")
+@click.option("--allow-host", "hosts", metavar="NAME", multiple=True, help="A host name that browsers use.")
+@click.option(
+    "--proxy", "proxies", metavar="ADDRESS", multiple=True, help="A proxy whose X-Forwarded-* headers are trusted."
+)
 @click.option("--root-path", metavar="PATH", default="", help="The path below which a proxy serves the pages.")
 @click.option("--name", metavar="TEXT", default="", help="The environment, shown as a badge: production.")
 @click.option("--color", type=click.Choice(_COLORS), default="gray", help="The colour of the badge (gray).")
 @classes_option
 @click.option("--mask", "masks", metavar="FIELD,...", multiple=True, help="Hide the values of these fields everywhere.")
 @click.option(
-    "--undo-dir", metavar="DIR", type=click.Path(path_type=Path), help="Keep undo files here; else until the end."
+    "--undo-dir",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Keep undo files here (default: until the command ends).",
 )
 def command(
     server: Server,

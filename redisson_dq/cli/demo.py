@@ -31,7 +31,7 @@ _LINGER = 0.3  # seconds after the last arrival in which a second one would show
 @click.command(help="Offer items with mixed delays, take them as they fall due, and show how late each one was.")
 @click.option(
     "--url",
-    help="Run on this Redis (redis://, rediss:// or unix://) instead of starting one. All keys have a name of their "
+    help="Run on this Redis (redis://, rediss:// or unix://) instead of starting one. Its keys have names of their "
     "own and are deleted at the end.",
 )
 @click.option(

@@ -22,8 +22,8 @@ _STYLES = {"ok": "green", "problem": "bold red", "warning": "yellow", "unknown":
 @click.command(
     help="""Find out why nothing arrives: check servers, queues, values and clients.
 
-    Without QUEUE all queues are looked at, but not one that has ready values alone and that no client has open: name
-    it. Nothing is changed without --try, and no right to write is needed.
+    Without QUEUE all queues are checked, except those that have only ready values and are open in no client: name
+    them. Without --try nothing is changed, and no right to write is needed.
 
     \b
     exit codes:
@@ -39,12 +39,13 @@ _STYLES = {"ok": "green", "problem": "bold red", "warning": "yellow", "unknown":
 @click.option("--list-checks", is_flag=True, help="Print the ids of all checks and what they check, and exit.")
 @click.option("--only", metavar="ID", multiple=True, help="Run only this check. May be given several times.")
 @click.option("--skip", metavar="ID", multiple=True, help="Do not run this check. May be given several times.")
-@click.option("--strict", is_flag=True, help="Exit with 1 for warnings too.")
+@click.option("--strict", is_flag=True, help="Exit with 1 also for warnings.")
 @click.option(
     "--try",
     "trial",
     is_flag=True,
-    help="Do the main job once too, in a queue of its own that is deleted at the end. The user needs rights to write.",
+    help="Also offer and take one item, in a queue of its own that is deleted at the end. The user needs rights to "
+    "write.",
 )
 @click.option("--codec", metavar="NAME", help="The codec that the values should be in, such as kryo5 or json.")
 @classes_option

@@ -38,7 +38,7 @@ __all__ = ["command"]
 @click.command(help="Write all of a queue into a file: exact bytes, ids, due times, leases.")
 @queue_argument
 @click.option("--to", metavar="FILE", help="The new file. Without it the lines go to standard output.")
-@click.option("--pause", is_flag=True, help="Pause delivery meanwhile, for a file of one moment.")
+@click.option("--pause", is_flag=True, help="Pause delivery during the export, so that the file shows one moment.")
 @server_options
 @json_option
 def command(queue: str, to: str | None, pause: bool, server: Server, output: Output) -> int:
@@ -47,7 +47,7 @@ def command(queue: str, to: str | None, pause: bool, server: Server, output: Out
 
     if to is None and output.as_json:
         raise click.UsageError(
-            "--json tells of the files that --to names, and without it the lines go to standard output"
+            "--json describes the files that --to names; without --to the lines go to standard output"
         )
     with server.client() as client:
         sites = sites_of(client, queue)
@@ -55,7 +55,7 @@ def command(queue: str, to: str | None, pause: bool, server: Server, output: Out
             with tempfile.TemporaryDirectory() as folder:
                 path = Path(folder, "export.jsonl")
                 if len(sites) > 1:
-                    raise click.UsageError(f"{queue} has {len(sites)} partitions, and each has a file: give --to")
+                    raise click.UsageError(f"{queue} has {len(sites)} partitions, and each has its own file: use --to")
                 with _shown(sites[0]) as told:
                     written = export(sites[0], path, pause=pause, progress=told)
                 with path.open("rb") as file:
@@ -76,7 +76,7 @@ def command(queue: str, to: str | None, pause: bool, server: Server, output: Out
             output.fields([("file", str(path)), ("queue", each.queue), *each.counts.items()])
             output.fields([("lines", each.lines), ("sha256", each.sha256), ("exact", "yes" if each.exact else "no")])
     if pause and not all(each.exact for _, each in done):
-        say("the queue changed meanwhile, in spite of the pause: stop its producers and consumers", error=True)
+        say("the queue changed despite the pause: stop its producers and consumers", error=True)
         return PROBLEM
     return FINE
 

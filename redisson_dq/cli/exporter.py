@@ -24,15 +24,15 @@ _FOLDER = Path(__file__).parents[1] / "prometheus"
 
 
 @click.command(
-    help="""Show Prometheus the state of queues, at /metrics of a port.
+    help="""Serve the state of queues to Prometheus, at /metrics.
 
-    QUEUE is a name, or a pattern such as 'orders*', looked for once a minute.
+    QUEUE is a name, or a pattern such as 'orders*', which is matched once a minute.
     """
 )
 @click.argument("queues", metavar="[QUEUE]...", nargs=-1)
 @server_choice()
-@click.option("--port", metavar="P", type=PORT, default=9808, help="Answer /metrics at this port (9808).")
-@click.option("--host", metavar="HOST", default="127.0.0.1", help="At this address (127.0.0.1).")
+@click.option("--port", metavar="P", type=PORT, default=9808, help="Serve /metrics on this port (9808).")
+@click.option("--host", metavar="HOST", default="127.0.0.1", help="Listen on this address (127.0.0.1).")
 @allow_host_option
 @click.option("--timeout", metavar="S", type=SECONDS, default=5.0, help="How long a scrape waits for Redis (5).")
 @click.option("--most", metavar="N", type=int, default=1000, help="Show at most N queues (1000).")

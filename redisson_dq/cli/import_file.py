@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command(help="Put the file of an export into a queue. Begun again after a kill, it puts nothing in twice.")
+@click.command(help="Import an exported file into a queue. After a kill, run it again: nothing is imported twice.")
 @click.argument("file", metavar="FILE", type=click.Path(exists=True, dir_okay=False))
-@click.option("--to-name", metavar="NAME", help="Another queue than the one that was exported.")
-@click.option("--to-url", metavar="URL", help="Another server than that of --url.")
-@click.option("--merge", is_flag=True, help="Put the contents into a queue that is not empty.")
+@click.option("--to-name", metavar="NAME", help="Import into this queue instead of the exported one.")
+@click.option("--to-url", metavar="URL", help="Import into this server instead of the one of --url.")
+@click.option("--merge", is_flag=True, help="Import also into a queue that is not empty.")
 @write_options()
 @server_options
 @json_option

@@ -98,7 +98,7 @@ class _Wanted:
         elsewhere = to_name or to_url or self.to_json or self.to_partitions is not None
         if not elsewhere and not self.to_envelope and not self.to_codec:
             raise click.UsageError(
-                "say where the items go: --to-name, --to-url, --to-partitions, --to-json, or --to-envelope"
+                "choose where the items go: --to-name, --to-url, --to-partitions, --to-json, or --to-envelope"
             )
         if self.to_json and (self.to_name or to_url or self.to_codec or self.to_envelope or self.to_partitions):
             raise click.UsageError("--to-json takes the items out of Redis, and goes with no other --to option")
@@ -131,10 +131,10 @@ class _Wanted:
     help="Continue after a batch when N replicas have it.",
 )
 @click.option("--journal", metavar="FILE", help="The new file of the migration's journal (QUEUE-migration.jsonl).")
-@click.option("--resume", metavar="FILE", help="Go on by the journal of a migration that was ended.")
+@click.option("--resume", metavar="FILE", help="Continue a stopped migration from its journal.")
 @other_server_option("Resume although the journal is of another server or address.")
-@click.option("--follow", is_flag=True, help="Go on forwarding until Ctrl-C or SIGTERM.")
-@click.option("--quiet", metavar="S", type=SECONDS, default=1.0, help="End when nothing has come for S seconds (1).")
+@click.option("--follow", is_flag=True, help="Keep forwarding until Ctrl-C or SIGTERM.")
+@click.option("--quiet", metavar="S", type=SECONDS, default=1.0, help="End when nothing has arrived for S seconds (1).")
 @write_options()
 @server_options
 @json_option
@@ -258,7 +258,7 @@ def _check_servers(resumed: Journal, servers: dict[str, str], is_allowed: bool) 
         told = f"the journal {str(resumed.path)!r} is about {noted}, and {option} is {now}"
         if not is_allowed:
             raise click.UsageError(
-                f"{told}; nothing was changed; give the URL of the migration, or insist by --allow-other-server where "
+                f"{told}; nothing was changed; give the URL of the migration, or use --allow-other-server if "
                 "all data has moved there, or that is another address of one server"
             )
         say(f"warning: {told}", error=True)

@@ -35,18 +35,20 @@ _LOOK_EVERY = 60.0
 
 
 @click.command(
-    help="""Move what is due to the ready lists, and consume nothing.
+    help="""Move due items to the ready lists, and consume nothing.
 
-    QUEUE is a name, or a pattern such as 'orders*'. The command works for the queues of Redisson alone, of any version.
-    With --follow it stays until SIGTERM, and looks for new queues once a minute.
+    QUEUE is a name, or a pattern such as 'orders*'. Queues that only Redisson uses, of any version, are moved too.
+    With --follow it runs until SIGTERM, and looks for new queues once a minute.
     """
 )
 @queues_argument()
 @partitions_option
 @server_options
-@click.option("--follow", is_flag=True, help="Stay, and move what falls due.")
-@click.option("--health-port", metavar="P", type=PORT, help="With --follow: answer /live, /ready and /health here.")
-@click.option("--health-host", metavar="HOST", default="127.0.0.1", help="At this address (127.0.0.1).")
+@click.option("--follow", is_flag=True, help="Keep running, and move items as they fall due.")
+@click.option(
+    "--health-port", metavar="P", type=PORT, help="With --follow: serve /live, /ready and /health on this port."
+)
+@click.option("--health-host", metavar="HOST", default="127.0.0.1", help="Listen on this address (127.0.0.1).")
 @allow_host_option
 @json_option
 def command(

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command(help="Print the names of the partitions of a queue, one a line.")
+@click.command(help="Print the names of the partitions of a queue, one per line.")
 @click.argument("name", metavar="NAME")
 @click.argument("count", metavar="COUNT", type=int)
 @click.option(
     "--prefix",
     metavar="TEXT",
-    help="What the clients' name mapper puts before every name. It is not printed, but the names depend on it.",
+    help="The prefix that the clients' name mapper adds to every name. It is not printed, but the names depend on it.",
 )
 @json_option
 def command(name: str, count: int, prefix: str | None, output: Output) -> int:

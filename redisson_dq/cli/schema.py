@@ -14,8 +14,8 @@ __all__ = ["command"]
 @click.command(
     help="""Print the JSON Schema of the output that COMMAND has with --json.
 
-    COMMAND is such as list, or dead list. Without it the commands that have one are listed, one a line. The schema
-    allows further fields, as a later release may add some.
+    COMMAND is a command such as list or dead list. Without it, the commands that have a schema are listed. The schema
+    allows further fields, because a later release may add some.
     """
 )
 @click.argument("words", metavar="[COMMAND]...", nargs=-1)

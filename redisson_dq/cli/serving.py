@@ -231,9 +231,9 @@ class Port:
             return _error(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, f"at most {LONGEST_HEAD} bytes are read")
         found = _REQUEST_LINE.fullmatch(line)
         if found is None:
-            return _error(HTTPStatus.BAD_REQUEST, "this is no request of HTTP/1.0 or HTTP/1.1")
+            return _error(HTTPStatus.BAD_REQUEST, "this is not a request of HTTP/1.0 or HTTP/1.1")
         if found[1] not in ("GET", "HEAD"):
-            return _error(HTTPStatus.METHOD_NOT_ALLOWED, "there are GET and HEAD")
+            return _error(HTTPStatus.METHOD_NOT_ALLOWED, "only GET and HEAD are served")
         headers = _headers(head)
         try:
             target = urlsplit(found[2])
@@ -249,8 +249,8 @@ class Port:
         try:
             return await route({name: values[-1] for name, values in headers.items()})
         except Exception:
-            logger.exception("the %s port has no answer to %s", self._what, line)
-            return _error(HTTPStatus.INTERNAL_SERVER_ERROR, "the log says more")
+            logger.exception("the %s port cannot answer %s", self._what, line)
+            return _error(HTTPStatus.INTERNAL_SERVER_ERROR, "see the log")
 
     def _not_found(self) -> HttpAnswer:
         return _error(HTTPStatus.NOT_FOUND, f"there are {' and '.join(self._routes)}")

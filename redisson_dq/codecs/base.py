@@ -81,4 +81,4 @@ class Codec(ABC, Generic[T]):
 def check_codec(codec: object, what: str) -> None:
     """Raises ArgumentError for anything but a Codec, such as a class of one. ``what`` begins its message."""
     if not isinstance(codec, Codec):
-        raise ArgumentError(f"{what} is a redisson_dq.codecs.Codec, such as StringCodec(), not {shown(codec)}")
+        raise ArgumentError(f"{what} must be a redisson_dq.codecs.Codec, such as StringCodec(), not {shown(codec)}")

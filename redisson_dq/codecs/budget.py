@@ -33,7 +33,7 @@ class Budget:
         if cost > self.left:
             raise Malformed(
                 f"some {self.size - self.left + cost} bytes of memory after decompression, {self.size} are allowed: "
-                "the max_size of the codec, or less where a value is only looked at",
+                "the max_size of the codec, or less where a value is only shown",
                 offset,
             )
 

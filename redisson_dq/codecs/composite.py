@@ -23,10 +23,10 @@ class CompositeCodec(Codec[T]):
     ) -> None:
         for name, codec in (("map_key_codec", map_key_codec), ("map_value_codec", map_value_codec)):
             if codec is not None and not isinstance(codec, Codec):
-                raise ArgumentError(f"{name} is a redisson_dq.codecs.Codec or None, not {shown(codec)}")
+                raise ArgumentError(f"{name} must be a redisson_dq.codecs.Codec or None, not {shown(codec)}")
         if not isinstance(value_codec, Codec):
             raise ArgumentError(
-                f"value_codec is a redisson_dq.codecs.Codec, such as StringCodec(), not {shown(value_codec)}: "
+                f"value_codec must be a redisson_dq.codecs.Codec, such as StringCodec(), not {shown(value_codec)}: "
                 "it is the one that a queue uses"
             )
         self._codecs = (map_key_codec, map_value_codec, value_codec)

@@ -61,7 +61,7 @@ class _CompressingCodec(Codec[T]):
         if not isinstance(max_size, int) or isinstance(max_size, bool) or not 0 < max_size <= _LARGEST:
             raise ArgumentError(f"max_size is a number of bytes from 1 to {_LARGEST}, not {shown(max_size)}")
         if max_ratio is not None and (type(max_ratio) is not int or max_ratio < 1):
-            raise ArgumentError(f"max_ratio is a whole number of 1 or more, or None, not {shown(max_ratio)}")
+            raise ArgumentError(f"max_ratio must be a whole number of 1 or more, or None, not {shown(max_ratio)}")
         try:
             _cramjam()
         except ImportError as error:
@@ -115,7 +115,7 @@ class _CompressingCodec(Codec[T]):
             except Malformed as error:
                 raise error.as_error(self.name, data) from error
             except _cramjam().DecompressionError as error:
-                fault = Malformed(f"the bytes are no {self._format} data of the announced size: {error}", self._header)
+                fault = Malformed(f"the bytes are not {self._format} data of the announced size: {error}", self._header)
                 raise fault.as_error(self.name, data) from error
             try:
                 value: T = self._inner.decode(raw)
@@ -124,9 +124,9 @@ class _CompressingCodec(Codec[T]):
                 raise DecodeError(
                     f"{self.name}: after decompression: {message}", codec=self.name, data=data, offset=self._header
                 ) from error
-        why = f"the {self._format} library of its writer compresses otherwise than the one here"
+        why = f"its writer used another {self._format} library"
         if not needs_copy(value):
-            return compared(value, data, self, f"its bytes stand in another form, or {why}")
+            return compared(value, data, self, f"its bytes are in another form, or {why}")
         return value if self._compress(raw) == data else marked(value, why)
 
     def typed(self, type: Any) -> Codec[Any]:

@@ -119,13 +119,13 @@ class EncryptedCodec(Codec[T]):
         with suppress(DecodeError):
             return self._inner.decode(raw)
         # The inner error quotes the value, and its text would become the reason of a dead letter.
-        message = f"{self.name}: the decrypted value is none that the inner codec reads"
+        message = f"{self.name}: the inner codec cannot read the decrypted value"
         raise DecodeError(message, codec=self.name, data=data, offset=start)
 
     def sought(self, value: T) -> bytes:
         """Raises EncodeError: equal values have different bytes."""
         raise EncodeError(
-            f"{self.name}: encrypted values cannot be looked for, as each has bytes of its own: use id= and the "
+            f"{self.name}: encrypted values cannot be searched for, because each has bytes of its own: use id= and the "
             "calls by id, or remove_if(), which decrypts all",
             codec=self.name,
         )
@@ -194,5 +194,5 @@ def keys_of_file(path: str | os.PathLike[str]) -> dict[str, bytes]:
         raise ArgumentError(f"the file of keys {where!r} cannot be read: {error.strerror}") from error
     except (ValueError, TypeError, RecursionError):
         raise ArgumentError(
-            f'the file of keys {where!r} is no JSON object of ids and keys in Base64, such as {{"2026-11": "..."}}'
+            f'the file of keys {where!r} is not a JSON object of ids and keys in Base64, such as {{"2026-11": "..."}}'
         ) from None

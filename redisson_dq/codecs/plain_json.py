@@ -85,11 +85,11 @@ class JsonCodec(Codec[T]):
         # None compares, although Python 3.12 and older have no __eq__ of its own: NaN would come back as it.
         compares = back is None or getattr(type(back), "__eq__", None) is not object.__eq__
         if compares and back != value:
-            raise self._refused(value, "$", f"it would come back as another value, of type {type_name(back)}")
+            raise self._refused(value, "$", f"it would be read back as another value, of type {type_name(back)}")
         return data
 
     def _refused(self, value: T, path: str, text: str) -> EncodeError:
-        message = f"{self.name}: {type_name(value)} is no value of {_name(self._type)}: {text} (at {path})"
+        message = f"{self.name}: {type_name(value)} is not a value of {_name(self._type)}: {text} (at {path})"
         return EncodeError(message, codec=self.name, path=path)
 
     def decode(self, data: bytes) -> T:
@@ -142,7 +142,7 @@ def _format_of(kind: Any) -> _Format:
     try:
         decoder = msgspec.json.Decoder(Any if kind is None else kind)
         if isinstance(msgspec.inspect.type_info(kind), msgspec.inspect.CustomType):
-            raise TypeError("take a dataclass, an attrs class, a pydantic model or a TypedDict")
+            raise TypeError("use a dataclass, an attrs class, a pydantic model or a TypedDict")
     except (TypeError, ValueError) as error:  # a ValueError by the repr of an object that is no type
         text = str(error)
         if "unions may not contain" in text:

@@ -58,7 +58,9 @@ class ProtobufCodec(Codec[T]):
         if blacklist_codec is not None and (
             not isinstance(blacklist_codec, Codec) or isinstance(blacklist_codec, ProtobufCodec)
         ):
-            raise ArgumentError(f"blacklist_codec is a codec other than ProtobufCodec, not {shown(blacklist_codec)}")
+            raise ArgumentError(
+                f"blacklist_codec must be a codec other than ProtobufCodec, not {shown(blacklist_codec)}"
+            )
         self._type = type
         self._coding = _message(type) if hasattr(type, "DESCRIPTOR") else _of_type(type, blacklist_codec)
 
@@ -108,7 +110,7 @@ def _message(kind: Any) -> _Coding:
         raise ArgumentError("ProtobufCodec needs protobuf: pip install 'protobuf>=5.29.6'") from error
     message: Any = kind
     if not isinstance(kind, type) or not issubclass(kind, protobuf.Message):
-        raise ArgumentError(f"{kind!r} is no message class of google.protobuf")
+        raise ArgumentError(f"{kind!r} is not a message class of google.protobuf")
 
     def encode(value: Any) -> bytes:
         if not isinstance(value, message):

@@ -35,6 +35,8 @@ class RedissonForm(Enum):
             return end is None
         found = _VERSION.fullmatch(redisson) if isinstance(redisson, str) else None
         if found is None:
-            raise ArgumentError(f"redisson is a version of Redisson such as '4.3' or '3.50.0', not {shown(redisson)}")
+            raise ArgumentError(
+                f"redisson must be a version of Redisson such as '4.3' or '3.50.0', not {shown(redisson)}"
+            )
         version = int(found[1]), int(found[2])
         return bool(first <= version and (end is None or version < end))

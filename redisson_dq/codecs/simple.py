@@ -97,7 +97,7 @@ class StringCodec(Codec[str]):
         try:
             text = str(data, encoding)
         except UnicodeDecodeError as error:
-            fault = Malformed(f"the bytes are no {self._charset} text: {error.reason}", error.start)
+            fault = Malformed(f"the bytes are not {self._charset} text: {error.reason}", error.start)
             raise fault.as_error(self.name, bytes(data)) from error
         if self._is_ebcdic:
             text = text.replace("\x85", "\n")
@@ -129,7 +129,7 @@ class _WholeNumberCodec(Codec[int]):
         """The int. Raises DecodeError for bytes that Java's parser refuses, and values out of range. O(1)."""
         text = _text(data, self.name)
         if _INTEGER.fullmatch(text) is None or (not text.isascii() and max(text) > "\uffff"):
-            raise Malformed("the bytes are no whole number").as_error(self.name, bytes(data))
+            raise Malformed("the bytes are not a whole number").as_error(self.name, bytes(data))
         try:
             value = int(text)
         except ValueError as error:  # more digits than Python converts
@@ -188,7 +188,7 @@ class DoubleCodec(Codec[float]):
             return float(text if text[-1] in "Ny" else text.rstrip("fFdD"))
         match = _HEX.fullmatch(text)
         if match is None:
-            raise Malformed("the bytes are no number").as_error(self.name, bytes(data))
+            raise Malformed("the bytes are not a number").as_error(self.name, bytes(data))
         try:
             return float.fromhex(match[1])
         except OverflowError:
@@ -224,4 +224,4 @@ def _text(data: bytes, codec: str) -> str:
     try:
         return str(data, "utf-8")
     except UnicodeDecodeError as error:
-        raise Malformed("the bytes are no number", error.start).as_error(codec, bytes(data)) from error
+        raise Malformed("the bytes are not a number", error.start).as_error(codec, bytes(data)) from error

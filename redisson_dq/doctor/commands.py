@@ -51,7 +51,7 @@ class _Needed:
 
 _PROBLEM = Severity.PROBLEM
 _NO_SCRIPT = "no call that changes a queue works"
-_NOT_ENDED = "a wait that nobody wants any more goes on until its time is over"
+_NOT_ENDED = "an abandoned wait goes on until its timeout"
 
 _NEEDED = (
     _Needed(("EVAL", "return 1", "0"), _NO_SCRIPT, _PROBLEM),
@@ -59,12 +59,12 @@ _NEEDED = (
     _Needed(("BLPOP", _NO_KEY, "0.01"), "take() and poll(timeout=) fail", _PROBLEM, writes=True),
     _Needed(("BLMOVE", _NO_KEY, _NO_KEY, "LEFT", "RIGHT", "0.01"), "receive() and workers fail", _PROBLEM, writes=True),
     _Needed(("LPOP", _NO_KEY), "poll() fails", _PROBLEM, writes=True),
-    _Needed(("SUBSCRIBE", _NO_KEY), "what other clients offer is moved up to probe_interval= late"),
+    _Needed(("SUBSCRIBE", _NO_KEY), "offers of other clients are moved up to 30 s late"),
     _Needed(("PUBLISH", _NO_KEY, ""), "other clients are not woken by offers", writes=True),
     _Needed(("CLIENT", "ID"), _NOT_ENDED),
     _Needed(("CLIENT", "UNBLOCK", "0"), _NOT_ENDED, writes=True),
     _Needed(("MULTI",), "there are no transactions"),
-    _Needed(("CLIENT", "TRACKING", "OFF"), "each of many queues that are waited on has a connection of its own"),
+    _Needed(("CLIENT", "TRACKING", "OFF"), "each queue that is waited for has its own connection"),
     _Needed(("SCAN", "0", "COUNT", "1"), "queues are found by their names only"),
 )
 #: The scripts of the main job.
@@ -80,7 +80,7 @@ def commands(sight: Sight) -> Iterator[Finding]:
             denied = {needed for needed, error in refused.items() if _is_right(error)}
             only_looks = {needed for needed in _NEEDED if needed.writes} <= denied
             if only_looks:
-                sight.note("the user only looks; run the doctor as the user of a service to see what that one may send")
+                sight.note("the user only looks; run the doctor as the user of a service to see what it may send")
             for needed, error in refused.items():
                 if not (only_looks and needed in denied):
                     # A user who only offers has no right to take.

@@ -1,7 +1,7 @@
 """Checks of ready values: whether consumers take them, and keep up.
 
 Each symptom belongs to one check. Values that nobody takes belong to ``nobody-consumes`` without any consumer that is
-connected, to ``worker`` where one of ours is connected and does not get on, and to ``ready-backlog`` else.
+connected, to ``worker`` where one of ours is connected and makes no progress, and to ``ready-backlog`` else.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def nobody_consumes(sight: Sight) -> Iterator[Finding]:
                 check="nobody-consumes",
                 severity=Severity.PROBLEM,
                 text=counted(queue.figures.ready, "value is", "values are")
-                + f" ready, and no consumer is connected that takes them{dead}",
+                + f" ready, and no connected consumer takes them{dead}",
                 evidence={"ready": queue.figures.ready, "in_flight": held, "consumers": 0},
                 shown_by=redis_cli("LLEN", queue.keys.ready),
                 commands=(queue.command("peek"), "# start the service that consumes the queue"),

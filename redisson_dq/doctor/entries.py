@@ -11,7 +11,7 @@ from redisson_dq.doctor.sight import Sight
 
 __all__ = ["key_types", "mixed_envelopes", "sampled_of", "torn_entries"]
 
-# Makes entries that stand in the list of envelopes alone due, so many of the first ones, and counts them.
+# Makes entries due that are only in the list of envelopes, up to a number of the first ones, and counts them.
 _MAKE_DUE = (
     'local n = 0 for _, e in ipairs(redis.call("LRANGE", KEYS[2], 0, ARGV[2])) do '
     'if not redis.call("ZSCORE", KEYS[1], e) then n = n + redis.call("ZADD", KEYS[1], ARGV[1], e) end end '
@@ -48,7 +48,7 @@ def sampled_of(queue: Looked) -> dict[str, str]:
 
 
 def torn_entries(sight: Sight) -> Iterator[Finding]:
-    """Each entry stands in both keys of the waiting side."""
+    """Each entry is in both keys of the waiting side."""
     for queue in sight.queues:
         if any(key.role in ("timeout", "envelopes") for key in queue.figures.wrong_types):
             continue
@@ -68,8 +68,8 @@ def torn_entries(sight: Sight) -> Iterator[Finding]:
             yield queue.finding(
                 check="torn-entries",
                 severity=Severity.PROBLEM,
-                text=counted(list_alone, "entry stands", "entries stand")
-                + f" in the list of envelopes alone, and {'is' if list_alone == 1 else 'are'} never due",
+                text=counted(list_alone, "entry is", "entries are")
+                + f" only in the list of envelopes, and {'is' if list_alone == 1 else 'are'} never due",
                 evidence={"in_list_alone": list_alone, "in_zset_alone": max(0, zset_alone), **sampled_of(queue)},
                 shown_by=shown,
                 commands=(make_due, drop) if member and list_alone == 1 else (make_due,),
@@ -83,9 +83,9 @@ def torn_entries(sight: Sight) -> Iterator[Finding]:
             yield queue.finding(
                 check="torn-entries",
                 severity=Severity.WARNING,
-                text=counted(zset_alone, "entry stands", "entries stand")
-                + f" in the zset alone: {'it is' if zset_alone == 1 else 'they are'} delivered, but readAll() misses "
-                + ("it" if zset_alone == 1 else "them"),
+                text=counted(zset_alone, "entry is", "entries are")
+                + f" only in the timeout zset: {'it is' if zset_alone == 1 else 'they are'} delivered, but "
+                "readAll() misses " + ("it" if zset_alone == 1 else "them"),
                 evidence={"in_list_alone": 0, "in_zset_alone": zset_alone, **sampled_of(queue)},
                 shown_by=shown,
                 commands=(redis_cli("RPUSH", queue.keys.envelopes, member),) if member else (),

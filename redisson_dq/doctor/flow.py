@@ -115,14 +115,14 @@ def nobody_moves(sight: Sight) -> Iterator[Finding]:
                 check="nobody-moves",
                 severity=Severity.PROBLEM,
                 text=counted(figures.waiting, "item waits", "items wait")
-                + f"{late}, and no client has the queue open that would move {them}",
+                + f"{late}, and no client that would move {them} has the queue open",
                 evidence={"waiting": figures.waiting, "overdue": figures.overdue, "subscribers": 0},
                 shown_by=redis_cli("PUBSUB", "NUMSUB", queue.keys.channel),
                 commands=(queue.command("move", "--follow"), queue.command("move")),
                 alternatives=2,
             )
     if unknown:
-        raise CannotRun("Redis does not tell who is subscribed: the user needs +pubsub, and replicas may have some")
+        raise CannotRun("Redis does not report who is subscribed: the user needs +pubsub, and replicas may have some")
 
 
 def is_elsewhere(sight: Sight, queue: Looked) -> Looked | None:
@@ -209,7 +209,7 @@ def _of_gone(queue: Looked, gone: Sequence[SampledHolder], *, is_all: bool) -> F
     return queue.finding(
         check="leases-stuck",
         severity=Severity.WARNING,
-        text=counted(count, "value is", "values are") + " held, and no client is connected that could ack them",
+        text=counted(count, "value is", "values are") + " held, and no connected client could ack them",
         evidence={
             "held_s": round((queue.now_ms - since_ms) / 1000),
             "held": count,
@@ -239,7 +239,7 @@ def recurring(sight: Sight) -> Iterator[Finding]:
             yield queue.finding(
                 check="recurring",
                 severity=Severity.PROBLEM,
-                text="nobody makes the next occurrence of "
+                text="nobody creates the next occurrence of "
                 + counted(max(stopped, 1), "recurring offer", "recurring offers"),
                 evidence={"stopped": max(stopped, 1), "recurring": figures.recurring, "late_by_s": round(late, 3)},
                 shown_by=redis_cli("HKEYS", queue.keys.recurring),

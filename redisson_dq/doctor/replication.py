@@ -20,7 +20,7 @@ def replication(sight: Sight) -> Iterator[Finding]:
     """The server is a master that may be written to, and its replicas and its cluster are well."""
     for node, info in sight.infos:
         if "role" not in info:
-            raise CannotRun(f"{node.name} tells nothing of its replication")
+            raise CannotRun(f"{node.name} reports nothing about its replication")
         of_node = partial(server_problem, check="replication", shown_by=redis_cli("INFO", "replication"))
         if info["role"] != "master":
             master = f"{info.get('master_host')}:{info.get('master_port')}"

@@ -32,7 +32,7 @@ def rights(sight: Sight) -> Iterator[Finding]:
     """The user has all rights that a mover needs, and nobody was refused lately."""
     for _, info in sight.infos:
         if version_of(info) < TELLS_RIGHTS:
-            raise CannotRun("Redis before 7.0 does not tell which rights a user has")
+            raise CannotRun("Redis before 7.0 does not report which rights a user has")
     user = sight.ask("ACL", "WHOAMI").decode()
     looked, only_looks = sight.queues, False
     for queue, missing in _missing(sight, looked):

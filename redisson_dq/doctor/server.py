@@ -84,7 +84,7 @@ def server_version(sight: Sight) -> Iterator[Finding]:
     for node, info in sight.infos:
         version = info.get("redis_version", "")
         if not version:
-            raise CannotRun(f"{node.name} tells no version")
+            raise CannotRun(f"{node.name} reports no version")
         if version_of(info) < _OLDEST:
             yield server_problem(
                 check="server-version",
@@ -108,7 +108,7 @@ def eviction(sight: Sight) -> Iterator[Finding]:
     for node, info in sight.infos:
         policy = info.get("maxmemory_policy")
         if policy is None:
-            raise CannotRun(f"{node.name} tells no maxmemory_policy")
+            raise CannotRun(f"{node.name} reports no maxmemory_policy")
         if policy == "noeviction":
             continue
         limit, evicted = int(info.get("maxmemory", "0")), int(info.get("evicted_keys", "0"))
@@ -138,7 +138,7 @@ def persistence(sight: Sight) -> Iterator[Finding]:
     """A crash of Redis loses nothing, and Redis can write its files."""
     for node, info in sight.infos:
         if "aof_enabled" not in info:
-            raise CannotRun(f"{node.name} tells nothing of its persistence")
+            raise CannotRun(f"{node.name} reports nothing about its persistence")
         broken = [
             name
             for name in ("rdb_last_bgsave_status", "aof_last_bgrewrite_status", "aof_last_write_status")
@@ -230,7 +230,7 @@ def memory(sight: Sight) -> Iterator[Finding]:
     for node, info in sight.infos:
         used, limit = int(info.get("used_memory", "0")), int(info.get("maxmemory", "0"))
         if not used:
-            raise CannotRun(f"{node.name} tells nothing of its memory")
+            raise CannotRun(f"{node.name} reports nothing about its memory")
         most = limit or int(info.get("total_system_memory", "0"))
         if most and used >= _NEARLY_FULL * most:
             is_full = bool(limit) and used >= limit

@@ -206,7 +206,7 @@ class Sight:
                     break
             is_whole = is_whole and not cursor
         if not is_whole:
-            self.note(f"sampled: {_MOST_SCANS * _SCANNED:,} keys were scanned; name further queues to have them seen")
+            self.note(f"sampled: {_MOST_SCANS * _SCANNED:,} keys were scanned; name further queues to check them")
         if heard - names or not names:
             self._note_other_databases(sorted(heard - names))
         return Scanned(names=frozenset(names | heard), left_over=tuple(left_over), is_whole=is_whole)
@@ -220,7 +220,7 @@ class Sight:
         others = ", ".join(sorted(filled - {f"db{self.database}"}))
         if others:
             which = ", ".join(empty[:MOST_NAMED]) or "queues"
-            self.note(f"{which}: nothing stands in database {self.database}, and the server has keys in {others}")
+            self.note(f"{which}: database {self.database} is empty, and the server has keys in {others}")
 
     def note(self, text: str) -> None:
         """Says once that only a part was looked at."""
@@ -253,7 +253,7 @@ class Sight:
         there = {each.whole for each in looked if each.figures.keys or each.subscribers}
         for name in self._wanted:
             if name not in there and name not in self.refused:
-                self.note(f"{name}: there is nothing of it in Redis{self._meant(name)}")
+                self.note(f"{name}: it has no keys in Redis{self._meant(name)}")
         return looked
 
     def _meant(self, name: str) -> str:

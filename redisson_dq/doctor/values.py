@@ -105,7 +105,7 @@ def failing(sight: Sight) -> Iterator[Finding]:
             shown_by=redis_cli("ZRANGE", queue.keys.history_ends, -10, -1, "WITHSCORES"),
             commands=(
                 queue.command("list", "--filter", "attempts > 1"),
-                "# mend the handler: the values come again by themselves until they are given up",
+                "# fix the handler: the values are delivered again until they are given up",
                 "# until then nothing more is tried: " + queue.command("pause", "--yes"),
             ),
         )

@@ -67,7 +67,7 @@ def _named(name: str, *, source: str) -> ServerProgram:
     # which() finds an executable file. It looks up a name with a slash as a path, and any other name on PATH.
     if found := shutil.which(os.path.expanduser(name)):
         return ServerProgram(path=Path(found).absolute(), source=source)
-    raise ServerNotFoundError(f"{name!r} is no program that can be run ({source}); {_HOW_TO_GET_ONE}")
+    raise ServerNotFoundError(f"{name!r} is not an executable program ({source}); {_HOW_TO_GET_ONE}")
 
 
 def _from_wheel() -> tuple[Path | None, str]:

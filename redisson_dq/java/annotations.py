@@ -100,7 +100,7 @@ def signature_of(annotation: Any, *, where: str, null: bool = False) -> Signatur
         return Signature(erased, variable=annotation.__name__)
     kind = origin or annotation
     if not isinstance(kind, Hashable):  # [] and {} among them, for list and dict
-        raise ArgumentError(f"{where}: {shown(annotation)} is no annotation; say list[str], dict[str, int] ...")
+        raise ArgumentError(f"{where}: {shown(annotation)} is not an annotation; write list[str], dict[str, int] ...")
     if kind in _NATURAL:
         natural = _NATURAL[kind]
         arguments = [argument for argument in get_args(annotation) if argument is not Ellipsis]
@@ -110,7 +110,7 @@ def signature_of(annotation: Any, *, where: str, null: bool = False) -> Signatur
         )
     if kind is datetime:
         raise ArgumentError(
-            f"{where}: datetime stands for several Java types; say java.Instant, java.LocalDateTime, "
+            f"{where}: datetime may be several Java types; use java.Instant, java.LocalDateTime, "
             "java.OffsetDateTime, java.ZonedDateTime, java.JavaDate or java.Timestamp"
         )
     return _class_signature(kind, annotation, where)
@@ -155,6 +155,6 @@ def _class_signature(kind: Any, annotation: Any, where: str) -> Signature:
         if issubclass(kind, BaseException):
             return Signature("java.lang.Throwable")
     raise ArgumentError(
-        f"{where}: {shown(annotation)} stands for no Java type; declare the class with java_class, or say the type in "
+        f"{where}: {shown(annotation)} has no Java type; declare the class with java_class, or name the type in "
         "Annotated[..., JavaType(...)]"
     )

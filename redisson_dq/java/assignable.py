@@ -32,7 +32,7 @@ _HOLDS: dict[str, tuple[type, ...]] = {
 }
 
 
-#: The types with one Python type. A bool is no number.
+#: The types with one Python type. A bool is not a number.
 _PLAIN: dict[str, type] = {
     **dict.fromkeys(("java.lang.String", "char", "java.lang.Character"), str),
     **dict.fromkeys(("boolean", "java.lang.Boolean"), bool),

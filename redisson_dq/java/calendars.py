@@ -79,7 +79,7 @@ class FarTime:
             raise ArgumentError(f"a FarTime is a date or a time of Java, no {self.java_name}")
         fits = len(self.parts) == len(checks)
         if not fits or not all(check(part) for check, part in zip(checks, self.parts, strict=True)):
-            raise ArgumentError(f"{self.parts!r:.200} are no parts of a {self.java_name}")
+            raise ArgumentError(f"{self.parts!r:.200} are not parts of a {self.java_name}")
         if checks[:3] == _OF_DATE:
             year, month, day = self.parts[:3]
             if day > monthrange(2000 + year % 400, month)[1]:  # a leap year if and only if this one is

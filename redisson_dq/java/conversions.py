@@ -130,7 +130,7 @@ def _charset(value: str, _: Signature) -> values.Charset:
     try:
         return values.Charset(_CHARSETS[codecs.lookup(value).name])
     except (LookupError, ValueError) as error:
-        raise ArgumentError("it is no charset that is known here; make it a java.Charset") from error
+        raise ArgumentError("it is not a charset that is known here; make it a java.Charset") from error
 
 
 def _pattern(_value: str, _: Signature) -> values.Pattern:
@@ -159,7 +159,7 @@ def _time_zone(value: str, _: Signature) -> values.TimeZone:
 
 def _year(value: Any, _: Signature) -> calendars.Year:
     if abs(value) > 999_999_999:
-        raise ArgumentError("it is no year of java.time")
+        raise ArgumentError("it is not a year of java.time")
     return calendars.Year(int(value))
 
 

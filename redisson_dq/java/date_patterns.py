@@ -60,9 +60,9 @@ class DatePattern:
 
     def __attrs_post_init__(self) -> None:
         if not isinstance(self.text, str) or len(self.text) > 100:
-            raise ArgumentError(f"a pattern is a text such as 'yyyy-MM-dd HH:mm:ss', not {shown(self.text)}")
+            raise ArgumentError(f"a pattern must be a text such as 'yyyy-MM-dd HH:mm:ss', not {shown(self.text)}")
         if not isinstance(self.zone, (str, type(None))):
-            raise ArgumentError(f"the zone of a pattern is an id such as 'Asia/Shanghai', not {shown(self.zone)}")
+            raise ArgumentError(f"the zone of a pattern must be an id such as 'Asia/Shanghai', not {shown(self.zone)}")
         _parsed(self.text)
         if self.zone is not None:
             _zone(self.zone)
@@ -216,7 +216,7 @@ def _zone(zone: str) -> tzinfo:
     try:
         known = time_zone_id(zone)
     except ArgumentError as error:
-        message = f"{shown(zone)} is no java.util.TimeZone: take one such as Europe/Berlin or GMT+02:00"
+        message = f"{shown(zone)} is not a java.util.TimeZone: take one such as Europe/Berlin or GMT+02:00"
         raise ArgumentError(message) from error
     fixed = fixed_offset(known.removeprefix("GMT") or "Z") if known.startswith("GMT") else None
     if fixed is not None or known in ("UTC", "GMT"):
@@ -248,12 +248,12 @@ def pattern_for(said: Any, where: str) -> DatePattern:
     if isinstance(said, tuple) and len(said) == 2:
         return DatePattern(*said)
     raise ArgumentError(
-        f"{where} is a pattern such as 'yyyy-MM-dd HH:mm:ss', or a pair of it and a zone, not {shown(said)}"
+        f"{where} must be a pattern such as 'yyyy-MM-dd HH:mm:ss', or a pair of it and a zone, not {shown(said)}"
     )
 
 
 def patterns_of(said: Any, where: str) -> dict[str, DatePattern]:
     """The patterns of an argument ``patterns=``. Raises ArgumentError."""
     if not isinstance(said, Mapping) or not all(isinstance(key, str) for key in said):
-        raise ArgumentError(f"{where}: patterns is a dict from names to patterns, not {shown(said)}")
+        raise ArgumentError(f"{where}: patterns must be a dict from names to patterns, not {shown(said)}")
     return {key: pattern_for(one, f"{where}: patterns[{key!r}]") for key, one in said.items()}

@@ -84,9 +84,11 @@ def java_class(
     class, for a name that is none, and for a Java class that another Python class stands for already.
     """
     if not isinstance(name, str) or not is_class_name(name):
-        raise ArgumentError(f"java_class takes the Java class's binary name, as com.acme.Order, not {shown(name)}")
+        raise ArgumentError(
+            f"java_class takes the binary name of the Java class, such as com.acme.Order, not {shown(name)}"
+        )
     if isinstance(implements, str) or not isinstance(implements, (Iterable, types.NoneType)):
-        raise ArgumentError(f"java_class({name!r}): implements is a list of Java types, not {shown(implements)}")
+        raise ArgumentError(f"java_class({name!r}): implements must be a list of Java types, not {shown(implements)}")
     said = [*(implements if implements is not None else (...,))]
     interfaces = tuple(JavaType(one) for one in said if not isinstance(one, types.EllipsisType))
 
@@ -111,7 +113,7 @@ def java_class(
             )
         known = declaration_of(name)
         if known is not None and _place(known.python) != _place(python):
-            raise ArgumentError(f"{name} is declared already, by {'.'.join(_place(known.python))}")
+            raise ArgumentError(f"{name} is already declared by {'.'.join(_place(known.python))}")
         kind = "enum" if is_enum else "collection" if extends else "record" if record else "class"
         is_final = not constant_bodies if is_enum else final or record
         bodies = constant_bodies if isinstance(constant_bodies, Mapping) else {}

@@ -19,7 +19,7 @@ JsonNames = Mapping[str, Union[str, int]]
 
 def _names(said: JsonNames) -> dict[str, str | int]:
     if not all(isinstance(key, str) and type(name) in (str, int) for key, name in dict(said).items()):
-        raise ArgumentError(f"java.Json: names={said!r} is no dict from Java's names to names in JSON")
+        raise ArgumentError(f"java.Json: names={said!r} is not a dict from Java's names to names in JSON")
     return dict(said)
 
 
@@ -95,4 +95,4 @@ def json_of(said: Any) -> Json | None:
         return said
     if isinstance(said, Mapping):
         return Json(said)
-    raise ArgumentError(f"json is a java.Json, or a dict from Java's names to names in JSON, not {shown(said)}")
+    raise ArgumentError(f"json must be a java.Json, or a dict from Java's names to names in JSON, not {shown(said)}")

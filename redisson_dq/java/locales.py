@@ -27,7 +27,7 @@ def _upper(text: str) -> str:
 
 def _text(owner: object, attribute: attrs.Attribute[str], value: object) -> None:
     if not isinstance(value, str):
-        raise ArgumentError(f"{attribute.name} of a Locale is a text, not {value!r:.80}")
+        raise ArgumentError(f"{attribute.name} of a Locale must be a text, not {value!r:.80}")
 
 
 @attrs.frozen
@@ -105,4 +105,4 @@ def _keywords(parts: list[str], text: str) -> list[str]:
 
 
 def _ill_formed(text: str) -> ArgumentError:
-    return ArgumentError(f"{text[:80]!r} are no extensions of a Locale: take some such as u-co-phonebk or x-mine")
+    return ArgumentError(f"{text[:80]!r} are not extensions of a Locale: use some such as u-co-phonebk or x-mine")

@@ -88,19 +88,19 @@ _TOKEN = re.compile(r"\s*([\w$.]+|[<>,?&]|\[\])")
 
 def _parse(source: str) -> Signature:
     if not isinstance(source, str):
-        raise ArgumentError(f"a Java type is a text such as 'java.util.List<com.acme.Order>', not {shown(source)}")
+        raise ArgumentError(f"a Java type must be a text such as 'java.util.List<com.acme.Order>', not {shown(source)}")
     tokens = _TOKEN.findall(source)
     if "".join(tokens) != "".join(source.split()) or not tokens:
-        raise ArgumentError(f"{shown(source)} is no Java type")
+        raise ArgumentError(f"{shown(source)} is not a Java type")
     signature, rest = _parse_type(tokens, source)
     if rest:
-        raise ArgumentError(f"{shown(source)} is no Java type: {rest[0]!r} is too much")
+        raise ArgumentError(f"{shown(source)} is not a Java type: {rest[0]!r} is too much")
     return signature
 
 
 def _parse_type(tokens: list[str], source: str) -> tuple[Signature, list[str]]:
     if not tokens:
-        raise ArgumentError(f"{shown(source)} is no Java type: it ends too early")
+        raise ArgumentError(f"{shown(source)} is not a Java type: it ends too early")
     name, tokens = tokens[0], tokens[1:]
     if name == "?":
         if tokens and tokens[0] in ("extends", "super"):
@@ -108,14 +108,14 @@ def _parse_type(tokens: list[str], source: str) -> tuple[Signature, list[str]]:
             return attrs.evolve(bound, wildcard=tokens[0]), rest
         return OBJECT, tokens
     if not is_class_name(name):
-        raise ArgumentError(f"{shown(source)} is no Java type: {name!r} is no name")
+        raise ArgumentError(f"{shown(source)} is not a Java type: {name!r} is not a name")
     arguments: list[Signature] = []
     if tokens and tokens[0] == "<":
         while tokens and tokens[0] in "<,":
             argument, tokens = _parse_type(tokens[1:], source)
             arguments.append(argument)
         if not tokens or tokens[0] != ">":
-            raise ArgumentError(f"{shown(source)} is no Java type: a > is missing")
+            raise ArgumentError(f"{shown(source)} is not a Java type: a > is missing")
         tokens = tokens[1:]
     signature = Signature(name, tuple(arguments))
     while tokens and tokens[0] == "[]":

@@ -34,7 +34,7 @@ _CURRENCIES = frozenset(_CODES.split())
 
 def currency(text: str) -> values.Currency:
     if text not in _CURRENCIES:
-        raise ArgumentError("it is no code of a currency that is known here, as EUR; make it a java.Currency")
+        raise ArgumentError("it is not a currency code that is known here, such as EUR; make it a java.Currency")
     return values.Currency(text)
 
 
@@ -82,7 +82,7 @@ def uri(text: str) -> values.Uri:
     is_opaque = scheme is not None and authority is None and path[:1] != "/"
     is_right = is_right and (_ANY if is_opaque else _PATH).fullmatch(path) is not None
     if not is_right or any(part is not None and _ANY.fullmatch(part) is None for part in (query, fragment)):
-        raise ArgumentError("it is no URI")
+        raise ArgumentError("it is not a URI")
     return values.Uri(text)
 
 
@@ -109,5 +109,5 @@ _URL = re.compile(
 def url(text: str) -> values.Url:
     found = _URL.fullmatch(text)
     if found is None or (found[1] is not None and not _is_ipv6(found[1])):
-        raise ArgumentError("it is no URL of a protocol that each JVM has, as https; make it a java.Url")
+        raise ArgumentError("it is not a URL of a protocol that each JVM has, such as https; make it a java.Url")
     return values.Url(text)

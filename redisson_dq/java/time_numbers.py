@@ -63,13 +63,15 @@ def _far(make: Callable[[], Any], java_name: str, *parts: Any) -> Any:
 
 def _check_nano(nano: int) -> tuple[int, int]:
     if not 0 <= nano <= 999_999_999:
-        raise ValueError(f"{nano} is no nanosecond of a second")
+        raise ValueError(f"{nano} is not a nanosecond of a second")
     return divmod(nano, 1000)
 
 
 def _check_instant(seconds: int) -> None:
     if not INSTANT_MIN <= seconds <= INSTANT_MAX:
-        raise ValueError(f"{seconds} is no second of an Instant, which ends with the years -1000000000 and 1000000000")
+        raise ValueError(
+            f"{seconds} is not a second of an Instant, which ends with the years -1000000000 and 1000000000"
+        )
 
 
 def _epoch(seconds: int, micro: int) -> datetime:
@@ -119,7 +121,7 @@ def _check_date(year: int, month: int, day: int) -> None:
     # A year in Python's range that is a leap year if and only if this one is.
     date(2000 + year % 400, month, day)
     if abs(year) > 999_999_999:
-        raise ValueError(f"{year} is no year of java.time")
+        raise ValueError(f"{year} is not a year of java.time")
 
 
 def local_date_of_days(days: int) -> date | FarTime:
@@ -155,7 +157,7 @@ def _plain_time(at: time) -> time:
 
 def _offset(seconds: int) -> timezone:
     if abs(seconds) > 64800:
-        raise ValueError(f"{seconds} seconds are no offset of java.time")
+        raise ValueError(f"{seconds} seconds are not an offset of java.time")
     return timezone(timedelta(seconds=seconds))
 
 
@@ -255,7 +257,7 @@ def offset_of(value: time | datetime | FarTime) -> int:
     if offset is None:
         raise ValueError("a time with a zone but without a date has no offset")
     if offset.microseconds or abs(offset) > timedelta(hours=18):
-        raise ValueError(f"an offset of {offset} is no ZoneOffset")
+        raise ValueError(f"an offset of {offset} is not a ZoneOffset")
     return offset.days * 86400 + offset.seconds
 
 

@@ -221,7 +221,7 @@ class ZonedDateTime(JavaDateTime):
         made.zone = known if known == offset else zone_id(known)
         if known != offset and not _is_time_of(made, made.zone):
             shown = made.to_datetime().isoformat()
-            raise ArgumentError(f"{shown} is no time of {made.zone}: give it as that zone has it, or in UTC")
+            raise ArgumentError(f"{shown} is not a time of {made.zone}: give it as that zone has it, or in UTC")
         return made
 
     @classmethod

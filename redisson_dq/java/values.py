@@ -258,7 +258,9 @@ class ThrowableClass:
             if not isinstance(name, str) or not isinstance(kind, str) or not kind:
                 raise ArgumentError("the fields of a ThrowableClass are pairs of a name and the Java name of a type")
         if not isinstance(self.superclass, (str, ThrowableClass)):
-            raise ArgumentError("the superclass of a ThrowableClass is another, or the name of one of the JDK's")
+            raise ArgumentError(
+                "the superclass of a ThrowableClass must be another one, or the name of one of the JDK's"
+            )
 
 
 class Throwable(Exception):

@@ -60,7 +60,7 @@ def no_java_zone(zone: str) -> str:
     """Why no JVM has a region of that id; empty if one may. O(1)."""
     if zone in ("UTC", "GMT", "UT") or (zone not in _NOT_IN_JAVA and _is_region(zone)):
         return ""
-    return f"{zone[:80]!r} is no time zone in Java: take one such as Europe/Berlin or Etc/GMT+5, or an offset"
+    return f"{zone[:80]!r} is not a time zone in Java: take one such as Europe/Berlin or Etc/GMT+5, or an offset"
 
 
 def zone_id(zone: str) -> str:
@@ -78,7 +78,7 @@ def zone_id(zone: str) -> str:
     hours, minutes, seconds = digits[:2], digits[2:4], digits[4:]
     total = int(hours) * 3600 + int(minutes) * 60 + int(seconds)
     if total > _MOST_SECONDS:
-        raise ArgumentError(f"{zone[:80]!r} is no time zone in Java: an offset is at most 18 hours")
+        raise ArgumentError(f"{zone[:80]!r} is not a time zone in Java: an offset is at most 18 hours")
     if not total:
         return prefix
     return f"{prefix}{sign}{hours}:{minutes}" + (f":{seconds}" if seconds != "00" else "")
@@ -93,7 +93,7 @@ def time_zone_id(zone: str) -> str:
         return zone
     found = _CUSTOM.fullmatch(zone)
     if found is None:
-        raise ArgumentError(f"{zone[:80]!r} is no java.util.TimeZone: take one such as Europe/Berlin or GMT+02:00")
+        raise ArgumentError(f"{zone[:80]!r} is not a java.util.TimeZone: take one such as Europe/Berlin or GMT+02:00")
     sign, hours, minutes = found.groups()
     return f"GMT{sign}{hours.zfill(2)}:{minutes or '00'}"
 

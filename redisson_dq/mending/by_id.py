@@ -155,7 +155,7 @@ def _advice(queue: str, id: str, state: str, due_ms: int) -> str:
         )
     if state == "torn":
         line = command_line("doctor", [queue], ["--only", "torn-entries"])
-        return f"it stands in the timeout zset alone, and the list of envelopes lacks it also now: {line}"
+        return f"it is only in the timeout zset, and the list of envelopes still lacks it: {line}"
     shown = command_line("list", [queue])
     if state == "twice":
         return f"two items have this id: name one by its whole id, as {shown} shows it, or its partition as the queue"

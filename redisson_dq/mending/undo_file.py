@@ -211,7 +211,7 @@ class UndoFile:
         first = next(lines, None)
         header = None if first is None else first[1]
         if header is None or "redisson_dq_undo" not in header:
-            raise UndoFileError(f"{str(path)!r} is no undo file of redisson-dq")
+            raise UndoFileError(f"{str(path)!r} is not an undo file of redisson-dq")
         if header["redisson_dq_undo"] != VERSION:
             raise UndoFileError(
                 f"undo file {str(path)!r} has version {header['redisson_dq_undo']}, and this redisson-dq reads "

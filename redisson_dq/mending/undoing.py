@@ -65,11 +65,11 @@ def check_file(queue: MendedQueue, found: UndoFile, *, allow_other_server: bool 
         if not allow_other_server:
             raise UndoFileError(
                 f"queue {queue.name!r}: nothing was changed by {str(found.path)!r}: {told}; if the queue's data has "
-                "moved there, or that is another address of one server, insist by --allow-other-server"
+                "moved there, or that is another address of one server, use --allow-other-server"
             )
         warnings.append(told)
     if not found.ended:
-        warnings.append("the action did not go through to its end; what it did is undone")
+        warnings.append("the action was not finished; what it did is undone")
     if found.is_cut:
         warnings.append("the last line is cut: nothing was done of it")
     return warnings

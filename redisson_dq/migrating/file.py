@@ -101,7 +101,7 @@ def content_of(fields: dict[str, Any]) -> tuple[str, Content]:
 
 def _score(text: Any) -> bytes:
     if not _NUMBER.fullmatch(text):
-        raise ValueError(f"{text[:100]!r} is no score")
+        raise ValueError(f"{text[:100]!r} is not a score")
     return bytes(text, "ascii")
 
 
@@ -142,7 +142,7 @@ def checked(path: Path) -> Checked:
     for lines, (line, fields) in enumerate(lines_of(path)):
         if found is not None:
             # Two exports behind each other, perhaps. Those of the second would be left out.
-            raise FileError(f"{path}: more lines stand behind its last one; import each export from a file of its own")
+            raise FileError(f"{path}: there are lines after its last one; import each export from a file of its own")
         if header is None:
             header = header_of(path, fields)
         elif "end" in fields:
@@ -164,7 +164,7 @@ def header_of(path: Path, fields: dict[str, Any]) -> dict[str, Any]:
     version = fields.get("redisson_dq_export")
     named = all(isinstance(fields.get(name), str) and fields[name] for name in ("queue", "raw"))
     if type(version) is not int or version < 1 or not named:
-        raise FileError(f"{path}: this is no export of a queue")
+        raise FileError(f"{path}: this is not an export of a queue")
     if version > VERSION:
         raise FileError(f"{path}: its form is {version}, of a newer redisson-dq; this one reads form {VERSION}")
     return fields

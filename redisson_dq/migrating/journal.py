@@ -55,7 +55,7 @@ class Journal:
         try:
             file = _opened(path, "r+b")
         except OSError as error:
-            raise ArgumentError(f"{str(path)!r} is no journal of a migration: {error}") from error
+            raise ArgumentError(f"{str(path)!r} is not a journal of a migration: {error}") from error
         head: dict[str, Any] | None = None
         last = whole = 0
         moved, is_ended = Counter[str](), False
@@ -75,10 +75,10 @@ class Journal:
             if type(migration) is not str or not migration.isascii() or type(plan) is not dict or type(last) is not int:
                 raise ValueError("it has no plan")
             if not all(type(count) is int for count in moved.values()):
-                raise ValueError("its counts are no numbers")
+                raise ValueError("its counts are not numbers")
         except (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
             file.close()
-            raise ArgumentError(f"{str(path)!r} is no journal of a migration: {error}") from error
+            raise ArgumentError(f"{str(path)!r} is not a journal of a migration: {error}") from error
         # A line that a kill has cut goes.
         file.truncate(whole)
         file.seek(0, os.SEEK_END)

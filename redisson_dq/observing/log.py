@@ -147,12 +147,12 @@ logging.getLogger(_MAIN).addFilter(_name_queue)
 # Both ends of an outage have one level, so that nobody's filter shows the beginning without the end.
 @line(logging.WARNING)
 def _away(away: Away) -> Words:
-    return Words("Redis is away: %s", away.error)
+    return Words("Redis cannot be reached: %s", away.error)
 
 
 @line(logging.WARNING)
 def _back_again(back: BackAgain) -> Words:
-    return Words("Redis is back again after %.1f s", back.after.total_seconds())
+    return Words("Redis is back after %.1f s", back.after.total_seconds())
 
 
 @line(logging.WARNING)
@@ -164,9 +164,9 @@ def _noticed(noticed: Noticed) -> Words:
 # -- moving due items ------------------------------------------------------------------------------------------------
 
 _ROLES = {
-    Role.ALONE: "this client moves its due items now, and no other one listens",
-    Role.MOVER: "this client is the mover now, and others stand in reserve",
-    Role.RESERVE: "another client is the mover now, and this one stands in reserve",
+    Role.ALONE: "this client moves its due items now, and no other client listens",
+    Role.MOVER: "this client is the mover now, and others are in reserve",
+    Role.RESERVE: "another client is the mover now, and this one is in reserve",
 }
 
 
@@ -254,8 +254,8 @@ def _skipped(skipped: Skipped) -> Words:
 @line(logging.WARNING)
 def _took_long(call: TookLong) -> Words:
     return Words(
-        "queue %r: %s took %.1f s, with all that was sent along. Redis carries it out in one go, however much there "
-        "is, and serves nobody else meanwhile; docs/limits.md says what takes less at a time",
+        "queue %r: %s took %.1f s, with everything that was sent along. Redis does it in one step, whatever its "
+        "size, and serves no other client meanwhile; docs/limits.md names calls that do less at a time",
         call.queue,
         call.call,
         call.duration.total_seconds(),

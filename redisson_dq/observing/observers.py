@@ -75,14 +75,14 @@ class Observers(list[Observer]):
         """Adds an observer. Raises ArgumentError unless it is a function that need not be awaited."""
         call = getattr(observer, "__call__", None)  # noqa: B004 - the function behind it is looked at
         if call is None or isinstance(observer, type):
-            raise ArgumentError(f"an observer is a function of one argument, not {shown(observer)}")
+            raise ArgumentError(f"an observer must be a function of one argument, not {shown(observer)}")
         if inspect.iscoroutinefunction(observer) or inspect.iscoroutinefunction(call):
             raise ArgumentError(
                 f"an observer is called and not awaited, and {shown(observer)} is a coroutine function; a plain "
-                "function may put what it hears into a queue for one"
+                "function may put the happening into a queue for one"
             )
         if not takes(observer, 1):
-            raise ArgumentError(f"an observer is a function of one argument, not {shown(observer)}")
+            raise ArgumentError(f"an observer must be a function of one argument, not {shown(observer)}")
         if observer not in self:
             self.append(observer)
             self._changed()
@@ -161,7 +161,7 @@ class Observers(list[Observer]):
         if observer not in self._failed:
             self._failed.append(observer)
             logger.exception(
-                "observer %r failed at %r; it is called again, and further errors of it are not logged",
+                "observer %r failed for %r; it is still called, and its further errors are not logged",
                 observer,
                 happening,
             )

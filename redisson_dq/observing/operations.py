@@ -145,7 +145,7 @@ class Operations(list[Interceptor]):
         if interceptor not in self._failed:
             self._failed.append(interceptor)
             logger.error(
-                "interceptor %r failed; it is called again, and further errors of it are not logged",
+                "interceptor %r failed; it is still called, and its further errors are not logged",
                 interceptor,
                 exc_info=error,
             )

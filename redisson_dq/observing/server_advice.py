@@ -69,7 +69,7 @@ def advice_of_clock(server: str, ahead_us: int) -> Iterator[Noticed]:
             check="clock",
             server=server,
             found=f"its clock is {abs(ahead_us) / 1_000_000:.1f} s {way} that of this machine",
-            advice="let NTP set both; a delay= is right all the same, and at= means the server's clock",
+            advice="let NTP set both; a delay= is still exact, and at= means the server's clock",
             needs_a_hand=False,
         )
 

@@ -83,9 +83,9 @@ class Collector:
             if not queues or "" in queues:
                 raise ArgumentError("Collector(): queues= names no queue")
         if not isinstance(timeout, (int, float)) or not 0 < timeout < math.inf:
-            raise ArgumentError(f"Collector(): timeout= is a number of seconds above 0, not {shown(timeout)}")
+            raise ArgumentError(f"Collector(): timeout= must be a number of seconds above 0, not {shown(timeout)}")
         if not isinstance(most, int) or most < 1:
-            raise ArgumentError(f"Collector(): most= is a whole number from 1 on, not {shown(most)}")
+            raise ArgumentError(f"Collector(): most= must be a whole number from 1 on, not {shown(most)}")
         self._client: Any = client
         self._queues = queues
         self._timeout, self._most = timeout, most

@@ -84,7 +84,7 @@ _add(
     "subscribers",
     "gauge",
     _QUEUE,
-    "clients that have the queue open and would move it, Redisson's among them; missing where Redis does not tell",
+    "clients that have the queue open and would move it, Redisson's among them; missing where Redis does not report it",
 )
 _add(
     OF_QUEUES,
@@ -97,7 +97,7 @@ _add(OF_QUEUES, "queues_left_out", "gauge", (), "queues that match the patterns,
 
 _add(OF_PROCESS, "offers", "counter", _QUEUE, "items that this process has offered or added")
 _add(OF_PROCESS, "deliveries", "counter", _QUEUE, "values that this process has received or taken")
-_add(OF_PROCESS, "redeliveries", "counter", _QUEUE, "those of them that had been delivered before")
+_add(OF_PROCESS, "redeliveries", "counter", _QUEUE, "values received that had been delivered before")
 _add(
     OF_PROCESS,
     "settlements",

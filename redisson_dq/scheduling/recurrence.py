@@ -190,12 +190,16 @@ class Recurrence:
         """
         every_ms = None if every is None else span_ms(every, queue_name, "every=")
         if every_ms is not None and not 1 <= every_ms <= _HORIZON // _MS:
-            raise ArgumentError(f"queue {queue_name!r}: every= is between 1 ms and 36,500 days, not {shown(every)}")
+            raise ArgumentError(
+                f"queue {queue_name!r}: every= must be between 1 ms and 36,500 days, not {shown(every)}"
+            )
         if not isinstance(timezone, str):
-            raise ArgumentError(f"queue {queue_name!r}: timezone= is an IANA name as a string, not {shown(timezone)}")
+            raise ArgumentError(
+                f"queue {queue_name!r}: timezone= must be an IANA name as a string, not {shown(timezone)}"
+            )
         if cron is not None:
             if not isinstance(cron, str):
-                raise ArgumentError(f"queue {queue_name!r}: cron= is a string of five fields, not {shown(cron)}")
+                raise ArgumentError(f"queue {queue_name!r}: cron= must be a string of five fields, not {shown(cron)}")
             cron = " ".join(cron.lower().split())
             cron = _ALIASES.get(cron, cron)
         start_ms = None if start is None else to_ms(start, queue_name, "start=")
@@ -399,7 +403,7 @@ def _cron_trigger(cron: str, until: datetime) -> CronTrigger | OrTrigger:
     minute, hour, day, month, weekday = fields
     # APScheduler ignores text behind a name: "jan/2", "last-1".
     if re.search("last[^,]", day):
-        raise ValueError(f"{day!r} is no day of month")
+        raise ValueError(f"{day!r} is not a day of the month")
     month = re.sub("[a-z]+", _month, month)
     weekdays = ",".join(_weekdays(weekday))
     rest = {"minute": minute, "hour": hour, "month": month, "timezone": _UTC, "end_date": until}
@@ -411,7 +415,7 @@ def _cron_trigger(cron: str, until: datetime) -> CronTrigger | OrTrigger:
 def _month(name: re.Match[str]) -> str:
     if name[0] in _MONTHS:
         return str(_MONTHS.index(name[0]))
-    raise ValueError(f"{name[0]!r} is no month (1-12, jan-dec)")
+    raise ValueError(f"{name[0]!r} is not a month (1-12, jan-dec)")
 
 
 def _weekdays(field: str) -> list[str]:
@@ -420,7 +424,7 @@ def _weekdays(field: str) -> list[str]:
     for item in field.split(","):
         match = _WEEKDAY_ITEM.fullmatch(item)
         if match is None or match["step"] == "0":
-            raise ValueError(f"{item!r} is no weekday, range or step of weekdays")
+            raise ValueError(f"{item!r} is not a weekday, range or step of weekdays")
         first = _weekday(match["first"] or "0")
         last = first if match["first"] and not match["step"] else 6
         if match["last"]:
@@ -434,4 +438,4 @@ def _weekday(text: str) -> int:
         return _WEEKDAYS.index(text)
     if text in tuple("01234567"):
         return int(text)
-    raise ValueError(f"{text!r} is no weekday (0-7, sun-sat)")
+    raise ValueError(f"{text!r} is not a weekday (0-7, sun-sat)")

@@ -72,7 +72,7 @@ class Timer:
             except RuntimeError as error:
                 if not self._has_warned:
                     self._has_warned = True
-                    logger.warning("the system gives no thread for a timer, tries again until it gives one: %s", error)
+                    logger.warning("the system cannot start a timer thread; retrying until it can: %s", error)
             else:
                 self._thread, self._has_warned = thread, False
 

@@ -50,7 +50,7 @@ def _seconds(value: object, what: str) -> float:
     if isinstance(value, timedelta):
         return value.total_seconds()
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise ArgumentError(f"{what} is a number of seconds or a timedelta, not {shown(value)}")
+        raise ArgumentError(f"{what} must be a number of seconds or a timedelta, not {shown(value)}")
     try:
         return float(value)
     except OverflowError:
@@ -92,7 +92,7 @@ def due_word(queue: str, delay: Delay | None, at: datetime | None, clock: Clock 
     if at is not None and not isinstance(at, datetime):
         # Java's offer takes a number and its unit.
         raise ArgumentError(
-            f"queue {queue!r}: at= is a datetime with a time zone, not {shown(at)}; a delay is in seconds or a "
+            f"queue {queue!r}: at= must be a datetime with a time zone, not {shown(at)}; a delay is in seconds or a "
             "timedelta, without a unit: delay=2.5 is 2,500 ms"
         )
     if (delay is None) == (at is None):
@@ -118,7 +118,7 @@ def _delay_seconds(queue: str, delay: object) -> float:
     seconds = _seconds(delay, f"queue {queue!r}: a delay")
     if not math.isfinite(seconds) or seconds < 0 or seconds * 1000 > _MAX_MS:
         raise ArgumentError(
-            f"queue {queue!r}: a delay is finite, not negative and below 142,000 years, not {shown(delay)}; "
+            f"queue {queue!r}: a delay must be finite, not negative and below 142,000 years, not {shown(delay)}; "
             "give delay=0 for an item that is due at once"
         )
     if seconds >= _A_MOMENT and not isinstance(delay, timedelta):
@@ -165,7 +165,7 @@ def down_to_ms(moment: object, queue: str, what: str) -> int:
 def _aware(moment: object, queue: str, what: str) -> datetime:
     if not isinstance(moment, datetime) or moment.tzinfo is None:
         raise ArgumentError(
-            f"queue {queue!r}: {what} is a datetime with a time zone, not {shown(moment)}; "
+            f"queue {queue!r}: {what} must be a datetime with a time zone, not {shown(moment)}; "
             "for example datetime.now(timezone.utc) + timedelta(minutes=5)"
         )
     return moment
@@ -203,5 +203,5 @@ def seconds_of(span: object, what: str) -> float:
     """A span of time in seconds. Raises ArgumentError for a negative or non-finite one. ``what`` begins the message."""
     seconds = _seconds(span, what)
     if not math.isfinite(seconds) or seconds < 0 or seconds * 1000 > _MAX_MS:
-        raise ArgumentError(f"{what} is finite, not negative and below 142,000 years, not {shown(span)}")
+        raise ArgumentError(f"{what} must be finite, not negative and below 142,000 years, not {shown(span)}")
     return seconds

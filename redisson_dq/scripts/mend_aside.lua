@@ -1,4 +1,4 @@
--- Takes dead letters, quarantined entries or undecodable values out for good, or gives them to their queue again. Sets
+-- Takes dead letters, quarantined entries or undecodable values out for good, or gives them back to their queue. Sets
 -- ready values aside as undecodable.
 -- Answers to: nothing in Redisson
 -- KEYS: ready, timeout, envelopes, channel, alarm, quarantine, undecodable, deliveries, histories, history_ends, capacity, capacity_channel, records, forget, dead, dead_info, dead_index, returned

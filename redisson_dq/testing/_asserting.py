@@ -280,7 +280,7 @@ def _only_one(rows: list[_Listing], wanted: _Likeness, where: str, kind: str) ->
 
 def _listed(rows: Sequence[_Listing]) -> str:
     if not rows:
-        return "  nothing is there"
+        return "  there is none"
     more = [f"  and {len(rows) - _LISTED} more"] if len(rows) > _LISTED else []
     return "\n".join(["  all of them:", *(f"  {row}" for row in rows[:_LISTED]), *more])
 

@@ -107,7 +107,7 @@ def _refusal(url: object, number: int, admin: Any) -> str:
     _, keys = admin.scan(count=_NAMED)
     named = ", ".join(repr(key) for key in keys[:_NAMED])
     return (
-        f"{url}: database {number} holds keys that no test has made, such as {named}; "
+        f"{url}: database {number} holds keys that no test made, such as {named}; "
         "tests need a Redis of their own, for example an EmbeddedServer"
     )
 

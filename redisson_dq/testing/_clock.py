@@ -197,10 +197,10 @@ class TestClock(OnlyWith, ClockOfAlarms):
 
     def _check_running(self) -> None:
         if not self._is_running:
-            raise ArgumentError("the test's clock runs inside of `with TestClock(url) as clock:` alone")
+            raise ArgumentError("the test's clock runs only inside `with TestClock(url) as clock:`")
 
     def _check_caller(self) -> None:
-        """Raises ArgumentError where the caller itself would never come to rest."""
+        """Raises ArgumentError where the caller itself would never be due to rest."""
         self._check_running()
         if is_ours(threading.current_thread().name):
             raise ArgumentError(_IN_A_HANDLER)

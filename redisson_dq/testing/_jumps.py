@@ -39,7 +39,7 @@ class Auto(OnlyWith):
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         self._ends = True
-        # In a coroutine the loop stands still here, and would never come to rest.
+        # In a coroutine the loop stands still here, and would never be due to rest.
         with self._rest.abandoned(self._thread):
             self._thread.join()
         self._alarms.failure = None
@@ -55,7 +55,7 @@ class Auto(OnlyWith):
                         if not self._ends:
                             self._alarms.changed.wait(0.002)
                 elif not self._jump(until_us):
-                    self._fail(NoRestError(f"nobody's wait has ended within {self._limit}: nothing comes any more"))
+                    self._fail(NoRestError(f"no wait has ended within {self._limit}: nothing more is coming"))
         except Abandoned:
             pass
         except RedissonDQError as error:

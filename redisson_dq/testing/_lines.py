@@ -72,7 +72,7 @@ class TimedLines:
         if owner != self._owner:
             where = f"{getattr(connection, 'host', 'Redis')}:{getattr(connection, 'port', '')}"
             raise NotForTestsError(
-                f"{where}, database {connection.db}: the test's clock moves the database of its own URL alone; "
+                f"{where}, database {connection.db}: the test's clock moves only the database of its own URL; "
                 "make a client of another one, or of a cluster, before the clock: it goes by real time"
             )
 

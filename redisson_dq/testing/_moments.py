@@ -32,7 +32,7 @@ def after(now_us: int, span: Any, parts: Mapping[str, float]) -> int:
         raise ArgumentError("advance() takes either a span or its parts: advance(30), advance(minutes=5, seconds=30)")
     try:
         if isinstance(span, bool):
-            raise TypeError(f"{span} is no number")
+            raise TypeError(f"{span} is not a number")
         if not isinstance(span, timedelta):
             span = timedelta(**parts) if parts else timedelta(seconds=span)
         moment_us: int = now_us + span // _US

@@ -41,7 +41,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--redisson-url",
         # An empty one names none, as CI systems write it.
         default=os.environ.get(_VARIABLE) or None,
-        help=f"a Redis for tests alone, such as redis://localhost:6379/0 (default: ${_VARIABLE}, or one is started)",
+        help=f"a Redis only for tests, such as redis://localhost:6379/0 (default: ${_VARIABLE}, or one is started)",
     )
     group.addoption(
         "--redisson-leaks",

@@ -156,7 +156,7 @@ class Access:
         if allow_writes and auth is None:
             raise ArgumentError("allow_writes=True needs auth=: a Token, Basic, or a function authorize()")
         if auth is not None and not isinstance(auth, (Token, Basic)) and not callable(auth):
-            raise ArgumentError(f"auth= is a Token, Basic, or a function, not {shown(auth)}")
+            raise ArgumentError(f"auth= must be a Token, Basic, or a function, not {shown(auth)}")
         self.auth = auth
         self.allow_writes = allow_writes
         self._reached = reached

@@ -81,7 +81,7 @@ def app(
     if color not in COLORS:
         raise ArgumentError(f"color= is one of {', '.join(COLORS)}, not {shown(color)}")
     if names not in ("plain", "any"):
-        raise ArgumentError(f"names= is 'plain' or 'any', not {shown(names)}")
+        raise ArgumentError(f"names= must be 'plain' or 'any', not {shown(names)}")
     access = Access(
         auth,
         allow_writes=allow_writes,

@@ -142,7 +142,7 @@ class Dashboard:
         """The fields of a form of ours. Raises AccessRefused for any other form."""
         form = await PostedForm.read(asked.request)
         if not self.access.is_form_token(asked.user, form.get("token")):
-            raise AccessRefused(403, "the form is old, or not one of this dashboard: load its page again")
+            raise AccessRefused(403, "the form is old, or not from this dashboard: load its page again")
         return form
 
     async def seeing(self, asked: WebRequest, names: Iterable[str] = ()) -> Seeing:

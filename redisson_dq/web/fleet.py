@@ -264,7 +264,7 @@ def fleet_row(
 
 
 def _text(error: RedissonDQError | None) -> str:
-    return "it was not looked at yet" if error is None else str(error)
+    return "it has not been checked yet" if error is None else str(error)
 
 
 _NO_SERIES = Series(late=(), came=(), left=(), moved=(), waiting=(), ready=())

@@ -77,19 +77,19 @@ def trouble_of(error: Exception, text: str) -> Trouble:
     if isinstance(error, NotFound):
         return Trouble(status=404, title="Not found", text=text, hint=error.hint, go_on=error.go_on)
     if isinstance(error, ArgumentError):
-        return Trouble(status=400, title="This cannot be done as it was asked for", text=text, hint="")
+        return Trouble(status=400, title="This request cannot be carried out", text=text, hint="")
     is_busy = isinstance(error, RedissonDQError) and serves_nobody(error)
     if is_busy or isinstance(error, RedisConnectionError):
         return Trouble(
             status=503,
-            title="Redis serves nobody now" if is_busy else "Redis is away",
+            title="Redis does not serve requests now" if is_busy else "Redis is away",
             text=text,
-            hint="This page comes back by itself when Redis answers again.",
+            hint="This page reloads by itself when Redis answers again.",
             is_away=True,
         )
     if isinstance(error, WrongTypeError):
-        hint = "Something else uses this key. The doctor names it, and what helps."
-        return Trouble(status=409, title="A key holds something else", text=text, hint=hint)
+        hint = "Something else uses this key. The doctor names it and says what helps."
+        return Trouble(status=409, title="A key holds another type", text=text, hint=hint)
     if isinstance(error, RedissonDQError) and is_login_refused(error):
         hint = "Start the dashboard with the user and the password that Redis has now."
         return Trouble(status=502, title="Redis refused the login", text=text, hint=hint)

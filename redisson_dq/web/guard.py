@@ -93,7 +93,7 @@ class WebGuard:
             )
         client = scope.get("client")
         if self._is_open and client is not None and not is_loopback(client[0]):
-            return "without auth= the dashboard answers this machine alone: give app() auth=, or the command --auth"
+            return "without auth= the dashboard answers only this machine: give app() auth=, or the command --auth"
         if scope["method"] not in _READS:
             return _foreign(headers, host)
         return None

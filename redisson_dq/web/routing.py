@@ -58,7 +58,7 @@ class WebRequest:
         if not text:
             return None
         if not re.fullmatch("-?[0-9]{1,18}", text):
-            raise ArgumentError(f"{name}= is a whole number, not {text[:100]!r}")
+            raise ArgumentError(f"{name}= must be a whole number, not {text[:100]!r}")
         return int(text)
 
 
@@ -86,7 +86,7 @@ class PostedForm:
         except TimeoutError:
             raise AccessRefused(408, "the form came too slowly") from None
         except ClientDisconnect:
-            raise AccessRefused(400, "the form broke off") from None
+            raise AccessRefused(400, "the form ended early") from None
 
         def parsed() -> list[tuple[str, str]]:
             return parse_qsl(data.decode(errors="replace"), keep_blank_values=True, max_num_fields=most_fields)

@@ -19,7 +19,9 @@ def span_ms(text: str) -> int:
     """A span in ms: ``90``, ``5m``, ``-2h``, ``1.5d``. A number alone counts seconds. Raises ArgumentError."""
     found = _SPAN.fullmatch(text.strip())
     if found is None:
-        raise ArgumentError(f"a time is a number of seconds, or such as 500ms, 5m, 2h, 1d or -5m, not {text[:100]!r}")
+        raise ArgumentError(
+            f"a time must be a number of seconds, or such as 500ms, 5m, 2h, 1d or -5m, not {text[:100]!r}"
+        )
     ms = round(float(found[2]) * _UNITS[found[3] or "s"])
     if ms > LAST_MS:
         raise ArgumentError(f"{text[:100]!r} is longer than any calendar")

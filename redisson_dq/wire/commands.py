@@ -184,7 +184,9 @@ def _number(reply: bytes, where: str) -> int:
     try:
         return int(reply)
     except ValueError:
-        raise RedisReplyError(f"key {where!r} holds no number but {reply!r:.60}; something else wrote it") from None
+        raise RedisReplyError(
+            f"key {where!r} holds {reply!r:.60}, which is not a number; something else wrote it"
+        ) from None
 
 
 def set_field(key: str, field: str, number: int) -> Request[bool]:

@@ -34,11 +34,11 @@ def map_name(name: str, mapper: NameMapper | None) -> str:
     if isinstance(name, str) and inner is not None:
         raw = inner + name if isinstance(inner, str) else inner(name)
     if not isinstance(raw, str) or not raw:
-        raise ArgumentError(f"a queue's name is a non-empty str, not {shown(raw)}")
+        raise ArgumentError(f"a queue's name must be a non-empty str, not {shown(raw)}")
     try:
         raw.encode()
     except UnicodeEncodeError as error:
-        raise ArgumentError(f"a queue's name is text that UTF-8 can hold, not {shown(raw)}: {error}") from error
+        raise ArgumentError(f"a queue's name must be text that UTF-8 can hold, not {shown(raw)}: {error}") from error
     if isinstance(mapper, PlainNames) and not is_plain(raw):
         raise ArgumentError(
             f"queue {shown(raw)}: a queue of this name has keys of another queue, and names='plain' refuses it: "

@@ -104,7 +104,7 @@ def unmapping(mapper: NameMapper | None) -> Callable[[str], str | None]:
     unmap = getattr(mapper, "unmap", None)
     if not callable(unmap):
         raise ArgumentError(
-            f"name_mapper= is {shown(mapper)}, which tells no way back from a raw name; give it an "
+            f"name_mapper= is {shown(mapper)}, which cannot turn a raw name back into a name; give it an "
             "attribute unmap, a function from raw name to name, as Redisson's NameMapper has one"
         )
 
@@ -127,7 +127,7 @@ def named(pattern: str | None) -> Callable[[str], bool]:
     if pattern is None:
         return lambda name: True
     if not isinstance(pattern, str):
-        raise ArgumentError(f"queue_names(): match= is a pattern such as 'orders*', not {shown(pattern)}")
+        raise ArgumentError(f"queue_names(): match= must be a pattern such as 'orders*', not {shown(pattern)}")
     # Python writes both otherwise.
     written = re.sub(r"\\(.)", lambda met: f"[{met[1]}]" if met[1] in "*?[" else met[1], pattern.replace("[^", "[!"))
     return re.compile(fnmatch.translate(written)).match  # type: ignore[return-value]

@@ -58,7 +58,7 @@ def partition_of(key: str, partitions: int) -> int:
     try:
         return zlib.crc32(key.encode()) % partitions
     except (AttributeError, UnicodeEncodeError):
-        raise ArgumentError(f"a key is a str that UTF-8 can hold, not {shown(key)}") from None
+        raise ArgumentError(f"a key must be a str that UTF-8 can hold, not {shown(key)}") from None
 
 
 def whole_of(name: str, name_mapper: NameMapper | None = None) -> tuple[str, int] | None:
@@ -86,7 +86,7 @@ def _name(name: str, i: int, mapper: NameMapper | None) -> str:
         raw = map_name(made, mapper)
         if "{" in raw or "}" in raw:
             raise ArgumentError(
-                f"queue {name!r}: the name mapper makes {raw!r} of {made!r}; braces in it keep all partitions on one "
+                f"queue {name!r}: the name mapper turns {made!r} into {raw!r}; braces in it keep all partitions on one "
                 "node: open partitioned queues with a client whose mapper adds none"
             )
         if target <= key_slot(raw.encode()) < target + _WINDOW:

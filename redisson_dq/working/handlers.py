@@ -63,7 +63,7 @@ class Shape:
         named = placed[positional:] + [each for each in parameters if each.kind is each.KEYWORD_ONLY]
         only_placed = [each.name for each in placed[positional:] if each.kind is each.POSITIONAL_ONLY]
         if only_placed:
-            raise ArgumentError(f"{what}: a dependency is given by its name, so {only_placed} cannot stand before a /")
+            raise ArgumentError(f"{what}: a dependency is given by its name, so {only_placed} cannot come before a /")
         return cls(
             takes_event=takes_event,
             needs=tuple(each.name for each in named if each.default is each.empty),
@@ -76,7 +76,7 @@ class Shape:
         try:
             parameters = list(inspect.signature(function).parameters.values())
         except (TypeError, ValueError) as error:
-            raise ArgumentError(f"{what}: Python does not tell its arguments") from error
+            raise ArgumentError(f"{what}: Python cannot inspect its arguments") from error
         named = [each.name for each in parameters if each.default is each.empty]
         if any(each.kind not in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY) for each in parameters):
             raise ArgumentError(f"{what}: the arguments of a dependency are names of others, and event")
@@ -170,7 +170,7 @@ def declared(
     check_queue_name(queue)
     what = f"handler {name_of(function)!r} of queue {queue!r}"
     if not callable(function):
-        raise ArgumentError(f"{what}: a handler is a function, not {shown(function)}")
+        raise ArgumentError(f"{what}: a handler must be a function, not {shown(function)}")
     if inspect.isclass(function):
         raise ArgumentError(
             f"{what}: a class would only be called with the value, to make an object; declare a function, or a method "
@@ -182,11 +182,11 @@ def declared(
     if where is not None and not (isinstance(where, Mapping) and all(isinstance(name, str) for name in where)):
         raise ArgumentError(f"{what}: where= maps names of fields to values, not {shown(where)}")
     if when is not None and not (callable(when) and takes(when, 1) and answers(when)):
-        raise ArgumentError(f"{what}: when= is a function of the value, not {shown(when)}")
+        raise ArgumentError(f"{what}: when= must be a function of the value, not {shown(when)}")
     # Found out at the first value that is given up, that value would stay leased for ever.
     if on_failed is not None and not (callable(on_failed) and takes(on_failed, 3)):
         raise ArgumentError(
-            f"{what}: on_failed= is a function of the value, the event and the error, not {shown(on_failed)}"
+            f"{what}: on_failed= must be a function of the value, the event and the error, not {shown(on_failed)}"
         )
     if crash_limit is not None:
         positive(crash_limit, f"{what}: crash_limit=")
@@ -274,7 +274,7 @@ def check_queue_name(queue: object) -> None:
 def positive(number: object, what: str) -> int:
     """A number from 1 on. Raises ArgumentError; ``what`` begins its message."""
     if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-        raise ArgumentError(f"{what} is a number from 1 on, not {shown(number)}")
+        raise ArgumentError(f"{what} must be a number from 1 on, not {shown(number)}")
     return number
 
 

@@ -100,7 +100,7 @@ class Unhandled(OfValue):
 
 @line(logging.ERROR)
 def _unhandled(value: Unhandled) -> Words:
-    return Words("queue %r: %s goes to the dead letters: %s", value.queue, value.display_name, value.reason)
+    return Words("queue %r: %s is moved to the dead letters: %s", value.queue, value.display_name, value.reason)
 
 
 @attrs.frozen(kw_only=True)
@@ -160,8 +160,8 @@ class Retried(OfValue):
 class GivenUp(OfValue):
     """The value comes again no more; ``why`` says what was exhausted. :class:`DeadLettered` follows.
 
-    ``on_failed`` runs before. When ``on_failed`` raises, the value stays leased and comes again. No hook is called
-    then.
+    ``on_failed`` runs before. When ``on_failed`` raises, the value stays leased and is delivered again, and
+    no hook is called.
     """
 
     why: str

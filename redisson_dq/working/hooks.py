@@ -62,6 +62,6 @@ class Hooks:
                     function(happening)
                 except BaseException:
                     # One that wants to end the program would end a loop or a thread of the worker's.
-                    logger.exception("worker: a hook failed at %r", happening)
+                    logger.exception("worker: a hook failed for %r", happening)
                 finally:
                     self._telling.discard(here)

@@ -98,7 +98,7 @@ def _alternatives(given: object, what: str) -> list[_Alternative]:
     of_elements = issubclass(of, Collection) and not issubclass(of, tuple)
     if not of_elements or len(arguments) != (2 if issubclass(of, Mapping) else 1):
         raise ArgumentError(
-            f"{what}: no value tells that it is a {_named(given)}; give the class alone, {of.__qualname__}"
+            f"{what}: a value does not show that it is a {_named(given)}; give only the class, {of.__qualname__}"
         )
     return [_Alternative(of, tuple(Kind.of(_some(one), what) for one in arguments))]
 
@@ -119,7 +119,7 @@ def _checked(given: object, what: str) -> type:
         isinstance(None, given)
     except TypeError as error:
         # A TypedDict, or a protocol.
-        raise ArgumentError(f"{what}: no value can be told by the class {given.__qualname__}: {error}") from error
+        raise ArgumentError(f"{what}: no value can be recognised by the class {given.__qualname__}: {error}") from error
     return given
 
 

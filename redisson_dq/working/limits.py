@@ -48,9 +48,9 @@ class Rate:
         _check_name("rate=", self.name)
         for name, number in (("limit", self.limit), ("burst", self.size)):
             if type(number) is not int or number < 1:
-                raise ArgumentError(f"rate=: {name}= is a number from 1 on, not {shown(number)}")
+                raise ArgumentError(f"rate=: {name}= must be a number from 1 on, not {shown(number)}")
         if self.per_us < 1:
-            raise ArgumentError(f"rate=: per= is a span above zero, not {shown(self.per)}")
+            raise ArgumentError(f"rate=: per= must be a span above zero, not {shown(self.per)}")
         if self.size * self.per_us > _LARGEST or self.limit * self.per_us > _LARGEST:
             raise ArgumentError(
                 f"rate=: {shown(self.limit)} in {self.per!r} s, with {shown(self.size)} at once, cannot be counted"
@@ -116,12 +116,12 @@ class Admission:
         Raises ArgumentError; ``what`` begins its message.
         """
         if rate is not None and not isinstance(rate, Rate):
-            raise ArgumentError(f"{what}: rate= is a Rate, such as Rate(100, per=1), not {shown(rate)}")
+            raise ArgumentError(f"{what}: rate= must be a Rate, such as Rate(100, per=1), not {shown(rate)}")
         if limit is not None and not isinstance(limit, Limit):
-            raise ArgumentError(f"{what}: limit= is a Limit, such as Limit(4), not {shown(limit)}")
+            raise ArgumentError(f"{what}: limit= must be a Limit, such as Limit(4), not {shown(limit)}")
         for option, function in {"key=": key, "unique_by=": unique_by}.items():
             if function is not None and not (callable(function) and takes(function, 1) and answers(function)):
-                raise ArgumentError(f"{what}: {option} is a function of the value, not {shown(function)}")
+                raise ArgumentError(f"{what}: {option} must be a function of the value, not {shown(function)}")
         if unique_by is not None and unique_for is None:
             raise ArgumentError(f"{what}: unique_by= goes with unique_for=")
         seconds = None if unique_for is None else seconds_of(unique_for, f"{what}: unique_for=")

@@ -71,4 +71,4 @@ def order_of(given: AnyOrder | None) -> Order:
         return Weighted(given)
     if isinstance(given, (list, tuple)) and all(isinstance(name, str) for name in given):
         return Strict(given)
-    raise ArgumentError(f"order= is a list of queue names, or a dict of their weights, not {shown(given)}")
+    raise ArgumentError(f"order= must be a list of queue names, or a dict of their weights, not {shown(given)}")

@@ -112,7 +112,7 @@ def outcomes_of(result: Any, count: int) -> Outcomes:
     return [
         None
         if each is None
-        else _error_of(each) or TypeError(f"an outcome of a batch is None or an exception, not {shown(each)}")
+        else _error_of(each) or TypeError(f"an outcome of a batch must be None or an exception, not {shown(each)}")
         for each in result
     ]
 

@@ -108,7 +108,7 @@ def exponential(first: Delay, cap: Delay, *, jitter: bool = False) -> Backoff:
     >>> retry = Retry(limit=8, backoff=exponential(1, 60, jitter=True))
     """
     if not isinstance(jitter, bool):
-        raise ArgumentError(f"exponential(): jitter= is True or False, not {shown(jitter)}")
+        raise ArgumentError(f"exponential(): jitter= must be True or False, not {shown(jitter)}")
     made = _Exponential(seconds_of(first, "a delay"), seconds_of(cap, "a cap"), jitter)
     if made.cap < made.first:
         raise ArgumentError(f"exponential(): the cap {shown(cap)} is below the first delay {shown(first)}")
@@ -157,11 +157,11 @@ class Retry(Exception):
     ) -> None:
         super().__init__(reason)
         if not isinstance(reason, str):
-            raise ArgumentError(f"Retry(): a reason is a str, not {shown(reason)}; a policy's settings go by name")
+            raise ArgumentError(f"Retry(): a reason must be a str, not {shown(reason)}; a policy's settings go by name")
         if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 1):
-            raise ArgumentError(f"Retry(): limit= is a number from 1 on, or None for no limit, not {shown(limit)}")
+            raise ArgumentError(f"Retry(): limit= must be a number from 1 on, or None for no limit, not {shown(limit)}")
         if not isinstance(count, bool):
-            raise ArgumentError(f"Retry(): count= is True or False, not {shown(count)}")
+            raise ArgumentError(f"Retry(): count= must be True or False, not {shown(count)}")
         self.reason = reason
         self.limit = limit
         self.backoff = _backoff(backoff)
@@ -235,7 +235,7 @@ def policies(retry: Retry | Sequence[Retry] | None) -> tuple[Retry, ...]:
     found = (retry,) if isinstance(retry, Retry) else tuple(retry) if isinstance(retry, (list, tuple)) else None
     if found is None or not all(isinstance(each, Retry) for each in found):
         raise ArgumentError(
-            f"retry= is a Retry such as Retry(limit=5), several of them, or None for none, not {shown(retry)}"
+            f"retry= must be a Retry such as Retry(limit=5), several of them, or None for none, not {shown(retry)}"
         )
     for each in found:
         if each.after is not None or not each.count:
@@ -273,7 +273,7 @@ def verdict(
 
 def _delays(spans: Iterable[Delay], what: str) -> Backoff:
     if not isinstance(spans, Iterable) or isinstance(spans, (str, bytes)):
-        raise ArgumentError(f"{what} is one of a list, not {shown(spans)}")
+        raise ArgumentError(f"{what} must be one of a list, not {shown(spans)}")
     made = tuple(seconds_of(span, what) for span in spans)
     if not made:
         raise ArgumentError(f"{what} is used in turn, and the list is empty")
@@ -301,7 +301,7 @@ def _classes(on: object) -> tuple[type[BaseException], ...]:
     given: tuple[object, ...] = on if isinstance(on, tuple) else (on,)
     found = tuple(each for each in given if isinstance(each, type) and issubclass(each, BaseException))
     if not found or len(found) < len(given):
-        raise ArgumentError(f"Retry(): on= is a class of exceptions, or a tuple of them, not {shown(on)}")
+        raise ArgumentError(f"Retry(): on= must be a class of exceptions, or a tuple of them, not {shown(on)}")
     return found
 
 

@@ -49,7 +49,7 @@ class QueueSettings:
             check_codec(self.codec, f"{what}: codec=")
         for name, flag in {"transfer=": self.transfer, "bounded=": self.bounded}.items():
             if flag is not None and not isinstance(flag, bool):
-                raise ArgumentError(f"{what}: {name} is True or False, not {shown(flag)}")
+                raise ArgumentError(f"{what}: {name} must be True or False, not {shown(flag)}")
         if self.bounded and self.partitions is not None:
             raise ArgumentError(f"{what}: a bounded queue has no partitions")
         return self
@@ -125,7 +125,7 @@ class WorkerOptions:
         return seconds_of(self.grace, "worker: grace=")
 
     def stalled_seconds(self) -> float:
-        """After how many seconds a handler that has not ended before is reported as one that does not get on."""
+        """After how many seconds a handler that has not ended before is reported as one that makes no progress."""
         seconds = seconds_of(self.stalled_after, "worker: stalled_after=")
         if not seconds:
             raise ArgumentError("worker: stalled_after= is above zero")

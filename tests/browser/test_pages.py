@@ -165,7 +165,7 @@ def test_items_are_filtered_with_completion(open_tab: OpenTab) -> None:
 
 def test_an_unreadable_filter_is_told_where_it_fails(open_tab: OpenTab) -> None:
     page = open_tab().open(PATHS["unreadable"])
-    expect(page.get_by_role("alert")).to_contain_text("a value is wanted")
+    expect(page.get_by_role("alert")).to_contain_text("expected a value")
     expect(page.get_by_label("Filter the items")).to_be_focused()
 
 

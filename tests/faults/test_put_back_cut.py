@@ -125,7 +125,7 @@ def test_it_is_back_after_a_defect(
         gate.thaw()
         eventually(lambda: admin.lrange("orders", 0, -1) == [b"v1"])
     assert not defects
-    assert "unexpected error while 1 popped values go back" in caplog.text
+    assert "unexpected error while putting 1 popped values back" in caplog.text
 
 
 def test_a_value_that_a_defect_keeps_from_going_back_is_in_the_log(

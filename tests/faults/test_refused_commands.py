@@ -168,7 +168,7 @@ def test_a_pop_that_redis_forbids_to_end_gives_back_the_value_that_it_gets(caplo
             receiver.enter(1, lifeline, Promise(client.runtime.clock))
             eventually(lambda: world.admin.info("clients")["blocked_clients"])
             lifeline.let_go()
-            eventually(lambda: "forbids the client to end its blocking command" in caplog.text)
+            eventually(lambda: "does not let the client end its blocking command" in caplog.text)
             returned = world.gate.trap("put_back.lua", "reply", "delay", seconds=0.0)
             world.admin.rpush("orders", "a")
             assert returned.sprung.wait(PATIENCE)

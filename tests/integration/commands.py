@@ -70,7 +70,7 @@ class Command:
 def command(url: str, target: str, *options: str, **told: Any) -> Iterator[Command]:
     """``redisson-dq worker``, once all its processes run."""
     with starting(url, target, *options, **told) as made:
-        made.until("all processes run")
+        made.until("all processes are running")
         yield made
 
 

@@ -192,7 +192,7 @@ REFUSED = {
     "Strange": "@JsonNaming(Refusals$OwnNames.class)",
     "LessOfInner": "@JsonIgnoreProperties on field inner",
     "OtherType": "@JsonProperty on getCents(), which has another type than its field cents",
-    "OnlyCreated": "@JsonProperty on its constructor for amount, which is no field",
+    "OnlyCreated": "@JsonProperty on its constructor for amount, which is not a field",
     "Kept": "@JsonProperty on the transient field token",
     "SubOfUnwrapped": "@JsonUnwrapped on field inner",
     "Bundled": "@JsonSerialize on field id",

@@ -33,7 +33,7 @@ def test_javas_view_is_right_between_any_two_calls(
     while look.zcount(keys.timeout, 0, now_ms):
         due = [value(member) for member in look.zrange(keys.timeout, 0, now_ms, byscore=True)]
         moved = mover.move().moved
-        assert len(mover.steps) < COUNT, "it does not get on"
+        assert len(mover.steps) < COUNT, "it makes no progress"
         ready += due[:moved]
         waiting = [each for each in waiting if each not in due[:moved]]
         assert peer.delayed("size") == len(waiting)

@@ -111,7 +111,7 @@ def test_a_sentinel_with_certificates_and_a_password(
     for given in (url, f"{url}&sentinel_password=wrong"):
         assert main(["queues", "--url", given]) == 69
         told = capsys.readouterr().err
-        assert "a Sentinel refused the login: the URL names its password as sentinel_password=" in told
+        assert "a Sentinel refused the login: pass its password in the URL as sentinel_password=" in told
         assert "without TLS" not in told
 
 

@@ -166,7 +166,7 @@ def test_a_client_that_asks_a_sentinel_follows_the_clock_of_its_master(flavour: 
 
 def test_a_client_of_another_database_is_refused(flavour: Flavour, url: str, clock: TestClock) -> None:
     other = url.replace("/0", "/1")
-    with pytest.raises(NotForTestsError, match=r"database 1: the test's clock moves the database of its own URL alone"):
+    with pytest.raises(NotForTestsError, match=r"database 1: the test's clock moves only the database of its own URL"):
         flavour.connect(other)
 
 

@@ -55,7 +55,7 @@ def test_a_value_that_cannot_be_read_is_raised(flavour: Flavour, url: str, clock
         worker = flavour.worker(client)
         worker.handler("orders")(handled.append)
         delayed.offer_all([("{", 60), ("1", 30)])
-        with pytest.raises(DecodeError, match="the bytes are no JSON"):
+        with pytest.raises(DecodeError, match="the bytes are not JSON"):
             idle(flavour, worker, clock)
     assert handled == [1]
 

@@ -78,7 +78,7 @@ def test_items_are_found_by_value_fields_function_delay_and_id(of: Any, orders: 
 
 def test_what_is_not_so_is_said(of: Any, orders: Any) -> None:
     of(assert_not_offered, orders)
-    with pytest.raises(AssertionError, match="nothing is there"):
+    with pytest.raises(AssertionError, match="there is none"):
         of(assert_offered, orders, "a")
     orders.offer("a", 60)
     orders.offer("b", 60)

@@ -294,10 +294,10 @@ def test_an_offer_with_javas_unit_hears_of_seconds(unit: Any) -> None:
         (
             "redisson_dq",
             "asyncio client",
-            ["a redisson_dq.Client is wanted, not a redisson_dq.aio.Client", "do not mix"],
+            ["expected a redisson_dq.Client, not a redisson_dq.aio.Client", "do not mix"],
         ),
-        ("redisson_dq.aio", "client", ["a redisson_dq.aio.Client is wanted, not a redisson_dq.Client", "do not mix"]),
-        ("redisson_dq", "redis", ["a redisson_dq.Client is wanted, not a redis.Redis", "Client(redis)"]),
+        ("redisson_dq.aio", "client", ["expected a redisson_dq.aio.Client, not a redisson_dq.Client", "do not mix"]),
+        ("redisson_dq", "redis", ["expected a redisson_dq.Client, not a redis.Redis", "Client(redis)"]),
         ("redisson_dq.aio", "asyncio redis", ["not a redis.asyncio.Redis", "Client(redis)"]),
         ("redisson_dq", "url", ["not 'redis://***127.0.0.1:1/0'", "Worker.connect(url)"]),
     ],
@@ -337,7 +337,7 @@ def test_a_dependency_that_nobody_declared_is_named(of_worker: Any) -> None:
     assert text.startswith(
         "handler 'test_a_dependency_that_nobody_declared_is_named.<locals>.handle' of queue 'orders' "
     )
-    assert "takes 'databse', and no dependency has that name; did you mean 'database'?" in text
+    assert "takes 'databse', but no dependency has that name; did you mean 'database'?" in text
 
 
 def test_a_worker_without_handlers_says_so() -> None:

@@ -231,10 +231,10 @@ def test_each_role_has_its_words(role: Role, caplog: pytest.LogCaptureFixture) -
 def test_other_lines_have_their_queue(logger: logging.Logger) -> None:
     handler = Lines(OneObject())
     logger.addHandler(handler)
-    logger.warning("queue %r: a look at its head failed: %s", "orders", ValueError("no"))
+    logger.warning("queue %r: cannot read its head: %s", "orders", ValueError("no"))
     logger.warning("worker: %d handlers have not returned", 2)
     assert [json.loads(line) for line in handler.lines] == [
-        {"message": "queue 'orders': a look at its head failed: no", "queue": "orders"},
+        {"message": "queue 'orders': cannot read its head: no", "queue": "orders"},
         {"message": "worker: 2 handlers have not returned"},
     ]
 

@@ -159,12 +159,13 @@ UNREAD = DecodeError("no such class", codec="Kryo5Codec", data=b"a")
 @pytest.mark.parametrize(
     ("happening", "level", "text"),
     [
-        (Away(error=ConnectionError("gone")), logging.WARNING, "Redis is away: gone"),
+        (Away(error=ConnectionError("gone")), logging.WARNING, "Redis cannot be reached: gone"),
         (
             observing.TookLong(queue="orders", call="delete()", duration=timedelta(seconds=0.25)),
             logging.WARNING,
-            "queue 'orders': delete() took 0.2 s, with all that was sent along. Redis carries it out in one go, "
-            "however much there is, and serves nobody else meanwhile; docs/limits.md says what takes less at a time",
+            "queue 'orders': delete() took 0.2 s, with everything that was sent along. Redis does it in one step, "
+            "whatever its size, and serves no other client meanwhile; docs/limits.md names calls that do less at a "
+            "time",
         ),
         (
             observing.Buried(queue="orders", count=3, limit=10, kept_in="dead"),
@@ -191,7 +192,7 @@ UNREAD = DecodeError("no such class", codec="Kryo5Codec", data=b"a")
         (
             happenings.Unhandled(**OF_VALUE, reason="no handler takes a builtins.str"),
             logging.ERROR,
-            "queue 'orders': ab12 goes to the dead letters: no handler takes a builtins.str",
+            "queue 'orders': ab12 is moved to the dead letters: no handler takes a builtins.str",
         ),
         (
             happenings.Unreadable(queue="orders", count=1, error=UNREAD),
@@ -222,7 +223,7 @@ def test_each_happening_is_frozen_small_and_documented(module: Any) -> None:
 
 
 def test_what_is_added_can_be_called() -> None:
-    with pytest.raises(ArgumentError, match="an observer is a function of one argument, not 5"):
+    with pytest.raises(ArgumentError, match="an observer must be a function of one argument, not 5"):
         Observers(5)  # type: ignore[arg-type]
 
 

@@ -71,7 +71,7 @@ def test_a_bad_url_is_refused_and_a_good_one_shown(url: Any) -> None:
 
 @pytest.mark.parametrize("connect", [redisson_dq.connect, redisson_dq.aio.connect])
 def test_a_client_in_place_of_a_url_is_told_where_it_goes(connect: Any) -> None:
-    with pytest.raises(ArgumentError, match=r"around a client of redis-py write Client\(\.\.\.\)"):
+    with pytest.raises(ArgumentError, match=r"for a redis-py client use Client\(\.\.\.\)"):
         connect(redis.Redis())
 
 

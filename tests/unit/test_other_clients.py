@@ -50,7 +50,11 @@ def test_a_fake_is_refused_and_a_real_server_is_named(flavour: Any, fake: str) -
 @pytest.mark.parametrize("given", [None, 5, object(), URL, redis.ConnectionPool()])
 @pytest.mark.parametrize("flavour", FLAVOURS)
 def test_another_object_is_refused(flavour: Any, given: Any) -> None:
-    with pytest.raises(ArgumentError, match=r"made from a Redis or RedisCluster of redis-py, not .*connect\(url\)"):
+    with pytest.raises(
+        ArgumentError,
+        match=r"a client needs a Redis or RedisCluster of redis-py, not "
+        r".*connect\(url\)",
+    ):
         flavour.Client(given)
 
 

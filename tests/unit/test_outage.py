@@ -51,8 +51,8 @@ def test_it_lasts_from_the_first_part_to_the_last(
     assert told[1:] == [BackAgain(after=timedelta(seconds=10))]
     assert [record.levelno for record in caplog.records] == [logging.WARNING] * 2
     assert [record.getMessage().split(":")[0].split(" after")[0] for record in caplog.records] == [
-        "Redis is away",
-        "Redis is back again",
+        "Redis cannot be reached",
+        "Redis is back",
     ]
     outage.began("wait", first, clock.monotonic())
     assert len(told) == 3
@@ -70,7 +70,7 @@ def test_a_part_that_tries_no_more_does_not_say_that_redis_is_back(
     assert told == [Away(error=error)]
     outage.began("wait", error, clock.monotonic())
     outage.gave_up("wait")
-    assert [record.getMessage() for record in caplog.records] == ["Redis is away: away"]
+    assert [record.getMessage() for record in caplog.records] == ["Redis cannot be reached: away"]
     clock.advance(10)
     outage.ended("transfers")
     assert not outage.is_going_on

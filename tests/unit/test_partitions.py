@@ -86,7 +86,7 @@ def test_names_that_cannot_be_used(name: str) -> None:
 
 
 def test_mappers_that_cannot_be_used() -> None:
-    with pytest.raises(ArgumentError, match=r"the name mapper makes '\{shop\}orders:0-0' of 'orders:0-0'"):
+    with pytest.raises(ArgumentError, match=r"the name mapper turns 'orders:0-0' into '\{shop\}orders:0-0'"):
         partition_names("orders", 2, "{shop}")
     with pytest.raises(ArgumentError, match="the name mapper leaves no name for partition 0"):
         partition_names("orders", 2, lambda name: "same")
@@ -105,5 +105,5 @@ def test_where_keys_go() -> None:
 
 @pytest.mark.parametrize("key", [None, 5, b"key", "\ud800"])
 def test_keys_that_are_no_text(key: str) -> None:
-    with pytest.raises(ArgumentError, match="a key is a str"):
+    with pytest.raises(ArgumentError, match="a key must be a str"):
         partition_of(key, 16)

@@ -102,4 +102,4 @@ def test_a_server_that_takes_no_script_of_ours_is_named(said: str, remedy: str) 
 
 def test_an_http_server_at_the_port_is_named() -> None:
     error = redis.exceptions.InvalidResponse('Protocol error, got "H" as reply type byte')
-    assert "an HTTP server: check the port" in with_remedy(error)
+    assert "an HTTP server answers there, not Redis: check the port" in with_remedy(error)

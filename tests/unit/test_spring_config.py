@@ -118,7 +118,7 @@ def test_an_unknown_setting_is_as_in_a_file_of_redisson(tmp_path: Path, caplog: 
     assert "jitter is ignored: this library knows no such setting" in caplog.text
     with pytest.raises(ArgumentError, match=r"ssl\.bundle cannot be taken over"):
         taken(tmp_path, "spring: {redis: {host: h, ssl: {bundle: mine}}}\n")
-    with pytest.raises(ArgumentError, match="address cannot be taken over: an address is wanted"):
+    with pytest.raises(ArgumentError, match="address cannot be taken over: it must be an address"):
         taken(tmp_path, "spring: {application: {name: shop}}\n")
 
 

@@ -355,7 +355,7 @@ def test_messages_that_announce_nothing(rig: Rig, caplog: pytest.LogCaptureFixtu
     rig.announces(ORDERS, 0)
     rig.next("transfer orders").answer(rig.transferred())
     assert [record.getMessage() for record in caplog.records] == [
-        f"channel {ORDERS.channel!r}: a message that is no due time was ignored: b'soon'"
+        f"channel {ORDERS.channel!r}: ignored a message that is not a due time: b'soon'"
     ]
 
 
@@ -518,7 +518,7 @@ def test_while_redis_is_away_probes_come_soon_and_without_a_ping(rig: Rig) -> No
 def test_a_defect_in_a_probe_ends_no_probe(rig: Rig, caplog: pytest.LogCaptureFixture) -> None:
     rig.at_rest(ORDERS)
     rig.wait_for_probe(PROBE - TIDY)
-    rig.next("ZRANGE orders").answer("no due time")
+    rig.next("ZRANGE orders").answer("not a due time")
     rig.clock.expect_wait(PROBE)
     assert [record.getMessage() for record in caplog.records] == ["unexpected error in a probe"]
     rig.wait_for_probe()

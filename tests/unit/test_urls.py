@@ -110,7 +110,7 @@ def test_a_cluster_with_asyncio() -> None:
         ("unix://", "the socket's file"),
         ("redis://h?protocol=9", "protocol"),
         *(
-            (f"{url}?{name}={seconds}", f"{name}= is a number of seconds above 0")
+            (f"{url}?{name}={seconds}", f"{name}= must be a number of seconds above 0")
             for url in ("redis://h", "redis+sentinel://h/main", "redis+cluster://h", "unix:///redis.sock")
             for name in ("socket_timeout", "socket_connect_timeout")
             for seconds in ("-1", "0", "nan", "inf")
@@ -146,8 +146,8 @@ def test_an_unknown_option_is_named(flavour: Any, url: str) -> None:
         ("db=0&max_connection=5", "max_connection", "did you mean 'max_connections'?"),
         ("sentinel_pasword=x", "sentinel_pasword", "did you mean 'sentinel_password'?"),
         ("xyzzy=1", "xyzzy", "has no option 'xyzzy'"),
-        ("codec=json", "codec", "write it beside the URL, as connect(url, codec=...)"),
-        ("ssl_ca_certs=/ca.pem", "ssl_ca_certs", "one about TLS is for a URL that begins with rediss://"),
+        ("codec=json", "codec", "pass it beside the URL: connect(url, codec=...)"),
+        ("ssl_ca_certs=/ca.pem", "ssl_ca_certs", "TLS options need a URL that begins with rediss://"),
     ],
 )
 def test_an_unknown_option_of_a_url_is_named(flavour: Any, place: str, query: str, option: str, says: str) -> None:
@@ -173,7 +173,7 @@ def test_tls_is_said_by_the_url(flavour: Any) -> None:
 
 @pytest.mark.parametrize("flavour", [redisson_dq, redisson_dq.aio])
 def test_a_timeout_of_another_type_is_refused_at_once(flavour: Any) -> None:
-    with pytest.raises(ArgumentError, match="socket_timeout= is a number of seconds above 0, or None"):
+    with pytest.raises(ArgumentError, match="socket_timeout= must be a number of seconds above 0, or None"):
         flavour.connect("redis://h", socket_timeout="2")
 
 

@@ -59,5 +59,5 @@ def test_what_something_else_put_among_the_expired_hides_nothing(element: bytes)
     "request_for_number", [commands.get_number("room"), commands.get_field("settings", "max_size")]
 )
 def test_a_number_that_is_none_is_named(request_for_number: object) -> None:
-    with pytest.raises(RedisReplyError, match=r"holds no number but b'many'; something else wrote it"):
+    with pytest.raises(RedisReplyError, match=r"holds b'many', which is not a number; something else wrote it"):
         request_for_number.parse(b"many")  # type: ignore[attr-defined]

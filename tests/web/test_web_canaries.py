@@ -172,7 +172,7 @@ def test_no_size_tells_the_length_of_a_masked_field(pages: TestClient) -> None:
         assert pages.get(item).json()["size"] is None
     view = pages.get(LINKS.items("orders", filter="id = a and not size = 71", format="json")).json()
     assert view["rows"] == []
-    assert "size cannot be asked for, as fields are masked" in view["filter_error"]
+    assert "size cannot be searched, because fields are masked" in view["filter_error"]
     assert "size" not in view["fields"]
     fields = {"token": token_of(pages), "action": "cancel", "filter": "size > 71"}
     assert pages.post(LINKS.act("orders"), data=fields).status_code == 400

@@ -69,7 +69,7 @@ def test_a_server_that_serves_nobody_for_now(shop: EmbeddedServer, refusal: str,
             rows, trouble = told(pages)
             # The last figures stay.
             assert (rows["orders"]["waiting"], rows["orders"]["error"]) == (1, "")
-            assert trouble.startswith("Redis serves nobody now, ")
+            assert trouble.startswith("Redis does not serve requests now, ")
             assert remedy in trouble
             page = pages.get("/queues/orders")
             assert (page.status_code, page.headers["retry-after"]) == (503, "2")

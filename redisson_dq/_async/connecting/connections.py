@@ -164,8 +164,8 @@ class Connections(Pools):
         if refusal and channel not in self._unheard:
             self._unheard.add(channel)
             logger.warning(
-                "channel %r: Redis refuses to publish: %s; changes are made all the same, but other clients are not "
-                "woken by them; the user needs the right to PUBLISH there",
+                "channel %r: Redis refuses to publish: %s; changes are still made, but they do not wake other "
+                "clients; the user needs the right to PUBLISH there",
                 channel.decode(errors="replace"),
                 refusal.decode(errors="replace"),
             )

@@ -121,7 +121,7 @@ async def _denied(runs: Runs, request: Request[Any], error: ResponseError) -> Re
     # Redis 6.2 refuses a command in the midst of a script.
     doubt = str(error).startswith("Error running script")
     one = "one of the commands" if doubt else "the command" if len(missing) == 1 else "the commands"
-    done = "what came before it was done" if doubt else "nothing was done"
+    done = "the commands before it were carried out" if doubt else "nothing was done"
     return RedisReplyError(
         f"{subject(request)}: the user may not run {one} {', '.join(missing)} ({error}); {done}; "
         "ACL SETUSER gives the right",

@@ -122,7 +122,7 @@ class Subscription:
         if current is None:
             return
         if dead:
-            logger.warning("the subscription does not answer any more; subscribing anew")
+            logger.warning("the subscription no longer answers; subscribing again")
             await current.dedicated.hang_up()
         else:
             await self._send(current, "PING")
@@ -174,7 +174,9 @@ class Subscription:
                         self._is_refused(self._channels, failure)
                     # A broken connection is replaced at once, or is part of an outage, which is logged once.
                     level = logging.DEBUG if isinstance(failure, (Disconnected, OSError)) else logging.WARNING
-                    logger.log(level, "the subscription broke, subscribing anew in %.2f s: %s", pauses.coming, failure)
+                    logger.log(
+                        level, "the subscription was lost; subscribing again in %.2f s: %s", pauses.coming, failure
+                    )
                 await self._connections.refresh()
             self._hears_nothing()
             if await self._closing.wait(pauses.next()):

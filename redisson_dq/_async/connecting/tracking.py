@@ -64,7 +64,7 @@ class Tracking:
         await self._hearing.connect()
         await self._hearing.learn_id()
         if not self._hearing.client_id:
-            raise TrackingRefusedError("the server does not tell the id of a connection (CLIENT ID)")
+            raise TrackingRefusedError("the server does not report the id of a connection (CLIENT ID)")
         try:
             await self._hearing.send("SUBSCRIBE", _CHANNEL)
             await self._hearing.read()
@@ -83,7 +83,7 @@ class Tracking:
             self._task = AsyncBackgroundTask(self._hear, "redisson_dq-lookout-hears", shielded=True)
         except RuntimeError as error:
             # It passes, as a connection that cannot be made.
-            raise OSError(f"the system gives no thread: {error}") from error
+            raise OSError(f"the system cannot start a thread: {error}") from error
 
     async def _check_hearing(self) -> None:
         """Raises redis-py's error where the connection that hears was cut.
@@ -143,7 +143,7 @@ class Tracking:
                     for key in rest[-1] or (None,):
                         self._changed(key)
         except (RedisError, OSError, ValueError) as error:
-            logger.debug("a lookout hears nothing any more: %s", error)
+            logger.debug("a lookout no longer receives anything: %s", error)
         finally:
             await self._hearing.aclose()
             self._broke(self)

@@ -57,7 +57,7 @@ class Transactions:
         begun, *_, done = await self._replies_of(batch)
         if isinstance(begun, ResponseError):
             self._may_transact = False
-            logger.warning("a transaction was carried out, but not as one: %s", begun)
+            logger.warning("a transaction was carried out, but not atomically: %s", begun)
             return unfenced(requests, batch.replies[1:-1]), batch.confirmed
         if isinstance(done, ResponseError):
             # Redis refused one command at once, or all of them at the end (CROSSSLOT). It carried out none.

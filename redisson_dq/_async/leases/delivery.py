@@ -107,8 +107,8 @@ class Delivery(AsyncWrongWith, Generic[T]):
     def __reduce__(self) -> NoReturn:
         # A copy would not learn how the lease ends.
         raise TypeError(
-            f"queue {self._lease.name!r}: a delivery belongs to the client that received it, and is neither pickled "
-            "nor copied: pass on its value, and end it here"
+            f"queue {self._lease.name!r}: a delivery belongs to the client that received it, and cannot be pickled "
+            "or copied: pass its value on, and settle it here"
         )
 
     # -- facts -------------------------------------------------------------------------------------------------------
@@ -295,7 +295,7 @@ class Delivery(AsyncWrongWith, Generic[T]):
         except RedissonDQError as failure:
             # The block's own error is raised. A lease that still runs ends by its deadline.
             logger.warning(
-                "queue %r: nack of %s, whose block failed: %s", self._lease.name, self._lease.display_name, failure
+                "queue %r: nack of %s because its block failed: %s", self._lease.name, self._lease.display_name, failure
             )
 
 

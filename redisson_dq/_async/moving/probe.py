@@ -114,10 +114,10 @@ async def look(connections: Connections, task: Task) -> Decided:
     read_us = connections.clock.now_us()
     due_ms, *times = replies
     if isinstance(due_ms, RedisConnectionError):
-        logger.debug("queue %r: a look at its head failed: %s", task.keys.ready, due_ms)
+        logger.debug("queue %r: cannot read its head: %s", task.keys.ready, due_ms)
         raise due_ms
     if isinstance(due_ms, RedissonDQError):
-        logger.warning("queue %r: a look at its head failed: %s", task.keys.ready, due_ms)
+        logger.warning("queue %r: cannot read its head: %s", task.keys.ready, due_ms)
         # A transfer tells whether the queue can be moved, and is tried again until it can.
         return Decided() if task.engine.state is State.PAUSING else Decided(task.engine.subscribed(), read_us)
     if times and isinstance(times[0], int):

@@ -80,9 +80,9 @@ class ServerChecks:
         try:
             await self._look_at_all()
         except RedissonDQError as error:
-            logger.debug("cannot look at the settings of Redis: %s", error)
+            logger.debug("cannot read the settings of Redis: %s", error)
         except Exception:
-            logger.exception("unexpected error in a look at the settings of Redis")
+            logger.exception("unexpected error while reading the settings of Redis")
 
     async def _look_at_all(self) -> None:
         nodes: dict[int, tuple[ConnectionPool, list[Task]]] = {}

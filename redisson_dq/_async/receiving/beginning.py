@@ -59,7 +59,7 @@ class Beginner:
     async def _go_on(self) -> None:
         if not self._has_told:
             self._has_told = True
-            logger.warning("the system gives no thread to wait for values in; tries again until it gives one")
+            logger.warning("the system cannot start a thread to wait for values; retrying until it can")
         await self._clock.async_sleep(_PAUSE)
         with self._mutex:
             waiting, self._waiting = self._waiting, []

@@ -84,7 +84,7 @@ class NodeLink:
         if now - self._probed_at >= self._connections.longest_block:
             self._probed_at = now
             if not await tracking.probe():
-                raise Disconnected("the connection that tells of changes does not answer any more")
+                raise Disconnected("the connection that reports changes no longer answers")
             await self._check_server(tracking)
         return self._connections.is_cluster and now - self._slots_at > _SLOTS and await self._look_at_slots(tracking)
 

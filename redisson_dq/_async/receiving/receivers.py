@@ -208,7 +208,7 @@ class Receivers:
                 await waiter()
         except Exception:
             # A defect must not end the waits of all others.
-            logger.exception("unexpected error while seeing to a caller: %r", notice)
+            logger.exception("unexpected error while serving a caller: %r", notice)
 
     async def _begin(self, work: AsyncWork, name: str) -> None:
         self._beginner.begin(work, name, shielded=False)

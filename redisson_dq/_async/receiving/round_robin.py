@@ -172,7 +172,7 @@ class RoundRobinReceiver(Receiver):
             # A single list needs no look: its pop does not block while the list has values.
             found = len(free) > 1 and await self._look(free)
         except (Exception, AsyncCancelled) as error:
-            logger.debug("queue %r: cannot look what is ready: %s", self.line.name, error)
+            logger.debug("queue %r: cannot see what is ready: %s", self.line.name, error)
             self._missed(dict.fromkeys(free, error), may_take=False)
             found = False
         with self.line.mutex:

@@ -118,7 +118,7 @@ class Assigner:
         await self._wait_for_handlings(deadline, hurries)
         count = sum(bool(handling.hand_back()) for handling in reversed(self._going_on()))
         if count:
-            logger.warning("worker: stops; %d handlers have not returned, their values go back", count)
+            logger.warning("worker: stopping; %d handlers have not returned, and their values are put back", count)
 
     async def concluded(self, deadline: float) -> None:
         """Waits until the outcomes of handlers that have returned are on their way to Redis, after :meth:`ended`.
@@ -129,7 +129,7 @@ class Assigner:
         for handling in reversed(self._going_on()):
             if back := handling.hand_back():
                 logger.warning(
-                    "queue %r: %s has returned, and a hook or its backoff has not: the worker stops, and hands back %s",
+                    "queue %r: %s has returned, but a hook or its backoff has not: the worker stops and puts back %s",
                     handling.intake.name,
                     handling.handler.name,
                     ", ".join(lease_of(event.delivery).display_name for event in back),
@@ -474,7 +474,7 @@ def _fault_of(
 ) -> BaseException | None:
     """Why a value is not for its handler's function any more. ``error`` is that of the choice of a handler."""
     if handler.crash_limit is not None and crashes >= handler.crash_limit:
-        return Crashed(f"its receivers died, or stood still, {crashes} times")
+        return Crashed(f"its receivers died or hung {crashes} times")
     if error is None and handler.admission is not None:
         return handler.admission.fault_of(delivery.value, delivery.data)
     return error

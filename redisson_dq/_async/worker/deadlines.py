@@ -52,6 +52,6 @@ class Deadlines:
                 try:
                     self._due(now)
                 except Exception:
-                    logger.exception("worker: what is due at a deadline failed")
+                    logger.exception("worker: an action at a deadline failed")
             elif not self._ends:
                 await self._changed.wait(None if self._next == math.inf else self._next - now)

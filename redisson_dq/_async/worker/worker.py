@@ -157,7 +157,7 @@ class Worker(Declarations, AsyncWrongWith):
         """The tasks that cannot be done at present for its queues, though Redis can be reached. Empty when all is well.
 
         Each problem names the queue, the error and the remedy, and ends by itself. Other queues of the client do not
-        count. A handler that does not get on while values wait is a :class:`Stall`, with its stack. Example::
+        count. A handler that makes no progress while values wait is a :class:`Stall`, with its stack. Example::
 
             for problem in worker.problems:
                 print(problem)
@@ -185,7 +185,7 @@ class Worker(Declarations, AsyncWrongWith):
         """
         if is_importing.get():
             raise ArgumentError(
-                "worker: its module starts it when it is imported, so the import does not end: put that below "
+                "worker: its module starts it on import, so the import never ends: start it below "
                 'if __name__ == "__main__":'
             )
         if self._is_forked:
@@ -377,9 +377,11 @@ class Worker(Declarations, AsyncWrongWith):
             # Nothing runs here, and the connections are those of the other process.
             return
         if current_event() is not None:
-            raise ArgumentError("worker: stop() waits for its handlers, so a handler calls request_stop() instead")
+            raise ArgumentError("worker: stop() waits for the handlers, so call request_stop() in a handler instead")
         if self._hooks.is_telling_here:
-            raise ArgumentError("worker: stop() waits for hooks and observers, so a hook calls request_stop() instead")
+            raise ArgumentError(
+                "worker: stop() waits for hooks and observers, so call request_stop() in a hook instead"
+            )
         if await self._takes_over(starts=False):
             await async_finish(self._stopped(seconds, asked))
 
@@ -413,7 +415,7 @@ class Worker(Declarations, AsyncWrongWith):
                     return True
                 if self._changer is async_here():
                     raise ArgumentError(
-                        "worker: start() and stop() wait for the functions per_worker, so these call request_stop()"
+                        "worker: start() and stop() wait for per_worker functions, so call request_stop() in these"
                     )
             await self._settled.wait(None)
 

@@ -87,7 +87,7 @@ class Dedicated:
             # redis-py would connect anew, to a session that knows neither subscriptions nor our client id.
             raise ConnectionError("the connection was closed")
         if self.is_over:
-            raise ConnectionError("the connection leads to a server that is the wrong one now")
+            raise ConnectionError("the connection leads to the wrong server now")
         send(self.connection, [packed])
 
     def read(self, seconds: float = 0.0) -> Any:
@@ -112,7 +112,7 @@ class Dedicated:
         """The next message, whenever it comes. A PING shows whether any can come. Raises redis-py's errors."""
         self._hears = True
         if self.is_over:
-            raise ConnectionError("the connection leads to a server that is the wrong one now")
+            raise ConnectionError("the connection leads to the wrong server now")
         while True:
             with contextlib.suppress(LateReply):
                 return read(self.connection, _A_DAY, goes_on=True)

@@ -25,14 +25,12 @@ def check_keyspace_events(connections: Connections) -> None:
     Where CONFIG is forbidden, only a warning is logged.
     """
     if connections.is_cluster:
-        raise ServerSettingError(
-            'wakeups="keyspace" is for one server: each node of a cluster tells of its own keys only'
-        )
+        raise ServerSettingError('wakeups="keyspace" is for one server: a cluster node reports only its own keys')
     request = Request(words=("CONFIG", "GET", "notify-keyspace-events"), types={"": ""}, parse=list)
     try:
         found = connections.run(request)
     except RedisReplyError as error:
-        logger.warning("cannot look whether the server publishes keyspace events: %s", error)
+        logger.warning("cannot check whether the server publishes keyspace events: %s", error)
         return
     flags = found[1].decode() if len(found) > 1 else ""
     if "K" not in flags or not ("z" in flags or "A" in flags):

@@ -160,6 +160,6 @@ def servers_of(client: AnyRedis) -> Servers:
     if isinstance(client, Redis):
         return SingleServer(client.connection_pool)
     raise ArgumentError(
-        f"a client is made from a Redis or RedisCluster of redis-py, not {shown(client)}; {WHICH_CLIENT}, "
+        f"a client needs a Redis or RedisCluster of redis-py, not {shown(client)}; {WHICH_CLIENT}, "
         "and a URL with connect(url)"
     )

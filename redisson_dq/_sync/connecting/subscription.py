@@ -125,7 +125,7 @@ class Subscription:
         if current is None:
             return
         if dead:
-            logger.warning("the subscription does not answer any more; subscribing anew")
+            logger.warning("the subscription no longer answers; subscribing again")
             current.dedicated.hang_up()
         else:
             self._send(current, "PING")
@@ -177,7 +177,9 @@ class Subscription:
                         self._is_refused(self._channels, failure)
                     # A broken connection is replaced at once, or is part of an outage, which is logged once.
                     level = logging.DEBUG if isinstance(failure, (Disconnected, OSError)) else logging.WARNING
-                    logger.log(level, "the subscription broke, subscribing anew in %.2f s: %s", pauses.coming, failure)
+                    logger.log(
+                        level, "the subscription was lost; subscribing again in %.2f s: %s", pauses.coming, failure
+                    )
                 self._connections.refresh()
             self._hears_nothing()
             if self._closing.wait(pauses.next()):

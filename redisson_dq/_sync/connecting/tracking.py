@@ -67,7 +67,7 @@ class Tracking:
         self._hearing.connect()
         self._hearing.learn_id()
         if not self._hearing.client_id:
-            raise TrackingRefusedError("the server does not tell the id of a connection (CLIENT ID)")
+            raise TrackingRefusedError("the server does not report the id of a connection (CLIENT ID)")
         try:
             self._hearing.send("SUBSCRIBE", _CHANNEL)
             self._hearing.read()
@@ -86,7 +86,7 @@ class Tracking:
             self._task = BackgroundTask(self._hear, "redisson_dq-lookout-hears", shielded=True)
         except RuntimeError as error:
             # It passes, as a connection that cannot be made.
-            raise OSError(f"the system gives no thread: {error}") from error
+            raise OSError(f"the system cannot start a thread: {error}") from error
 
     def _check_hearing(self) -> None:
         """Raises redis-py's error where the connection that hears was cut.
@@ -146,7 +146,7 @@ class Tracking:
                     for key in rest[-1] or (None,):
                         self._changed(key)
         except (RedisError, OSError, ValueError) as error:
-            logger.debug("a lookout hears nothing any more: %s", error)
+            logger.debug("a lookout no longer receives anything: %s", error)
         finally:
             self._hearing.close()
             self._broke(self)

@@ -271,4 +271,4 @@ class Renewal:
         try:
             call(lease.on_lost, delivery)
         except Exception:
-            logger.exception("queue %r: what is called for the lost lease of %s failed", lease.name, lease.display_name)
+            logger.exception("queue %r: the on_lost= callback for %s failed", lease.name, lease.display_name)

@@ -44,5 +44,5 @@ class Arrivals:
         except RedissonDQError as error:
             if isinstance(error, RedisConnectionError):
                 return error
-            logger.warning("queue %r: a look for values that nobody leased failed: %s", self._keys.ready, error)
+            logger.warning("queue %r: looking for values that nobody leased failed: %s", self._keys.ready, error)
         return None

@@ -97,8 +97,8 @@ class Channels:
         if ready is None:
             return
         what = (
-            "what other clients offer may be moved late, by up to probe_interval=, as this client does not hear the "
-            f"channel {channel!r}"
+            "offers of other clients may be moved up to 30 s late, because this client cannot subscribe to the "
+            "channel {channel!r}"
         )
         if self._connections.refusals.began((_PART, channel), ready, what, error, only_late=True):
             logger.warning("queue %r: %s: %s", ready, what, error)
@@ -124,7 +124,7 @@ class Channels:
         try:
             due_ms = int(body)
         except ValueError:
-            logger.warning("channel %r: a message that is no due time was ignored: %.60r", channel, body)
+            logger.warning("channel %r: ignored a message that is not a due time: %.60r", channel, body)
             return
         # A message below zero is for Redisson (``scripts/include/look_again.lua``).
         if due_ms >= 0:

@@ -47,7 +47,7 @@ def advance(
         tell_newer(keys.ready, keys.recurring, "recurring", error.form)
         return False
     except ArgumentError as error:
-        logger.warning("queue %r: the recurring offer %r cannot go on: %s", keys.ready, name, error)
+        logger.warning("queue %r: the recurring offer %r cannot continue: %s", keys.ready, name, error)
         return False
     request = calls.advance(
         keys,

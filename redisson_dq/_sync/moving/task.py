@@ -93,7 +93,7 @@ class Task:
         self.hints.forget()
         if isinstance(error, RedisConnectionError):
             self.connections.outage.began(self.keys.channel, error, tried)
-            logger.debug("queue %r: a transfer failed, it will be tried again: %s", self.keys.ready, error)
+            logger.debug("queue %r: a transfer failed and will be retried: %s", self.keys.ready, error)
             return False
         # Redis has answered, or a defect of ours has shown.
         self.connections.outage.ended(self.keys.channel)
@@ -103,7 +103,7 @@ class Task:
         self._logged = str(error)
         logger.log(
             logging.DEBUG if is_known else logging.WARNING,
-            "queue %r: a transfer failed, it will be tried again: %s",
+            "queue %r: a transfer failed and will be retried: %s",
             self.keys.ready,
             error,
             exc_info=not isinstance(error, RedissonDQError),
@@ -115,8 +115,8 @@ class Task:
             return False
         self.hints, self.pace = Hints(), Pace()
         logger.warning(
-            "queue %r: %d transfers in succession have failed; what was learnt of the server and of the entries in %r "
-            "is forgotten, and the next transfer goes on with the defaults: %s",
+            "queue %r: %d transfers in a row have failed; what was learned about the server and the entries in %r "
+            "is dropped, and the next transfer uses the defaults: %s",
             self.keys.ready,
             self._failures,
             self.keys.timeout,

@@ -54,7 +54,7 @@ class Tidying:
             return
         except RedissonDQError as error:
             level = logging.DEBUG if isinstance(error, RedisConnectionError) else logging.WARNING
-            logger.log(level, "queue %r: what is over is not dropped yet: %s", self._keys.ready, error)
+            logger.log(level, "queue %r: finished records are not removed yet: %s", self._keys.ready, error)
             self._arm(_AGAIN_US)
             return
         if left_ms is not None:

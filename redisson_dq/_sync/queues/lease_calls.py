@@ -174,10 +174,10 @@ class LeaseCalls(Generic[T]):
         chosen = side.collected(deliveries, "deliveries")
         for each in chosen:
             if not isinstance(each, Delivery):
-                raise ArgumentError(f"queue {side.name!r}: a collection of deliveries is wanted, not {shown(each)}")
+                raise ArgumentError(f"queue {side.name!r}: expected a collection of deliveries, not {shown(each)}")
             if not is_of(each, self._runtime.connections):
                 raise ArgumentError(
-                    f"queue {side.name!r}: {shown(each)} belongs to another client: end it by its own calls"
+                    f"queue {side.name!r}: {shown(each)} belongs to another client: settle it with its own methods"
                 )
         return [lease_of(each) for each in chosen]
 

@@ -89,7 +89,7 @@ class Leaser(Generic[T]):
         seconds = None if timeout is None else timeout_seconds(timeout, name)
         wanted = 1 if limit is None else check_count(limit, name)
         if not isinstance(how.renew, bool):
-            raise ArgumentError(f"queue {name!r}: renew= is True or False, not {shown(how.renew)}")
+            raise ArgumentError(f"queue {name!r}: renew= must be True or False, not {shown(how.renew)}")
         if how.on_lost is not None:
             check_function(how.on_lost, name)
             check_callback(how.on_lost, f"queue {name!r}: on_lost=")

@@ -41,7 +41,7 @@ class OpenHandle(WrongWith, Generic[T]):
         """``side`` has the keys and the codec that the handle shares with its ``requests``."""
         self._runtime = runtime
         if not isinstance(transfer, bool):
-            raise ArgumentError(f"queue {side.name!r}: transfer= is True or False, not {shown(transfer)}")
+            raise ArgumentError(f"queue {side.name!r}: transfer= must be True or False, not {shown(transfer)}")
         self._side = side
         self._values = TakenValues(runtime.connections, side)
         self._open = True

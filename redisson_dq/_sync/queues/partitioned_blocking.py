@@ -253,7 +253,7 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
             if failure is not None and not taken:
                 raise failure
             if failure is not None:
-                logger.warning("queue %r: taken from the other partitions alone: %s", self.name, failure)
+                logger.warning("queue %r: taken only from the other partitions: %s", self.name, failure)
             # Otherwise other clients have been faster.
             if taken or not asked:
                 return taken

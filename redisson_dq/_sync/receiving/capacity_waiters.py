@@ -83,8 +83,8 @@ class CapacityWaiters:
     def _refused(self, channel: str, error: Exception) -> None:
         self._confirmed.discard(channel)
         what = (
-            "callers that wait for room may get it late, by up to probe_interval=, as this client does not hear the "
-            f"channel {channel!r}"
+            "callers that wait for room may get it up to 30 s late, because this client cannot subscribe to the "
+            "channel {channel!r}"
         )
         ready, is_over = self._ready[channel], partial(self._is_idle, channel)
         if self._connections.refusals.began((_PART, channel), ready, what, error, is_over, only_late=True):

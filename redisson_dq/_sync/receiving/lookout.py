@@ -170,7 +170,7 @@ class Lookout:
                     self._sources.add(event)
         elif isinstance(event, Tracking):
             if self._link.is_by(event):
-                raise Disconnected("Redis tells of no changes any more")
+                raise Disconnected("Redis no longer reports changes")
         else:
             changed = self._sources.of(event.key)
             self._brake.told(len(changed), self._clock.monotonic())
@@ -206,8 +206,9 @@ class Lookout:
         if seconds := self._brake.pause(self._sources.keys, self._clock.monotonic()):
             if self._brake.is_new():
                 logger.warning(
-                    "Redis tells of changes though nothing has come, so waits for many queues are up to %.1f s late; "
-                    "tracking-table-max-keys of the server may be too small for all keys that are watched",
+                    "Redis reports changes although nothing has arrived, so waits for many queues are up to %.1f s "
+                    "late; "
+                    "tracking-table-max-keys of the server may be too small for all watched keys",
                     seconds,
                 )
             self._closing.wait(seconds)

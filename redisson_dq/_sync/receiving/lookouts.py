@@ -113,8 +113,8 @@ class Lookouts:
     def _refused(self, error: Exception) -> None:
         if not self._is_refused:
             logger.info(
-                "Redis does not tell this client of changes (%s); each queue that is waited on has a connection and a "
-                "background task of its own; docs/deploy.md names the rights to wait for many queues on one",
+                "Redis does not report changes to this client (%s), so each queue that is waited for has its own "
+                "connection and background task; docs/deploy.md names the rights that let many queues share one",
                 error,
             )
         self._is_refused = True

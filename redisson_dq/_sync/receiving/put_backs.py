@@ -73,7 +73,7 @@ class PutBacks:
             if passes(error):
                 self._again_unchanged(after)
             else:
-                logger.warning("queue %r: what follows a take was not done: %s", self._source.key, error)
+                logger.warning("queue %r: the follow-up of a take failed: %s", self._source.key, error)
         except Cancelled:
             # The end of a loop cancels a connection that is being made.
             self._again_unchanged(after)
@@ -111,7 +111,9 @@ class PutBacks:
             if self.gives_up:
                 self._lost(values, error)
                 return []
-            logger.exception("queue %r: unexpected error while %d popped values go back", self._source.key, len(values))
+            logger.exception(
+                "queue %r: unexpected error while putting %d popped values back", self._source.key, len(values)
+            )
             with self._line.mutex:
                 self.again(values)
             return None
@@ -159,7 +161,7 @@ class PutBacks:
     def _gave_up(self, back: PutBack, error: BaseException, *, is_unsure: bool) -> bool:
         """Whether a put-back that has failed is given up. Otherwise it is kept, to be sent again."""
         if not back.values and isinstance(error, RedissonDQError) and (self.gives_up or not passes(error)):
-            logger.warning("queue %r: what follows a take was not done: %s", self._source.key, error)
+            logger.warning("queue %r: the follow-up of a take failed: %s", self._source.key, error)
             return True
         if (self.gives_up and isinstance(error, Exception)) or (is_unsure and not back.request.repeatable):
             self._lost(back.values, error)

@@ -207,7 +207,7 @@ class Receivers:
                 waiter()
         except Exception:
             # A defect must not end the waits of all others.
-            logger.exception("unexpected error while seeing to a caller: %r", notice)
+            logger.exception("unexpected error while serving a caller: %r", notice)
 
     def _begin(self, work: Work, name: str) -> None:
         self._beginner.begin(work, name, shielded=False)

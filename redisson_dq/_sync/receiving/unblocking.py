@@ -113,5 +113,7 @@ class Unblocker:
         if self._has_warned:
             return
         self._has_warned = True
-        ends = "so its connection is closed" if self._may_cut else "which goes on until its time is over"
-        logger.warning("queue %r: Redis forbids the client to end its blocking command, %s: %s", self._key, ends, error)
+        ends = "so its connection is closed" if self._may_cut else "which continues until its timeout"
+        logger.warning(
+            "queue %r: Redis does not let the client end its blocking command, %s: %s", self._key, ends, error
+        )

@@ -52,7 +52,7 @@ class Clients:
     def set_server(self, url: str | None, redisson_config: RedissonConfig | None) -> None:
         """Another server from the next start on. Raises ArgumentError for a client of the user's."""
         if self._given is not None:
-            raise ArgumentError("a worker over a client of yours has no URL: make it with Worker.connect(url)")
+            raise ArgumentError("a worker that uses your own client has no URL: create it with Worker.connect(url)")
         options = {**self._options, "redisson_config": redisson_config}
         unopened(url, options)
         self._url, self._options = url, options

@@ -100,9 +100,9 @@ class Declarations:
         """
         check_queue_name(name)
         if name in {handler.queue for handler in self._handlers}:
-            raise ArgumentError(f"queue {name!r}: it is opened already; say how before its first handler")
+            raise ArgumentError(f"queue {name!r}: it is open already; set its options before its first handler")
         if name in self._settings:
-            raise ArgumentError(f"queue {name!r}: its options were set before; set all of them in one call")
+            raise ArgumentError(f"queue {name!r}: its options are already set; set all of them in one call")
         settings = QueueSettings(
             codec=codec,
             type=type,
@@ -270,10 +270,10 @@ class Declarations:
         def declare(function: F) -> F:
             if not callable(function) or is_async(function) or not answers(function):
                 raise ArgumentError(
-                    f"a hook is a plain function, which may start a task or a thread, not {shown(function)}"
+                    f"a hook must be a plain function (it may start a task or a thread), not {shown(function)}"
                 )
             if not takes(function, 1):
-                raise ArgumentError(f"a hook is a function of the happening, not {shown(function)}")
+                raise ArgumentError(f"a hook must be a function of the happening, not {shown(function)}")
             self._hooks.add(kinds, function)
             return function
 
@@ -294,7 +294,7 @@ class Declarations:
         for name in self._settings.keys() - set(self.queues):
             if (meant := nearest(name, self.queues)) is not None:
                 raise ArgumentError(
-                    f"worker.queue({name!r}) sets options, and no handler is for that queue; did you mean {meant!r}?"
+                    f"worker.queue({name!r}) sets options, but no handler is for that queue; did you mean {meant!r}?"
                 )
 
     def check_dependencies(self) -> None:
@@ -315,7 +315,7 @@ class Declarations:
             if handler.shape.takes_event and handler.shape.event_name in known:
                 raise ArgumentError(
                     f"handler {handler.name!r} has the dependency {handler.shape.event_name!r} where it gets the "
-                    "event: dependencies come behind the value and the event"
+                    "event: dependencies come after the value and the event"
                 )
 
     def _declare(
@@ -358,7 +358,7 @@ class Declarations:
         check_callable(function, what)
         name = getattr(function, "__name__", "")
         if not name.isidentifier():
-            raise ArgumentError(f"{what}: a dependency is a function with a name")
+            raise ArgumentError(f"{what}: a dependency must be a function with a name")
         layers.append(Layer(function, name, Shape.by_name(function, what)))
         return function
 
@@ -387,13 +387,13 @@ def _check_known(needs: Sequence[str], known: set[str], late: set[str], what: st
     for name in needs:
         if name in late:
             raise ArgumentError(
-                f"{what} takes {name!r}, which was declared while the worker runs; stop and start the worker, as it "
-                "makes dependencies per_worker when it starts"
+                f"{what} takes {name!r}, which was declared while the worker was running; restart the worker: it "
+                "makes per_worker dependencies when it starts"
             )
         if name not in known:
             meant = nearest(name, known)
             question = f"; did you mean {meant!r}?" if meant else ""
             raise ArgumentError(
-                f"{what} takes {name!r}, and no dependency has that name{question}; declare it with per_item or "
-                "per_worker, above what takes it"
+                f"{what} takes {name!r}, but no dependency has that name{question}; declare it with per_item or "
+                "per_worker, above the function that takes it"
             )

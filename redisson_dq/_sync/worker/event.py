@@ -148,7 +148,7 @@ class _Past:
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(
-            f"a copy of an event, or one that was pickled, tells facts and has no {name}: the lease belongs to the "
+            f"a copied or pickled event has only facts, and no {name}: the lease belongs to the "
             "process that received it"
         )
 

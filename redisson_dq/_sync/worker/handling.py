@@ -407,7 +407,7 @@ class Handling:
                 raise
             if Do.LET_EXPIRE in map(_DO, self._happened(Trigger.ON_FAILED_RAISED, place)):
                 logger.exception(
-                    "queue %r: on_failed of %s failed; %s stays leased and comes again",
+                    "queue %r: on_failed of %s failed; %s stays leased and is delivered again",
                     self.intake.name,
                     self.handler.name,
                     _told(event),

@@ -94,7 +94,7 @@ class ProgressWatch:
                 # The outage is told of elsewhere. Nobody knows whether values wait.
                 pass
             except Failure:
-                logger.exception("worker: whether handlers get on cannot be found out")
+                logger.exception("worker: cannot check whether handlers make progress")
 
     # -- one look ----------------------------------------------------------------------------------------------------
 
@@ -125,7 +125,7 @@ class ProgressWatch:
             if post not in before:
                 logger.warning("%s", stall)
         for post in before.keys() - stalls.keys():
-            logger.info("queue %r: %s gets on again", post.handler.queue, post.handler.name)
+            logger.info("queue %r: %s makes progress again", post.handler.queue, post.handler.name)
 
     def _waiting(
         self, post: Post, handlings: Sequence[Handling], since: float, patience: float, now: float, *, of_all: bool
@@ -154,7 +154,7 @@ class ProgressWatch:
     def _stall(self, post: Post, handlings: Sequence[Handling], since: float, waiting: int) -> Stall:
         oldest, count = handlings[0], len(handlings)
         text = (
-            f"{counted(count, 'handling goes', 'handlings go')} on, nothing was settled for {since:.0f} s, "
+            f"{counted(count, 'handling is', 'handlings are')} running, nothing was settled for {since:.0f} s, "
             f"and {counted(waiting, 'value waits', 'values wait')}"
         )
         return self._made(oldest.intake, post.handler.name, text, since, count, waiting, self._stack_of(oldest))
@@ -163,7 +163,7 @@ class ProgressWatch:
     def _made(intake: Intake, handler: str, text: str, since: float, running: int, waiting: int, stack: str) -> Stall:
         return Stall(
             queue=intake.leaser.sides[0].keys.ready,
-            what=f"{handler or 'the program'} does not get on",
+            what=f"{handler or 'the program'} makes no progress",
             error=TimeoutError(text),
             name=intake.name,
             handler=handler,
@@ -184,7 +184,7 @@ class ProgressWatch:
             if now - handling.began > patience and handling not in self._slow:
                 self._slow.add(handling)
                 logger.warning(
-                    "queue %r: a handling of %s goes on for %.0f s, which is unusual for it, at\n%s",
+                    "queue %r: a handling of %s has run for %.0f s, which is unusual for it, and is at\n%s",
                     handling.intake.name,
                     handling.handler.name,
                     now - handling.began,
@@ -200,7 +200,7 @@ class ProgressWatch:
             return
         # Another part of the program may block the loop.
         name = "" if handling is None else handling.handler.name
-        text = f"the event loop stands still for {seconds:.0f} s, so nothing is received, renewed or settled"
+        text = f"the event loop has been blocked for {seconds:.0f} s, so nothing is received, renewed or settled"
         first = self._still is None
         self._still = self._made(intake, name, text, seconds, len(holding), 0, stack)
         if first:

@@ -153,7 +153,7 @@ class Settler:
             settlement.tell(outcome)
         except Exception:
             logger.exception(
-                "queue %r: what follows the end of the lease of %s failed",
+                "queue %r: the follow-up of the end of the lease of %s failed",
                 settlement.lease.name,
                 settlement.lease.display_name,
             )
@@ -184,7 +184,7 @@ class Settler:
             self._settlements.put(settlement)
         doubtful = [each for each in (*self._pending, *behind) if each is not _END and not each.lease.is_over]
         logger.warning(
-            "worker: stops before it is known whether Redis notes the ends of these leases, whose values may come "
+            "worker: stopping before Redis has confirmed the ends of these leases, so their values may be delivered "
             "again: %s",
             ", ".join(each.lease.display_name for each in doubtful),
         )
@@ -295,13 +295,13 @@ class Settler:
         else:
             self._connections.outage.ended(_PART)
         if refusal is not None and not self._is_refused:
-            logger.error("worker: Redis refuses to end leases, and is asked again: %s", refusal)
+            logger.error("worker: Redis refuses to end leases; retrying: %s", refusal)
         if refusal is not None or away is None:
             self._is_refused = refusal is not None
 
     def _refused(self, key: str, error: RedissonDQError) -> None:
         if not isinstance(error, (RedisConnectionError, ClosedError)):
-            what = "the ends of leases are not noted, so their values come again"
+            what = "ends of leases are not recorded, so their values are delivered again"
             self._connections.refusals.began((_PART, key), key, what, error, lambda: not self._pending)
 
     def _still(self, settlement: Settlement, error: RedissonDQError) -> bool:
@@ -320,7 +320,7 @@ class Settler:
 
     def _lose(self, settlement: Settlement, reason: object) -> None:
         logger.warning(
-            "queue %r: what came of %s was not noted, and it comes again: %s",
+            "queue %r: the outcome of %s was not recorded, and it is delivered again: %s",
             settlement.lease.name,
             settlement.lease.display_name,
             reason,

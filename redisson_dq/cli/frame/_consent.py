@@ -42,7 +42,7 @@ class Consent:
         if self.yes:
             return True
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
-            raise click.UsageError("nothing was changed: where no terminal is, this needs --yes")
+            raise click.UsageError("nothing was changed: without a terminal, this needs --yes")
         if _agrees():
             return True
         say("nothing was changed", error=True)
@@ -67,7 +67,7 @@ def write_options(*, rate: bool = False) -> Callable[[_F], _F]:
             kind = BoundedNumber(float, 0.001, what="a number of items a second")
             made = click.option("--rate", metavar="N", type=kind, help="At most N items a second.")(made)
         made = click.option("--yes", is_flag=True, help="Ask nothing.")(made)
-        made = click.option("--dry-run", is_flag=True, help="Say what would be done, and change nothing.")(made)
+        made = click.option("--dry-run", is_flag=True, help="Show what would be done, and change nothing.")(made)
         return cast(_F, made)
 
     return decorate

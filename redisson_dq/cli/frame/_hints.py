@@ -21,7 +21,7 @@ __all__ = ["hint_on_error", "refuse_part_of_cluster", "tell_outage", "tell_part_
 def tell_outage(reason: str) -> None:
     """Says on standard error why Redis did not do a request that is sent again. An empty text says nothing."""
     if reason:
-        say(f"{reason}; it is asked again", error=True)
+        say(f"{reason}; asking again", error=True)
 
 
 @contextlib.contextmanager
@@ -61,7 +61,9 @@ def tell_part_of_cluster(client: Client, *, may_be_away: bool = False) -> None:
         from redisson_dq.admin import Admin
 
         node = Admin(client).where
-        say(f"{node} is one node of a cluster, and tells of its own queues alone: --url {url} is all of it", error=True)
+        say(
+            f"{node} is one node of a cluster, and shows only its own queues: --url {url} shows all of them", error=True
+        )
 
 
 def refuse_part_of_cluster(client: Client) -> None:

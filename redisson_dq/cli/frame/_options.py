@@ -110,7 +110,7 @@ def server_choice(url_help: str = f"The server; else the one in the environment 
 
 def allow_host_option(function: _F) -> _F:
     """``--allow-host`` of the ports of a command, which the function gets as ``hosts``."""
-    help = "A host name with dots by which clients come, or * for any."
+    help = "A host name with dots that clients use, or * for any."
     return click.option("--allow-host", "hosts", metavar="NAME", multiple=True, help=help)(function)
 
 
@@ -159,13 +159,13 @@ def queues_argument(*, required: bool = True) -> _Decorator:
 def partitions_option(function: _F) -> _F:
     """``--partitions``, which the function gets as ``partitions``."""
     kind = BoundedNumber(int, 1, 1024, "a number of partitions")
-    text = "QUEUE has N partitions. They are looked for if it has no keys of its own."
+    text = "QUEUE has N partitions (default: looked for if it has no keys of its own)."
     return click.option("--partitions", metavar="N", type=kind, help=text)(function)
 
 
 def dead_letter_option(function: _F) -> _F:
     """``--dead-letter``, which the function gets as ``dead_letter``."""
-    text = "The queue that gets its dead letters, unless its own list does."
+    text = "The queue that gets its dead letters (default: its own list)."
     return click.option("--dead-letter", metavar="NAME", help=text)(function)
 
 
@@ -180,5 +180,5 @@ def found_partitions(client: Client, queue: str, partitions: int | None, *, may_
     count = partitions_of(client, queue) if partitions is None else partitions
     if not may_be_missing and not exists(client, queue, count):
         others = command_line("queues")
-        say(f"{queue}: there is nothing of it in Redis; the queues that have something: {others}", error=True)
+        say(f"{queue}: it has no keys in Redis; these queues have some: {others}", error=True)
     return count

@@ -40,7 +40,7 @@ def stopping() -> Iterator[Stop]:
         stop.code = 128 + number
         # The signal may have come while a line was printed, which cannot be printed on then.
         with contextlib.suppress(RuntimeError, OSError):
-            print("\nending after this batch; once more ends at once", file=sys.stderr)
+            print("\nending after this batch; a second signal ends at once", file=sys.stderr)
 
     before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

@@ -10,7 +10,7 @@ __all__ = ["command"]
 
 
 @click.command(
-    help="""Print a Python module that declares Java classes, read from a jar or a directory of .class files.
+    help="""Print a Python module that declares Java classes from a jar or a directory of .class files.
 
     PATH is a jar (a Spring Boot jar or a war, too), or a directory of .class files. CLASS is com.acme.Order; a nested
     class: com.acme.Outer.Inner; all of a package: 'com.acme.*'; with the packages below it: 'com.acme.**'. Superclasses
@@ -23,7 +23,7 @@ __all__ = ["command"]
     "--classpath",
     multiple=True,
     metavar="PATH",
-    help="Another jar or directory to find the classes of fields in; may be repeated.",
+    help="Another jar or directory with the classes of fields; may be repeated.",
 )
 @click.option("-o", "--output", metavar="FILE", help="Write the module to this file instead of printing it.")
 @click.option(
@@ -34,7 +34,7 @@ __all__ = ["command"]
 @click.option(
     "--subclasses",
     is_flag=True,
-    help="Include the classes in PATH that extend or implement a class asked for, or the type of a field.",
+    help="Include the classes in PATH that extend or implement a given class, or the type of a field.",
 )
 @click.option("--snake-case", is_flag=True, help="Name attributes customer_id where Java has customerId.")
 @click.option("--dataclasses", is_flag=True, help="Write dataclasses instead of attrs classes.")
@@ -54,7 +54,7 @@ def command(
     if dataclasses and pydantic:
         raise click.UsageError("--dataclasses and --pydantic exclude each other")
     if check is not None and output is not None:
-        raise click.UsageError("--check writes no file: leave --output out")
+        raise click.UsageError("--check writes no file: remove --output")
     from redisson_dq.cli.generate_classes._run import generate
 
     style: Literal["attrs", "dataclasses", "pydantic"] = (

@@ -145,12 +145,12 @@ class _Reader:
     def __init__(self, data: bytes) -> None:
         self._data = data
         self._at = 0
-        self._constants: list[int] = [0]  # where each one's contents begin; there is no number 0
+        self._constants: list[int] = [0]  # where each one's contents begin; there is not a number 0
         self._pool = AnnotationPool(self._text, self._loadable)
 
     def class_file(self) -> ClassFile:
         if self._unpack(_U4)[0] != _MAGIC:
-            raise BadClass("it does not begin as one")
+            raise BadClass("it does not begin like one")
         self._skip(4)  # the version: nothing that is read here has changed since Java 5
         self._walk_constants()
         flags, this, superclass = self._unpack(_TRIPLE)
@@ -164,7 +164,7 @@ class _Reader:
         initializer = codes.get(("<clinit>", "()V"))
         attributes = self._attributes()
         if self._at != len(self._data):
-            raise BadClass("there is more behind its end")
+            raise BadClass("there is more after its end")
         name = self._class_name(this)
         methods = tuple(
             attrs.evolve(member, returns=self._returned(name, found["Code"])) if _may_return(member, found) else member

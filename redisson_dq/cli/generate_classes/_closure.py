@@ -58,7 +58,7 @@ class Closure:
             if met in self.declared or met in self.undeclared:
                 continue
             if _NAME.fullmatch(met) is None:
-                raise UnreadableError(f"{met} is no name that a class in Java source can have")
+                raise UnreadableError(f"{met} is not a class name that Java source can have")
             why = self._supertypes.why_not(met)
             if why is not None:
                 self.undeclared[met] = why

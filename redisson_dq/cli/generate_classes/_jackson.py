@@ -343,7 +343,7 @@ def _lost(each: BeanProperty, way: str) -> Iterator[str]:
     """A property that Java writes and gives to its constructor, and that no field has."""
     creators = [one for one in each.accessors if one.kind == "creator"]
     if way == "reader" and creators and any(one.kind == "getter" and one.is_visible for one in each.accessors):
-        yield f"@JsonProperty on {creators[0].member} for {each.name}, which is no field"
+        yield f"@JsonProperty on {creators[0].member} for {each.name}, which is not a field"
 
 
 def _changes_object(name: str, annotations: AnnotationsByName) -> bool:

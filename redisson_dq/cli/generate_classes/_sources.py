@@ -168,7 +168,7 @@ def _load(source: _ClassPathEntry, name: str) -> ClassFile:
     try:
         java = read_class(data)
     except BadClass as error:
-        raise UnreadableError(f"{place} is no class file that can be read: {error}") from error
+        raise UnreadableError(f"{place} is not a readable class file: {error}") from error
     if java.name != name:
         raise ArgumentError(f"{place} is the file of {java.name}; give the folder that the packages begin in")
     return java

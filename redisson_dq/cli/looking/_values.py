@@ -61,7 +61,7 @@ def value_options(function: _F) -> _F:
     codec = click.option(
         "--codec",
         metavar="NAME",
-        help="The codec of the values, such as kryo5 or json. Else their bytes tell.",
+        help="The codec of the values, such as kryo5 or json (default: recognised by their bytes).",
     )
     keys = click.option("--keys", metavar="FILE", help="The keys of encrypted values: JSON, ids and keys in Base64.")
     return cast(_F, codec(keys(classes_option(with_values))))
@@ -94,10 +94,10 @@ def page_options(*, limit: int, most: int) -> Callable[[_F], _F]:
         number = BoundedNumber(int, 1, what="a number of items")
         look = f"With --filter look at N items at most ({_MOST_LOOKED})."
         made: Any = click.option("--look", metavar="N", type=number, default=_MOST_LOOKED, help=look)(with_page)
-        made = click.option("--after", metavar="CURSOR", help="Go on where the page before has ended.")(made)
+        made = click.option("--after", metavar="CURSOR", help="Continue where the previous page ended.")(made)
         few = BoundedNumber(int, 1, most, "a number of items")
         made = click.option("--limit", metavar="N", type=few, default=limit, help=f"How many items ({limit}).")(made)
-        return cast(_F, click.option("--filter", metavar="FILTER", help="Only the items for which it holds.")(made))
+        return cast(_F, click.option("--filter", metavar="FILTER", help="Show only the items that match.")(made))
 
     return decorate
 

@@ -57,7 +57,7 @@ class _Listed:
 @click.command(
     help="""Show items of QUEUE, decoded.
 
-    Their order is that of their due times, or of the list. A filter is as in --filter 'order.id = 42 and late > 5m'.
+    They are ordered by due time, or as in the list. A filter looks like --filter 'order.id = 42 and late > 5m'.
     The last line names the cursor of the next page.
     """
 )
@@ -106,7 +106,7 @@ def command(
     shown = f"{len(found.rows):,} of {found.count:,} {state}"
     output.text(shown if wanted is None else f"{shown}; looked at {found.looked:,}")
     if found.next is not None:
-        output.text(f"go on with --after {found.next}")
+        output.text(f"continue with --after {found.next}")
     return FINE
 
 

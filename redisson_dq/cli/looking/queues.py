@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-_NOT_FOUND = "Queues with ready values alone are found by name: redisson-dq queues QUEUE"
+_NOT_FOUND = "Queues with only ready values are found by name: redisson-dq queues QUEUE"
 
 
 @click.command(
     help="""Show the queues of the server, Redisson's and ours, with their figures.
 
-    PATTERN chooses names as Redis's KEYS does: 'orders*'. A queue in partitions is one row. A queue that has ready
-    values alone, and that no client has open, is found by its whole name: queues QUEUE.
+    PATTERN chooses names as Redis's KEYS does: 'orders*'. A queue in partitions is one row. A queue that has
+    only ready values and is open in no client is found by its full name: queues QUEUE.
     """
 )
 @click.argument("pattern", metavar="[PATTERN]", required=False)

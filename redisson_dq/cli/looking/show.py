@@ -80,7 +80,7 @@ def command(
             nothing: ShowDocument = {"item": None, "candidates": []}
             output.document(**nothing)
         else:
-            say(f"{queue} has no item {id}: {command_line('list', [queue])} shows those that there are", error=True)
+            say(f"{queue} has no item {id}: {command_line('list', [queue])} lists the items it has", error=True)
         return PROBLEM
     decoded = reader.read(row.data, is_whole=row.is_whole, queue=row.queue)
     candidates = recognise(row.data, is_whole=row.is_whole)

@@ -72,7 +72,7 @@ def command(
             if each.exists:
                 output.lines(str(attrs.evolve(each, name=safe(each.name))))
             else:
-                output.text(f"{each.name}: there is nothing of it in Redis")
+                output.text(f"{each.name}: it has no keys in Redis")
     return next((code for each in found if (code := _exit_code(each)) != FINE), FINE)
 
 

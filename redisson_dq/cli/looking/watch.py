@@ -130,7 +130,7 @@ class _WatchedTable:
         self.looks = looks
         times = [each.stats.server_time for each in looks if each.stats is not None]
         problems = [f"{each.name}: {each.problem}" for each in looks if each.problem]
-        self.note = "; ".join([f"{max(times):%H:%M:%S} UTC", *problems]) if times else "no queue was found yet"
+        self.note = "; ".join([f"{max(times):%H:%M:%S} UTC", *problems]) if times else "no queue found yet"
         return None
 
     def _looks(self) -> list[_WatchedQueue]:

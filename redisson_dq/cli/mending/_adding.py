@@ -35,11 +35,11 @@ _DEED = Deed(verb="set aside", past="set aside", thing="ready value", things="re
 
 @click.command(
     "add",
-    help=f"""Set ready values of QUEUE aside, such as one at the head that consumers fail at.
+    help=f"""Set ready values of QUEUE aside, such as a value at the head that consumers fail on.
 
     ID is a place as `redisson-dq list QUEUE --state ready` shows it: ready@0 is the head. Places change while consumers
     take values, so the values are shown before anything is done. --filter and --all look at the first {_LOOKED}.
-    `undecodable redrive` gives the values to the queue again, and undo puts them back at the head.
+    `undecodable redrive` gives the values back to the queue, and undo puts them back at the head.
     """,
     short_help="Set ready values of QUEUE aside.",
 )

@@ -48,7 +48,7 @@ def aside_group(kind: AsideKind, help: str) -> click.Group:
     group = click.Group(kind, help=help)
     group.add_command(list_command(kind))
     group.add_command(show_command(kind))
-    group.add_command(_acting(kind, "redrive", f"Give {THINGS[kind]} of QUEUE to their queue again."))
+    group.add_command(_acting(kind, "redrive", f"Give {THINGS[kind]} of QUEUE back to their queue."))
     group.add_command(_acting(kind, "purge", f"Remove {THINGS[kind]} of QUEUE for good."))
     return group
 
@@ -109,7 +109,7 @@ def _acting(kind: AsideKind, action: AsideAction, help: str) -> click.Command:
 def _as_values_option(kind: AsideKind, action: AsideAction) -> Callable[[_F], _F]:
     def decorate(function: _F) -> _F:
         if kind == "quarantine" and action == "redrive":
-            text = "Deliver the bytes of each entry as a value at once, as it is in no known format."
+            text = "Deliver the bytes of each entry as a value at once, because its format is unknown."
             return click.option("--as-values", is_flag=True, help=text)(function)
 
         @functools.wraps(function)

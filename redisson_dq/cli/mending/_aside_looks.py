@@ -126,7 +126,7 @@ def list_command(kind: AsideKind) -> click.Command:
         if cells:
             _tell_what_helps(output, kind, queue, dead_letter, partitions)
         if found.next is not None:
-            output.text(f"go on with --after {found.next}")
+            output.text(f"continue with --after {found.next}")
         return FINE
 
     return listing
@@ -149,7 +149,7 @@ def _place(after: str | None) -> int:
     if after is None:
         return 0
     if not (after.isascii() and after.isdigit() and len(after) < 16):
-        raise click.UsageError(f"--after {after}: take the number that the page before ends with")
+        raise click.UsageError(f"--after {after}: use the number at the end of the previous page")
     return int(after)
 
 

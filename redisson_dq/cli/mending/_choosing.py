@@ -60,12 +60,12 @@ def choice_options(function: _F) -> _F:
         *args: Any, ids: tuple[str, ...], filter: str | None, values: ValueChoice, all_items: bool, **rest: Any
     ) -> Any:
         if bool(ids) + (filter is not None) + all_items != 1:
-            raise click.UsageError("say which items: one or more ids, --filter, or --all")
+            raise click.UsageError("choose items: one or more ids, --filter, or --all")
         return function(*args, choice=Choice(ids=ids, filter=filter, values=values), **rest)
 
     made: Any = value_options(with_choice)
     made = click.option("--all", "all_items", is_flag=True, help="All of them.")(made)
-    text = "Those that it picks, such as 'order.id = 42 and late > 5m'."
+    text = "Choose the items that match, such as 'order.id = 42 and late > 5m'."
     made = click.option("--filter", metavar="TEXT", help=text)(made)
     return cast(_F, click.argument("ids", metavar="[ID]...", nargs=-1)(made))
 

@@ -26,8 +26,8 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 _REASONS = {
     "gone": "moved, taken or changed meanwhile",
-    "newer": "left: a newer version of the library wrote their records",
-    "unreadable": "left: they are in no known format; --as-values delivers their bytes as values",
+    "newer": "skipped: a newer version of the library wrote their records",
+    "unreadable": "skipped: they are in no known format; --as-values delivers their bytes as values",
 }
 
 
@@ -131,7 +131,7 @@ def do(
 def _left(queue: MendedQueue, untouched: Untouched) -> Iterator[str]:
     """A line for each kind of entries that are left, with the command that tells what helps."""
     kinds = (
-        (untouched.torn, "stands", "stand", f"in one of the two keys of {queue.name} alone", "torn-entries"),
+        (untouched.torn, "is", "are", f"in only one of the two keys of {queue.name}", "torn-entries"),
         (untouched.unknown, f"of {queue.name} is", f"of {queue.name} are", "in no known format", "quarantine"),
     )
     for count, one, more, where, check in kinds:

@@ -11,9 +11,9 @@ command = waiting_command(
     Deed(verb="cancel", past="cancelled"),
     "cancel",
     0,
-    short_help="Take waiting items out for good.",
-    help="""Take waiting items of QUEUE out for good.
+    short_help="Cancel waiting items.",
+    help="""Cancel waiting items of QUEUE: they are never delivered.
 
-    ID is the id of an offer, the one that an offer made, or the hex id of an entry, as `redisson-dq list` shows them.
+    ID is the id of an offer, given or generated, or the hex id of an entry, as `redisson-dq list` shows it.
     """,
 )

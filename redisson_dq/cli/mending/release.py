@@ -21,7 +21,7 @@ from redisson_dq.cli.mending._held import act_on_held
 __all__ = ["command"]
 
 
-@click.command(short_help="Give values back that receivers hold.")
+@click.command(short_help="Give back values that receivers hold.")
 @queue_argument
 @choice_options
 @partitions_option

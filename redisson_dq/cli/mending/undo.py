@@ -29,16 +29,16 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _REASONS = {
-    "there": "stand in the queue as they were before",
-    "again": "left: their ids were offered again since",
-    "gone": "left: they were delivered or changed since",
-    "ended": "left: their leases would have ended since",
-    "lined": "left: the queue has keys or limits, and their turns went to other values",
-    "unsure": "left: the action was killed more than a day ago, and nothing tells whether it was done",
+    "there": "are in the queue as they were before",
+    "again": "skipped: their ids were offered again since",
+    "gone": "skipped: they were delivered or changed since",
+    "ended": "skipped: their leases would have ended since",
+    "lined": "skipped: the queue has keys or limits, and their turns went to other values",
+    "unsure": "skipped: the action was killed more than a day ago, and whether it was done is unknown",
 }
 
 
-@click.command(short_help="Take the changes of another command back, by its undo file.")
+@click.command(short_help="Undo the changes of another command, with its undo file.")
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
 @other_server_option("Undo FILE although it was made on another server or address.")
 @write_options()
@@ -98,7 +98,7 @@ def command(file: Path, allow_other_server: bool, consent: Consent, server: Serv
         for reason, count in sorted(undone.left.items()):
             output.text(f"  {count:,} {_REASONS.get(reason, reason)}")
         if undone.stopped:
-            output.text("stopped: call it again to go on")
+            output.text("stopped: run it again to continue")
     if stop is not None and undone.stopped:
         return stop.code
     return PROBLEM if undone.left else FINE

@@ -51,7 +51,7 @@ _BATCH = 500
 @click.argument("given", metavar="[VALUE]...", nargs=-1)
 @click.option("--file", metavar="FILE", type=click.File("r", encoding="utf-8"), help="Each line of FILE is a value.")
 @click.option("--delay", metavar="S", type=Seconds(zero=True), help="Due after S seconds: 90, 5m, 2h.")
-@click.option("--id", metavar="ID", help="The id of the item. An id that is known already is refused.")
+@click.option("--id", metavar="ID", help="The id of the item. An id that exists already is refused.")
 @click.option("--class", "java_class", metavar="NAME", help="Each JSON object has the fields of this Java class.")
 @click.option("--text", is_flag=True, help="Each VALUE, or line, is plain text, not JSON.")
 @click.option(
@@ -79,7 +79,7 @@ def command(
 ) -> int:
     """Carry out ``offer``: 0, or 65 for a line of which no value can be made. The values before it are offered."""
     if file is not None and given:
-        raise click.UsageError("VALUE and --file both say what is offered: give one of them")
+        raise click.UsageError("VALUE and --file both give values: use one of them")
     lines: Iterator[str] = iter(given) if given and given != ("-",) else _lines(file or sys.stdin)
     from redisson_dq.mending.making import codec_of, envelope_of
 
@@ -134,7 +134,7 @@ def _values(lines: Iterator[str], java_class: str | None, text: bool) -> Iterato
         except RecursionError:
             raise _BadLineError(f"value {number} is nested too deep; --text offers it as a text") from None
         except ValueError as error:
-            raise _BadLineError(f"value {number} is no JSON: {error}; --text offers it as a text") from None
+            raise _BadLineError(f"value {number} is not JSON: {error}; --text offers it as a text") from None
         yield made
 
 
@@ -156,7 +156,7 @@ def _offered(
                 break
             _put(client, queue, partitions, batch, delay, id)
             if id is not None and next(values, None) is not None:
-                raise click.UsageError("--id names one item, and there are more values")
+                raise click.UsageError("--id names one item, but there are several values")
             offered += len(batch)
             told.add(len(batch))
     return offered, failure
@@ -182,5 +182,5 @@ def _put(
         delayed.offer_all((each, delay or 0) for each in batch)
         return
     if len(batch) > 1:
-        raise click.UsageError("--id names one item, and there are more values")
+        raise click.UsageError("--id names one item, but there are several values")
     delayed.offer(batch[0], delay=delay or 0, id=id)

@@ -36,9 +36,9 @@ __all__ = ["command"]
 @click.command(
     help="""Take values from QUEUE, and print each as a line of JSON.
 
-    A value that was taken is printed before the next one is taken. Where it cannot be printed, it goes back to the
-    front of QUEUE. One that the codec cannot read is printed in hex, and set aside: undecodable list QUEUE shows it.
-    Without --wait only what is ready is taken.
+    Each value is printed before the next one is taken. If it cannot be printed, it is put back at the front of QUEUE.
+    A value that the codec cannot read is printed in hex and set aside: undecodable list QUEUE shows it. Without
+    --wait only ready values are taken.
     """
 )
 @queue_argument

@@ -59,7 +59,7 @@ _LEVELS = click.Choice(["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"], case_s
 
 @click.command(
     epilog=_EPILOG,
-    help="""Run a worker in several processes that are looked after.
+    help="""Run a worker in several supervised processes.
 
     MODULE:NAME is the worker, or a function that makes it: shop.work:worker.
     """,
@@ -67,7 +67,9 @@ _LEVELS = click.Choice(["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"], case_s
 @click.argument("target", metavar="MODULE:NAME")
 @click.option("--processes", metavar="N", type=_COUNT, default=1, help="How many processes (1).")
 @server_choice("The server, instead of the one that the worker names.")
-@click.option("--grace", metavar="S", type=_SILENCE, help="How long handlers may go on at a stop (the worker's own).")
+@click.option(
+    "--grace", metavar="S", type=_SILENCE, help="How long handlers may run on at a stop (default: the worker's own)."
+)
 @click.option("--max-jobs", metavar="N", type=_COUNT, help="Replace a process that has handled N values.")
 @click.option(
     "--max-memory",
@@ -82,14 +84,16 @@ _LEVELS = click.Choice(["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"], case_s
     default=60.0,
     help="Kill a process that hangs for S seconds; 0 for never (60).",
 )
-@click.option("--health-port", metavar="P", type=PORT, help="Answer /live, /ready and /health at this port.")
-@click.option("--health-host", metavar="HOST", default="127.0.0.1", help="At this address (127.0.0.1).")
-@click.option("--metrics-port", metavar="P", type=PORT, help="Answer /metrics for Prometheus at this port.")
-@click.option("--metrics-host", metavar="HOST", default="127.0.0.1", help="At this address (127.0.0.1).")
+@click.option("--health-port", metavar="P", type=PORT, help="Serve /live, /ready and /health on this port.")
+@click.option("--health-host", metavar="HOST", default="127.0.0.1", help="Listen on this address (127.0.0.1).")
+@click.option("--metrics-port", metavar="P", type=PORT, help="Serve /metrics for Prometheus on this port.")
+@click.option("--metrics-host", metavar="HOST", default="127.0.0.1", help="Listen on this address (127.0.0.1).")
 @allow_host_option
 @click.option("--reload", is_flag=True, help="Restart when a .py file here changes; for development.")
 @click.option("--check", is_flag=True, help="Load the worker, look at its queues, and exit.")
-@click.option("--log-level", metavar="LEVEL", type=_LEVELS, default="INFO", help="Of the log on standard error (INFO).")
+@click.option(
+    "--log-level", metavar="LEVEL", type=_LEVELS, default="INFO", help="The level of the log on standard error (INFO)."
+)
 @json_option
 def command(output: Output, **options: Any) -> int:
     """Carry out ``worker``; the exit code."""

@@ -62,7 +62,7 @@ def _print(report: QueueInspection, handlers: list[Handler]) -> None:
 def _warnings(report: QueueInspection) -> list[str]:
     found = []
     if report.is_paused:
-        found.append("delivery is paused: what falls due waits until resume()")
+        found.append("delivery is paused: due items wait until resume()")
     if report.dead:
         letters = counted(report.dead, "dead letter", "dead letters")
         found.append(f"{letters}: dead_letters() shows them, redrive() brings them back")

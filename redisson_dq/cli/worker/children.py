@@ -59,7 +59,7 @@ class Child:
         self._stopped_by: str | None = None
         self._has_told = False
         self._problems: tuple[str, ...] = ()
-        #: Whether it receives, and a handler does not get on.
+        #: Whether it receives, and a handler makes no progress.
         self.is_stalled = False
         self.queues: tuple[str, ...] = ()
         #: Its metrics, as it told them last.
@@ -132,7 +132,7 @@ class Child:
 
     @property
     def is_silent(self) -> bool:
-        """Whether it has told nothing for so long that its figures are old."""
+        """Whether it has reported nothing for so long that its figures are old."""
         return self._has_told and self._silent >= _SILENT
 
     @property
@@ -141,7 +141,7 @@ class Child:
         if self._stopped_by is not None:
             return (f"{self} is stopped by {self._stopped_by}, until SIGCONT",)
         if self.is_silent:
-            return (f"{self} has told nothing for {self._silent:.0f} s",)
+            return (f"{self} has reported nothing for {self._silent:.0f} s",)
         if not self.is_running:
             return (f"{self} starts",)
         if not self._consumes:

@@ -19,7 +19,7 @@ __all__ = ["Health", "HealthServer"]
 class Health:
     """How the processes are. ``wanted`` is how many there should be, ``consuming`` how many receive values.
 
-    ``stalled`` is how many receive none as a handler does not get on. ``problems`` says why it is not ready.
+    ``stalled`` is how many receive none as a handler makes no progress. ``problems`` says why it is not ready.
     """
 
     wanted: int
@@ -33,7 +33,7 @@ class Health:
     def is_live(self) -> bool:
         """Whether anything is received. While it stops, the values in hand are work enough.
 
-        A handler that does not get on is reported, and not killed: it may only be slow.
+        A handler that makes no progress is reported, and not killed: it may only be slow.
         """
         return self.stopping or self.consuming + self.stalled > 0
 
@@ -101,6 +101,6 @@ def _warnings(queues: Mapping[str, QueueStats]) -> list[str]:
 
 
 def _answer(well: bool, health: Health, more: Mapping[str, Any]) -> HttpAnswer:
-    # A process that does not get on is among the problems.
+    # A process that makes no progress is among the problems.
     told = {**attrs.asdict(health, filter=lambda field, _: field.name != "stalled"), **more}
     return HttpAnswer(HTTPStatus.OK if well else HTTPStatus.SERVICE_UNAVAILABLE, json.dumps(told).encode() + b"\n")

@@ -88,9 +88,9 @@ def _parts(target: str) -> tuple[str, str]:
         if path.startswith(os.pardir):
             folder, file = os.path.split(path)
             instead = f"{file}:{name or 'worker'} in the directory {folder}"
-        raise LoadError(f"{target!r} is a file, and a worker is named by its module: say {instead}")
+        raise LoadError(f"{target!r} is a file, but a worker is named by its module: use {instead}")
     if not module or not all(part.isidentifier() for part in module.split(".")):
-        raise LoadError(f"{target!r} names no worker: say package.module:worker")
+        raise LoadError(f"{target!r} names no worker: use package.module:worker")
     return module, name
 
 

@@ -117,14 +117,14 @@ class Recovery:
             now = time.monotonic()
             if self._closes.is_set() or now > dead.until:
                 logger.error(
-                    "supervisor: what a dead process had in hand comes back by its deadline: %s",
+                    "supervisor: values of a dead process return at their deadline: %s",
                     error,
                     exc_info=traceback,
                 )
                 return True
             if dead.pause == _FIRST_PAUSE:
                 logger.warning(
-                    "supervisor: what a dead process had in hand cannot be handed back now; tries again: %s",
+                    "supervisor: values of a dead process cannot be handed back now; retrying: %s",
                     error,
                     exc_info=traceback,
                 )
@@ -142,7 +142,7 @@ class Recovery:
             found: _Figures = self._result_of(self._worker.stats())
             return found
         except Exception as error:
-            logger.debug("supervisor: cannot ask for the figures of the queues: %s", error)
+            logger.debug("supervisor: cannot read the figures of the queues: %s", error)
             return known
 
     def _result_of(self, called: Any) -> Any:

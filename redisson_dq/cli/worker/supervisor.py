@@ -112,7 +112,7 @@ class Supervisor:
                 self._selector = held.enter_context(selectors.DefaultSelector())
                 self._selector.register(bell, selectors.EVENT_READ)
             except OSError as error:
-                raise RedissonDQError(f"the command cannot begin: {error}") from error
+                raise RedissonDQError(f"the command cannot start: {error}") from error
             before = time.monotonic()
             try:
                 while True:
@@ -154,7 +154,7 @@ class Supervisor:
                 # No descriptor, process or memory is to be had, or for a moment no interpreter.
                 reason = str(error) or "no memory"
                 if self._shortage.failed(now, reason):
-                    logger.error("supervisor: no process can be started; tries again, and others go on: %s", reason)
+                    logger.error("supervisor: no process can be started; retrying, while others go on: %s", reason)
                 return
             if (lasted := self._shortage.ended(now)) is not None:
                 logger.warning("supervisor: processes can be started again, after %.1f s", lasted)
@@ -202,12 +202,12 @@ class Supervisor:
         if leaving is None or len(current) <= self._wanted:
             return
         if all(child.is_running for child in current):
-            logger.info("supervisor: %s is replaced: %s", leaving, leaving.leaves)
+            logger.info("supervisor: replacing %s: %s", leaving, leaving.leaves)
             leaving.stop()
 
     def _replace_all(self) -> None:
         """Lets every process that runs now be replaced, one after the other."""
-        logger.info("supervisor: SIGHUP: replaces all processes")
+        logger.info("supervisor: SIGHUP: replacing all processes")
         for child in self._children:
             child.leaves = child.leaves or "SIGHUP"
 
@@ -215,10 +215,10 @@ class Supervisor:
         for child in self._children:
             stands_still = child.stands_still(passed, self._silence)
             if child.kill_if_overdue(now):
-                logger.error("supervisor: %s has not stopped in time, and is killed", child)
+                logger.error("supervisor: killing %s, which has not stopped in time", child)
                 self._was_killed = self._was_killed or self._stops
             elif self._silence and not child.was_killed and stands_still:
-                logger.error("supervisor: %s stands still, and is killed", child)
+                logger.error("supervisor: killing %s, which hangs", child)
                 child.kill()
 
     def _signalled(self, number: int) -> None:
@@ -242,7 +242,7 @@ class Supervisor:
         self._next_look = now + _LOOK_AT_FILES
         changed = self._changes.changed()
         if changed:
-            logger.info("supervisor: restarts, as %s changed", ", ".join(changed))
+            logger.info("supervisor: restarting, as %s changed", ", ".join(changed))
             self.has_changed = True
             self._stop()
 
@@ -252,7 +252,7 @@ class Supervisor:
         if not self._was_ready and sum(child.is_running for child in self._children) >= self._wanted:
             self._was_ready = True
             self._service_manager.tell("READY=1")
-            logger.info("supervisor: all processes run")
+            logger.info("supervisor: all processes are running")
         if self._service_manager.every is not None and now >= self._next_sign:
             self._next_sign = now + self._service_manager.every
             self._service_manager.tell("WATCHDOG=1")
@@ -303,7 +303,7 @@ def supervise(arguments: SimpleNamespace) -> int:
     except LoadError as error:
         if changes is None:
             raise
-        say(f"redisson-dq: error: {error}; waits for a change", error=True)
+        say(f"redisson-dq: error: {error}; waiting for a change", error=True)
         while not changes.changed():
             time.sleep(_LOOK_AT_FILES)
         _start_anew()
@@ -323,7 +323,7 @@ def supervise(arguments: SimpleNamespace) -> int:
             ends.callback(recovery.close, _LAST_HAND_BACK)
             service_manager = ServiceManager()
         except (OSError, RuntimeError) as error:
-            raise RedissonDQError(f"the command cannot begin: {error}") from error
+            raise RedissonDQError(f"the command cannot start: {error}") from error
         together = _together() if options.metrics else None
         supervisor = Supervisor(
             options,

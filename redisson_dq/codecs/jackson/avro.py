@@ -36,7 +36,7 @@ class Avro:
         try:
             self._type = _SchemaParser().root(json.loads(schema) if isinstance(schema, str) else schema)
         except json.JSONDecodeError as error:
-            raise ArgumentError(f"the Avro schema is no JSON: {error}") from error
+            raise ArgumentError(f"the Avro schema is not JSON: {error}") from error
         except RecursionError as error:
             raise ArgumentError("the Avro schema is nested too deep, or a record always holds itself") from error
 

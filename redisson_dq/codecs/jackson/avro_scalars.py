@@ -153,7 +153,7 @@ def _binary_bytes(node: Any) -> bytes | None:
 
 def _read_boolean(data: bytes, pos: int) -> tuple[bool, int]:
     if data[pos] > 1:
-        raise Malformed(f"0x{data[pos]:02X} is no boolean", pos)
+        raise Malformed(f"0x{data[pos]:02X} is not a boolean", pos)
     return data[pos] == 1, pos + 1
 
 

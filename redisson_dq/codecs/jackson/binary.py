@@ -119,7 +119,7 @@ def utf8(text: str) -> bytes:
         return units.decode("utf-16-le").encode()
     except UnicodeDecodeError as error:
         lone = int.from_bytes(units[error.start : error.start + 2], "little")
-        raise Unencodable(f"U+{lone:04X} alone is no character, and the format's texts are UTF-8") from error
+        raise Unencodable(f"U+{lone:04X} alone is not a character, and texts of this format are UTF-8") from error
 
 
 def java_bytes(number: int) -> bytes:
@@ -182,7 +182,7 @@ def read_text(data: bytes, pos: int, length: int) -> tuple[str, int]:
     try:
         return raw.decode(), end
     except UnicodeDecodeError as error:
-        raise Malformed(f"a text's bytes are no UTF-8: {error.reason}", pos + error.start) from error
+        raise Malformed(f"a text's bytes are not UTF-8: {error.reason}", pos + error.start) from error
 
 
 def read_number(data: bytes, pos: int) -> int:

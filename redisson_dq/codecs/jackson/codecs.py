@@ -91,7 +91,7 @@ class JacksonCodec(Codec[T]):
 
     def __init__(self, *, unknown: str = "refuse", redisson: str | None = None, naming: str | None = None) -> None:
         if unknown not in ("refuse", "generic"):
-            raise ArgumentError(f"unknown is 'refuse' or 'generic', not {shown(unknown)}")
+            raise ArgumentError(f"unknown must be 'refuse' or 'generic', not {shown(unknown)}")
         typed_uuid = self._uuid is not None and self._uuid.is_written_by(redisson)
         self._dialect = attrs.evolve(self._set_up, typed_uuid=typed_uuid, generic=unknown == "generic")
         self._dialect = attrs.evolve(self._dialect, naming=checked_naming(naming))

@@ -178,7 +178,7 @@ _JAVA_TIME = {
 def with_java_time(dialect: Dialect, java_time: str) -> Dialect:
     """A dialect of Jackson 2 with this form of java.time's classes. Raises ArgumentError for an unknown form."""
     if not isinstance(java_time, str) or java_time not in _JAVA_TIME:
-        raise ArgumentError(f"java_time is 'refuse', 'numbers' or 'text', not {shown(java_time)}")
+        raise ArgumentError(f"java_time must be 'refuse', 'numbers' or 'text', not {shown(java_time)}")
     return attrs.evolve(dialect, scalars=_JAVA_TIME[java_time])
 
 

@@ -38,7 +38,7 @@ def loads(data: bytes) -> Any:
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
-        raise Malformed(f"the bytes are no Ion text: {error.reason}", error.start) from error
+        raise Malformed(f"the bytes are not Ion text: {error.reason}", error.start) from error
     try:
         node, end = _read(text, 0, 0)
         if end != len(text):

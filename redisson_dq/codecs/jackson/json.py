@@ -80,9 +80,9 @@ def loads(data: bytes) -> Any:
     try:
         return _parse(str(data, "utf-8"))
     except json.JSONDecodeError as error:
-        raise Malformed(f"the bytes are no JSON: {error.msg}", len(error.doc[: error.pos].encode())) from error
+        raise Malformed(f"the bytes are not JSON: {error.msg}", len(error.doc[: error.pos].encode())) from error
     except UnicodeDecodeError as error:
-        raise Malformed(f"the bytes are no UTF-8: {error.reason}", error.start) from error
+        raise Malformed(f"the bytes are not UTF-8: {error.reason}", error.start) from error
     except RecursionError as error:
         raise Malformed(TOO_DEEP) from error
     except ValueError as error:  # Python's own limit on the digits of a whole number
@@ -304,7 +304,7 @@ def _write_object(node: Object, out: list[str], separator: str, scalars: _Scalar
 
 
 def _no_number(text: str) -> Any:
-    raise Malformed(f"{text} is no JSON number", near=text)
+    raise Malformed(f"{text} is not a JSON number", near=text)
 
 
 _parse = json.JSONDecoder(object_pairs_hook=Object, parse_float=Number, parse_constant=_no_number).decode

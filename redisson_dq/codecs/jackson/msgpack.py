@@ -216,7 +216,7 @@ class _Reader:
             at = pos
             name, pos = self.read(data, pos, depth)
             if type(name) is not str:
-                raise Malformed("a property's name is no text", at)
+                raise Malformed("a property's name is not text", at)
             item, pos = self.read(data, pos, depth)
             pairs.append((name, item))
         return Object(pairs), pos

@@ -31,7 +31,7 @@ def no_name(what: str, declared: Signature, is_own: bool) -> str:
 def wrong_time(name: str, text: str, pattern: DatePattern | None) -> Malformed:
     """The fault of a text that is no date or time in the form of its place."""
     near = shorten(text, 40)
-    message = f"a value that is no {name}: {near!r}"
+    message = f"a value that is not a {name}: {near!r}"
     if pattern is not None:
         return Malformed(f"{message} in the pattern {pattern.text!r}", near=name, stale=False)
     seen = next((one for one in COMMON if DatePattern(one).fits(text, name)), "")
@@ -42,7 +42,7 @@ def wrong_time(name: str, text: str, pattern: DatePattern | None) -> Malformed:
 
 def wrong(name: str) -> Malformed:
     """The fault of a node of another form than values of this class have."""
-    return Malformed(f"a value that is no {name}", near=name)
+    return Malformed(f"a value that is not a {name}", near=name)
 
 
 def unknown(name: str) -> Malformed:

@@ -43,7 +43,7 @@ def _checked(read: Callable[[bytes, int], tuple[Any, int]]) -> _Read:
         try:
             return read(data, pos)
         except (ValueError, OverflowError) as error:
-            raise Malformed(f"no date or time of Java: {error}", pos) from error
+            raise Malformed(f"not a date or time of Java: {error}", pos) from error
 
     return checked
 

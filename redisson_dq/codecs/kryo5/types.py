@@ -271,7 +271,7 @@ class Types:
             held = _HELD.get(kind)
             if held is not None and name not in embedded.STREAMS and not issubclass(_collection_class(name), held):
                 what = "maps" if held is dict else "sets"
-                raise Unencodable(f"{kind.__name__} of {shorten(name, 120)}, which is no class of {what}")
+                raise Unencodable(f"{kind.__name__} of {shorten(name, 120)}, which is not a class of {what}")
             found = BY_NAME.get(name) or self.named(name)
             if found is None:
                 raise Unencodable(f"Java class {name} cannot be written")

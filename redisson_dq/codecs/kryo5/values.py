@@ -244,7 +244,7 @@ def read_enum_set(data: bytes, pos: int, reader: ReaderProtocol) -> tuple[EnumSe
     start = pos
     serializer, pos = reader.read_class(data, pos)
     if serializer is None or serializer.enum is None:
-        raise Malformed("an EnumSet of a class that is no declared enum", start)
+        raise Malformed("an EnumSet of a class that is not a declared enum", start)
     count, pos = read_varint(data, pos)
     reader.check_count(count, data, pos)
     made: EnumSet[Any] = EnumSet(serializer.enum)

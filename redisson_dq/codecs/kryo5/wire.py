@@ -227,4 +227,4 @@ def _read_units(data: bytes, start: int, count: int) -> tuple[str, int]:
     try:
         return join_surrogates(raw.decode("utf-8", "surrogatepass")), end
     except UnicodeDecodeError as error:
-        raise Malformed(f"a string's bytes are no UTF-8: {error.reason}", start) from error
+        raise Malformed(f"a string's bytes are not UTF-8: {error.reason}", start) from error

@@ -329,7 +329,7 @@ class RiverReader(ContentReader):
         start = self.pos
         name = self.object()
         if not isinstance(name, str):
-            raise Malformed("no text stands where a name is due", start)
+            raise Malformed("a name is missing", start)
         if type(name) is not str:
             name = str.__str__(name)
             self.instances[-1] = name

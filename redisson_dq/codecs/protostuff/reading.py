@@ -59,7 +59,7 @@ def _jdk(reader: Reader, name: str) -> Any:
     try:
         return parts.join(*values)
     except (ValueError, OverflowError) as error:
-        raise Malformed(f"no {name}: {error}", start) from error
+        raise Malformed(f"not a {name}: {error}", start) from error
 
 
 def _declared(reader: Reader, declaration: Declaration) -> Any:

@@ -110,7 +110,7 @@ def _decimal(value: Any) -> Decimal:
 def _read_decimal(reader: Reader) -> Decimal:
     text = reader.text()
     if _DECIMAL.fullmatch(text) is None:
-        raise reader.fault("a text that is no BigDecimal")
+        raise reader.fault("a text that is not a BigDecimal")
     try:
         return _decimal(Decimal(text))
     except TypeError as error:

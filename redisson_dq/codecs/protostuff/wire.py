@@ -161,7 +161,7 @@ class Reader:
         try:
             return data.decode()
         except UnicodeDecodeError as error:
-            raise self.fault(f"a text's bytes are no UTF-8: {error.reason}") from error
+            raise self.fault(f"a text's bytes are not UTF-8: {error.reason}") from error
 
     def fault(self, message: str) -> Malformed:
         """The fault to raise when something is wrong with the field."""

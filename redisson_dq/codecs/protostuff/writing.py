@@ -68,7 +68,7 @@ class _Writer:
         try:
             values = parts.split(value)
         except (ValueError, OverflowError) as error:
-            raise Unencodable(f"no {name}: {error}") from error
+            raise Unencodable(f"not a {name}: {error}") from error
         for number, (part, of_type) in enumerate(zip(values, parts.types, strict=True), 1):
             self._value(number, part, Signature(of_type))
 

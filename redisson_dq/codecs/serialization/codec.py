@@ -34,7 +34,7 @@ class SerializationCodec(Codec):
 
     def __init__(self, *, unknown: Literal["refuse", "generic"] = "refuse") -> None:
         if unknown not in ("refuse", "generic"):
-            raise ArgumentError(f"unknown is 'refuse' or 'generic', not {shown(unknown)}")
+            raise ArgumentError(f"unknown must be 'refuse' or 'generic', not {shown(unknown)}")
         self._unknown = unknown
 
     def encode(self, value: Any) -> bytes:

@@ -156,7 +156,7 @@ class Decoder:
         try:
             self.spend(len(value), content)
         except TypeError as error:
-            raise Malformed("no collection stands where one is due", content.offset) from error
+            raise Malformed("a collection is missing", content.offset) from error
         return value
 
     def spend(self, cost: int, content: Content) -> None:

@@ -285,7 +285,7 @@ class Encoder:
         """The declaration of the enum that an EnumSet or an EnumMap is made for."""
         found = declaration_for(python)
         if found is None or found.kind != "enum":
-            raise Unencodable(f"{python!r} is no enum declared with java_class")
+            raise Unencodable(f"{python!r} is not an enum declared with java_class")
         return found
 
     def once(self, key: Any, make: Callable[[], Content]) -> Any:

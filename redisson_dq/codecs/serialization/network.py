@@ -62,7 +62,7 @@ def _write_inet6(node: Instance, value: Any, _encoder: EncoderProtocol) -> None:
     values["ipaddress"] = ArrayInstance(array_descriptor("[B"), address.packed)
     if address.scope_id is not None:
         if _SCOPE.fullmatch(address.scope_id) is None or int(address.scope_id) > INT_MAX:
-            raise Unencodable("an IPv6 address of a scope that is no number")
+            raise Unencodable("an IPv6 address of a scope that is not a number")
         values |= {"scope_id": int(address.scope_id), "scope_id_set": True}
     put(node, values)
 

@@ -219,7 +219,7 @@ class StreamReader(ContentReader):
         self.pos += 4
         index = handle - stream.BASE_HANDLE
         if not 0 <= index < len(self.handles):
-            raise Malformed(f"handle {handle & 0xFFFFFFFF:#x} stands for nothing yet", start)
+            raise Malformed(f"handle {handle & 0xFFFFFFFF:#x} refers to nothing yet", start)
         found = self.handles[index]
         if type(found) in (Instance, ArrayInstance):
             found.shared = True
@@ -234,7 +234,7 @@ class StreamReader(ContentReader):
         start = self.pos
         desc = self._content() if self.data[start] in _DESC_CODES else _END
         if desc is not None and (type(desc) is not ClassDesc or desc.flags == _UNFINISHED):
-            raise Malformed("no class stands where one is due", start)
+            raise Malformed("a class is missing", start)
         return desc
 
     def _new_class_desc(self, start: int) -> ClassDesc:
@@ -332,7 +332,7 @@ class StreamReader(ContentReader):
         """``exception: TC_EXCEPTION reset (Throwable)object reset``: the error that made the writer give up."""
         self.handles.clear()
         thrown = self._content()
-        kind = thrown.desc.name if isinstance(thrown, Instance) else "something that is no exception"
+        kind = thrown.desc.name if isinstance(thrown, Instance) else "something that is not an exception"
         raise Malformed(f"Java gave up writing the value: {shorten(kind, 200)}", start)
 
     def _utf(self) -> str:
@@ -345,7 +345,7 @@ class StreamReader(ContentReader):
         start = self.pos
         text = self._content() if self.data[start] in _TEXT_CODES else _END
         if not isinstance(text, str):
-            raise Malformed("no text stands where one is due", start)
+            raise Malformed("a text is missing", start)
         text = str.__str__(text)
         if self.data[start] != stream.REFERENCE:
             self.handles[-1] = text

@@ -193,7 +193,7 @@ def _write_url(node: Instance, value: Any, _encoder: EncoderProtocol) -> None:
     protocol, authority, file, ref = match.groups() if match is not None else ("", None, "", None)
     host = _HOST.fullmatch(authority or "")
     if match is None or host is None or int(host[2] or 0) > _MAX_PORT:
-        raise Unencodable("a text that is no URL: protocol://host:port/file#ref")
+        raise Unencodable("a text that is not a URL: protocol://host:port/file#ref")
     put(
         node,
         {

@@ -100,7 +100,7 @@ def read_throwable(node: Instance, decoder: DecoderProtocol) -> Throwable:
     if cause is not node:
         made.cause = decoder.value(cause)
         if not isinstance(made.cause, (Throwable, type(None))):
-            raise Malformed("a cause that is no exception", node.offset)
+            raise Malformed("a cause that is not an exception", node.offset)
     trace = field(node, "stackTrace", (ArrayInstance, type(None)), None)
     if trace is not None:
         made.stack_trace += _copied(trace, StackTraceElement, node, decoder)
@@ -113,7 +113,7 @@ def read_throwable(node: Instance, decoder: DecoderProtocol) -> Throwable:
 def _copied(content: Any, kind: type, node: Instance, decoder: DecoderProtocol) -> list[Any]:
     found = decoder.copied(content)
     if not isinstance(found, list) or not all(isinstance(item, kind) for item in found):
-        raise Malformed(f"an exception with something that is no {kind.__name__}", node.offset)
+        raise Malformed(f"an exception with something that is not a {kind.__name__}", node.offset)
     return found
 
 
@@ -138,7 +138,7 @@ def write_throwable(node: Instance, value: Throwable, encoder: EncoderProtocol) 
     for name in left:
         raise Unencodable(f"exception {value.java_name} has no field {name}")
     if value.message is not None and not isinstance(value.message, str):
-        raise Unencodable(f"the message of an exception is a str, not {type_name(value.message)}")
+        raise Unencodable(f"the message of an exception must be a str, not {type_name(value.message)}")
     values["detailMessage"] = encoder.content(value.message)
     no_cause = value.cause is None and not value.null_cause
     values["cause"] = node if no_cause else encoder.content(value.cause)
@@ -150,7 +150,7 @@ def write_throwable(node: Instance, value: Throwable, encoder: EncoderProtocol) 
 def _write_element(node: Instance, value: StackTraceElement, _encoder: EncoderProtocol) -> None:
     texts = {name: getattr(value, attribute) for name, attribute in _TEXTS.items()}
     if not all(text is None or type(text) is str for text in texts.values()):
-        raise Unencodable("a StackTraceElement with a name that is no str")
+        raise Unencodable("a StackTraceElement with a name that is not a str")
     numbers = {"format": primitive(value.format, "byte"), "lineNumber": primitive(value.line_number, "int")}
     put(node, {**numbers, **texts})
 

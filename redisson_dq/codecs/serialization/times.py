@@ -87,7 +87,7 @@ def _read_zoned(data: Data) -> datetime | FarTime:
     offset = _read_offset(data)
     (kind,) = data.unpack(">b")
     if kind not in (_ZONE_REGION, _ZONE_OFFSET):
-        raise ValueError(f"{kind} is no kind of time zone")
+        raise ValueError(f"{kind} is not a kind of time zone")
     zone = data.utf() if kind == _ZONE_REGION else zone_ids.offset_id(_read_offset(data))
     return time_numbers.zoned_date_time(local, offset, zone)
 
@@ -161,7 +161,7 @@ def _read_ser(node: Instance, _decoder: DecoderProtocol) -> Any:
     data = Data(node, _SER)
     (number,) = data.unpack(">b")
     if number not in _KINDS:
-        raise Malformed(f"{number} is no kind of java.time", node.offset)
+        raise Malformed(f"{number} is not a kind of java.time", node.offset)
     name, read, _bytes = _KINDS[number]
     try:
         value = read(data)
@@ -177,7 +177,7 @@ def _write_ser(node: Instance, value: Any, _encoder: EncoderProtocol) -> None:
     try:
         raw = _KINDS[number][2](value)
     except (ValueError, OverflowError, TypeError, IndexError, struct.error) as error:
-        raise Unencodable(f"no {name}: {shorten(str(error), 200)}") from error
+        raise Unencodable(f"not a {name}: {shorten(str(error), 200)}") from error
     put(node, {}, [bytes((number,)) + raw])
 
 

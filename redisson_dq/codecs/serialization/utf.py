@@ -39,7 +39,7 @@ def decode_utf(raw: bytes, offset: int) -> str:
     try:
         return join_surrogates(raw.replace(b"\xc0\x80", b"\0").decode("utf-8", "surrogatepass"))
     except UnicodeDecodeError as error:
-        raise Malformed(f"a text's bytes are no modified UTF-8: {error.reason}", offset + error.start) from error
+        raise Malformed(f"a text's bytes are not modified UTF-8: {error.reason}", offset + error.start) from error
 
 
 def join_surrogates(text: str) -> str:

@@ -13,7 +13,7 @@ end
 local function keep_late(elements)
   in_parts('RPUSH', keys.expired, elements)
   redis.call('LTRIM', keys.expired, -1000, -1)
-  -- HINCRBY would fail on a text that is no number, after the values were written.
+  -- HINCRBY would fail on a text that is not a number, after the values were written.
   local before = tonumber(redis.call('HGET', keys.settings, 'expired') or 0) or 0
   redis.call('HSET', keys.settings, 'expired', string.format('%.0f', before + #elements))
 end

@@ -57,7 +57,7 @@ def _made(deed: WebDeed) -> tuple[Any, float]:
     except ArgumentError:
         raise
     except ValueError as error:
-        raise ArgumentError(f"the value is no JSON: {error}; a text stands in quotes") from None
+        raise ArgumentError(f"the value is not JSON: {error}; text needs quotes") from None
     except RecursionError:
         raise ArgumentError("the value is nested too deep") from None
     delay = span_ms(deed.delay) / 1000 if deed.delay else 0.0

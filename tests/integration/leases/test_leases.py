@@ -362,7 +362,9 @@ def test_a_block_that_raises_tells_why_its_nack_was_not_confirmed(
             raise ValueError("broken")
     assert delivery.outcome is SettleOutcome.RETURNED
     (message,) = caplog.messages
-    assert message.startswith(f"queue 'orders': nack of {delivery.id}, whose block failed: give_back on 'orders': the ")
+    assert message.startswith(
+        f"queue 'orders': nack of {delivery.id} because its block failed: give_back on 'orders': the "
+    )
 
 
 def test_a_block_that_is_interrupted_hands_back(queue: Any) -> None:
@@ -566,7 +568,7 @@ def test_other_arguments_are_checked(client: Any, queue: Any) -> None:
     for call in bad:
         with pytest.raises(ArgumentError, match="'orders'"):
             call()
-    with pytest.raises(ArgumentError, match="a collection of deliveries is wanted"):
+    with pytest.raises(ArgumentError, match="expected a collection of deliveries"):
         queue.ack_all(None)
     with pytest.raises(ArgumentError, match="a collection of ids is wanted"):
         queue.redrive("ab")

@@ -94,7 +94,7 @@ def test_values_whose_receiver_is_gone_are_named_long_before_their_deadline(safe
         admin.hset(keys.deliveries, lease, b" ".join(fields))
         report = examined(safe_server.url, "payments")
         assert named(report) == ["leases-stuck", "nobody-consumes"], told(report)
-        assert "no client is connected that could ack them" in told(report)
+        assert "no connected client could ack them" in told(report)
         with redisson_dq.connect(safe_server.url) as client:
             # Another client is connected, which does not have it.
             assert client.ping()
@@ -375,8 +375,8 @@ def test_a_partition_that_is_empty_is_not_gone_while_another_holds_something(fle
 
 
 def test_a_queue_that_is_not_there_is_told_with_the_nearest(fleet: Fleet) -> None:
-    assert examined(fleet.url, "bussy").notes == ("bussy: there is nothing of it in Redis; did you mean busy?",)
-    assert examined(fleet.url, "other").notes == ("other: there is nothing of it in Redis",)
+    assert examined(fleet.url, "bussy").notes == ("bussy: it has no keys in Redis; did you mean busy?",)
+    assert examined(fleet.url, "other").notes == ("other: it has no keys in Redis",)
     assert examined(fleet.url, "busy", "idle").notes == ()
 
 
@@ -392,7 +392,7 @@ def test_services_in_two_databases_do_not_meet(fleet: Fleet) -> None:
         assert finding.text.endswith("clients listen in database 0, and the items are in 5")
         assert finding.commands[-1] == "# set one database in all services"
         (note,) = examined(fleet.url).notes
-        assert note == "idle, orders: nothing stands in database 0, and the server has keys in db5"
+        assert note == "idle, orders: database 0 is empty, and the server has keys in db5"
         admin.flushdb()
 
 

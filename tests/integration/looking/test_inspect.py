@@ -416,7 +416,7 @@ def test_newer_forms(looking: Any, queue: Any, producer: Any, admin: Any) -> Non
     found = looking.inspect("orders")
     assert found.newer_forms == (("deliveries", 2), ("newer", 11), ("recurring", 3))
     assert found.ready_since is None
-    admin.hset(KEYS.recurring, "dtick", "no JSON")
+    admin.hset(KEYS.recurring, "dtick", "not JSON")
     assert dict(looking.inspect("orders").newer_forms).keys() == {"deliveries", "newer"}
 
 

@@ -128,7 +128,7 @@ class TestLooking:
         code, out, _ = run("queues")
         assert code == 0
         assert [line.split()[:2] for line in out.splitlines()[1:-1]] == [["orders", "2"], ["parts", "(3"]]
-        assert out.splitlines()[-1].startswith("Queues with ready values alone are found by name")
+        assert out.splitlines()[-1].startswith("Queues with only ready values are found by name")
         code, out, _ = run("queues", "o*", "--json")
         (found,) = json.loads(out)["queues"]
         assert (found["name"], found["stats"]["waiting"], found["stats"]["ready"]) == ("orders", 2, 1)
@@ -146,7 +146,7 @@ class TestLooking:
         code, out, _ = run("stats", "orders", "gone")
         assert code == 0
         assert "waiting        2, the next is due" in out
-        assert out.endswith("gone: there is nothing of it in Redis\n")
+        assert out.endswith("gone: it has no keys in Redis\n")
         assert json.loads(run("stats", "orders", "--json")[1])["queues"][0]["ready"] == 1
 
     def test_a_key_of_another_type(self, run: Run, admin: redis.Redis) -> None:
@@ -298,9 +298,9 @@ class TestLooking:
     ("words", "why"),
     [
         (["import", "--yes"], "line 1 cannot be read"),
-        (["undo", "--yes"], "is no undo file of redisson-dq"),
-        (["migrate", "orders", "--resume"], "is no journal of a migration"),
-        (["list", "orders", "--after"], "is no cursor"),
+        (["undo", "--yes"], "is not an undo file of redisson-dq"),
+        (["migrate", "orders", "--resume"], "is not a journal of a migration"),
+        (["list", "orders", "--after"], "is not a cursor"),
     ],
     ids=["import", "undo", "migrate", "list"],
 )
@@ -327,7 +327,7 @@ def test_what_is_nested_too_deep_is_refused_in_a_line(run: Run, tmp_path: Path, 
 )
 def test_a_cursor_with_any_other_place_is_none(redis_server: EmbeddedServer, state: Any, place: Any) -> None:
     cursor = base64.urlsafe_b64encode(json.dumps([state, place]).encode()).decode()
-    with redisson_dq.connect(redis_server.url) as client, pytest.raises(ArgumentError, match="is no cursor"):
+    with redisson_dq.connect(redis_server.url) as client, pytest.raises(ArgumentError, match="is not a cursor"):
         browse(client, "orders", state, after=cursor)
 
 
@@ -515,7 +515,7 @@ class TestOfferAndTake:
 def test_a_name_of_which_redis_has_nothing_is_reported(
     run: Run, redis_server: EmbeddedServer, words: list[str], partitions: list[str]
 ) -> None:
-    said = "nope: there is nothing of it in Redis; the queues that have something: redisson-dq queues"
+    said = "nope: it has no keys in Redis; these queues have some: redisson-dq queues"
     for as_json in ([], ["--json"]):
         with redis.Redis.from_url(redis_server.url) as admin:
             admin.flushall()

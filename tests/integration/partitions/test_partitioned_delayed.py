@@ -110,7 +110,7 @@ def test_what_cannot_be_opened(flavour: Flavour, url: str, client: Any) -> None:
     with flavour.connect(url, name_mapper="{shop}") as mapped, pytest.raises(ArgumentError, match="name mapper"):
         mapped.delayed_queue("orders", partitions=4)
     for handle in (client.blocking_queue("orders"), client.blocking_queue("orders", partitions=4)):
-        with pytest.raises(ArgumentError, match="partitions= goes with a queue's name"):
+        with pytest.raises(ArgumentError, match="partitions= is for a queue's name"):
             client.delayed_queue(getattr(handle, "inner", handle), partitions=4)
     client.close()
     with pytest.raises(ClosedError):
@@ -156,7 +156,7 @@ def test_all_options_of_an_offer(producer: Any, admin: Any) -> None:
     with pytest.raises(ArgumentError):
         producer.offer("a", 1, key="k", on_duplicate="keep")
     for key in (5, b"k"):
-        with pytest.raises(ArgumentError, match="a key is a str"):
+        with pytest.raises(ArgumentError, match="a key must be a str"):
             producer.offer("a", 1, key=key)
     with pytest.raises(ArgumentError, match="an id is a str"):
         producer.offer("a", 1, id=5)

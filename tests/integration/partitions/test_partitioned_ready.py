@@ -56,7 +56,7 @@ def test_values_that_are_added(client: Any, queue: Any) -> None:
     assert [each.size() for each in plain] == [3] * COUNT
     queue.clear()
     assert queue.size() == 0
-    with pytest.raises(ArgumentError, match="a key is a str"):
+    with pytest.raises(ArgumentError, match="a key must be a str"):
         queue.add("x", 5)
 
 

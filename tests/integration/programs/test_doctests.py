@@ -77,7 +77,7 @@ def good():
     'order-42'
     >>> client.blocking_queue("orders").poll(limit=-1)
     Traceback (most recent call last):
-    redisson_dq.errors.ArgumentError: queue 'orders': a limit is a positive int, not -1
+    redisson_dq.errors.ArgumentError: queue 'orders': a limit must be a positive int, not -1
     """
 
 def none():

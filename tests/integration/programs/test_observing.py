@@ -600,7 +600,10 @@ def test_an_outage(
         assert isinstance(away.error, Exception)
         assert back.after > ZERO
         told = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
-        assert told == [f"Redis is away: {away.error}", f"Redis is back again after {back.after.total_seconds():.1f} s"]
+        assert told == [
+            f"Redis cannot be reached: {away.error}",
+            f"Redis is back after {back.after.total_seconds():.1f} s",
+        ]
 
 
 # -- workers ---------------------------------------------------------------------------------------------------------
@@ -649,7 +652,7 @@ def test_a_worker_tells_of_values_that_no_handler_gets(
     lines = {(record.levelname, record.getMessage()) for record in caplog.records if record.name == "redisson_dq"}
     assert lines == {
         ("ERROR", f"queue 'orders': 1 value cannot be read: {unreadable.error}"),
-        ("ERROR", f"queue 'orders': {unhandled.id} goes to the dead letters: no handler takes a builtins.int"),
+        ("ERROR", f"queue 'orders': {unhandled.id} is moved to the dead letters: no handler takes a builtins.int"),
     }
 
 

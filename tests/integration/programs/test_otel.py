@@ -367,7 +367,7 @@ def test_a_context_that_leaves_no_room_goes_alone(client: Any, queue: Any, delay
 
 @pytest.mark.parametrize("context", [{"a": 1}, ["a"], "text"])
 def test_an_unusable_context_is_refused_as_ever(delayed: Any, context: Any, telemetry: Telemetry) -> None:
-    with pytest.raises(ArgumentError, match="context= is a mapping"):
+    with pytest.raises(ArgumentError, match="context= must be a mapping"):
         delayed.offer("a", delay=0, context=context)
     assert [attributes(span)["error.type"] for span in telemetry.spans] == ["ArgumentError"]
 

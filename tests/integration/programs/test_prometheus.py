@@ -356,10 +356,10 @@ def test_wrong_arguments(client: Any, flavour: Flavour) -> None:
     with pytest.raises(ArgumentError, match="names of queues, or their handles, not 5"):
         collector(flavour, client, 5)
     for most in (0, -1, "many", 1.5):
-        with pytest.raises(ArgumentError, match="most= is a whole number from 1 on"):
+        with pytest.raises(ArgumentError, match="most= must be a whole number from 1 on"):
             collector(flavour, client, ["orders"], most=most)
     for timeout in (0, -1, "long", float("nan"), float("inf")):
-        with pytest.raises(ArgumentError, match="timeout= is a number of seconds above 0"):
+        with pytest.raises(ArgumentError, match="timeout= must be a number of seconds above 0"):
             collector(flavour, client, ["orders"], timeout=timeout)
     with pytest.raises(ArgumentError, match="takes a client"):
         Collector("redis://localhost", ["orders"])  # type: ignore[arg-type]

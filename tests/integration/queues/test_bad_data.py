@@ -397,5 +397,5 @@ def test_a_largest_size_that_is_no_number_limits_nothing(admin: Any, producer: A
     producer.offer("b", delay=60, id="b")
     assert producer.offer_all([("c", 60)]) == 1
     assert producer.size() == 3
-    with pytest.raises(RedisReplyError, match="holds no number but b'many'"):
+    with pytest.raises(RedisReplyError, match="holds b'many', which is not a number"):
         producer.max_size()

@@ -310,7 +310,7 @@ def test_room_that_cannot_be_made_costs_nobody_the_value(
     admin.rpush("orders", "a", "b", "c", "d")
     waited = [queue.take(), queue.poll(timeout=PATIENCE), queue.poll_from_any("other", timeout=PATIENCE)]
     assert waited == ["a", "b", "c"]
-    assert caplog.text.count("what follows a take was not done") == 3
+    assert caplog.text.count("the follow-up of a take failed") == 3
     for call in (queue.poll, lambda: queue.poll_from_any("other")):
         with pytest.raises(WrongTypeError):
             call()

@@ -52,7 +52,7 @@ def test_a_pipeline_is_used_again(client: Any, transaction: bool) -> None:
         pipe.add(queue.requests.add(value))
         assert pipe.execute() == [True]
     late = pipe.add(queue.requests.read_all())
-    with pytest.raises(ArgumentError, match="not executed yet"):
+    with pytest.raises(ArgumentError, match="has not been executed yet"):
         _ = late.result
     assert pipe.execute() == [["a", "b"]]
     assert late.result == ["a", "b"]

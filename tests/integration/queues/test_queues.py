@@ -289,11 +289,11 @@ def test_a_value_without_room_for_its_bytes_is_compared_with_those_of_the_queue(
         assert queue.peek() == delayed.peek() == value
     one = queue.remove_first_occurrence, queue.remove_last_occurrence, queue.index_of, queue.last_index_of
     for look in (*one, queue.contains, queue.remove, delayed.contains, delayed.remove):
-        with pytest.raises(EncodeError, match=r"is there with other bytes.*remove_if\(\) compares.*receive\(\)"):
+        with pytest.raises(EncodeError, match=r"is stored with other bytes.*remove_if\(\) compares.*receive\(\)"):
             look(value)
     for handle in (queue, delayed):
         for look in (handle.contains_all, handle.remove_all, handle.retain_all):
-            with pytest.raises(EncodeError, match="is there with other bytes"):
+            with pytest.raises(EncodeError, match="is stored with other bytes"):
                 look([value])
     assert (admin.lrange("values", 0, -1), admin.zrange(delayed.keys.timeout, 0, -1)) == ([data], [kept])
     assert delayed.remove_if(lambda each: each == value) == 1

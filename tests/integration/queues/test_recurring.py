@@ -96,7 +96,7 @@ def test_definitions_that_cannot_be_used(admin: Any, producer: Any, options: dic
 
 
 def test_an_end_that_has_passed(admin: Any, producer: Any) -> None:
-    with pytest.raises(ArgumentError, match="would never come"):
+    with pytest.raises(ArgumentError, match="would never be due"):
         producer.offer_recurring("a", "daily", every=60, end=of_server(admin))
     assert admin.keys() == []
 
@@ -212,13 +212,13 @@ def test_a_definition_that_was_evicted_holds_up_nothing(admin: Any, woken: Any, 
 
 
 def test_a_row_that_nobody_can_read_does_not_end_the_delivery(admin: Any, woken: Any, caplog: Any) -> None:
-    admin.hset(KEYS.recurring, mapping={b"d\xff": "no JSON", b"v\xff": "value"})
+    admin.hset(KEYS.recurring, mapping={b"d\xff": "not JSON", b"v\xff": "value"})
     admin.zadd(KEYS.recurring_due, {b"\xff": 1})
     delayed, queue = woken.delayed_queue("orders"), woken.blocking_queue("orders")
     for value in ("a", "b"):
         delayed.offer(value, delay=0)
         assert take(queue) == value
-    assert "the recurring offer '\\\\xff' cannot go on" in caplog.text
+    assert "the recurring offer '\\\\xff' cannot continue" in caplog.text
 
 
 def test_a_declaration_after_the_one_before_was_evicted(admin: Any, producer: Any) -> None:

@@ -288,7 +288,7 @@ def test_of_a_recurring_offer_that_cannot_go_on_the_value_is_given(
     waiting.offer_recurring("tick", "tick", every=0.001)
     admin.hset(KEYS.recurring, "dtick", '{"of": "a later release"}')
     assert eventually(waiting.take_due) == ["tick"]
-    assert "cannot go on" in caplog.text
+    assert "cannot continue" in caplog.text
 
 
 def test_what_is_in_no_format_is_set_aside(admin: Any, waiting: Any, caplog: pytest.LogCaptureFixture) -> None:

@@ -134,7 +134,7 @@ def test_a_waiting_value_of_another_type_is_no_false(
     with flavour.connect(url) as client:
         delayed = client.delayed_queue("orders")
         delayed.offer(there, delay=60)
-        with pytest.raises(EncodeError, match=rf"an equal {name} is, which has other bytes: look for that"):
+        with pytest.raises(EncodeError, match=rf"an equal {name} is, which has other bytes: search for that"):
             SOUGHT[call](delayed, sought)
         assert delayed.read_all() == [there]
 
@@ -147,7 +147,7 @@ def test_a_ready_value_of_another_type_is_no_false(
     with flavour.connect(url) as client:
         queue = client.blocking_queue("orders")
         queue.offer(there)
-        with pytest.raises(EncodeError, match=rf"an equal {name} is, which has other bytes: look for that"):
+        with pytest.raises(EncodeError, match=rf"an equal {name} is, which has other bytes: search for that"):
             READY[call](queue, sought)
         assert queue.read_all() == [there]
 
@@ -219,7 +219,7 @@ def test_an_equal_payload_of_another_type_is_no_second_offer(
     with flavour.connect(url) as client:
         delayed = client.delayed_queue("orders")
         delayed.offer(there, delay=60, deduplicate_for=300)
-        with pytest.raises(EncodeError, match=rf"an equal {name} is, which has other bytes: look for that"):
+        with pytest.raises(EncodeError, match=rf"an equal {name} is, which has other bytes: search for that"):
             delayed.offer(offered, delay=60, deduplicate_for=300, on_duplicate="keep")
         assert delayed.read_all() == [there]
         delayed.offer(offered, delay=60)
@@ -234,7 +234,7 @@ def test_an_equal_payload_is_found_in_the_partition_of_its_own_bytes(
     with flavour.connect(url) as client:
         delayed = client.delayed_queue("orders", partitions=16)
         delayed.offer(there, delay=60, deduplicate_for=300, key=key)
-        with pytest.raises(EncodeError, match=rf"an equal {name} is, which has other bytes: look for that"):
+        with pytest.raises(EncodeError, match=rf"an equal {name} is, which has other bytes: search for that"):
             delayed.offer(offered, delay=60, deduplicate_for=300, key=key)
         assert delayed.size() == 1
         delayed.offer(there, delay=60, deduplicate_for=300, key=key, on_duplicate="keep")
@@ -253,7 +253,7 @@ def test_a_pipeline_has_no_false_for_another_type(
         calls = SOUGHT if side == "waiting" else READY
         replies = [pipe.add(call(queue.requests, sought)) for call in calls.values()]
         found = pipe.add(queue.requests.contains(there))
-        with pytest.raises(EncodeError, match=rf"an equal {name} is, which has other bytes: look for that"):
+        with pytest.raises(EncodeError, match=rf"an equal {name} is, which has other bytes: search for that"):
             pipe.execute()
         assert found.result
         for reply in replies:
@@ -299,7 +299,7 @@ def test_a_pipeline_does_no_harm_to_a_value_of_another_type(
             refused.result  # noqa: B018
         assert client.blocking_queue("others").size() == (0 if transaction else 1)
         if transaction:
-            with pytest.raises(ArgumentError, match="not executed yet"):
+            with pytest.raises(ArgumentError, match="not been executed yet"):
                 other.result  # noqa: B018
         # Nothing was removed, and nothing added.
         assert delayed.size() + client.blocking_queue("orders").size() == 1

@@ -240,7 +240,7 @@ def test_a_transfer(
         hints.answered(*result.step)
         aside += result.set_aside
         since = 0 if result.moved or result.set_aside else since + 1
-        assert since < 300, "it does not get on"
+        assert since < 300, "it makes no progress"
         ready = admin.lrange(KEYS.ready, 0, -1)
         left = due_of(admin)
         assert ready == expected[: len(ready)]

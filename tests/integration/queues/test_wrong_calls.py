@@ -104,9 +104,9 @@ class Calls:
 
 Wrong = Callable[[Calls], Any]
 
-NO_NONE = "None is no value to add"
+NO_NONE = "None cannot be added"
 PAIRS = "offer_all takes pairs of value and delay in seconds"
-COLLECTION = "a collection of .* is wanted"
+COLLECTION = "expected a collection of"
 
 VALUES: dict[str, tuple[Wrong, str]] = {
     "add None": (lambda on: on.queue.add(None), NO_NONE),
@@ -126,7 +126,10 @@ VALUES: dict[str, tuple[Wrong, str]] = {
     "one pair alone": (lambda on: on.delayed.offer_all(("a", 5)), PAIRS),
     "pairs in partitions": (lambda on: on.parts.offer_all([b"a\x05"]), "pairs|triples|value"),
     "a dict of delays": (lambda on: on.delayed.offer_all({("a", 5): 1}), COLLECTION),
-    "parts exchanged": (lambda on: on.delayed.offer_all([(5, "a")]), "a delay is a number of seconds or a timedelta"),
+    "parts exchanged": (
+        lambda on: on.delayed.offer_all([(5, "a")]),
+        "a delay must be a number of seconds or a timedelta",
+    ),
     "a text as many": (lambda on: on.queue.add_all("abc"), COLLECTION),
     "bytes as many": (lambda on: on.queue.add_all(b"abc"), COLLECTION),
     "a bytearray as many": (lambda on: on.queue.add_all(bytearray(b"abc")), COLLECTION),
@@ -135,7 +138,7 @@ VALUES: dict[str, tuple[Wrong, str]] = {
     "remove a dict": (lambda on: on.queue.remove_all({"a": 1}), COLLECTION),
     "no number in JSON": (
         lambda on: on.client.blocking_queue("orders", JsonCodec()).add(float("nan")),
-        "it would come back as another value",
+        "it would be read back as another value",
     ),
     "removed by a coroutine": (lambda on: on.queue.remove_if(coroutine), "a plain function that returns its answer"),
     "removed by a generator": (lambda on: on.delayed.remove_if(generator), "a plain function that returns its answer"),
@@ -144,8 +147,8 @@ VALUES: dict[str, tuple[Wrong, str]] = {
 }
 
 TIMES: dict[str, tuple[Wrong, str]] = {
-    "a delay as text": (lambda on: on.delayed.offer("a", "5"), "a delay is a number of seconds or a timedelta"),
-    "a delay as bool": (lambda on: on.delayed.offer("a", True), "a delay is a number of seconds"),
+    "a delay as text": (lambda on: on.delayed.offer("a", "5"), "a delay must be a number of seconds or a timedelta"),
+    "a delay as bool": (lambda on: on.delayed.offer("a", True), "a delay must be a number of seconds"),
     "no delay": (lambda on: on.delayed.offer("a"), "either delay= or at="),
     "delay and time": (lambda on: on.delayed.offer("a", 5, at=NAIVE), "either delay= or at="),
     "seconds since 1970": (
@@ -155,17 +158,17 @@ TIMES: dict[str, tuple[Wrong, str]] = {
     "milliseconds since 1970": (lambda on: on.delayed.offer("a", time.time() * 1000), "years; a moment goes by at="),
     "such a pair": (lambda on: on.delayed.offer_all([("a", time.time())]), "years; a moment goes by at="),
     "later at such a time": (lambda on: on.delayed.reschedule("x", time.time()), "years; a moment goes by at="),
-    "a delay that is no number": (lambda on: on.delayed.offer("a", float("nan")), "a delay is finite"),
+    "a delay that is not a number": (lambda on: on.delayed.offer("a", float("nan")), "a delay must be finite"),
     "a negative delay": (lambda on: on.delayed.offer("a", -1), "not negative"),
     "a time without zone": (lambda on: on.delayed.offer("a", at=NAIVE), "a datetime with a time zone"),
     "a time as number": (lambda on: on.delayed.offer("a", at=1700000000), "a datetime with a time zone"),
-    "a time as delay": (lambda on: on.delayed.offer("a", NAIVE), "a delay is a number of seconds"),
+    "a time as delay": (lambda on: on.delayed.offer("a", NAIVE), "a delay must be a number of seconds"),
     "Java's unit": (lambda on: on.delayed.offer("a", 5, "SECONDS"), "delay=2.5 is 2,500 ms"),
     "a unit of poll": (lambda on: on.queue.poll(5, "SECONDS"), "without a unit"),
-    "a number alone": (lambda on: on.queue.poll(5), "may be a limit or a time to wait"),
+    "a number alone": (lambda on: on.queue.poll(5), "may be a limit or a timeout"),
     "milliseconds by name": (lambda on: on.delayed.offer("a", delay_ms=5), "an offer takes either delay= or at="),
-    "exchanged": (lambda on: on.delayed.offer(5, "a"), "a delay is a number of seconds"),
-    "a timeout as text": (lambda on: on.queue.receive(timeout="5"), "a timeout is a number of seconds"),
+    "exchanged": (lambda on: on.delayed.offer(5, "a"), "a delay must be a number of seconds"),
+    "a timeout as text": (lambda on: on.queue.receive(timeout="5"), "a timeout must be a number of seconds"),
     "a lease of no time": (lambda on: on.queue.receive(timeout=0, visibility_timeout=0), "above zero"),
     "due until when": (lambda on: on.delayed.take_due(until=NAIVE), "a datetime with a time zone"),
     "expires without zone": (lambda on: on.queue.expire_at(NAIVE), "a datetime with a time zone"),
@@ -177,17 +180,20 @@ IDS: dict[str, tuple[Wrong, str]] = {
     "an empty id": (lambda on: on.delayed.offer("a", 5, id=""), "an id is a str"),
     "cancel the item": (lambda on: on.delayed.cancel(on.delayed.offer("a", 5)), "an id is a str"),
     "cancel nothing": (lambda on: on.delayed.cancel(None), "an id is a str"),
-    "duplicates of no id": (lambda on: on.delayed.offer("a", 5, on_duplicate="keep"), "goes with id="),
+    "duplicates of no id": (lambda on: on.delayed.offer("a", 5, on_duplicate="keep"), "on_duplicate= needs id="),
     "a way that there is not": (lambda on: on.delayed.offer("a", 5, id="x", on_duplicate="ignore"), "on_duplicate="),
     "a context of numbers": (lambda on: on.delayed.offer("a", 5, context={"a": 5}), "from str to str"),
     "a context of text": (lambda on: on.delayed.offer("a", 5, context="a"), "from str to str"),
     "ack the value": (lambda on: on.queue.ack_all([on.leased().value]), "deliver"),
     "ack the id": (lambda on: on.queue.ack_all([on.leased().id]), "deliver"),
     "ack one as many": (lambda on: on.queue.ack_all(on.leased()), COLLECTION),
-    "the reason as delay": (lambda on: on.leased().nack("no"), "a delay is a number of seconds|a number of seconds"),
+    "the reason as delay": (
+        lambda on: on.leased().nack("no"),
+        "a delay must be a number of seconds|a number of seconds",
+    ),
     "a flag as delay": (lambda on: on.leased().nack(True), "a number of seconds"),
     "back at a time": (lambda on: on.leased().nack(time.time() + 60), "years; a moment goes by at="),
-    "renewed by a word": (lambda on: on.queue.receive(timeout=0, renew="no"), "renew= is True or False"),
+    "renewed by a word": (lambda on: on.queue.receive(timeout=0, renew="no"), "renew= must be True or False"),
     "lost to a coroutine": (
         lambda on: on.queue.receive(timeout=0, renew=True, on_lost=coroutine),
         "a coroutine function, which only redisson_dq.aio awaits",
@@ -198,11 +204,11 @@ IDS: dict[str, tuple[Wrong, str]] = {
 OBJECTS: dict[str, tuple[Wrong, str]] = {
     "a codec's class": (lambda on: on.client.blocking_queue("q", Kryo5Codec), "codec"),
     "a codec's name": (lambda on: on.client.blocking_queue("q", "kryo"), "codec"),
-    "a queue's name as bytes": (lambda on: on.client.blocking_queue(b"q"), "name is a non-empty str"),
+    "a queue's name as bytes": (lambda on: on.client.blocking_queue(b"q"), "name must be a non-empty str"),
     "partitions as flag": (lambda on: on.client.blocking_queue("q", partitions=True), "partitions"),
     "the call in a pipeline": (lambda on: on.client.pipeline().add(on.queue.size()), "."),
     "a listener to await": (lambda on: on.queue.subscribe_on_elements(coroutine), "which only redisson_dq.aio awaits"),
-    "a listener with yield": (lambda on: on.queue.subscribe_on_elements(generator), "has a yield"),
+    "a listener with yield": (lambda on: on.queue.subscribe_on_elements(generator), "contains a yield"),
     "a listener of a deque": (lambda on: on.deque.subscribe_on_last_elements(coroutine), "redisson_dq.aio awaits"),
     "a listener of partitions": (
         lambda on: on.client.blocking_queue("parts", partitions=3).subscribe_on_elements(coroutine),
@@ -210,24 +216,27 @@ OBJECTS: dict[str, tuple[Wrong, str]] = {
     ),
     "an observer of nothing": (
         lambda on: redisson_dq.connect("redis://localhost", observer=no_arguments),
-        "an observer is a function of one argument",
+        "an observer must be a function of one argument",
     ),
     "two types of JSON": (
         lambda on: on.client.blocking_queue("q", JsonCodec(int), type=str),
         "is of another type, the class int",
     ),
-    "options set twice": (lambda on: [on.worker.queue("orders", transfer=False) for _ in range(2)], "set before"),
+    "options set twice": (
+        lambda on: [on.worker.queue("orders", transfer=False) for _ in range(2)],
+        "options are already set",
+    ),
     "a worker without client": (lambda on: Worker(None), r"Worker\.connect\(url\)"),  # type: ignore[arg-type]
     "a worker of a URL": (lambda on: Worker("redis://localhost"), "."),  # type: ignore[arg-type]
     "a worker of asyncio": (lambda on: redisson_dq.aio.worker.Worker(on.client), "redisson_dq.aio"),
     "a worker without handlers": (lambda on: on.worker.start(), r"declare them with @worker\.handler\("),
     "a worker without handlers in with": (lambda on: on.worker.__enter__(), "without handlers receives nothing"),
-    "async with on a client": (lambda on: asyncio.run(entered(on.client)), r"write `with`.* redisson_dq\.aio\.connect"),
-    "async with on a queue": (lambda on: asyncio.run(entered(on.queue)), r"write `with`"),
-    "async with on partitions": (lambda on: asyncio.run(entered(on.parts)), r"write `with`"),
+    "async with on a client": (lambda on: asyncio.run(entered(on.client)), r"use `with`.* redisson_dq\.aio\.connect"),
+    "async with on a queue": (lambda on: asyncio.run(entered(on.queue)), r"use `with`"),
+    "async with on partitions": (lambda on: asyncio.run(entered(on.parts)), r"use `with`"),
     "async with on a worker": (lambda on: asyncio.run(entered(on.worker)), r"Worker of redisson_dq\.aio\.worker"),
-    "async with on a lease": (lambda on: asyncio.run(entered(on.leased())), r"write `with`"),
-    "async with on a pipeline": (lambda on: asyncio.run(entered(on.client.pipeline())), r"write `with`"),
+    "async with on a lease": (lambda on: asyncio.run(entered(on.leased())), r"use `with`"),
+    "async with on a pipeline": (lambda on: asyncio.run(entered(on.client.pipeline())), r"use `with`"),
 }
 
 
@@ -248,18 +257,18 @@ NONE_LEFT = "takes the same values, so this one would get none"
 HANDLERS: dict[str, tuple[Wrong, str]] = {
     "a method of a class body": (declared(Shop.handle), "a method without an object, .* worker.add_handler"),
     "a method in a batch": (declared(Shop.handle, batch=5), "a method without an object"),
-    "a classmethod": (declared(Shop.__dict__["of_class"]), "a handler is a function"),
+    "a classmethod": (declared(Shop.__dict__["of_class"]), "a handler must be a function"),
     "parts of the value": (declared(two_parts), "'customer' would get the event; name it event"),
     "parts of the values": (declared(two_parts, batch=5), "'customer' would get the event"),
     "the event first": (declared(of_event), "its first argument gets the value"),
     "nothing at all": (declared(lambda: None), "a handler takes the value"),
     "keywords alone": (declared(lambda *, value: None), "a handler takes the value"),
     "a coroutine in threads": (declared(coroutine), r"coroutine function: a worker of redisson_dq\.aio\.worker"),
-    "a generator": (declared(generator), "has a yield"),
-    "an async generator": (declared(async_generator), "coroutine function|has a yield"),
+    "a generator": (declared(generator), "contains a yield"),
+    "an async generator": (declared(async_generator), "coroutine function|contains a yield"),
     "a class to be made": (declared(Order), "a class would only be called with the value"),
     "a function with a cache": (declared(functools.lru_cache(plain)), "it has a cache"),
-    "a share of jitter": (lambda on: exponential(1, 60, jitter=0.5), "jitter= is True or False"),  # type: ignore[arg-type]
+    "a share of jitter": (lambda on: exponential(1, 60, jitter=0.5), "jitter= must be True or False"),  # type: ignore[arg-type]
     "options of a name like it": (
         lambda on: [on.worker.queue("order", transfer=False), declared(plain)(on), on.worker.__enter__()],
         "did you mean 'orders'",
@@ -273,8 +282,8 @@ HANDLERS: dict[str, tuple[Wrong, str]] = {
         ],
         "would get none: give each handler of the queue its class",
     ),
-    "a text": (declared("handle"), "a handler is a function"),
-    "a property": (declared(property(plain)), "a handler is a function"),
+    "a text": (declared("handle"), "a handler must be a function"),
+    "a property": (declared(property(plain)), "a handler must be a function"),
     "the function for the queue": (
         lambda on: on.worker.handler(plain),
         r'as in @worker\.handler\("orders"\)',
@@ -283,30 +292,30 @@ HANDLERS: dict[str, tuple[Wrong, str]] = {
     "two of one class": (second(type=str), NONE_LEFT),
     "two of the same fields": (second(where={"kind": "a"}), NONE_LEFT),
     "the same one twice": (lambda on: [declared(plain)(on) for _ in range(2)], NONE_LEFT),
-    "when= to await": (declared(plain, when=coroutine), "when= is a function of the value"),
-    "when= of two": (declared(plain, when=lambda value, event: True), "when= is a function of the value"),
-    "when= with yield": (declared(plain, when=generator), "when= is a function of the value"),
-    "key= to await": (declared(plain, key=coroutine), "key= is a function of the value"),
-    "key= as text": (declared(plain, key="customer"), "key= is a function of the value"),
-    "unique_by= to await": (declared(plain, unique_for=5, unique_by=coroutine), "unique_by= is a function"),
-    "on_failed= of one": (declared(plain, on_failed=plain), "on_failed= is a function of the value, the event"),
-    "a number of retries": (declared(plain, retry=5), r"retry= is a Retry such as Retry\(limit=5\)"),
-    "the class of retries": (declared(plain, retry=Retry), "retry= is a Retry such as"),
+    "when= to await": (declared(plain, when=coroutine), "when= must be a function of the value"),
+    "when= of two": (declared(plain, when=lambda value, event: True), "when= must be a function of the value"),
+    "when= with yield": (declared(plain, when=generator), "when= must be a function of the value"),
+    "key= to await": (declared(plain, key=coroutine), "key= must be a function of the value"),
+    "key= as text": (declared(plain, key="customer"), "key= must be a function of the value"),
+    "unique_by= to await": (declared(plain, unique_for=5, unique_by=coroutine), "unique_by= must be a function"),
+    "on_failed= of one": (declared(plain, on_failed=plain), "on_failed= must be a function of the value, the event"),
+    "a number of retries": (declared(plain, retry=5), r"retry= must be a Retry such as Retry\(limit=5\)"),
+    "the class of retries": (declared(plain, retry=Retry), "retry= must be a Retry such as"),
     "a retry that is raised": (declared(plain, retry=Retry(after=5)), "are for a Retry that is raised"),
-    "a rejection as policy": (declared(plain, retry=Reject()), "retry= is a Retry such as"),
-    "a rate as number": (declared(plain, rate=10), "rate= is a Rate"),
-    "a limit as number": (declared(plain, limit=4), "limit= is a Limit"),
+    "a rejection as policy": (declared(plain, retry=Reject()), "retry= must be a Retry such as"),
+    "a rate as number": (declared(plain, rate=10), "rate= must be a Rate"),
+    "a limit as number": (declared(plain, limit=4), "limit= must be a Limit"),
     "a class by name": (declared(plain, type="Order"), "Order"),
     "an object for its class": (declared(plain, type=5), "handler 'plain' of queue 'orders'"),
     "fields as text": (declared(plain, where="kind"), "where= maps names of fields to values"),
     "a backoff to await": (lambda on: Retry(backoff=coroutine), "backoff= is seconds"),  # type: ignore[arg-type]
     "a backoff as text": (lambda on: Retry(backoff="5"), "backoff= is seconds"),  # type: ignore[arg-type]
-    "delays as text": (lambda on: delays("15"), "is one of a list"),  # type: ignore[arg-type]
-    "a delay for the reason": (lambda on: Retry(5), "a reason is a str"),  # type: ignore[arg-type]
+    "delays as text": (lambda on: delays("15"), "must be one of a list"),  # type: ignore[arg-type]
+    "a delay for the reason": (lambda on: Retry(5), "a reason must be a str"),  # type: ignore[arg-type]
     "a middleware without yield": (lambda on: on.worker.middleware(plain), "has no yield"),
     "a middleware of a call": (lambda on: on.worker.middleware(lambda event, call: call(event)), "has no yield"),
-    "a hook with yield": (lambda on: on.worker.on(Failed)(generator), "a hook is a plain function"),
-    "a hook to await": (lambda on: on.worker.on(Failed)(coroutine), "a hook is a plain function"),
+    "a hook with yield": (lambda on: on.worker.on(Failed)(generator), "a hook must be a plain function"),
+    "a hook to await": (lambda on: on.worker.on(Failed)(coroutine), "a hook must be a plain function"),
     "a hook by name": (
         lambda on: on.worker.on("Failed"),
         "on\\(\\) takes classes of happenings",
@@ -354,7 +363,7 @@ def test_with_is_refused_by_what_is_for_asyncio(flavour: Flavour, url: str) -> N
     with flavour.connect(url) as client:
         real = client._it if hasattr(client, "_it") else client
         for kind in (redisson_dq.aio.Client, redisson_dq.aio.worker.Worker):
-            with pytest.raises(ArgumentError, match=r"write `async with`.* redisson_dq\.connect\(\)"):
+            with pytest.raises(ArgumentError, match=r"use `async with`.* redisson_dq\.connect\(\)"):
                 kind.__enter__(real)
 
 

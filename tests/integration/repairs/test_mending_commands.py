@@ -400,9 +400,7 @@ def test_entries_in_one_key_alone_are_told_and_left(
     admin.execute_command(*(["ZREM", key, member] if key == KEYS.timeout else ["LREM", key, 1, member]))
     for line in ("reschedule orders --all --by 1h", "run-now orders --filter 'due > 1s'", "cancel orders --all"):
         code, out, err = run(f"{line} --yes --no-undo --json")
-        told = (
-            "1 entry stands in one of the two keys of orders alone, and is left: redisson-dq doctor orders --only torn"
-        )
+        told = "1 entry is in only one of the two keys of orders, and is left: redisson-dq doctor orders --only torn"
         assert (code, json.loads(out)["torn"], told in err) == (1, 1, True), line
     assert run("cancel orders --all --dry-run")[0] == 1
     code, out, _ = run("doctor orders --only torn-entries")
@@ -446,7 +444,7 @@ def test_an_id_of_an_entry_in_the_list_alone_is_told(
     admin.zremrangebyrank(KEYS.timeout, 1, 1)
     for line in ("reschedule orders order-1 --by 1h", "run-now orders order-1", "cancel orders order-1"):
         code, _, err = run(f"{line} --yes --no-undo")
-        assert (code, "1 entry stands in one of the two keys of orders alone, and is left" in err) == (1, True), line
+        assert (code, "1 entry is in only one of the two keys of orders, and is left" in err) == (1, True), line
 
 
 def test_a_lease_that_is_over_is_not_held_and_its_remedy_is_told(
@@ -499,7 +497,7 @@ def test_pages_of_what_is_set_aside_lose_nothing(run: Callable[..., tuple[int, s
             assert (len(told["items"]) == 4) or told["looked"] == 7
             after = f"--after {told['next']}"
         assert seen == list(range(3 if more else 0, 25))
-    assert run("undecodable list orders --limit 4")[1].splitlines()[-1] == "go on with --after 4"
+    assert run("undecodable list orders --limit 4")[1].splitlines()[-1] == "continue with --after 4"
     assert "go on" not in run("undecodable list orders --limit 25")[1]
     assert run("undecodable list orders --after soon")[0] == run("undecodable list orders --filter 'n = '")[0] == 64
     assert run("undecodable list orders --codec string --limit 1")[1].splitlines()[1].endswith('"n":0}')

@@ -85,7 +85,7 @@ def test_one_node_of_a_cluster_says_that_it_tells_of_a_part(
         looker = "ACL SETUSER looker on >secret ~* &* -@all +@read +eval +evalsha +time"
         cluster.admins[0].execute_command(*shlex.split(looker))
         node = f"{cluster.url} is one node of a cluster"
-        said = f"{node}, and tells of its own queues alone: --url {whole} is all of it\n"
+        said = f"{node}, and shows only its own queues: --url {whole} shows all of them\n"
         for url in (cluster.url, cluster.url.replace("redis://", "redis://looker:secret@")):
             monkeypatch.setenv("REDISSON_DQ_URL", url)
             for words in (["queues"], ["stats", here], ["watch", "--count", "1"]):

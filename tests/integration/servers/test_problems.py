@@ -84,7 +84,7 @@ def test_a_key_of_another_type_makes_health_red_until_it_is_gone(
             assert part in str(problem)
         assert problem in worker.problems
         assert not worker.is_consuming
-        (told,) = eventually(lambda: [each for each in caplog.messages if "goes on with the defaults" in each])
+        (told,) = eventually(lambda: [each for each in caplog.messages if "uses the defaults" in each])
         for part in ("'orders'", KEYS.timeout, "holds a string"):
             assert part in told
         admin.delete(KEYS.timeout)
@@ -222,6 +222,6 @@ def test_what_was_learnt_wrongly_is_unlearnt(
         client.delayed_queue("orders").offer_all([(str(each), 0.01) for each in range(200)])
         assert ledger.some(200) == [str(each) for each in range(200)]
         eventually(lambda: worker.is_consuming)
-        assert [each for each in caplog.messages if "goes on with the defaults" in each]
+        assert [each for each in caplog.messages if "uses the defaults" in each]
         assert type(task.pace) is Pace
         assert type(task.hints) is Hints

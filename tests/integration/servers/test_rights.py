@@ -382,7 +382,7 @@ def test_a_transaction_without_the_right_to_one(admin: Any, limited: Any, caplog
     # Redis carries out what stands behind it.
     assert transacted() == [True, "b"]
     (record,) = caplog.records
-    assert "was carried out, but not as one" in record.getMessage()
+    assert "was carried out, but not atomically" in record.getMessage()
     with pytest.raises(RedisReplyError, match="multi"):
         transacted()
     assert admin.lrange("orders", 0, -1) == [b"b"]

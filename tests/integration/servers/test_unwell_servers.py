@@ -120,7 +120,7 @@ def _is_busy(admin: redis.Redis) -> bool:
 def test_a_server_that_is_busy_with_a_script(run: Run, own_server: EmbeddedServer) -> None:
     filled(own_server.url)
     with busy(own_server.url):
-        each_is_refused(run, own_server.url, (*LOOKS, *WRITES), 69, "BUSY", "end it by redis-cli SCRIPT KILL")
+        each_is_refused(run, own_server.url, (*LOOKS, *WRITES), 69, "BUSY", "end it with redis-cli SCRIPT KILL")
         code, out, _ = run(own_server.url, "doctor")
         assert (code, "SCRIPT KILL" in out) == (69, True)
 
@@ -216,7 +216,7 @@ def interrupted(*words: str) -> str:
     with subprocess.Popen(command, env=environment(), stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         told = ""
-        while "it is asked again" not in told:
+        while "asking again" not in told:
             line = process.stderr.readline()
             assert line, told
             told += line
@@ -297,4 +297,4 @@ def test_a_change_whose_replies_stay_away_says_so_and_tries_again(run: Run, own_
     filled(own_server.url)
     with Faults(own_server) as faults, faults.lost_reply("mend.lua", times=2):
         code, out, told = run(faults.url, "cancel", "orders", "--all", "--yes", "--undo-file", "f")
-        assert (code, "cancelled 1 of 1 item of orders" in out, told.count("it is asked again")) == (0, True, 2)
+        assert (code, "cancelled 1 of 1 item of orders" in out, told.count("asking again")) == (0, True, 2)

@@ -123,7 +123,7 @@ def test_where_config_is_forbidden_it_is_tried_all_the_same(
         ):
             queue = moving(client.blocking_queue("orders"))
             eventually(lambda: watches(events))
-            assert "cannot look whether the server publishes keyspace events" in caplog.text
+            assert "cannot check whether the server publishes keyspace events" in caplog.text
             events.rpush(KEYS.envelopes, member(1))
             events.zadd(KEYS.timeout, {member(1): due_in(events, 20)})
             assert queue.poll(timeout=PATIENCE) == "order-1"
@@ -132,5 +132,5 @@ def test_where_config_is_forbidden_it_is_tried_all_the_same(
 
 
 def test_only_two_kinds_of_wakeups_exist(flavour: Flavour, url: str) -> None:
-    with pytest.raises(ArgumentError, match="wakeups= is 'channel' or 'keyspace', not 'polling'"):
+    with pytest.raises(ArgumentError, match="wakeups= must be 'channel' or 'keyspace', not 'polling'"):
         flavour.connect(url, wakeups="polling")

@@ -105,5 +105,5 @@ def test_a_closed_client_still_tells_its_counts(client: Any, queue: Any) -> None
 
 @pytest.mark.parametrize("value", [None, "yes", 0, 1, 0.3])
 def test_whether_to_wait_is_true_or_false(flavour: Flavour, url: str, value: Any) -> None:
-    with pytest.raises(redisson_dq.errors.ArgumentError, match="busy_wait= is True or False"):
+    with pytest.raises(redisson_dq.errors.ArgumentError, match="busy_wait= must be True or False"):
         flavour.connect(url, busy_wait=value)

@@ -580,7 +580,7 @@ def test_an_outage(
             admin.rpush(name, f"of {name}")
         gate.refusing = False
         assert [each.result(PATIENCE) for each in waiting] == [f"of {name}" for name in NAMES]
-        eventually(lambda: "Redis is back again" in caplog.text)
+        eventually(lambda: "Redis is back" in caplog.text)
 
 
 # -- queues in turns -------------------------------------------------------------------------------------------------

@@ -301,7 +301,7 @@ def test_an_outage_is_over_when_nobody_waits_for_the_new_connection(
         while not trap.sprung.is_set():
             with contextlib.suppress(RedisConnectionError):
                 queue.poll(timeout=0.001)
-        assert "Redis is back again" not in caplog.text
+        assert "Redis is back" not in caplog.text
         gate.thaw()
-        eventually(lambda: "Redis is back again" in caplog.text)
+        eventually(lambda: "Redis is back" in caplog.text)
         assert queue.poll(timeout=0.001) is None

@@ -410,7 +410,7 @@ def test_a_handler_that_is_refused_while_it_runs_changes_nothing(admin: Any, wor
         def pool() -> Iterator[str]:
             yield "pool"
 
-        with pytest.raises(ArgumentError, match="'session', and no dependency has that name"):
+        with pytest.raises(ArgumentError, match="'session', but no dependency has that name"):
             worker.add_handler(takes_unknown, "orders", str)
         with pytest.raises(ArgumentError, match="'pool', which was declared while the worker runs"):
             worker.add_handler(takes_late, "orders", str)
@@ -599,7 +599,7 @@ def test_partitions_codecs_and_dead_letters_of_a_queue(flavour: Flavour, url: st
         assert sorted(ledger.some(12)) == list(range(12))
         log.until(DeadLettered)
         eventually(lambda: not parts.in_flight_size())
-        with pytest.raises(ArgumentError, match="opened already"):
+        with pytest.raises(ArgumentError, match="open already"):
             worker.queue("parts")
     assert admin.lrange("graveyard", 0, -1) == [b"a"]
 
@@ -768,7 +768,7 @@ def test_wrong_options(flavour: Flavour, client: Any) -> None:
         worker.handler("")(print)
     for wrong, message in (
         ({"visibility_timeout": 0}, "visibility_timeout="),
-        ({"codec": StringCodec}, r"codec= is a redisson_dq\.codecs\.Codec, such as StringCodec\(\)"),
+        ({"codec": StringCodec}, r"codec= must be a redisson_dq\.codecs\.Codec, such as StringCodec\(\)"),
         ({"transfer": "no"}, "transfer="),
         ({"bounded": True, "partitions": 2}, "a bounded queue has no partitions"),
     ):

@@ -389,7 +389,7 @@ def test_replaced_by_sighup_without_a_pause(url: str, tmp_path: Path, admin: Any
 
     shop.write("first")
     with starting(url, "shop", "--processes", str(processes), cwd=tmp_path) as made:
-        made.until("all processes run")
+        made.until("all processes are running")
         eventually(lambda: handled("first"))
         before = children(made)
         shop.path.write_text("this is no Python")
@@ -415,7 +415,7 @@ def test_sighup_from_a_terminal_that_is_gone(url: str) -> None:
     ours, theirs = os.openpty()
     try:
         with starting(url, THREADS, stdin=theirs) as made:
-            made.until("all processes run")
+            made.until("all processes are running")
             made.send(signal.SIGHUP)
             assert made.ends() == -signal.SIGHUP
     finally:
@@ -428,13 +428,13 @@ def test_reload(url: str, tmp_path: Path, admin: Any, queue: Any) -> None:
     shop = Shop(tmp_path, url)
     shop.write("first")
     with starting(url, "shop", "--reload", cwd=tmp_path) as made:
-        made.until("all processes run")
+        made.until("all processes are running")
         queue.add("a")
         eventually(lambda: admin.lrange("done", 0, -1) == [b"first 1"])
         shop.path.write_text("this is no Python")
-        made.until("waits for a change")
+        made.until("waiting for a change")
         shop.write("second")
-        made.until("all processes run", 2)
+        made.until("all processes are running", 2)
         queue.add("b")
         eventually(lambda: admin.lrange("done", 0, -1) == [b"first 1", b"second 1"])
         made.send(signal.SIGTERM)
@@ -564,7 +564,7 @@ def test_a_process_that_tells_nothing_is_named_by_ready(url: str, admin: Any, qu
         eventually(lambda: asked(port, "/ready")[0] == 200)
         queue.add("a")
         told = eventually(lambda: (found := asked(port, "/ready"))[0] == 503 and found)[1]
-        assert told["problems"][0].startswith(f"process {children(made)[0]} has told nothing for 1")
+        assert told["problems"][0].startswith(f"process {children(made)[0]} has reported nothing for 1")
         eventually(lambda: asked(port, "/ready")[0] == 200)
         made.send(signal.SIGTERM)
         assert made.ends() == 0

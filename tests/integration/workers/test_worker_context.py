@@ -239,7 +239,7 @@ def test_a_dependency_that_nobody_declared(flavour: Flavour, client: Any, worker
 
     # It would get the event instead.
     other.handler("orders")(lambda value, ctx: None)
-    with pytest.raises(ArgumentError, match="behind the value and the event"):
+    with pytest.raises(ArgumentError, match="after the value and the event"):
         other.start()
 
     def any_number(*args: Any) -> None: ...

@@ -396,7 +396,7 @@ def test_an_on_failed_that_does_not_run_gives_nothing_up(worker: Any, queue: Any
 @pytest.mark.parametrize("option", ["handler", "on_failed"])
 def test_a_function_with_yield_is_refused(worker: Any, option: str) -> None:
     functions: dict[str, Any] = {"handler": print, "on_failed": None, option: generator}
-    with pytest.raises(ArgumentError, match="has a yield"):
+    with pytest.raises(ArgumentError, match="contains a yield"):
         worker.add_handler(functions["handler"], "orders", on_failed=functions["on_failed"])
 
 

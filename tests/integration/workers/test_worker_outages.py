@@ -60,7 +60,10 @@ def test_redis_goes_away_and_comes_back(
     (back,) = log.of(BackAgain)
     assert back.after.total_seconds() > seconds - 1
     records = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
-    assert [record.split(":")[0].split(" after")[0] for record in records] == ["Redis is away", "Redis is back again"]
+    assert [record.split(":")[0].split(" after")[0] for record in records] == [
+        "Redis cannot be reached",
+        "Redis is back",
+    ]
 
 
 @pytest.mark.parametrize("transfer", [True, False])

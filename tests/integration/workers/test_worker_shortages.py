@@ -78,8 +78,8 @@ def test_without_descriptors(url: str, flavour: Flavour, admin: Any, queue: Any)
         dies, lives = children(made)
         with no_descriptors(made):
             os.kill(dies, signal.SIGKILL)
-            made.until("no process can be started; tries again")
-            made.until("cannot be handed back now; tries again")
+            made.until("no process can be started; retrying")
+            made.until("cannot be handed back now; retrying")
             status, told = asked(port, "/ready")
             assert (status, told["consuming"]) == (503, 1)
             assert told["problems"] == ["no process can be started: [Errno 24] Too many open files"]
@@ -102,7 +102,7 @@ def test_the_last_process_dies_without_descriptors(url: str, admin: Any, queue: 
     with command(url, THREADS) as made:
         with no_descriptors(made):
             os.kill(children(made)[0], signal.SIGKILL)
-            made.until("no process can be started; tries again")
+            made.until("no process can be started; retrying")
             queue.add("a")
         eventually(lambda: len(done(admin)) == 1)
         made.send(signal.SIGTERM)
@@ -113,7 +113,7 @@ def test_the_last_process_dies_without_descriptors(url: str, admin: Any, queue: 
 def test_a_stop_without_descriptors(url: str, admin: Any, queue: Any) -> None:
     with command(url, THREADS, "--processes", "2") as made, no_descriptors(made):
         os.kill(children(made)[0], signal.SIGKILL)
-        made.until("no process can be started; tries again")
+        made.until("no process can be started; retrying")
         made.send(signal.SIGTERM)
         assert made.ends() == 0
 
@@ -132,7 +132,7 @@ def test_without_processes_and_threads(url: str, admin: Any, queue: Any) -> None
         dies, lives = children(made)
         made.send(signal.SIGUSR1)
         os.kill(dies, signal.SIGKILL)
-        made.until("no process can be started; tries again")
+        made.until("no process can be started; retrying")
         status, told = asked(port, "/ready")
         assert (status, told["consuming"]) == (503, 1)
         assert told["problems"] == ["no process can be started: [Errno 11] Resource temporarily unavailable"]
@@ -154,7 +154,7 @@ def test_reload_without_descriptors(url: str, tmp_path: Path) -> None:
     with command(url, THREADS, "--reload", cwd=tmp_path) as made:
         with no_descriptors(made):
             os.kill(children(made)[0], signal.SIGKILL)
-            made.until("no process can be started; tries again")
+            made.until("no process can be started; retrying")
         made.until("processes can be started again, after")
         assert "starts anew" not in made.log
         made.send(signal.SIGTERM)

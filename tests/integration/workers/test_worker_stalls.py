@@ -84,11 +84,11 @@ def test_a_handler_whose_slots_are_all_stuck(
         gate.open()
         release.set()
         eventually(lambda: not stalls(worker))
-        eventually(lambda: "gets on again" in caplog.text)
+        eventually(lambda: "makes progress again" in caplog.text)
         assert registry.get_sample_value("redisson_dq_stalled_seconds", {"queue": "orders"}) == 0
-    (line,) = [each.getMessage() for each in caplog.records if "does not get on" in each.getMessage()]
+    (line,) = [each.getMessage() for each in caplog.records if "makes no progress" in each.getMessage()]
     assert stall.stack.splitlines()[-1] in line
-    assert caplog.text.count("gets on again") == 1
+    assert caplog.text.count("makes progress again") == 1
 
 
 def test_slots_of_a_worker_that_another_queue_has(flavour: Flavour, client: Any, queue: Any) -> None:
@@ -132,7 +132,7 @@ def test_nothing_waits_or_the_others_get_on(
             log.until(Succeeded, number + 1)
         assert worker.is_consuming
         assert "hangs_here" in caplog.text
-        assert "does not get on" not in caplog.text
+        assert "makes no progress" not in caplog.text
         assert caplog.text.count("which is unusual for it") == 2
         gate.open()
         idle.open()

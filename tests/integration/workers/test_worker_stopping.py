@@ -174,7 +174,7 @@ def test_an_outcome_that_is_held_up_for_too_long_is_named_and_its_value_goes_bac
     eventually(lambda: held.gate.inside == 1)
     (lease,) = queue.in_flight()
     worker.stop(grace=0)
-    assert f"a hook or its backoff has not: the worker stops, and hands back {lease.id}" in caplog.text
+    assert f"a hook or its backoff has not: the worker stops and puts back {lease.id}" in caplog.text
     assert "handlers have not returned" not in caplog.text
     assert len(log.of(HandedBack)) == 1
     held.gate.open()
@@ -426,7 +426,7 @@ def test_a_hook_stops_no_worker_that_would_wait_for_it(worker: Any, queue: Any, 
     queue.add_all(["a", "b"])
     with running(worker):
         eventually(lambda: len(raised) == 4)
-    assert all("a hook calls request_stop()" in text for text in raised)
+    assert all("call request_stop() in a hook" in text for text in raised)
     assert not whereabouts(admin).total
 
 

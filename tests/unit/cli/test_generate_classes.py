@@ -636,7 +636,7 @@ class TestErrors:
         data = class_file("a.B", fields=[("number", "I")])
         for size in range(len(data)):
             jar = made_jar(("a/B.class", data[:size]))
-            assert fails(capsys, DATA, jar, "a.B").startswith("a.B in made.jar is no class file that can be read: it ")
+            assert fails(capsys, DATA, jar, "a.B").startswith("a.B in made.jar is not a readable class file: it ")
 
     def test_a_truncated_jar(self, acme_jar: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         data = acme_jar.read_bytes()
@@ -674,7 +674,7 @@ class TestErrors:
         jar = made_jar(class_file("a.B"), ("a/C.class", b"broken"))
         assert main(["generate-classes", str(jar), "a.B", "--subclasses", "-o", str(tmp_path / "made.py")]) == 0
         assert capsys.readouterr().err == (
-            "redisson-dq: warning: a.C in made.jar is no class file that can be read: it does not begin as one\n"
+            "redisson-dq: warning: a.C in made.jar is not a readable class file: it does not begin like one\n"
         )
 
     def test_classes_that_extend_each_other(
@@ -702,7 +702,7 @@ class TestErrors:
 class TestHostileNames:
     def test_of_a_class(self, made_jar: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
         jar = made_jar(class_file("a.B", fields=[("f", 'La/X"]\nimport os;')]))
-        assert fails(capsys, DATA, jar, "a.B") == r'a.X"]\nimport os is no name that a class in Java source can have'
+        assert fails(capsys, DATA, jar, "a.B") == r'a.X"]\nimport os is not a class name that Java source can have'
 
     def test_in_an_error(self, made_jar: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
         jar = made_jar(("a/B.class", class_file("a.B\nimport os")))

@@ -109,12 +109,12 @@ class TestRequests:
             (b"GET /well/ HTTP/1.1\r\n\r\n", 404, "there are"),
             (b"GET http://[/well HTTP/1.1\r\n\r\n", 404, "there are"),
             (b"POST /well HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc", 405, "GET and HEAD"),
-            (b"GET /well HTTP/2.0\r\n\r\n", 400, "no request"),
-            (b"GET /well\r\n\r\n", 400, "no request"),
-            (b"\x16\x03\x01\x02\x00\xff\r\n\r\n", 400, "no request"),
+            (b"GET /well HTTP/2.0\r\n\r\n", 400, "not a request"),
+            (b"GET /well\r\n\r\n", 400, "not a request"),
+            (b"\x16\x03\x01\x02\x00\xff\r\n\r\n", 400, "not a request"),
             (b"GET /" + b"x" * serving.LONGEST_HEAD + b" HTTP/1.1\r\n\r\n", 431, "8192 bytes"),
             (b"GET /well HTTP/1.1\r\n" + b"A: b\r\n" * 5000, 431, "8192 bytes"),
-            (b"GET /fails HTTP/1.1\r\n\r\n", 500, "the log says more"),
+            (b"GET /fails HTTP/1.1\r\n\r\n", 500, "see the log"),
         ],
     )
     def test_errors(self, port: int, request_bytes: bytes, status: int, text: str) -> None:

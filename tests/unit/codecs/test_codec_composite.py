@@ -31,7 +31,7 @@ def test_errors_are_those_of_the_value_codec() -> None:
     codec = CompositeCodec(None, None, LongCodec())
     with pytest.raises(EncodeError, match=r"^LongCodec: str given"):
         codec.encode("a")  # type: ignore[arg-type]
-    with pytest.raises(DecodeError, match=r"^LongCodec: the bytes are no whole number") as caught:
+    with pytest.raises(DecodeError, match=r"^LongCodec: the bytes are not a whole number") as caught:
         codec.decode(b"a")
     assert (caught.value.codec, caught.value.data) == ("LongCodec", b"a")
 
@@ -44,10 +44,16 @@ def test_the_arguments_have_javas_names() -> None:
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        ((StringCodec(), LongCodec()), "value_codec is a redisson_dq.codecs.Codec, .* it is the one that a queue uses"),
-        ((StringCodec(), LongCodec(), LongCodec), "value_codec is a redisson_dq.codecs.Codec"),
-        (("StringCodec", None, LongCodec()), "map_key_codec is a redisson_dq.codecs.Codec or None, not 'StringCodec'"),
-        ((None, 5, LongCodec()), "map_value_codec is a redisson_dq.codecs.Codec or None, not 5"),
+        (
+            (StringCodec(), LongCodec()),
+            "value_codec must be a redisson_dq.codecs.Codec, .* it is the one that a queue uses",
+        ),
+        ((StringCodec(), LongCodec(), LongCodec), "value_codec must be a redisson_dq.codecs.Codec"),
+        (
+            ("StringCodec", None, LongCodec()),
+            "map_key_codec must be a redisson_dq.codecs.Codec or None, not 'StringCodec'",
+        ),
+        ((None, 5, LongCodec()), "map_value_codec must be a redisson_dq.codecs.Codec or None, not 5"),
     ],
 )
 def test_arguments_that_are_no_codecs(arguments: tuple[Any, ...], text: str) -> None:

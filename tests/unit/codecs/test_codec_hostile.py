@@ -441,7 +441,7 @@ def test_a_view_is_one_of_its_kind(name: Any) -> None:
     ],
 )
 def test_elements_and_entries_are_of_a_class_of_theirs(value: Any) -> None:
-    with pytest.raises(EncodeError, match="which is no class of"):
+    with pytest.raises(EncodeError, match="which is not a class of"):
         KRYO.encode(value)
 
 

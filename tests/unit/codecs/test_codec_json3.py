@@ -414,7 +414,7 @@ def test_plain_json_of_a_declared_type(kind: Any, value: Any, text: str) -> None
 
 def test_the_type_of_a_typed_codec() -> None:
     assert repr(TypedJsonJackson3Codec(Order)) == "TypedJsonJackson3Codec(Order)"
-    with pytest.raises(ArgumentError, match="stands for no Java type"):
+    with pytest.raises(ArgumentError, match="has no Java type"):
         TypedJsonJackson3Codec(complex)
 
 

@@ -142,8 +142,8 @@ def test_what_cannot_be_said_is_not_read() -> None:
         ({"amount_": "amt"}, "json.Wrong has no amount_, which json= names: it takes Java's names"),
         (Json(ignored=["a"]), "json.Wrong has no a, which json= names"),
         (Json(order=["amount", "b"]), "json.Wrong has no b, which json= names"),
-        ("amt", "json is a java.Json, or a dict from Java's names to names in JSON, not 'amt'"),
-        ({"amount": None}, "is no dict from Java's names to names in JSON"),
+        ("amt", "json must be a java.Json, or a dict from Java's names to names in JSON, not 'amt'"),
+        ({"amount": None}, "is not a dict from Java's names to names in JSON"),
     ],
 )
 def test_wrong_arguments(json: Any, words: str) -> None:

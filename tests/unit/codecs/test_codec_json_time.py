@@ -134,7 +134,7 @@ def test_a_declared_class(value: Calendar, text: str) -> None:
     whole = f'{{"@class":"com.acme.test.Calendar",{text}}}'
     assert NUMBERS.encode(value).decode() == whole
     assert same(NUMBERS.decode(whole.encode()), value)
-    with pytest.raises(EncodeError, match=r"no java\.util\.Optional"):
+    with pytest.raises(EncodeError, match=r"has no java\.util\.Optional"):
         JsonJacksonCodec().encode(value)
 
 

@@ -313,10 +313,10 @@ def test_elements_without_bytes_are_counted_over_the_whole_value() -> None:
         ("03c0808080808001", "a number of more than 5 bytes", 1),
         ("0382c0", "end in the middle", 3),
         ("0382f09f98", "begins no UTF-16 unit", 2),
-        ("0382c080", "no UTF-8", 2),
-        ("03828061", "no UTF-8", 2),
+        ("0382c080", "not UTF-8", 2),
+        ("03828061", "not UTF-8", 2),
         ("0382ff", "end in the middle", 3),
-        ("0382e28261", "no UTF-8", 2),
+        ("0382e28261", "not UTF-8", 2),
     ],
 )
 def test_bytes_that_are_no_value(data: str, text: str, offset: int) -> None:

@@ -457,7 +457,7 @@ def test_an_address_that_java_does_not_have_is_refused() -> None:
     ):
         with pytest.raises(ArgumentError):
             make()
-    with pytest.raises(EncodeError, match="a scope that is no number"):
+    with pytest.raises(EncodeError, match="a scope that is not a number"):
         codec.encode(IPv6Address("fe80::1%eth0"))
 
 

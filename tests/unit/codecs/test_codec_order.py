@@ -296,10 +296,10 @@ OTHERS: list[tuple[Codec, bytes, str]] = [
     (JsonJacksonCodec(), b'["java.util.ArrayList",[1,1E5]]', "the float 1E5 is written as 100000.0"),
     (JsonJacksonCodec(), b'["java.util.ArrayList",[1.50]]', "the float 1.50 is written as 1.5"),
     (JsonJacksonCodec(), b'["java.util.ArrayList", [1]]', "it has spaces"),
-    (JsonJacksonCodec(), b'["java.util.ArrayList",["\\u00e9"]]', "some character stands in another form"),
+    (JsonJacksonCodec(), b'["java.util.ArrayList",["\\u00e9"]]', "some character is in another form"),
     (TypedJsonJacksonCodec(list[float]), b"[5]", "5 is written in another form as a java.lang.Double"),
     (TypedJsonJackson3Codec(list[acme.Customer]), b'[{"name":"Ann"}]', "a field of com.acme.Customer"),
-    (CborJacksonCodec(), b"\x82\x73java.util.ArrayList\x81\x01", "its numbers or texts stand in another form"),
+    (CborJacksonCodec(), b"\x82\x73java.util.ArrayList\x81\x01", "its numbers or texts are in another form"),
     (
         Kryo5Codec(references=True),
         Kryo5Codec(references=True).encode([bytearray(b""), b""]),
@@ -314,7 +314,7 @@ OTHERS: list[tuple[Codec, bytes, str]] = [
         JsonJacksonCodec(redisson="3.50"),
         b'["java.util.ArrayList",[{"@class":"com.acme.Tagged","id":'
         b'["java.util.UUID","00000000-0000-0000-0000-000000000005"]}]]',
-        "the class java.util.UUID stands where it is declared, and is left out; b'",
+        "the class java.util.UUID is written where it is declared, and is left out; b'",
     ),
 ]
 

@@ -194,7 +194,7 @@ def test_equal_values_have_equal_bytes_in_every_process() -> None:
     ],
 )
 def test_another_value_is_refused_when_it_is_offered(kind: Any, value: Any, path: str) -> None:
-    with pytest.raises(EncodeError, match=r"^JsonCodec: .* is no value of ") as caught:
+    with pytest.raises(EncodeError, match=r"^JsonCodec: .* is not a value of ") as caught:
         JsonCodec(kind).encode(value)
     assert (caught.value.codec, caught.value.path) == ("JsonCodec", path)
 
@@ -257,7 +257,7 @@ def test_without_the_library_the_error_says_what_to_install(monkeypatch: pytest.
 def test_it_can_be_compressed() -> None:
     codec = ZStdCodec(JsonCodec()).typed(Order)
     assert codec.decode(codec.encode(ORDER)) == ORDER
-    with pytest.raises(EncodeError, match=r"is no value of Order"):
+    with pytest.raises(EncodeError, match=r"is not a value of Order"):
         codec.encode(Line("a"))
 
 
@@ -274,5 +274,5 @@ def test_codecs_of_one_type_take_no_other(make: Callable[[], Any]) -> None:
 
 
 def test_the_default_codec_names_the_one_for_python_alone() -> None:
-    with pytest.raises(ArgumentError, match=r"stands for no Java type.* codec=JsonCodec\(\)"):
+    with pytest.raises(ArgumentError, match=r"has no Java type.* codec=JsonCodec\(\)"):
         Kryo5Codec().typed(Line)

@@ -264,7 +264,7 @@ def test_what_implements_takes() -> None:
     found = declaration_for(Named)
     assert found is not None
     assert [interface.source for interface in found.interfaces] == ["com.acme.sup.Source<java.lang.Object>"]
-    with pytest.raises(ArgumentError, match="implements is a list of Java types"):
+    with pytest.raises(ArgumentError, match="implements must be a list of Java types"):
         java_class("com.acme.sup.Text", implements="com.acme.sup.Source<T>")
-    with pytest.raises(ArgumentError, match="is no Java type"):
+    with pytest.raises(ArgumentError, match="is not a Java type"):
         java_class("com.acme.sup.Bad", implements=["com.acme.sup.Source<"])

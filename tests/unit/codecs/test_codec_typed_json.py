@@ -176,7 +176,7 @@ def test_what_is_no_version_of_redisson_is_refused(redisson: Any) -> None:
     makers += [partial(TypedJsonJacksonCodec, UUID), partial(AvroJacksonCodec, int, '"int"')]
     for make in makers:
         with pytest.raises(
-            ArgumentError, match=r"redisson is a version of Redisson such as '4\.3' or '3\.50\.0', not "
+            ArgumentError, match=r"redisson must be a version of Redisson such as '4\.3' or '3\.50\.0', not "
         ):
             make(redisson=redisson)
 
@@ -184,16 +184,16 @@ def test_what_is_no_version_of_redisson_is_refused(redisson: Any) -> None:
 @pytest.mark.parametrize(
     ("kind", "text", "message"),
     [
-        (Order, "5", "no com.acme.Order"),
-        (Order, '{"price":"x"}', "no double"),
+        (Order, "5", "not a com.acme.Order"),
+        (Order, '{"price":"x"}', "not a double"),
         (Order, '{"customer":{"address":{"zip":2147483648}}}', "at $['customer']['address']['zip']"),
         (Color, '"PINK"', "com.acme.Color has no constant PINK in its declaration"),
         (list[int], "[1,2.5]", "at $[1]"),
         (dict[Color, int], '{"PINK":1}', "at $['PINK']"),
-        (dict[int, int], '{"x":1}', "no java.lang.Integer"),
-        (java.Locale, '"en-US-\u00e9"', "no java.util.Locale"),
+        (dict[int, int], '{"x":1}', "not a java.lang.Integer"),
+        (java.Locale, '"en-US-\u00e9"', "not a java.util.Locale"),
         (list[Any], "[" * 500 + "]" * 500, "nested deeper"),
-        (list[Any], "[[", "no JSON"),
+        (list[Any], "[[", "not JSON"),
     ],
 )
 def test_bytes_that_are_no_value(kind: Any, text: str, message: str) -> None:
@@ -209,7 +209,7 @@ def test_bytes_that_are_no_value(kind: Any, text: str, message: str) -> None:
         (Order, Order(id=2**63), "cannot be a java.lang.Long"),  # type: ignore[arg-type]
         (int, "5", "str cannot be a java.lang.Integer"),
         (str, 5, "int cannot be a java.lang.String"),
-        (Dates, Dates(instant=datetime.now(timezone.utc)), "no java.time.Instant"),  # type: ignore[arg-type]
+        (Dates, Dates(instant=datetime.now(timezone.utc)), "has no java.time.Instant"),  # type: ignore[arg-type]
     ],
 )
 def test_a_value_of_another_type_is_refused(kind: Any, value: Any, message: str) -> None:
@@ -219,5 +219,5 @@ def test_a_value_of_another_type_is_refused(kind: Any, value: Any, message: str)
 
 
 def test_a_type_without_a_java_type_is_refused() -> None:
-    with pytest.raises(ArgumentError, match="stands for no Java type"):
+    with pytest.raises(ArgumentError, match="has no Java type"):
         TypedJsonJacksonCodec(complex)

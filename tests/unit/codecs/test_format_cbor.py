@@ -154,7 +154,7 @@ def test_the_longest_numbers() -> None:
         ("c25a7fffffff", "2147483647 bytes are announced", 6),
         ("c25903e9" + "00" * 1001, "more than 1000 bytes", 0),
         ("19 00", "2 bytes are announced, 1 are there", 1),
-        ("62 c328", "no UTF-8", 1),
+        ("62 c328", "not UTF-8", 1),
         ("bf f501ff", "0xF5 begins nothing", 1),
         ("bf 8001ff", "0x80 begins nothing", 1),
         ("bf c24101 01ff", "0xC2 begins nothing", 1),

@@ -67,13 +67,13 @@ def test_numbers_with_a_point_or_an_exponent_keep_their_text() -> None:
 @pytest.mark.parametrize(
     ("data", "message", "offset"),
     [
-        (b"", "the bytes are no JSON", 0),
-        (b"\xff", "the bytes are no UTF-8", 0),
-        (b'["\xc3\xa9",x]', "the bytes are no JSON", 6),
-        (b"[1] 2", "the bytes are no JSON: Extra data", 4),
-        (b'{"a":1', "the bytes are no JSON", 6),
-        (b"\xef\xbb\xbf1", "the bytes are no JSON", 0),
-        (b'"a\nb"', "the bytes are no JSON", 2),
+        (b"", "the bytes are not JSON", 0),
+        (b"\xff", "the bytes are not UTF-8", 0),
+        (b'["\xc3\xa9",x]', "the bytes are not JSON", 6),
+        (b"[1] 2", "the bytes are not JSON: Extra data", 4),
+        (b'{"a":1', "the bytes are not JSON", 6),
+        (b"\xef\xbb\xbf1", "the bytes are not JSON", 0),
+        (b'"a\nb"', "the bytes are not JSON", 2),
     ],
 )
 def test_bytes_that_are_no_json(data: bytes, message: str, offset: int) -> None:
@@ -84,7 +84,7 @@ def test_bytes_that_are_no_json(data: bytes, message: str, offset: int) -> None:
 
 
 def test_what_else_is_refused() -> None:
-    with pytest.raises(Malformed, match="Infinity is no JSON number") as caught:
+    with pytest.raises(Malformed, match="Infinity is not a JSON number") as caught:
         json.loads(b"[1,Infinity]")
     assert caught.value.near == "Infinity"
     with pytest.raises(Malformed, match="a number that cannot be read"):

@@ -106,7 +106,7 @@ def test_the_first_and_last_values_can_be_made() -> None:
 
 @pytest.mark.parametrize("codec", [Kryo5Codec(), SerializationCodec()], ids=lambda codec: codec.name)
 def test_times_of_no_zone_of_java_and_times_that_no_clock_shows_are_refused(codec: Codec) -> None:
-    with pytest.raises(EncodeError, match="'EST' is no time zone in Java"):
+    with pytest.raises(EncodeError, match="'EST' is not a time zone in Java"):
         codec.encode(NOON.astimezone(ZoneInfo("EST")))
     for fold in (0, 1):
         gap = dt.datetime(2024, 3, 31, 2, 30, fold=fold, tzinfo=ZoneInfo("Europe/Berlin"))

@@ -251,7 +251,7 @@ def test_java_types_are_written_as_in_java_source(source: str, name: str, argume
 
 @pytest.mark.parametrize("source", ["", "java.util.List<", "a b", "java.util.List<>", "x>", "1a", "a;b", "[I"])
 def test_what_is_no_java_type_is_refused(source: str) -> None:
-    with pytest.raises(ArgumentError, match="is no Java type"):
+    with pytest.raises(ArgumentError, match="is not a Java type"):
         JavaType(source)
 
 
@@ -311,7 +311,7 @@ def test_two_classes_cannot_stand_for_one_java_class() -> None:
     class Other:
         pass
 
-    with pytest.raises(ArgumentError, match=r"org\.sample\.Order is declared already, by .*Order"):
+    with pytest.raises(ArgumentError, match=r"org\.sample\.Order is already declared by .*Order"):
         java_class("org.sample.Order")(Other)
 
 
@@ -331,9 +331,9 @@ def test_an_annotation_that_stands_for_several_or_no_java_types_is_refused_by_na
     class Unresolved:
         what: Nowhere  # type: ignore[name-defined]  # noqa: F821
 
-    with pytest.raises(ArgumentError, match=r"org\.sample\.Dated\.when: datetime stands for several"):
+    with pytest.raises(ArgumentError, match=r"org\.sample\.Dated\.when: datetime may be several"):
         _ = declared(Dated).fields
-    with pytest.raises(ArgumentError, match=r"org\.sample\.Odd\.what: .*complex.* stands for no Java type"):
+    with pytest.raises(ArgumentError, match=r"org\.sample\.Odd\.what: .*complex.* has no Java type"):
         _ = declared(Odd).fields
     with pytest.raises(ArgumentError, match="Unresolved cannot be resolved"):
         _ = declared(Unresolved).fields

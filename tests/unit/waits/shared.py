@@ -430,7 +430,7 @@ class World:
             for pump in lookout.sources.of(None):
                 with pump.line.mutex:
                     if pump.lookout is lookout and pump.line.count:
-                        pump.suffer(RedisConnectionError("Redis is away", maybe_done=pump.may_have_taken))
+                        pump.suffer(RedisConnectionError("Redis cannot be reached", maybe_done=pump.may_have_taken))
         self._forget_watches(lookout)
 
     def _forget_watches(self, lookout: Lookout) -> None:

@@ -41,7 +41,7 @@ def test_a_value_that_comes_while_another_goes_back_is_no_failure() -> None:
 def test_a_value_that_did_not_go_back_is_sent_again_later(maybe_done: bool) -> None:
     def refuse() -> None:
         backs.add([B])
-        raise RedisConnectionError("Redis is away", maybe_done=maybe_done)
+        raise RedisConnectionError("Redis cannot be reached", maybe_done=maybe_done)
 
     backs = backs_of(refuse)
     assert not backs.send()

@@ -147,8 +147,8 @@ def test_each_batch_has_its_own_error(caplog: pytest.LogCaptureFixture) -> None:
     assert lost.get(timeout=PATIENCE) is SettleOutcome.LOST
     assert server.asked.get(timeout=PATIENCE) == [[b"\3"]]
     assert (server.away, server.is_back, server.refused) == ([away], False, ["c"])
-    assert [line for line in caplog.messages if "was not noted" in line] == [
-        "queue 'b': what came of 02 was not noted, and it comes again: away"
+    assert [line for line in caplog.messages if "was not recorded" in line] == [
+        "queue 'b': the outcome of 02 was not recorded, and it is delivered again: away"
     ]
     server.answers.put([[SettleOutcome.ACKED]])
     assert kept.get(timeout=PATIENCE) is SettleOutcome.ACKED
@@ -161,7 +161,8 @@ def test_a_settlement_that_comes_after_the_end_is_lost_and_the_log_says_so(caplo
     outcomes, then = noted()
     settler.put(delivery(1, settling("orders")), Ack(), then)
     assert outcomes.get(timeout=PATIENCE) is SettleOutcome.LOST
-    assert "queue 'orders': what came of 01 was not noted, and it comes again: the worker has stopped" in caplog.text
+    text = "queue 'orders': the outcome of 01 was not recorded, and it is delivered again: the worker has stopped"
+    assert text in caplog.text
 
 
 def test_an_end_that_waits_no_longer_for_redis_names_the_leases(
@@ -175,7 +176,7 @@ def test_an_end_that_waits_no_longer_for_redis_names_the_leases(
     server.asked.get(timeout=PATIENCE)
     settler.put(delivery(2, settling("orders")), Ack(), then)
     settler.close(0, 0)
-    assert caplog.messages[-1].endswith("whose values may come again: 01, 02")
+    assert caplog.messages[-1].endswith("so their values may be delivered again: 01, 02")
     # The answer comes all the same, and the rest is sent.
     for _ in range(2):
         server.answers.put([[SettleOutcome.ACKED]])

@@ -80,12 +80,12 @@ def test_handlers_that_share_a_name_give_it_one_limit() -> None:
 
 
 WRONG: list[tuple[dict[str, Any], str]] = [
-    ({"on_failed": lambda value, event: None}, "on_failed= is a function of the value, the event and the error"),
-    ({"on_failed": lambda value, event, *, error: None}, "on_failed= is a function of the value, the event"),
-    ({"on_failed": lambda value, event, error, session: None}, "on_failed= is a function of the value, the event"),
-    ({"when": lambda: True}, "when= is a function of the value, not the function"),
-    ({"key": lambda value, event: 1}, "key= is a function of the value, not the function"),
-    ({"unique_by": lambda: 1, "unique_for": 5}, "unique_by= is a function of the value, not the function"),
+    ({"on_failed": lambda value, event: None}, "on_failed= must be a function of the value, the event and the error"),
+    ({"on_failed": lambda value, event, *, error: None}, "on_failed= must be a function of the value, the event"),
+    ({"on_failed": lambda value, event, error, session: None}, "on_failed= must be a function of the value, the event"),
+    ({"when": lambda: True}, "when= must be a function of the value, not the function"),
+    ({"key": lambda value, event: 1}, "key= must be a function of the value, not the function"),
+    ({"unique_by": lambda: 1, "unique_for": 5}, "unique_by= must be a function of the value, not the function"),
 ]
 
 
@@ -94,7 +94,7 @@ def test_a_function_that_cannot_be_called_is_refused_when_it_is_declared(options
     made = worker.Worker.connect("redis://localhost:6379/0")
     with pytest.raises(ArgumentError, match=f"^handler 'print' of queue 'orders': {re.escape(text)}"):
         made.add_handler(print, "orders", **options)
-    with pytest.raises(ArgumentError, match="a hook is a function of the happening, not the function"):
+    with pytest.raises(ArgumentError, match="a hook must be a function of the happening, not the function"):
         made.on()(lambda: None)
     assert made.handlers == []
 

@@ -112,9 +112,9 @@ class Box(Generic[T]):
 @pytest.mark.parametrize(
     ("kind", "text"),
     [
-        (Box[Order], "give the class alone, Box"),
-        (Iterator[Order], "give the class alone, Iterator"),
-        (list[Box[Order]], "give the class alone, Box"),
+        (Box[Order], "give only the class, Box"),
+        (Iterator[Order], "give only the class, Iterator"),
+        (list[Box[Order]], "give only the class, Box"),
         (Union[Order, "Refund"], "such as Order, list[Order] or Order | str"),
         (Literal["a"], "such as Order, list[Order] or Order | str"),
         (5, "such as Order, list[Order] or Order | str"),
