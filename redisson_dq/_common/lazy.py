@@ -31,8 +31,7 @@ def lazily(package: str, homes: Mapping[str, Iterable[str]]) -> tuple[Callable[[
                 raise
             raise RuntimeError(
                 f"the interpreter is shutting down, and {package}.{name} was not used earlier: connect before, and "
-                "only "
-                "close clients in an atexit function"
+                "only close clients in an atexit function"
             ) from error
         # From now on the name is an ordinary attribute.
         setattr(sys.modules[package], name, found)
