@@ -13,6 +13,7 @@ from redisson_dq._redis.errors import (
     refusal_of,
     says_not_here,
     translate,
+    was_closed,
 )
 from redisson_dq._redis.pools import (
     async_cluster_ready,
@@ -106,6 +107,7 @@ __all__ = [
     "options_in",
     "startup_nodes",
     "translate",
+    "was_closed",
     "unexpected_option",
     "where",
     "where_nodes",

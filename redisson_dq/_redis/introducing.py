@@ -77,6 +77,8 @@ class Introduction:
         self._refused: set[str] = set()
         #: Whether the server has ever heard such a command to its end.
         self.was_heard = False
+        #: Whether the server closes a connection at a command that it does not know.
+        self.is_cut = False
 
     def words(self, role: str, queue: str) -> dict[str, tuple[str, ...]]:
         """The commands to send when a connection has been made, by their purpose."""
@@ -103,6 +105,7 @@ class Introduction:
         """Sends none of these commands any more."""
         logger.warning("the server closes a connection at CLIENT SETNAME: the connections of this client have no names")
         self._refused.update(("name", "library", "version"))
+        self.is_cut = True
 
 
 def _told(text: str) -> str:

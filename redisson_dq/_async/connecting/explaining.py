@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any, Protocol, TypeVar
 
 from redis.exceptions import ResponseError
 
-from redisson_dq._redis import is_denied, is_passing, translate
+from redisson_dq._redis import is_denied, is_passing, translate, was_closed
+from redisson_dq._redis.errors import A_PROXY
 from redisson_dq.calls.confirming import subject
 from redisson_dq.errors import (
     NewerFormError,
@@ -28,6 +30,9 @@ T = TypeVar("T")
 # Redis does not say which one.
 _UNKNOWN_IN_A_SCRIPT = re.compile(r"(?i)unknown (\w+ )?command called|invalid command passed to \w+\.acl_check")
 _UNKNOWN = re.compile(r"(?i)unknown command ['`](\w+)")
+_NOBODYS_KEY = "redisson_dq:none"
+# In seconds, for a command that would block.
+_AT_MOST = 0.001
 _NEWER_FORM = re.compile(r"NEWERFORM (\w+) (\d+)")
 
 
@@ -35,6 +40,8 @@ class Runs(Protocol):
     """Sends one request and gives its result."""
 
     async def run(self, request: Request[T]) -> T: ...
+
+    async def is_cut_by(self, key: str, words: Sequence[Any]) -> bool: ...
 
 
 async def explained(runs: Runs, request: Request[Any], error: ResponseError) -> RedissonDQError:
@@ -62,7 +69,7 @@ async def end_of_wait(runs: Runs, source: Source, error: BaseException) -> Redis
         # The loop ends, and has cancelled a connection that was being made.
         return RedisConnectionError(f"{where}: cancelled")
     if not isinstance(error, ResponseError):
-        return translate(error, where, sent=True)
+        return await _cut(runs, source, where, error) or translate(error, where, sent=True)
     if is_passing(error):
         made = RedisConnectionError(f"{where}: {error}")
         made.__cause__ = error
@@ -78,6 +85,21 @@ async def end_of_wait(runs: Runs, source: Source, error: BaseException) -> Redis
     made_of = translate(error, where)
     made_of.__cause__ = error
     return made_of
+
+
+async def _cut(runs: Runs, source: Source, where: str, error: Exception) -> RedissonDQError | None:
+    """Says that a proxy closes the connection at the command that waits. None where that is not so."""
+    if not was_closed(error):
+        return None
+    # The same command on keys that nobody uses: it may be carried out.
+    words = [_NOBODYS_KEY if word in source.keys else word for word in source.words(_AT_MOST)]
+    command = str(words[0])
+    try:
+        if not await runs.is_cut_by(source.key, words):
+            return None
+    except RedissonDQError:
+        return None
+    return RedisReplyError(f"{where}: the connection is closed at {command}: the server is {A_PROXY}")
 
 
 async def _wrong_type(runs: Runs, request: Request[Any]) -> WrongTypeError | None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from redis.asyncio import ConnectionPool
-from redis.exceptions import AskError, MovedError, RedisError
+from redis.exceptions import AskError, MovedError, RedisError, ResponseError
 
 from redisson_dq._async.connecting.dedicated import Dedicated
 from redisson_dq._async.connecting.servers import AsyncAnyRedis, ClusterServers, Servers
@@ -17,6 +18,7 @@ from redisson_dq._redis import (
     cannot_connect,
     dedicated_connection,
     translate,
+    was_closed,
 )
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.observing import Observers
@@ -185,6 +187,28 @@ class Pools:
         except (RedisError, OSError) as error:
             raise await self.broken(error, cannot_connect(pool, error)) from error
         return dedicated
+
+    async def is_cut_by(self, key: str, words: Sequence[Any]) -> bool:
+        """Whether the server, or a proxy before it, answers a read and then closes the connection at a command.
+
+        It is asked only where connections were closed at CLIENT: it costs a connection and two commands.
+        """
+        pool = await self.pool_of(key)
+        if not pool.introduction.is_cut:  # type: ignore[attr-defined]
+            return False
+        dedicated = await self.connected(key, "receiver", key)
+        try:
+            await dedicated.send("LLEN", key)
+            await dedicated.read()
+            await dedicated.send(*words)
+            await dedicated.read()
+        except ResponseError:
+            return False
+        except (RedisError, OSError) as error:
+            return was_closed(error)
+        finally:
+            await dedicated.aclose()
+        return False
 
     async def refresh(self) -> None:
         """Asks the cluster anew who owns which slot, after a connection broke. Never raises."""

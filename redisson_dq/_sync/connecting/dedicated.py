@@ -192,6 +192,9 @@ class Dedicated:
 
         Some services and proxies do not know the command. Then nothing can be unblocked, and all else works.
         """
+        if self.connection.introduction.is_cut:
+            self._no_id = ResponseError("the server closes a connection at CLIENT")
+            return
         self.send("CLIENT", "ID")
         try:
             self.client_id = self.read()

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from redis import ConnectionPool
-from redis.exceptions import AskError, MovedError, RedisError
+from redis.exceptions import AskError, MovedError, RedisError, ResponseError
 
 from redisson_dq._concurrency import Semaphore
 from redisson_dq._redis import (
@@ -18,6 +19,7 @@ from redisson_dq._redis import (
     close_client,
     dedicated_connection,
     translate,
+    was_closed,
 )
 from redisson_dq._sync.connecting.dedicated import Dedicated
 from redisson_dq._sync.connecting.servers import AnyRedis, ClusterServers, Servers
@@ -188,6 +190,28 @@ class Pools:
         except (RedisError, OSError) as error:
             raise self.broken(error, cannot_connect(pool, error)) from error
         return dedicated
+
+    def is_cut_by(self, key: str, words: Sequence[Any]) -> bool:
+        """Whether the server, or a proxy before it, answers a read and then closes the connection at a command.
+
+        It is asked only where connections were closed at CLIENT: it costs a connection and two commands.
+        """
+        pool = self.pool_of(key)
+        if not pool.introduction.is_cut:  # type: ignore[attr-defined]
+            return False
+        dedicated = self.connected(key, "receiver", key)
+        try:
+            dedicated.send("LLEN", key)
+            dedicated.read()
+            dedicated.send(*words)
+            dedicated.read()
+        except ResponseError:
+            return False
+        except (RedisError, OSError) as error:
+            return was_closed(error)
+        finally:
+            dedicated.close()
+        return False
 
     def refresh(self) -> None:
         """Asks the cluster anew who owns which slot, after a connection broke. Never raises."""
