@@ -423,8 +423,8 @@ MUTATIONS = [
     Mutation(
         "observers: a command that waits is told like any other",
         "redisson_dq/_async/connecting/dedicated.py",
-        "self._clock, waits=True):",
-        "self._clock):",
+        "self._clock, waits=True)",
+        "self._clock)",
         "tests/integration/programs/test_observing.py::test_a_command_that_waits",
     ),
     Mutation(

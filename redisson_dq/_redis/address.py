@@ -58,7 +58,8 @@ class ServerAddress:
         self._pauses = Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
         self._left_at = self._rests_until = float("-inf")
         # Why no connection could be made at the last try, and when the next one may follow.
-        self._failed: Exception | None = None
+        #: Why the last try to connect failed; None once a connection was made.
+        self.failure: Exception | None = None
         self._connects_from = float("-inf")
         self._connecting = Pauses(_FIRST_CONNECT, _LONGEST_CONNECT)
         self._others: weakref.WeakSet[Any] = weakref.WeakSet()
@@ -72,23 +73,23 @@ class ServerAddress:
 
     def check_pause(self) -> None:
         """For tries that nobody has asked for. Raises the error of the last one during the pause after it."""
-        error = self._failed
+        error = self.failure
         if error is not None and self._clock.monotonic() < self._connects_from:
             raise _again(error)
 
     def failed(self, error: Exception) -> None:
         """No connection could be made, or its user was refused. The next try follows after a longer pause."""
         with self._mutex:
-            self._failed = error
+            self.failure = error
             self._connects_from = self._clock.monotonic() + self._connecting.next()
 
     def connected(self) -> None:
         """A connection was made."""
         # Nearly always true, and called for each connection.
-        if self._failed is None:
+        if self.failure is None:
             return
         with self._mutex:
-            self._failed = None
+            self.failure = None
             self._connecting.reset()
 
     def try_at_once(self) -> None:

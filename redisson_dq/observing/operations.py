@@ -36,6 +36,7 @@ __all__ = [
     "Operation",
     "Operations",
     "Receipt",
+    "UNASKED",
     "Under",
     "may_be_of_a_signal",
 ]
@@ -137,7 +138,7 @@ class Operations(list[Interceptor]):
 
     def receiving(self, name: str, queue: str, **facts: Any) -> Receipt:
         """Tells that a receipt begins. Gives the context manager around it."""
-        return Receipt(self.begin(OperationKind.RECEIVE, name, queue, **facts)) if self else _UNASKED
+        return Receipt(self.begin(OperationKind.RECEIVE, name, queue, **facts)) if self else UNASKED
 
     def _note(self, interceptor: Interceptor, error: BaseException) -> None:
         if may_be_of_a_signal(error):
@@ -223,7 +224,8 @@ class Receipt:
 
 
 _NOTHING = nullcontext()
-_UNASKED = Receipt(None)
+#: The receipt where nobody asks.
+UNASKED = Receipt(None)
 
 
 def may_be_of_a_signal(error: BaseException) -> bool:

@@ -122,7 +122,7 @@ class WaitEngine(Taking):
                         self._drop()
                         return
                 elif has_work and is_connected:
-                    yield from self._take(caller)
+                    yield from self._take(caller, owes=owes)
                 elif has_work:
                     self._round_trip = yield Do.CONNECT
                 elif self.by_callers:

@@ -111,12 +111,15 @@ class Taking:
         #: Whether Redis had no memory for the last command that would have blocked.
         self.is_full = False
 
-    def _take(self, caller: Waiter | None) -> Steps:
-        """Takes once for all callers that wait: what is ready, or what comes while somebody waits."""
+    def _take(self, caller: Waiter | None, *, owes: bool) -> Steps:
+        """Takes once for all callers that wait: what is ready, or what comes while somebody waits.
+
+        ``owes``: a debt is left.
+        """
         values: list[Taken] = []
         failure: Exception | None = None
         try:
-            if self._looks or self.debts:
+            if self._looks or owes:
                 values = yield from self._look(knows=caller is not None and self.was_just_emptied())
                 if not values and not self._may_block(is_unsure=self.trouble is not None):
                     return
@@ -242,7 +245,6 @@ class Taking:
                 if reply is not None:
                     self._round_trip = min(self._round_trip, took)
                 if values:
-                    self._answered()
                     if line.wanted > len(values) or self.bell.qsize():
                         values = values + (yield from self._more(values, took))
                     return values

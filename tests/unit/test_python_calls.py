@@ -16,7 +16,7 @@ LIMITS = {
     "peek": (25, 12),
     "add": (24, 13),
     "poll": (32, 15),
-    "take": (89, 30),
+    "take": (81, 28),
     # One in some calls looks whether a message of Redis got through.
     "receive": (71, 26),
     "ack": (30, 12),

@@ -40,6 +40,7 @@ logger = logging.getLogger("redisson_dq")
 NOBODYS_CHANNEL = "redisson_dq:none"
 _A_DAY = 86400.0
 _PING = pack(("PING",))
+_UNHEARD = contextlib.nullcontext()
 
 
 class Lender(Protocol):
@@ -148,27 +149,23 @@ class Dedicated:
         Redis ends it after so many ``seconds``. ``sent`` is called when both are sent, and :meth:`read_behind` reads
         the other reply. Raises redis-py's errors.
         """
-        if not self._observers.hear(Sent):
-            return self._block(words, behind, sent, seconds)
-        with self._observers.exchange([(words[0], keys)], self._clock, waits=True):
-            return self._block(words, behind, sent, seconds)
-
-    def _block(
-        self, words: Sequence[Any], behind: Request[Any] | None, sent: Callable[[], None], seconds: float
-    ) -> Any:
         packed = pack(words)
         if behind is not None:
             script = behind.script
             packed += pack(behind.words if script is None else ("EVALSHA", script.sha, *behind.words))
-        self.send_packed(packed)
-        sent()
-        self._blocks = True
-        try:
-            if self.is_over:
-                self.address_left()
-            return self.read(seconds)
-        finally:
-            self._blocks = False
+        exchange: Any = _UNHEARD
+        if self._observers.hear(Sent):
+            exchange = self._observers.exchange([(words[0], keys)], self._clock, waits=True)
+        with exchange:
+            self.send_packed(packed)
+            sent()
+            self._blocks = True
+            try:
+                if self.is_over:
+                    self.address_left()
+                return self.read(seconds)
+            finally:
+                self._blocks = False
 
     def read_behind(self, request: Request[Any]) -> Any:
         """The reply to a request that was sent behind a command. Raises redis-py's errors.

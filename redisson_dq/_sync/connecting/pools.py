@@ -123,8 +123,11 @@ class Pools:
 
     def try_at_once(self) -> None:
         """A user has called: the next try to connect follows without a pause."""
-        for pool in self._servers.pools:
-            pool.address.try_at_once()  # type: ignore[attr-defined]
+        only = self._servers.only
+        for pool in self._servers.pools if only is None else (only,):
+            address = pool.address  # type: ignore[attr-defined]
+            if address.failure is not None:
+                address.try_at_once()
 
     def masters(self) -> list[ConnectionPool]:
         """The pools to all nodes that have keys."""

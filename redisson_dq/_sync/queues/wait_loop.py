@@ -12,6 +12,7 @@ from redisson_dq._sync.receiving.listeners import Named
 from redisson_dq._sync.receiving.receiver import Receiver
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq.errors import DecodeError
+from redisson_dq.observing.operations import UNASKED
 from redisson_dq.waits.line import Lifeline
 from redisson_dq.wire.taken import Taken
 
@@ -55,7 +56,8 @@ class WaitLoop(Generic[T]):
         deadline = None if timeout is None else clock.monotonic() + timeout
         call, count = "take" if timeout is None else "poll", None if limit == 1 else 0
         try:
-            with self._runtime.operations.receiving(call, self._queue.name, count=count) as receipt:
+            operations = self._runtime.operations
+            with operations.receiving(call, self._queue.name, count=count) if operations else UNASKED as receipt:
                 while True:
                     left = None if deadline is None else max(0.0, deadline - clock.monotonic())
                     receiver, lifeline = receiver_of(), Lifeline()

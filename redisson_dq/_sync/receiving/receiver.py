@@ -77,6 +77,8 @@ class Receiver:
         # Shared pumps in whose place others are. Values may still be on their way back there.
         self._replaced: list[Taker] = []
         self._pumps = self._shared_pumps(sources, lookouts) if lookouts else self._make_pumps(sources)
+        #: The first of them, and of a receiver of one source the only one.
+        self.pump = next(iter(self._pumps.values()))
         #: The looks of callers, each in a round trip of its own. For one source with a look.
         self.looks = Looks(
             connections, self.line, sources[0], self._debts[sources[0].key], notices.put, self, self.attend
@@ -230,6 +232,7 @@ class Receiver:
                 each.stop()
             self._replaced += shared
             self._pumps = self._make_pumps([each.source for each in shared])
+            self.pump = next(iter(self._pumps.values()))
         for key, pump in self._pumps.items():
             if self._debts[key]:
                 pump.wake()
@@ -244,10 +247,6 @@ class Receiver:
     def _takers(self) -> list[Taker]:
         """The pumps, and those in whose place they are."""
         return [*self._pumps.values(), *self._replaced]
-
-    @property
-    def pump(self) -> Taker:
-        return next(iter(self._pumps.values()))
 
     @property
     def _is_attended(self) -> bool:
