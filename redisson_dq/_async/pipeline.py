@@ -88,7 +88,9 @@ class Pipeline(AsyncWrongWith):
         requests = [reply.request for reply in replies]
         refused = await self._refused(replies)
         sent = [request for at, request in enumerate(requests) if at not in refused]
-        results = iter(await self._connections.run_many(sent, transaction=self._transaction) if sent else [])
+        results = iter(
+            await self._connections.run_many(sent, transaction=self._transaction) if sent or not refused else []
+        )
         outcomes = [refused[at] if at in refused else next(results) for at in range(len(requests))]
         await self._name_other_types(requests, outcomes)
         for reply, outcome in zip(replies, outcomes, strict=True):

@@ -91,7 +91,7 @@ class Pipeline(WrongWith):
         requests = [reply.request for reply in replies]
         refused = self._refused(replies)
         sent = [request for at, request in enumerate(requests) if at not in refused]
-        results = iter(self._connections.run_many(sent, transaction=self._transaction) if sent else [])
+        results = iter(self._connections.run_many(sent, transaction=self._transaction) if sent or not refused else [])
         outcomes = [refused[at] if at in refused else next(results) for at in range(len(requests))]
         self._name_other_types(requests, outcomes)
         for reply, outcome in zip(replies, outcomes, strict=True):
