@@ -18,7 +18,7 @@ LIMITS = {
     "poll": (32, 15),
     "take": (81, 28),
     # One in some calls looks whether a message of Redis got through.
-    "receive": (71, 26),
+    "receive": (67, 26),
     "ack": (30, 12),
 }
 #: For one job of a busy worker. How many values come in one reply differs from run to run.

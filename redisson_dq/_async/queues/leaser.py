@@ -21,6 +21,7 @@ from redisson_dq.calls.routing import Routing
 from redisson_dq.calls.settling import Settling
 from redisson_dq.errors import ArgumentError, DecodeError, RedisConnectionError, RedissonDQError
 from redisson_dq.observing import LeaseBegan, Tally
+from redisson_dq.observing.operations import UNASKED
 from redisson_dq.scheduling.pauses import Pauses
 from redisson_dq.scheduling.times import Delay, timeout_seconds
 from redisson_dq.waits.line import Lifeline
@@ -82,7 +83,7 @@ class Leaser(Generic[T]):
         self, limit: int | None, timeout: Delay | None, how: Receiving[T]
     ) -> Delivery[T] | list[Delivery[T]] | None:
         """The call ``receive()`` of a handle."""
-        name = self.name
+        name = self._name or self.sides[0].name
         seconds = None if timeout is None else timeout_seconds(timeout, name)
         wanted = 1 if limit is None else check_count(limit, name)
         if not isinstance(how.renew, bool):
@@ -96,7 +97,8 @@ class Leaser(Generic[T]):
         # Values of several partitions are kept together, or go back together.
         lifelines: list[Lifeline] = []
         try:
-            with self._runtime.operations.receiving("receive", name, count=None if limit is None else 0) as receipt:
+            operations, count = self._runtime.operations, None if limit is None else 0
+            with operations.receiving("receive", name, count=count) if operations else UNASKED as receipt:
                 while True:
                     self._check()
                     for side in self.sides:
@@ -137,7 +139,8 @@ class Leaser(Generic[T]):
         if len(sources) > 1 and left != 0:
             lifelines.append(Lifeline())
             receiver = self._runtime.receivers.of(RoundRobin(tuple(sources)))
-            return _leased(await receiver.receive(left, wanted, lifelines[-1]))
+            taken = await receiver.receive(left, wanted, lifelines[-1])
+            return [each for each in taken if isinstance(each, Leased)]
         first = self._routing.next() if len(sources) > 1 else 0
         leased: list[Leased] = []
         for source in (*sources[first:], *sources[:first]):
@@ -160,7 +163,7 @@ class Leaser(Generic[T]):
             left, began = None if left is None else max(_NO_TIME, left - (now - began)), now
             taken = await receiver.receive(left, wanted, lifeline)
             receiver.looks.has_backlog = bool(taken) and self._runtime.clock.monotonic() - began < _AT_ONCE
-        return _leased(taken)
+        return [each for each in taken if isinstance(each, Leased)]
 
     async def run_again(self, request: Request[U], lease: float, left: float | None, *, when_closed: bool = False) -> U:
         """Runs a request. When the reply is lost, sends the same words again, which give the same result.
@@ -282,10 +285,6 @@ class Leaser(Generic[T]):
         if observers.tallies and opened:
             self._count(settling.name, opened, observers.tallies)
         return opened
-
-
-def _leased(taken: list[Taken]) -> list[Leased]:
-    return [each for each in taken if isinstance(each, Leased)]
 
 
 def _keep(lifelines: Sequence[Lifeline]) -> None:

@@ -68,7 +68,12 @@ class Looks:
             limit = int(min(limit, self._line.affordable(timeout)))
         request = self.begin(limit, lifeline)
         try:
-            taken = self._in_time(request, timeout) if waits else self._insisted(request)
+            if waits:
+                # Making a connection would hold up the caller for as long as the server stands still.
+                within = None if timeout is None else timeout + PATIENCE
+                taken = self._connections.run(request, within=within, at_hand=True)
+            else:
+                taken = self._insisted(request)
         except BaseException as error:
             self.miss(lifeline, error, again=waits)
             if waits and isinstance(error, RedissonDQError) and passes(error):
@@ -125,11 +130,6 @@ class Looks:
         with contextlib.suppress(IndexError, ValueError):
             while self._callers and (first := self._callers[0]).is_settled:
                 self._callers.remove(first)
-
-    def _in_time(self, request: Request[list[Taken]], timeout: float | None) -> list[Taken]:
-        # Making a connection would hold up the caller for as long as the server stands still.
-        within = None if timeout is None else timeout + PATIENCE
-        return self._connections.run(request, within=within, at_hand=True)
 
     def _insisted(self, request: Request[list[Taken]]) -> list[Taken]:
         try:
