@@ -17,6 +17,7 @@ from redisson_dq._concurrency import AsyncCancelled, AsyncInbox, AsyncMutex, Asy
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.scheduling.clock import Clock
 from redisson_dq.scheduling.pauses import Pauses
+from redisson_dq.wire.blocking import Source
 
 __all__ = ["Lookouts"]
 
@@ -39,23 +40,28 @@ class Lookouts:
         self._pauses = _Clerk(connections.clock, "lookout-pauses", beginner)
         self._searching = Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
         self._mutex = AsyncMutex()
-        self._seats = _SEATS
+        # The sources of each receiver that has pumps of its own.
+        self._seats: set[tuple[Source, ...]] = set()
         self._by_pool: dict[int, tuple[ConnectionPool, Lookout]] = {}
         self._is_refused = False
 
-    def take_seats(self, count: int) -> bool:
-        """Takes seats for so many sources, until :meth:`leave_seats`. False where fewer are free."""
+    def take_seats(self, sources: tuple[Source, ...]) -> bool:
+        """Takes a seat for each of these sources, until :meth:`leave_seats`. False where fewer are free.
+
+        Callers that come at once may make a receiver each, of which one is used. They share its seats.
+        """
         with self._mutex:
-            # Where Redis tells of no changes, every source has a pump of its own. The count of seats may fall below 0.
-            if self._seats < count and not self._is_refused:
+            # Where Redis tells of no changes, every source has a pump of its own, and there may be more than seats.
+            taken = sum(map(len, self._seats - {sources}))
+            if taken + len(sources) > _SEATS and not self._is_refused:
                 return False
-            self._seats -= count
+            self._seats.add(sources)
             return True
 
-    def leave_seats(self, count: int) -> None:
-        """So many sources have no pumps any more."""
+    def leave_seats(self, sources: tuple[Source, ...]) -> None:
+        """These sources have no pumps any more."""
         with self._mutex:
-            self._seats += count
+            self._seats.discard(sources)
 
     def call(self, pump: SharedPump, /) -> None:
         """Lets the lookout of its node come to it."""

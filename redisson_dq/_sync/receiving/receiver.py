@@ -70,8 +70,7 @@ class Receiver:
         self.line = Line(sources[0].key, self._inbox, Mutex())
         self._beginner = Beginner(self._clock, notices.put)
         self._asides: dict[object, Begun] = {}
-        #: How many seats its pumps have taken (:class:`Lookouts`).
-        self.seats = 0
+        self.sources = tuple(sources)
         # By the key of the source, as the pumps are. Pumps may be replaced, the debts stay.
         self._debts = {source.key: Debts() for source in sources}
         # Shared pumps in whose place others are. Values may still be on their way back there.

@@ -60,10 +60,7 @@ class Receivers:
         self.connections.check()
         receiver = self._receivers.get(source)
         if receiver is None:
-            made = source.receiver(self)
-            receiver = self._receivers.setdefault(source, made)
-            if receiver is not made:
-                self._lookouts.leave_seats(made.seats)
+            receiver = self._receivers.setdefault(source, source.receiver(self))
         # First it is put into the table, then ``closed`` is read. So either the closing call finds it there, or this
         # call sees the closing.
         if self._closed:
@@ -121,27 +118,17 @@ class Receivers:
 
     def single(self, source: Source) -> Receiver:
         """Makes the receiver of one source."""
-        lookouts, seats = self._seats_for([source])
-        idle = None if lookouts or seats else self._idle
-        receiver = Receiver(self.connections, self._notices, [source], lookouts, idle)
-        receiver.seats = seats
-        return receiver
+        # Calls may wait for ever-new sets of queues, and would have all seats.
+        is_set = source.at_once(1) is None
+        lookouts = None if is_set or self._lookouts.take_seats((source,)) else self._lookouts
+        return Receiver(self.connections, self._notices, [source], lookouts, self._idle if is_set else None)
 
     def round_robin(self, sources: Sequence[Source]) -> Receiver:
         """Makes the receiver of several sources."""
         from redisson_dq._sync.receiving.round_robin import RoundRobinReceiver
 
-        lookouts, seats = self._seats_for(sources)
-        receiver = RoundRobinReceiver(self.connections, self._notices, sources, lookouts)
-        receiver.seats = seats
-        return receiver
-
-    def _seats_for(self, sources: Sequence[Source]) -> tuple[Lookouts | None, int]:
-        """The lookouts, where these sources have to share connections with others, and how many seats they take."""
-        if any(source.at_once(1) is None for source in sources):
-            # Calls may wait for ever-new sets of queues, and would have all seats.
-            return None, 0
-        return (None, len(sources)) if self._lookouts.take_seats(len(sources)) else (self._lookouts, 0)
+        lookouts = None if self._lookouts.take_seats(tuple(sources)) else self._lookouts
+        return RoundRobinReceiver(self.connections, self._notices, sources, lookouts)
 
     def end(self, *keys: str) -> None:
         """Ends every wait that needs an open handle of one of these keys with ClosedError. No item is lost."""
@@ -149,7 +136,8 @@ class Receivers:
         # Others may end some of them just now.
         ending = [each for each in (self._receivers.pop(source, None) for source in ends) if each is not None]
         self._end(ending)
-        self._lookouts.leave_seats(sum(receiver.seats for receiver in ending))
+        for receiver in ending:
+            self._lookouts.leave_seats(receiver.sources)
 
     def close(self) -> None:
         """Ends every wait with ClosedError, then the background tasks and their connections. No item is lost."""

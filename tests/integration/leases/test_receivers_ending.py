@@ -31,7 +31,7 @@ class Idle:
         self.looks = self
         self.closed = False
         self.is_at_rest = True
-        self.seats = 1
+        self.sources: tuple[Any, ...] = ()
 
     def shut(self) -> None:
         self.closed = True

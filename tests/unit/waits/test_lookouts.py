@@ -15,11 +15,12 @@ from redisson_dq._concurrency import Inbox, Mutex
 from redisson_dq._sync.receiving.beginning import Beginner
 from redisson_dq._sync.receiving.lookout import Lookout
 from redisson_dq._sync.receiving.lookouts import Lookouts
+from redisson_dq._sync.receiving.pump import Pump
 from redisson_dq._sync.receiving.shared_pump import SharedPump
 from redisson_dq._sync.receiving.shared_sources import SharedSources
 from redisson_dq.waits.debts import Debts
 from redisson_dq.waits.line import Line
-from redisson_dq.wire.blocking import Pop
+from redisson_dq.wire.blocking import Pop, RoundRobin
 from tests.conftest import PATIENCE, eventually
 
 
@@ -125,3 +126,14 @@ def test_a_round_has_all_sources_that_are_called_together() -> None:
             pump.wake()
     lookout.close()
     assert sources.all == [["a", "b", "c"]]
+
+
+@pytest.mark.parametrize("count", [1, 8])
+def test_callers_that_come_at_once_share_the_seats_of_their_receiver(count: int) -> None:
+    """Each makes one, and any of them may be the one that is used."""
+    receivers = Client(redis.Redis()).runtime.receivers
+    source = RoundRobin(tuple(Pop((f"orders:{number}",), "first") for number in range(count)))
+    made = [source.receiver(receivers) for _ in range(3)]
+    assert [type(each.pump) for each in made] == [Pump] * 3
+    others = [Pop((f"other{number}",), "first") for number in range(9 - count)]
+    assert [type(receivers.single(other).pump) for other in others] == [Pump] * (8 - count) + [SharedPump]
