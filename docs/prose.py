@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-IN_ALL = 77_000
+IN_ALL = 77_300
 PAGE = 1_200
 HOW_TO = 600
 

@@ -47,7 +47,8 @@ class SeenItem:
     ``data`` are the first bytes of its value, which has ``size`` bytes in all. ``envelope`` is ``current``, ``lean``,
     ``legacy``, ``lease``, ``torn`` or ``unknown``. It is empty where an item has none. ``context`` is that of its
     offer, where a record tells. ``holder`` has a value in flight, where it can be told. ``every`` is the rule of a
-    recurring offer, and ``missed`` says what comes of missed occurrences.
+    recurring offer, and ``missed`` says what comes of missed occurrences. ``cursor`` is how far the work on
+    a value has come, where its handler has saved that.
     """
 
     queue: str
@@ -64,6 +65,7 @@ class SeenItem:
     envelope: str = ""
     every: str = ""
     missed: str = ""
+    cursor: Any = None
     entry_id: str = ""
     context: Mapping[str, str] = attrs.field(factory=dict)
     holder: LeaseHolder | None = None
@@ -115,6 +117,7 @@ def waiting_row(queue: str, now: datetime, found: list[Any]) -> SeenItem:
         attempts=None if record is None else record.attempt,
         reason="" if record is None else record.reason,
         context={} if record is None else record.context,
+        cursor=None if record is None else record.cursor,
     )
 
 
@@ -136,6 +139,7 @@ def held_row(queue: str, now: datetime, found: list[Any]) -> SeenItem:
         reason=record.reason,
         source=record.offer_id or "",
         context=record.context,
+        cursor=record.cursor,
     )
 
 
@@ -156,6 +160,7 @@ def dead_row(queue: str, now: datetime, index: int, found: list[Any]) -> SeenIte
         reason=record.reason,
         source=source.decode(errors="replace"),
         context=record.context,
+        cursor=record.cursor,
     )
 
 

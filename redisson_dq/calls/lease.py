@@ -40,6 +40,8 @@ class Lease:
         self._clock = settling.source.clock
         #: Until when the value is the receiver's, in seconds of the client's clock.
         self.until = (leased.read_us + leased.deadline_ms * 1000 - leased.now_us) / 1_000_000
+        #: The cursor that this receiver has saved, if any.
+        self.saved: tuple[Any, ...] = ()
         self._record: LeaseRecord | None = None
         self._is_told_lost = False
         #: A note of an interceptor about the handling of the value.
@@ -86,6 +88,11 @@ class Lease:
     def context(self) -> Mapping[str, str]:
         """The ``context=`` of the offer, else empty."""
         return self.record.context if self.leased.text else _NO_CONTEXT
+
+    @property
+    def cursor(self) -> Any:
+        """How far the work on the value has come, as it was last saved. None where nothing was."""
+        return self.saved[0] if self.saved else self.record.cursor if self.leased.text else None
 
     @property
     def operations(self) -> Operations:

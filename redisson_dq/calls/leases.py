@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from datetime import datetime
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import attrs
 
@@ -31,7 +31,7 @@ _LARGEST_PAGE = 1000
 class InFlight(Generic[T]):
     """One value that a receiver holds, as it was when the call was answered. ``id`` is that of its delivery.
 
-    ``offer_id`` is the ``id=`` of its offer, or None.
+    ``offer_id`` is the ``id=`` of its offer, or None. ``cursor`` is how far the work on it has come, if it tells.
     """
 
     id: str
@@ -45,6 +45,7 @@ class InFlight(Generic[T]):
     received: datetime | None
     reason: str
     context: dict[str, str]
+    cursor: Any = None
     _decode: Callable[[bytes], T] = attrs.field(alias="decode", repr=False, eq=False)
 
     @property
@@ -114,6 +115,7 @@ class LeaseRequests(WholeRequests[T]):
             received=from_optional_ms(record.received_ms),
             reason=record.reason,
             context=record.context,
+            cursor=record.cursor,
             decode=self._stays_in(self._queue.keys.timeout),
         )
 

@@ -33,7 +33,7 @@ from redisson_dq.wire import calls
 from redisson_dq.wire.calls import Page, RecurringRow, Target
 from redisson_dq.wire.forms import tell_newer
 from redisson_dq.wire.keys import QueueKeys
-from redisson_dq.wire.leases import NAMED
+from redisson_dq.wire.leases import CURSOR, NAMED
 from redisson_dq.wire.request import Request, Word
 
 if TYPE_CHECKING:
@@ -165,10 +165,11 @@ def _context_word(queue: OpenQueue[Any], context: Mapping[str, str] | None) -> b
         return b""
     if not isinstance(context, Mapping) or not all(isinstance(word, str) for pair in context.items() for word in pair):
         raise ArgumentError(f"queue {queue.name!r}: context= must be a mapping from str to str, not {shown(context)}")
-    if NAMED in context:
-        raise ArgumentError(
-            f"queue {queue.name!r}: {NAMED!r} is reserved by this library; choose another key in context="
-        )
+    for word in (NAMED, CURSOR):
+        if word in context:
+            raise ArgumentError(
+                f"queue {queue.name!r}: {word!r} is reserved by this library; choose another key in context="
+            )
     try:
         text = json.dumps(dict(context), ensure_ascii=False).encode()
     except UnicodeEncodeError as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from base64 import urlsafe_b64encode
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -20,11 +22,13 @@ from redisson_dq.wire.leases import Leased
 from redisson_dq.wire.request import Fence, Request, Word
 from redisson_dq.wire.taken import Taken
 
-__all__ = ["Settling"]
+__all__ = ["LARGEST_CURSOR", "Settling"]
 
 U = TypeVar("U")
 
 _LONGEST_REASON = 1000
+#: The most bytes of a cursor, as JSON.
+LARGEST_CURSOR = 4096
 _OUTCOMES = {outcome.value.encode(): outcome for outcome in SettleOutcome}
 
 
@@ -86,11 +90,26 @@ class Settling:
         keys = self.source.lease_keys
         return call_with_dead("reject", keys, (self._reason(reason), keys.word, *ids), _settled)
 
-    def extend(self, ids: list[bytes], visibility_timeout: Delay) -> Request[tuple[int, int, list[SettleOutcome]]]:
-        """The server's time in us, the deadline in ms, the outcomes."""
+    def extend(
+        self, ids: list[bytes], visibility_timeout: Delay, cursor: str = ""
+    ) -> Request[tuple[int, int, list[SettleOutcome]]]:
+        """The server's time in us, the deadline in ms, the outcomes. A ``cursor`` is noted in their records."""
         keys = self.source.lease_keys
-        args: tuple[Word, ...] = (visible_us(visibility_timeout, self.name), *ids)
+        args: tuple[Word, ...] = (visible_us(visibility_timeout, self.name), cursor, *ids)
         return call_with_dead("extend", keys, args, lambda reply: (reply[0], reply[1], _outcomes(reply[2])))
+
+    def cursor_text(self, cursor: object) -> str:
+        """A cursor as its record has it. Raises ArgumentError for one that is no JSON, or too large."""
+        try:
+            text = json.dumps(cursor, ensure_ascii=False, separators=(",", ":")).encode()
+        except (TypeError, ValueError, RecursionError) as error:
+            raise ArgumentError(f"queue {self.name!r}: a cursor is a value that JSON has: {error}") from error
+        if len(text) > LARGEST_CURSOR:
+            raise ArgumentError(
+                f"queue {self.name!r}: the cursor takes {len(text)} bytes as JSON, more than {LARGEST_CURSOR}; save "
+                "where the work goes on, and not the work"
+            )
+        return urlsafe_b64encode(text).rstrip(b"=").decode()
 
     def fence(self, id: bytes, lost: list[Any]) -> Fence:
         """Makes a transaction depend on a lease. ``lost`` is the answer of the request's script without the lease."""

@@ -1,19 +1,23 @@
--- Gives leases another deadline, counted from now.
+-- Gives leases another deadline, counted from now, and notes how far the work on their values has come.
 -- Answers to: nothing in Redisson
 -- KEYS: timeout, channel, leases, deliveries, alarm, records
--- ARGV: for how many us from now, the ids
+-- ARGV: for how many us from now, a cursor (or "": none), the ids
 -- RETURN: the server's time in epoch us; the deadline in epoch ms; "extended", "cancelled" (extended too) or "lost" of each
 -- COST: O(n log m), n leases, m waiting
--- INCLUDE: clock, keep_alive, held, waking, announce, need, full_memory, delivery_record, named
+-- INCLUDE: clock, keep_alive, held, waking, announce, need, full_memory, delivery_record, named, cursor
 local now_us, now_ms = server_time()
 -- Fails on a wrong type before anything is written.
 redis.call('ZCARD', keys.timeout)
 redis.call('HLEN', keys.deliveries)
 redis.call('HLEN', keys.records)
 need({'EXISTS', 'HEXISTS', 'HGET', 'PEXPIRE', 'PTTL', 'ZADD', 'ZCOUNT', 'ZRANGE', 'ZRANGEBYSCORE', 'ZSCORE'})
+local cursor = ARGV[2]
+if cursor ~= '' then
+  need({'HSET'})
+end
 despite_full_memory('ZREMRANGEBYRANK', keys.timeout, 1, 0)
 local deadline, outcomes, sooner = due_of(ARGV[1], now_us), {}, false
-local ids = {unpack(ARGV, 2)}
+local ids = {unpack(ARGV, 3)}
 local named = redis.call('EXISTS', keys.records) == 1
 local deadlines = deadlines_of(ids, now_ms)
 for i, id in ipairs(ids) do
@@ -24,6 +28,13 @@ for i, id in ipairs(ids) do
     sooner = sooner or deadline < tonumber(deadlines[i])
   end
   outcomes[i] = member and 'extended' or 'lost'
+  if member and cursor ~= '' then
+    local d = parsed(redis.call('HGET', keys.deliveries, id))
+    if d then
+      d.context = with_cursor(d.context, cursor)
+      redis.call('HSET', keys.deliveries, id, record_text(d))
+    end
+  end
   if member and named and was_cancelled(parsed(redis.call('HGET', keys.deliveries, id))) then
     outcomes[i] = 'cancelled'
   end

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any
@@ -68,8 +69,8 @@ class ItemView:
     could not be read, and ``error`` says why. ``is_cut``: only the beginning of the value was read, or the tree has
     more parts. ``hex_lines`` are rows of an offset, 16 bytes in hex, and their characters; the first 4 KB.
     ``bytes_are_cut``: there are more. ``moments`` are its times, oldest first. ``reason`` is the text of its last
-    failure, with the traceback. ``context`` are pairs of the offer's context. ``codecs`` are those that can be chosen,
-    and ``actions`` those that the user may start on it.
+    failure, with the traceback. ``cursor`` is how far its handler has come, as JSON. ``context`` are pairs of the
+    offer's context. ``codecs`` are those that can be chosen, and ``actions`` those that the user may start on it.
     """
 
     queue: str
@@ -84,6 +85,7 @@ class ItemView:
     attempts: int | None
     reason: str
     held_by: str
+    cursor: str
     source: str
     every: str
     envelope: str
@@ -137,6 +139,7 @@ def item(
         attempts=row.attempts,
         reason=row.reason[:_LONGEST_REASON],
         held_by=str(row.holder or ""),
+        cursor="" if masks or row.cursor is None else json.dumps(row.cursor, ensure_ascii=False),
         source=row.source,
         every=row.every,
         envelope=row.envelope,

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+from base64 import urlsafe_b64decode
+from typing import Any
 
 import attrs
 
 from redisson_dq.wire.forms import newer_form
 from redisson_dq.wire.taken import Taken
 
-__all__ = ["NAMED", "Leased", "Letter", "LeaseRecord"]
+__all__ = ["CURSOR", "NAMED", "Leased", "Letter", "LeaseRecord"]
 
 #: The first word of a context where the item has a name.
 NAMED = "redisson_dq.item"
+#: The last word of a context, where the work on the value has noted how far it has come.
+CURSOR = "redisson_dq.cursor"
 
 # The numbers and the digest of a record, before the reason and the context.
 _FIELDS = 10
@@ -36,6 +40,8 @@ class LeaseRecord:
     context: dict[str, str] = attrs.field(factory=dict)
     #: The ``id=`` of the offer, if it had one.
     offer_id: str | None = None
+    #: How far the work on the value has come, as the last receiver saved it.
+    cursor: Any = None
 
     @classmethod
     def parse(cls, text: bytes) -> LeaseRecord:
@@ -49,7 +55,7 @@ class LeaseRecord:
         except (ValueError, IndexError):
             return cls()
         attempt, failures, crashes, first, received, offered, due, _ = numbers
-        offer_id, context = _named(rest[size:])
+        offer_id, cursor, context = _named(rest[size:])
         return cls(
             attempt=attempt,
             failures=failures,
@@ -61,23 +67,35 @@ class LeaseRecord:
             reason=rest[:size].decode(errors="replace"),
             context=context,
             offer_id=offer_id,
+            cursor=cursor,
         )
 
 
-def _named(text: bytes) -> tuple[str | None, dict[str, str]]:
-    """The id of the offer, and its context. ``scripts/include/named.lua`` writes both."""
+def _named(text: bytes) -> tuple[str | None, Any, dict[str, str]]:
+    """The id of the offer, the cursor, and the context. ``named.lua`` and ``cursor.lua`` in ``scripts/include/`` write
+    the first two.
+    """
     if not text:
-        return None, {}
+        return None, None, {}
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
-        return None, {}
+        return None, None, {}
     if not isinstance(found, dict):
-        return None, {}
+        return None, None, {}
+    cursor = _cursor(found.pop(CURSOR)) if CURSOR in found else None
     item, _, rest = str(found.pop(NAMED, "")).partition(" ")
     key = rest.partition(" ")[2]
     offer_id = key[1:] if item and key.startswith("i") else None
-    return offer_id, {str(key): str(value) for key, value in found.items()}
+    return offer_id, cursor, {str(key): str(value) for key, value in found.items()}
+
+
+def _cursor(text: object) -> Any:
+    try:
+        return json.loads(urlsafe_b64decode(str(text) + "=="))
+    except (ValueError, RecursionError):
+        # Something else wrote it.
+        return None
 
 
 @attrs.define(kw_only=True, unsafe_hash=True)

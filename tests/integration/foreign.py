@@ -180,7 +180,7 @@ def requests(leased: dict[bytes, bytes]) -> dict[str, Request[Any]]:
         "dump": call_on("dump", every, (), list),
         "exchange": calls.exchange({KEYS.ready: "list"}, [[("-l", KEYS.ready, b"back", b"")]]),
         "expire": call_on("expire", every, ("in", 500_000, "always"), bool),
-        "extend": call_with_dead("extend", LEASES, (HOUR_US, held, named), list),
+        "extend": call_with_dead("extend", LEASES, (HOUR_US, "", held, named), list),
         "find_item": calls.find_item(LEASES, NAMED),
         "give_back": calls.give_back(LEASES, CURRENT, [held, named], counted=True, limit=9, nonce=b"givenback"),
         "hold": call_with_dead("hold", LEASES, ("first", held), list),

@@ -252,7 +252,7 @@ def test_the_scripts_know_nothing_of_the_packages_above_them() -> None:
 LARGEST = {
     "browse_waiting": 9_500,
     "browse_dead": 10_000,
-    "extend": 18_500,
+    "extend": 19_500,
     "offer": 13_000,
     "offer_all": 14_500,
     "admit": 71_500,

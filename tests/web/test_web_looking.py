@@ -60,6 +60,7 @@ def test_whole_numbers_keep_their_digits_and_markup_is_text(browse: Open, redis_
         ready.add(value)
         held = ready.receive(timeout=1, visibility_timeout=60)
         assert held is not None
+        held.save({"at": markup})
         held.reject(markup)
     pages = browse()
     links = Links("")
@@ -68,7 +69,10 @@ def test_whole_numbers_keep_their_digits_and_markup_is_text(browse: Open, redis_
         assert f"{INT64}" in row["preview"]
         assert len(row["preview"].encode()) <= 256
         address = links.item("orders", state, row["id"])
-        nodes = {node["key"]: node for node in pages.get(f"{address}?format=json").json()["nodes"]}
+        view = pages.get(f"{address}?format=json").json()
+        assert view["cursor"] == (json.dumps({"at": markup}) if state == "dead" else "")
+        assert browse(masks=["a-field"]).get(f"{address}?format=json").json()["cursor"] == ""
+        nodes = {node["key"]: node for node in view["nodes"]}
         assert nodes["id64"]["text"] == "9223372036854775807"
         assert nodes["least"]["text"] == "-9223372036854775808"
         assert nodes[markup]["text"] == markup

@@ -121,6 +121,19 @@ class Event:
         """
         return self._cancelled or self._delivery.cancelled
 
+    @property
+    def cursor(self) -> Any:
+        """What :meth:`save` was last called with, in this attempt or one before it. None where it never was."""
+        return self._delivery.cursor
+
+    def save(self, cursor: Any) -> AsyncSettled:
+        """Notes how far the work has come, for the next attempt (:meth:`Delivery.save`).
+
+        It goes with a renewal of the lease, so it costs one round trip. With asyncio it is awaited, but for a handler
+        that is no coroutine function.
+        """
+        return self._bridge.call(lambda: self._delivery.save(cursor))
+
     def extend(self, visibility_timeout: Delay) -> AsyncSettled:
         """Moves the deadline to so many seconds (or a timedelta) from now.
 
@@ -133,7 +146,7 @@ class Event:
 # The facts of a delivery that an event tells.
 _FACTS = (
     *("value", "data", "id", "offer_id", "attempt", "failures", "crashes", "reason", "due", "first_received"),
-    *("received", "context", "deadline"),
+    *("received", "context", "cursor", "deadline"),
 )
 
 

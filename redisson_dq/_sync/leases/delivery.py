@@ -70,6 +70,20 @@ class DeliveryRequests(Bound, Generic[T]):
         request = self._settling.extend(self._ids, visibility_timeout)
         return request.then(extended, fence=self._fence_of_extend, durable=confirmation)
 
+    def save(self, cursor: Any, *, durable: Durability | None = None) -> Request[SettleOutcome]:
+        """:meth:`Delivery.save` as a request."""
+        lease, confirmation = self._lease, self._settling.confirmation(durable)
+
+        def saved(reply: tuple[int, int, list[SettleOutcome]]) -> SettleOutcome:
+            now_us, deadline_ms, outcomes = reply
+            if outcomes[0]:
+                lease.saved = (cursor,)
+            return lease.extended(outcomes[0], deadline_ms, now_us)
+
+        # A save is a renewal. It never brings the deadline forward.
+        request = self._settling.extend(self._ids, max(lease.left, lease.visible), self._settling.cursor_text(cursor))
+        return request.then(saved, fence=self._fence_of_extend, durable=confirmation)
+
     def _settled(self, request: Request[list[SettleOutcome]], durable: Durability | None) -> Request[SettleOutcome]:
         lease = self._lease
         return request.then(
@@ -190,6 +204,11 @@ class Delivery(WrongWith, Generic[T]):
         return dict(self._lease.record.context)
 
     @property
+    def cursor(self) -> Any:
+        """What :meth:`save` was last called with, in this delivery or one before it. None where it never was."""
+        return self._lease.cursor
+
+    @property
     def deadline(self) -> datetime:
         """Until when the value is this receiver's, in UTC on the server's clock."""
         return from_ms(self._lease.deadline_ms)
@@ -269,6 +288,18 @@ class Delivery(WrongWith, Generic[T]):
         :Guarantee: atomic; may safely be repeated
         """
         return self._connections.run(DeliveryRequests(self).extend(visibility_timeout, durable=durable))
+
+    def save(self, cursor: Any, *, durable: Durability | None = None) -> SettleOutcome:
+        """Notes how far the work on the value has come. The next delivery has it in ``cursor``, in any process.
+
+        ``cursor`` is a value that JSON has, 4 KB at most: a number, a text, a list. It goes with a renewal of the
+        lease, which this call sends now: the deadline moves on, and the next renewal has time. LOST when the lease had
+        ended before; nothing changes then. An ack removes it. A dead letter keeps it for its redrive.
+
+        :Cost: O(log n); one round trip
+        :Guarantee: atomic; may safely be repeated
+        """
+        return self._connections.run(DeliveryRequests(self).save(cursor, durable=durable))
 
     def _settled(self, call: str, request: Request[SettleOutcome]) -> SettleOutcome:
         lease = self._lease

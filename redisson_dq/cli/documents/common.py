@@ -68,6 +68,8 @@ class ItemFields(_Class):
     """How many deliveries of the value have begun."""
     reason: str | None
     """Why it was given up or delivered again."""
+    cursor: Any
+    """How far the work on the value has come, where its handler has saved that."""
     source: str | None
     """The queue that a dead letter is from, or the id of the offer of a value in flight."""
     holder: HolderFields | None

@@ -129,6 +129,7 @@ def as_fields(row: SeenItem, decoded: DecodedValue) -> ItemFields:
         "at": row.at,
         "attempts": row.attempts,
         "reason": row.reason or None,
+        "cursor": row.cursor,
         "source": row.source or None,
         "holder": _holder_fields(row),
         "every": row.every or None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import click
@@ -98,6 +99,7 @@ def command(
         ("held by", row.holder),
         ("attempts", row.attempts),
         ("reason", row.reason),
+        ("cursor", None if row.cursor is None else json.dumps(row.cursor, ensure_ascii=False)),
         ("source", row.source),
         ("every", row.every),
         ("missed", row.missed),

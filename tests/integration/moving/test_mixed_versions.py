@@ -207,6 +207,35 @@ def test_the_last_version_leaves_a_rule_with_missed_to_this_one(fleet: Fleet, ad
     old.log.write_text("")
 
 
+_GIVES_BACK = """
+import sys, redisson_dq
+with redisson_dq.connect(sys.argv[1], codec=redisson_dq.codecs.StringCodec()) as client:
+    delivery = client.blocking_queue("orders").receive(timeout=20)
+    print(delivery.attempt, delivery.context["from"], delivery.nack().value)
+"""
+
+
+def test_the_last_version_passes_a_cursor_on(own_server: Any, last_version: Path) -> None:
+    with redisson_dq.connect(own_server.url, codec=StringCodec()) as client:
+        queue = client.blocking_queue("orders")
+        client.delayed_queue("orders").offer("a", 0, id="a-1", context={"from": "here"})
+        delivery = queue.receive(timeout=PATIENCE)
+        assert delivery is not None
+        assert delivery.save({"row": 41500})
+        assert delivery.nack()
+        told = subprocess.run(
+            [sys.executable, "-c", f"import redisson_dq.codecs{_GIVES_BACK}", own_server.url],
+            env={**environment(), "PYTHONPATH": str(last_version)},
+            capture_output=True,
+            text=True,
+        )
+        assert told.stdout.split() == ["2", "here", "returned"], told.stderr
+        again = queue.receive(timeout=PATIENCE)
+        assert again is not None
+        assert (again.attempt, again.offer_id, again.context) == (3, "a-1", {"from": "here"})
+        assert again.cursor == {"row": 41500}
+
+
 def test_a_mixed_fleet_delivers_each_item_once(fleet: Fleet, admin: Any) -> None:
     """Movers and receivers of both versions are killed in turn. Values that a dead receiver held come again."""
     movers = [fleet.ready(version, "move") for version in (LAST, THIS)]

@@ -71,7 +71,7 @@ TABLE: dict[str, Callable[[dict[bytes, bytes]], Request[Any]]] = {
     ),
     "admit": lambda leased: requests(leased)["admit"],
     "advance": lambda leased: calls.advance(KEYS, CURRENT, "daily", '{"v":1}', 5, FAR),
-    "extend": lambda leased: call_with_dead("extend", LEASES, (HOUR_US // 2, leased[b"held"]), list),
+    "extend": lambda leased: call_with_dead("extend", LEASES, (HOUR_US // 2, "", leased[b"held"]), list),
     "give_back": lambda leased: calls.give_back(LEASES, CURRENT, [leased[b"held"]], counted=True, delay_us=HOUR_US),
     "lease_due": lambda leased: requests(leased)["lease_due"],
     "mend": lambda leased: requests(leased)["mend"],

@@ -318,7 +318,7 @@ def test_receiving_and_dead_letters(admin: redis.Redis, layout: Layout, count: i
     assert received == values
     for start in range(0, len(ids), 1000):
         some = ids[start : start + 1000]
-        run(admin, call_with_dead("extend", LEASES, (60_000_000 + visible, *some), list))
+        run(admin, call_with_dead("extend", LEASES, (60_000_000 + visible, "", *some), list))
         run(admin, call_with_dead("reject", LEASES, ("no", "", *some), list))
     assert admin.llen(LEASES.dead.dead) == len(values)
     run(admin, calls.dead_letters(LEASES, 0, count - 1))

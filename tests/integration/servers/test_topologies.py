@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from redisson_dq.worker import Away, BackAgain, Lost
 from tests.cluster import Cluster
 from tests.conftest import ONE_FLAVOUR_BY_DAY, PATIENCE, PROGRAMS, REPLICATES_AT_ONCE, eventually
 from tests.flavours import AsyncioFlavour, Flavour
+from tests.integration.server import of_server, wait_until
 from tests.workers.handlers import Gate, Ledger, Log, at_rest, running
 
 # Names whose slots fall to the first, the second and the third of three masters.
@@ -78,6 +80,22 @@ def test_a_cluster_by_its_url(flavour: Flavour, cluster: Cluster, way: str) -> N
             queue = client.blocking_queue(name)
             client.delayed_queue(queue).offer(name, delay=0.05)
             assert queue.take() == name
+
+
+def test_cursors_and_missed_occurrences_on_a_cluster(client: Any, cluster: Cluster) -> None:
+    for name in NAMES[:3]:
+        queue = client.blocking_queue(name)
+        queue.add("a")
+        delivery = queue.receive(timeout=PATIENCE)
+        assert delivery.save([name])
+        assert delivery.nack()
+        assert queue.receive(timeout=PATIENCE).cursor == [name]
+    other = client.delayed_queue(NAMES[3], transfer=False)
+    start = of_server(cluster.admins[0], 100)
+    other.offer_recurring("a", "tick", every=0.5, start=start, end=start + timedelta(seconds=1.2), missed="all")
+    wait_until(cluster.admins[0], start + timedelta(seconds=2))
+    assert [other.take_due(), other.take_due(), other.take_due()] == [["a"], ["a", "a"], []]
+    assert other.stats().missed == 2
 
 
 def test_a_worker_of_a_cluster_by_its_url(flavour: Flavour, cluster: Cluster) -> None:
