@@ -52,7 +52,10 @@ class BoundedBlockingQueue(BlockingQueue[T]):
     requests: BoundedRequests[T]
 
     async def try_set_capacity(self, capacity: int) -> bool:
-        """Says how many values the queue may hold; False when that was said before. Nothing changes then.
+        """Says how many values the queue may hold; False when that was said before. The capacity does not change then.
+
+        Call it at the start of a program even where Java sets the capacity, with the same number. Otherwise room that
+        was lost with a reply never comes back, as only the room that is left is stored.
 
         :Redisson: ``RBoundedBlockingQueue.trySetCapacity(int)``
         :Cost: O(1); one round trip

@@ -182,6 +182,34 @@ def test_a_capacity_that_java_said_is_not_guessed(admin: Any, client: Any) -> No
     assert not bounded.offer("c")
 
 
+def test_room_comes_back_where_java_said_the_capacity_and_python_named_the_same(admin: Any, client: Any) -> None:
+    keys = QueueKeys.of("bounded")
+    bounded = client.bounded_blocking_queue("bounded", transfer=False)
+    # As RBoundedBlockingQueue.trySetCapacity(20) does, and five offers.
+    admin.set(keys.capacity, 15)
+    admin.rpush("bounded", *range(5))
+    assert not bounded.try_set_capacity(20)
+    # Two of Java's takes whose replies were lost.
+    admin.ltrim("bounded", 2, -1)
+    assert not bounded.add_all(["x"] * 17)
+    admin.hset(keys.settings, "short", "5 2")
+    assert bounded.add_all(["x"] * 17)
+    assert (bounded.size(), bounded.remaining_capacity()) == (20, 0)
+
+
+@pytest.mark.parametrize("more", ["another number", "an item waits", "room is missing", "no number"])
+def test_a_capacity_of_javas_is_noted_only_where_all_of_it_is_there(admin: Any, client: Any, more: str) -> None:
+    keys = QueueKeys.of("bounded")
+    bounded = client.bounded_blocking_queue("bounded", transfer=False)
+    admin.set(keys.capacity, "a" if more == "no number" else 20)
+    if more == "an item waits":
+        admin.zadd(keys.timeout, {"a": time.time() * 1000 + 60_000})
+    elif more == "room is missing":
+        admin.decr(keys.capacity)
+    assert not bounded.try_set_capacity(21 if more == "another number" else 20)
+    assert not admin.hexists(keys.settings, "capacity")
+
+
 def _set_again_by_java(admin: Any, capacity: int) -> None:
     """As RBoundedBlockingQueue.trySetCapacity(int) does where no capacity is set."""
     keys = QueueKeys.of("bounded")
