@@ -4,7 +4,7 @@
 -- ARGV: envelope ("current" or "legacy"), id, definition, due of the occurrence that has come, due of the next one in epoch ms (or "": it was the last), how late it may be in ms (or ""), for how many ms outcomes are remembered, how many occurrences were missed, due of the last of them (or ""), dues of those of them that are offered
 -- RETURN: 1 if this call did it, else 0; how many were missed as far as the call has come, and how many of them it offered
 -- COST: O((k + 1) log m), k offered, m waiting; k values of 1 MB together at most
--- INCLUDE: clock, add, remember, need, full_memory, announce
+-- INCLUDE: clock, add, remember, need, first_write, announce
 local envelope, id, definition, come, due, lateness, remember_ms, missed, last = unpack(ARGV)
 -- The most bytes of missed occurrences that one call offers.
 local MOST = 1000000
@@ -27,7 +27,7 @@ if envelope == 'current' and before and #before == 9 then
 end
 need(rights_to_add(envelope), {'HSET'}, due == '' and {'HDEL'} or {}, lateness ~= '' and RECORDING or {})
 -- The new occurrence takes the place of the delivered one.
-despite_full_memory('ZREMRANGEBYRANK', keys.timeout, 1, 0)
+change_nothing('ZREMRANGEBYRANK', keys.timeout, 1, 0)
 local now_us, now_ms = server_time()
 local put = adder(envelope, now_us)
 

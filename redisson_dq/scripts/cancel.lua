@@ -4,13 +4,13 @@
 -- ARGV: key ("i" and the id, or ""), id and due of the entry (or ""), for how many ms outcomes are remembered
 -- RETURN: "cancelled", "delivered", "expired" or "unknown"
 -- COST: O(log m), m waiting, of a lean entry; of any other O(log m + p), p its way from the nearer end of the envelope list; O(r + d) of an item that is ready or dead, r ready, d dead letters
--- INCLUDE: clock, remember, delivery_record, named, sweep, locate, fate, withdraw, unlearn, need, full_memory, announce
+-- INCLUDE: clock, remember, delivery_record, named, sweep, locate, fate, withdraw, unlearn, need, first_write, announce
 local _, now_ms = server_time()
 local remember_ms = tonumber(ARGV[4])
 -- Fails on a wrong type before anything is written.
 check_known()
 need(RECORDING, TAKING_OUT)
-despite_full_memory('ZREMRANGEBYRANK', keys.timeout, 1, 0)
+change_nothing('ZREMRANGEBYRANK', keys.timeout, 1, 0)
 sweep(now_ms, FEW_RECORDS)
 local id, due, record, at = locate(ARGV[1], ARGV[2], ARGV[3], now_ms)
 if not id then

@@ -4,10 +4,11 @@
 -- ARGV: id
 -- RETURN: 1 if there was one, else 0
 -- COST: O(log m), m waiting, of a lean occurrence; of any other O(log m + p), p its way from the nearer end of the envelope list
--- INCLUDE: find, out, unlearn, need
+-- INCLUDE: find, out, unlearn, need, first_write
 local id = ARGV[1]
 local due = redis.call('ZSCORE', keys.recurring_due, id)
 if not due then
+  change_nothing('ZREMRANGEBYRANK', keys.timeout, 1, 0)
   return 0
 end
 local entry = redis.call('HGET', keys.recurring, 'e' .. id)

@@ -4,8 +4,9 @@
 -- ARGV: "if_free": only when no new name is taken, or "replace"; the channel on which clients of the new name are woken (or "")
 -- RETURN: 1 if copied, else 0
 -- COST: O(n), n the size of the keys
--- INCLUDE: need, announce, capacity_note
+-- INCLUDE: need, announce, capacity_note, first_write
 need({'COPY', 'UNLINK'})
+change_nothing('LPOP', KEYS[1], 0)
 local count = math.floor(#KEYS / 2)
 if redis.call('EXISTS', unpack(KEYS, 1, count)) == 0 then
   -- Then the keys under the new name stay as they are.

@@ -4,7 +4,8 @@
 -- ARGV: "in" or "at", ms (from now, or epoch), "always", "set", "not_set", "greater" or "less"
 -- RETURN: 1 if any key has it now, else 0
 -- COST: O(1)
--- INCLUDE: clock, expiry, capacity_note
+-- INCLUDE: clock, expiry, capacity_note, first_write
+change_nothing('LPOP', KEYS[1], 0)
 local at, when, done = tonumber(ARGV[2]), ARGV[3], 0
 if ARGV[1] == 'in' then
   local _, now_ms = server_time()

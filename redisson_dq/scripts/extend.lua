@@ -4,7 +4,7 @@
 -- ARGV: for how many us from now, a cursor (or "": none), the ids
 -- RETURN: the server's time in epoch us; the deadline in epoch ms; "extended", "cancelled" (extended too) or "lost" of each
 -- COST: O(n log m), n leases, m waiting
--- INCLUDE: clock, keep_alive, held, waking, announce, need, full_memory, delivery_record, named, cursor
+-- INCLUDE: clock, keep_alive, held, waking, announce, need, first_write, delivery_record, named, cursor
 local now_us, now_ms = server_time()
 -- Fails on a wrong type before anything is written.
 redis.call('ZCARD', keys.timeout)
@@ -15,7 +15,7 @@ local cursor = ARGV[2]
 if cursor ~= '' then
   need({'HSET'})
 end
-despite_full_memory('ZREMRANGEBYRANK', keys.timeout, 1, 0)
+change_nothing('ZREMRANGEBYRANK', keys.timeout, 1, 0)
 local deadline, outcomes, sooner = due_of(ARGV[1], now_us), {}, false
 local ids = {unpack(ARGV, 3)}
 local named = redis.call('EXISTS', keys.records) == 1

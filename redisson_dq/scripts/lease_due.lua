@@ -4,7 +4,7 @@
 -- ARGV: envelope ("current" or "legacy"), what the ids of this call begin with, for how many us, after how many deliveries a value is a dead letter (0: never), due from this time on in epoch ms (or ""), due by this time (or "": now), how many to pass over, how many to take at most, for how many ms outcomes are remembered
 -- RETURN: how many became dead letters; of each lease its id, its deadline, its record and its value; how many members were set aside, how many dropped as too late; the server's time in epoch us; of recurring offers whose occurrence has come: id, definition, its due, ...
 -- COST: that of take_due
--- INCLUDE: clock, envelope, due_between, occurrences, forms, delivery_record, grant, regrant, digest, dead, need, full_memory, remember, budget, taken, unlearn, settle, named, announce
+-- INCLUDE: clock, envelope, due_between, occurrences, forms, delivery_record, grant, regrant, digest, dead, need, first_write, remember, budget, taken, unlearn, settle, named, announce
 local envelope, nonce, limit = ARGV[1], ARGV[2], tonumber(ARGV[4])
 local now_us, now_ms = server_time()
 local until_ms = ARGV[6] == '' and string.format('%.0f', now_ms) or ARGV[6]
@@ -27,7 +27,7 @@ if redis.call('HGET', keys.settings, 'paused') then
   return reply_with({0, {}, 0, 0, now_us, {}})
 end
 need(TAKING, TAKING_DUE, ERASING, RECORDING, GRANTING, BURYING, FOLLOWING)
-despite_full_memory('ZREMRANGEBYRANK', keys.timeout, 1, 0)
+change_nothing('ZREMRANGEBYRANK', keys.timeout, 1, 0)
 local deadline = due_of(ARGV[3], now_us)
 local found = due_between(ARGV[5], until_ms, tonumber(ARGV[7]), tonumber(ARGV[8]), now_ms)
 local readable, buried = {}, 0

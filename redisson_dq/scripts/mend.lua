@@ -4,7 +4,7 @@
 -- ARGV: nonce, "cancel", "to" or "by", the due time in epoch ms or how many ms later, for how many ms outcomes are remembered, how far entries are before their places, then of each its entry, its score, its place in the list of envelopes, -1 where it stands in the zset alone, -2 where that is unknown
 -- RETURN: the server's time in epoch us; "done", "gone", "newer" (it has a record in a newer form) or "later" (no time was left for it) of each; how far entries are before their places now
 -- COST: O(n log m + p), n done, m waiting, p the way along the list to those that are cancelled and not lean; n is what fits into some 12 ms
--- INCLUDE: clock, act_once, envelope, held_now, delivery_record, named, records, forms, remember, unlearn, need, full_memory, announce
+-- INCLUDE: clock, act_once, envelope, held_now, delivery_record, named, records, forms, remember, unlearn, need, first_write, announce
 local now_us, now_ms = server_time()
 local nonce, action, to, remember_ms, shift = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
 -- Fails on a wrong type before anything is written.
@@ -14,7 +14,7 @@ redis.call('ZCARD', keys.forget)
 redis.call('ZCARD', keys.returned)
 redis.call('LLEN', keys.envelopes)
 need(WRITES_NOTES, RECORDING, UNLEARNING)
-despite_full_memory('ZREMRANGEBYRANK', keys.timeout, 1, 0)
+change_nothing('ZREMRANGEBYRANK', keys.timeout, 1, 0)
 
 local FIRST = 6
 local outcomes = told_before(nonce, math.floor((#ARGV - FIRST + 1) / 3), now_ms)

@@ -4,7 +4,7 @@
 -- ARGV: nonce, the ids
 -- RETURN: the server's time in epoch us; "done", "gone" (its lease has ended) or "newer" (it has a record in a newer form) of each
 -- COST: O(n log m), n leases, m waiting
--- INCLUDE: clock, act_once, once, endings, delivery_record, forms, settle, lines, need, full_memory, room, announce
+-- INCLUDE: clock, act_once, once, endings, delivery_record, forms, settle, lines, need, first_write, room, announce
 local now_us, now_ms = server_time()
 local nonce, ids = ARGV[1], {unpack(ARGV, 2)}
 -- Fails on a wrong type before anything is written.
@@ -20,7 +20,7 @@ if lined then
   check_lines()
   need(LINING)
 end
-despite_full_memory('ZREMRANGEBYRANK', keys.timeout, 1, 0)
+change_nothing('ZREMRANGEBYRANK', keys.timeout, 1, 0)
 local outcomes = told_before(nonce, #ids, now_ms)
 if outcomes then
   return reply_with({now_us, outcomes})

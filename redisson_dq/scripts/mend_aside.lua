@@ -5,7 +5,7 @@
 -- ARGV: nonce, "dead", "quarantine" or "undecodable", "purge", "redrive", "values" (a quarantined entry is delivered as a value) or "add" (a ready value becomes an undecodable one), for how many ms outcomes are remembered, then of each its element of the list, and of a dead letter its id, else ""
 -- RETURN: the server's time in epoch us; "done", "gone", "newer" (it has a record in a newer form) or "unreadable" (it is in no known format) of each
 -- COST: O(n (p + log m)), n elements, p the place of each in its list, m waiting
--- INCLUDE: clock, act_once, once, envelope, letters, forms, named, records, remember, settle, bury, leave, need, full_memory, announce, add, head, room, change_room
+-- INCLUDE: clock, act_once, once, envelope, letters, forms, named, records, remember, settle, bury, leave, need, first_write, announce, add, head, room, change_room
 local now_us, now_ms = server_time()
 local nonce, kind, action, remember_ms = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 -- Fails on a wrong type before anything is written.
@@ -19,7 +19,7 @@ for _, key in ipairs({keys.dead_info, keys.deliveries, keys.records}) do
   redis.call('HLEN', key)
 end
 need(WRITES_NOTES, LETTERING, FOLLOWING, ADDING, {'DEL', 'GET', 'INCRBY', 'LREM'})
-despite_full_memory('ZREMRANGEBYRANK', keys.histories, 1, 0)
+change_nothing('ZREMRANGEBYRANK', keys.histories, 1, 0)
 local outcomes = told_before(nonce, math.floor((#ARGV - 4) / 2), now_ms)
 if outcomes then
   return reply_with({now_us, outcomes})

@@ -4,6 +4,6 @@
 -- ARGV: "LEFT" or "RIGHT" it is taken from, "LEFT" or "RIGHT" it goes to
 -- RETURN: the value or nil
 -- COST: O(1)
--- INCLUDE: full_memory
-despite_full_memory('LPOP', KEYS[1], 0)
+-- INCLUDE: first_write
+change_nothing('LPOP', KEYS[1], 0)
 return redis.call('LMOVE', KEYS[1], KEYS[2], ARGV[1], ARGV[2])

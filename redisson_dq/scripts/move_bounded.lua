@@ -4,10 +4,10 @@
 -- ARGV: "LEFT" or "RIGHT" it is taken from, "LEFT" or "RIGHT" it goes to
 -- RETURN: the value or nil
 -- COST: O(1)
--- INCLUDE: need, full_memory, announce, capacity
+-- INCLUDE: need, first_write, announce, capacity
 
 need({'INCRBY'})
-despite_full_memory('GETEX', keys.capacity)
+change_nothing('GETEX', keys.capacity)
 -- Fails on a wrong type before anything is written.
 redis.call('GET', keys.capacity)
 local value = redis.call('LMOVE', keys.ready, keys.destination, ARGV[1], ARGV[2])

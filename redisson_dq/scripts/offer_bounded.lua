@@ -4,9 +4,10 @@
 -- ARGV: the values
 -- RETURN: 1 if added, 0 if there is no room, -1 if the capacity was never set
 -- COST: O(n), n values
--- INCLUDE: clock, capacity, change_room, parts, need, announce
+-- INCLUDE: clock, capacity, change_room, parts, need, announce, first_write
 local said = redis.call('GET', keys.capacity)
 if not said then
+  change_nothing('GETEX', keys.capacity)
   redis.pcall('HDEL', keys.settings, 'capacity', 'short')
   return reply_with(-1)
 end

@@ -4,7 +4,7 @@
 -- ARGV: how many to take at most
 -- RETURN: the values, how many members were set aside
 -- COST: O(n log m), n taken, m waiting
--- INCLUDE: taken, unlearn, need, full_memory, by_due
+-- INCLUDE: taken, unlearn, need, first_write, by_due
 
 -- Fails on a wrong type before anything is written.
 check_known()
@@ -14,7 +14,7 @@ redis.call('ZCARD', keys.newer)
 local recorded = redis.call('HLEN', keys.records) > 0
 
 need(TAKING, {'LPOP', 'ZCARD', 'ZCOUNT', 'ZRANGE'})
-despite_full_memory('ZREMRANGEBYRANK', keys.timeout, 1, 0)
+change_nothing('ZREMRANGEBYRANK', keys.timeout, 1, 0)
 local values, aside = {}, 0
 local function take(member)
   local value, quarantined = taken(member, recorded)

@@ -4,7 +4,7 @@
 -- ARGV: none
 -- RETURN: how many members were set aside, the value or nil
 -- COST: O(log m), m waiting; O(m) where both kinds stand
--- INCLUDE: taken, unlearn, waiting, need, full_memory
+-- INCLUDE: taken, unlearn, waiting, need, first_write
 
 -- Fails on a wrong type before anything is written.
 check_known()
@@ -15,7 +15,7 @@ local recorded = redis.call('HLEN', keys.records) > 0
 redis.call('LLEN', keys.destination)
 
 need(TAKING, {'LINDEX', 'LLEN', 'LPUSH', 'RPOP', 'ZCARD', 'ZCOUNT', 'ZRANGE'})
-despite_full_memory('ZREMRANGEBYRANK', keys.timeout, 1, 0)
+change_nothing('ZREMRANGEBYRANK', keys.timeout, 1, 0)
 local aside = 0
 while true do
   local member = last_lean() or redis.call('RPOP', keys.envelopes)

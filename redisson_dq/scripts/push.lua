@@ -4,8 +4,8 @@
 -- ARGV: "LPUSH" or "RPUSH", the values
 -- RETURN: how many the list has then
 -- COST: O(k), k values
--- INCLUDE: full_memory
-despite_full_memory('LPOP', KEYS[1], 0)
+-- INCLUDE: first_write
+change_nothing('LPOP', KEYS[1], 0)
 local length = 0
 for start = 2, #ARGV, 1000 do
   local stop = math.min(start + 999, #ARGV)

@@ -4,14 +4,14 @@
 -- ARGV: nonce, the nonce of a call whose reply came or '', "LPUSH" or "RPUSH", the values
 -- RETURN: 1, or 0 if they were put back before
 -- COST: O(k), k values
--- INCLUDE: clock, need, once, back, full_memory, change_room
+-- INCLUDE: clock, need, once, back, first_write, change_room
 local _, now_ms = server_time()
 -- Fails on a wrong type before anything is written.
 redis.call('LLEN', keys.ready)
 redis.call('ZCARD', keys.returned)
 redis.call('GET', keys.capacity)
 need(WRITES_NOTES, {ARGV[3], 'INCRBY'})
-despite_full_memory('ZREMRANGEBYRANK', keys.returned, 1, 0)
+change_nothing('ZREMRANGEBYRANK', keys.returned, 1, 0)
 if was_done(ARGV[1], ARGV[2], now_ms) then
   return 0
 end

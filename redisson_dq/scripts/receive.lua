@@ -4,7 +4,7 @@
 -- ARGV: envelope ("current" or "legacy"), what the ids of this call begin with, how many at most, for how many us, after how many deliveries a value is a dead letter (0: never), "bounded" or ""
 -- RETURN: the server's time in epoch us; how many became dead letters; of each lease its id, its deadline, its record and its value; how many values are left
 -- COST: O(n log m), n received, m waiting
--- INCLUDE: clock, popping, grant, announce, need, int
+-- INCLUDE: clock, popping, grant, announce, need, int, first_write
 local envelope, nonce = ARGV[1], ARGV[2]
 local count, visible_us, limit = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local now_us, now_ms = server_time()
@@ -23,6 +23,9 @@ if not again and not known then
   receive(count, function(value, digest)
     grant_new(envelope, new_id(nonce), value, digest, deadline, now_ms)
   end, deadline, now_ms)
+  if popped == 0 then
+    change_nothing('ZREMRANGEBYRANK', keys.timeout, 1, 0)
+  end
   return reply_with({now_us, 0, granted, arrived + ready - popped})
 end
 

@@ -4,7 +4,7 @@
 -- ARGV: "ids" or "all", how many at most, the ids
 -- RETURN: how many were moved, how many are left, how many clients have the queue open (-1: nobody can tell)
 -- COST: O(n log d), n moved, d dead letters; O(n d) by ids
--- INCLUDE: clock, leave, letters, settle, parts, need, full_memory, change_room
+-- INCLUDE: clock, leave, letters, settle, parts, need, first_write, change_room
 local _, now_ms = server_time()
 -- Fails on a wrong type before anything is written.
 redis.call('LLEN', keys.ready)
@@ -17,7 +17,7 @@ redis.call('HLEN', keys.records)
 redis.call('ZCARD', keys.forget)
 local is_bounded = redis.call('GET', keys.capacity)
 need(LETTERING, FOLLOWING, {'HSET', 'PEXPIRE', 'PTTL', 'RPUSH', 'ZADD'}, is_bounded and {'INCRBY'} or {})
-despite_full_memory('ZREMRANGEBYRANK', keys.histories, 1, 0)
+change_nothing('ZREMRANGEBYRANK', keys.histories, 1, 0)
 local values = {}
 take_letters(ARGV[1], {unpack(ARGV, 3)}, ARGV[2], function(value, d, id)
   values[#values + 1] = value

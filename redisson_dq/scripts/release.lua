@@ -4,13 +4,13 @@
 -- ARGV: nonce, the nonce of a call whose reply came or '', how many
 -- RETURN: 1, or 0 if the room was made before
 -- COST: O(1)
--- INCLUDE: clock, need, once, full_memory, announce, capacity
+-- INCLUDE: clock, need, once, first_write, announce, capacity
 local _, now_ms = server_time()
 -- Fails on a wrong type before anything is written.
 redis.call('GET', keys.capacity)
 redis.call('ZCARD', keys.returned)
 need(WRITES_NOTES, {'INCRBY'})
-despite_full_memory('GETEX', keys.capacity)
+change_nothing('GETEX', keys.capacity)
 if was_done(ARGV[1], ARGV[2], now_ms) then
   return reply_with(0)
 end

@@ -4,7 +4,7 @@
 -- ARGV: the cursor (include/walk.lua), "first", "all" or "others", for how many ms outcomes are remembered, the values
 -- RETURN: the cursor for the next call, or ''; how many were taken out
 -- COST: O(m + n log m), m waiting, n taken out; some 12 ms at most and a look along the list, but for 'whole'
--- INCLUDE: clock, envelope, records, remember, bury, close_up, parts, walk, need, unlearn, named
+-- INCLUDE: clock, envelope, records, remember, bury, close_up, parts, walk, need, unlearn, named, first_write
 local _, now_ms = server_time()
 local from, which, remember_ms = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local named = {}
@@ -36,6 +36,7 @@ local cursor = walk(from, function(member, place)
 end)
 
 need(RECORDING, {'DEL', 'LREM', 'LSET', 'LTRIM', 'RPUSH'})
+change_nothing('ZREMRANGEBYRANK', keys.timeout, 1, 0)
 local last = 0
 for i, member in ipairs(members) do
   local due = redis.call('ZSCORE', keys.timeout, member)

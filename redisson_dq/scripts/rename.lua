@@ -4,7 +4,7 @@
 -- ARGV: "always", or "if_free": only when no new name is taken; the channel on which clients of the new name are woken (or "")
 -- RETURN: 1 if renamed, 0 if a new name is taken, -1 if there is no key to rename
 -- COST: O(1) for each key, and the size of what is replaced
--- INCLUDE: need, announce, capacity_note
+-- INCLUDE: need, announce, capacity_note, first_write
 local count = math.floor(#KEYS / 2)
 local present = {}
 for i = 1, count do
@@ -13,6 +13,7 @@ for i = 1, count do
   end
 end
 if #present == 0 then
+  change_nothing('LPOP', KEYS[1], 0)
   return reply_with(-1)
 end
 if ARGV[1] == 'if_free' and redis.call('EXISTS', unpack(KEYS, count + 1)) > 0 then

@@ -5,13 +5,13 @@
 -- ARGV: key ("i" and the id, or ""), id and due of the entry (or ""), due word, for how many ms outcomes are remembered, envelope of a new entry ("lean" or "legacy")
 -- RETURN: "rescheduled", "delivered", "expired" or "unknown"; the new due; the server's time in epoch us
 -- COST: O(log m), m waiting; O(r + d) of an item that is ready or dead, r ready, d dead letters
--- INCLUDE: clock, add, head, remember, sweep, locate, fate, need, full_memory, announce, relearn, unlearn, forms, refuse_newer
+-- INCLUDE: clock, add, head, remember, sweep, locate, fate, need, first_write, announce, relearn, unlearn, forms, refuse_newer
 local now_us, now_ms = server_time()
 local remember_ms, envelope = tonumber(ARGV[5]), ARGV[6]
 -- Fails on a wrong type before anything is written.
 check_known()
 need(RECORDING)
-despite_full_memory('ZREMRANGEBYRANK', keys.timeout, 1, 0)
+change_nothing('ZREMRANGEBYRANK', keys.timeout, 1, 0)
 sweep(now_ms, FEW_RECORDS)
 local id, due, record, at = locate(ARGV[1], ARGV[2], ARGV[3], now_ms)
 if not id then

@@ -4,8 +4,8 @@
 -- ARGV: how many at most
 -- RETURN: how many
 -- COST: O(n), n of them
--- INCLUDE: full_memory
-despite_full_memory('LPOP', keys.arrivals, 0)
+-- INCLUDE: first_write
+change_nothing('LPOP', keys.arrivals, 0)
 local count = 0
 while count < tonumber(ARGV[1]) and redis.call('LMOVE', keys.arrivals, keys.ready, 'RIGHT', 'LEFT') do
   count = count + 1

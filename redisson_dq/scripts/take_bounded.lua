@@ -4,10 +4,10 @@
 -- ARGV: "poll", "remove", "retain", "trim" or "clear"; for how many ms outcomes are remembered; how many to poll at most, or the values, or the first and the last index
 -- RETURN: the values that were polled, else how many were taken out
 -- COST: O(k), k taken by poll, trim or clear; O(n), n ready, to retain; O(n k) to remove k values
--- INCLUDE: need, full_memory, announce, capacity
+-- INCLUDE: need, first_write, announce, capacity
 local how, size = ARGV[1], redis.call('LLEN', keys.ready)
 need({'INCRBY', 'LLEN'}, how == 'retain' and {'RPUSH'} or {})
-despite_full_memory('GETEX', keys.capacity)
+change_nothing('GETEX', keys.capacity)
 -- Fails on a wrong type before anything is written.
 redis.call('GET', keys.capacity)
 if how == 'poll' then

@@ -4,7 +4,7 @@
 -- ARGV: due from this time on in epoch ms (or ""), due by this time (or "": now), how many to pass over, how many to take at most, for how many ms outcomes are remembered
 -- RETURN: the values; how many members were set aside, how many dropped as too late; the server's time in epoch us; of recurring offers whose occurrence has come: id, definition, its due, ...
 -- COST: O(n log m), n taken, m waiting, in offer order or lean; in any other order O(n log m + p), p the way along the list, and few are taken where p is long; with leases, up to a time to come, O(s + l) more, s passed over, l leases
--- INCLUDE: clock, due_between, occurrences, need, full_memory, remember, budget, taken, unlearn
+-- INCLUDE: clock, due_between, occurrences, need, first_write, remember, budget, taken, unlearn
 local now_us, now_ms = server_time()
 local until_ms = ARGV[2] == '' and string.format('%.0f', now_ms) or ARGV[2]
 
@@ -21,7 +21,7 @@ if redis.call('HGET', keys.settings, 'paused') then
   return {{}, 0, 0, now_us, {}}
 end
 need(TAKING, TAKING_DUE, ERASING, RECORDING)
-despite_full_memory('ZREMRANGEBYRANK', keys.timeout, 1, 0)
+change_nothing('ZREMRANGEBYRANK', keys.timeout, 1, 0)
 local found = due_between(ARGV[1], until_ms, tonumber(ARGV[3]), tonumber(ARGV[4]), now_ms)
 local values = {}
 local aside, late = take_due(found, now_us, now_ms, tonumber(ARGV[5]), function(value)

@@ -4,7 +4,7 @@
 -- ARGV: none
 -- RETURN: in how many ms there is more to drop (0: at once), or nil where nothing is remembered
 -- COST: O(n log m), n dropped, m waiting; some 5 ms at most
--- INCLUDE: clock, sweep, reap, lapse, forget_histories, need, full_memory
+-- INCLUDE: clock, sweep, reap, lapse, forget_histories, need, first_write
 
 -- So many of each kind are looked at by one call.
 local MOST = 100
@@ -16,7 +16,7 @@ if redis.call('EXISTS', keys.forget, keys.leases, keys.history_ends, keys.handle
 end
 some_leased()
 need(RECORDING, LAPSING)
-despite_full_memory('ZREMRANGEBYRANK', keys.timeout, 1, 0)
+change_nothing('ZREMRANGEBYRANK', keys.timeout, 1, 0)
 
 local looked_at = math.max(
   sweep(now_ms, MOST),

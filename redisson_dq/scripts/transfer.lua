@@ -59,7 +59,7 @@ if pending == 1 and most > 0 and not special and ARGV[6] == 'deliver' and ARGV[7
   end
 end
 
--- INCLUDE: full_memory, remember, budget, hints, pass, lapse, deliver, sweep, occurrences, newer_met
+-- INCLUDE: first_write, remember, budget, hints, pass, lapse, deliver, sweep, occurrences, newer_met
 local step, hints = ARGV[6], ARGV[6] == 'deliver' and hints_of(ARGV[7]) or nil
 slow_down(tonumber(ARGV[5]))
 leased = some_leased()
@@ -84,7 +84,7 @@ if #due > 0 or special then
   if leased then
     need(LAPSING)
   end
-  despite_full_memory('ZREMRANGEBYRANK', keys.timeout, 1, 0)
+  change_nothing('ZREMRANGEBYRANK', keys.timeout, 1, 0)
 end
 local moved, aside, late, left = deliver(due, pending, hints, now_us, now_ms, special, leased, remember_ms)
 local recurring = {}

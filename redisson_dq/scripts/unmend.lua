@@ -4,7 +4,7 @@
 -- ARGV: nonce, "cancel" or "due", for how many ms outcomes are remembered, then of each: its entry, the score it had, the score that it was given or "", 1 where it stood in the list of envelopes, the id of the item's first entry, the records of the item and of the delivery, the deadline of its lease, the value by which it is known
 -- RETURN: the server's time in epoch us; "done", "there" (it stands there), "again" (the id was offered again) or "gone" (it does not wait with the due time it was given) of each
 -- COST: O(n log m), n entries, m waiting
--- INCLUDE: clock, act_once, envelope, delivery_record, records, remember, unlearn, leave, keep_alive, need, full_memory, change_room, announce, add, head
+-- INCLUDE: clock, act_once, envelope, delivery_record, records, remember, unlearn, leave, keep_alive, need, first_write, change_room, announce, add, head
 local now_us, now_ms = server_time()
 local nonce, remember_ms = ARGV[1], tonumber(ARGV[3])
 -- Fails on a wrong type before anything is written.
@@ -96,7 +96,7 @@ local function give_due(member, score, given, item, record, text, deadline)
 end
 
 local first, first_due
-despite_full_memory('ZREMRANGEBYRANK', keys.timeout, 1, 0)
+change_nothing('ZREMRANGEBYRANK', keys.timeout, 1, 0)
 for i = FIRST, #ARGV, EACH do
   local member, score, given, listed, item, record, text, deadline, value = unpack(ARGV, i, i + EACH - 1)
   local outcome

@@ -4,7 +4,7 @@
 -- ARGV: nonce, "dead", "quarantine" or "undecodable", "purge", "redrive", "values" or "add", then of each its element of the list, and of a dead letter its id and its record in dead_info, else "" and ""
 -- RETURN: the server's time in epoch us; "done" or "gone" (it is not in the queue any more) of each
 -- COST: O(n (r + log d)), n elements, r ready values, d dead letters
--- INCLUDE: clock, act_once, letters, delivery_record, settle, unlearn, need, full_memory, room, change_room, announce
+-- INCLUDE: clock, act_once, letters, delivery_record, settle, unlearn, need, first_write, room, change_room, announce
 local now_us, now_ms = server_time()
 local nonce, kind, action = ARGV[1], ARGV[2], ARGV[3]
 -- Fails on a wrong type before anything is written.
@@ -19,7 +19,7 @@ for _, key in ipairs({keys.dead_info, keys.records}) do
   redis.call('HLEN', key)
 end
 need(WRITES_NOTES, UNLEARNING, FOLLOWING, {'GET', 'INCRBY', 'LPUSH', 'LREM'})
-despite_full_memory('ZREMRANGEBYRANK', keys.timeout, 1, 0)
+change_nothing('ZREMRANGEBYRANK', keys.timeout, 1, 0)
 local count = math.floor((#ARGV - 3) / 3)
 local outcomes = told_before(nonce, count, now_ms)
 if outcomes then

@@ -4,7 +4,7 @@
 -- ARGV: nonce, then of each lease its id, its deadline, its record and its value
 -- RETURN: the server's time in epoch us; "done", "gone" (it was received or changed since), "ended" (its deadline has passed), "lined" (the queue has keys or limits) or "newer" (it has a record in a newer form) of each
 -- COST: O(n (r + log m)), n leases, r ready values, m waiting
--- INCLUDE: clock, act_once, forms, unlearn, need, full_memory, grant, announce
+-- INCLUDE: clock, act_once, forms, unlearn, need, first_write, grant, announce
 local now_us, now_ms = server_time()
 local nonce = ARGV[1]
 -- Fails on a wrong type before anything is written.
@@ -14,7 +14,7 @@ for _, key in ipairs({keys.timeout, keys.leases, keys.returned}) do
   redis.call('ZCARD', key)
 end
 need(WRITES_NOTES, UNLEARNING, GRANTING, {'LREM', 'EXISTS'})
-despite_full_memory('ZREMRANGEBYRANK', keys.timeout, 1, 0)
+change_nothing('ZREMRANGEBYRANK', keys.timeout, 1, 0)
 local outcomes = told_before(nonce, math.floor((#ARGV - 1) / 4), now_ms)
 if outcomes then
   return reply_with({now_us, outcomes})

@@ -1,13 +1,13 @@
 -- Ends leases for good: their values are done.
 -- KEYS: timeout, leases, deliveries
--- INCLUDE: held, parts
+-- INCLUDE: held, parts, first_write
 local ENDING = {'HDEL', 'ZREM'}
 
 -- "acked" or "lost" of each; then the entries and the ids of those that are held.
 local function outcomes_of(ids, now_ms)
   local deadlines = deadlines_of(ids, now_ms)
   local outcomes, members, done = {}, {}, {}
-  local met = {}
+  local met, lost = {}, false
   for i, id in ipairs(ids) do
     local member = deadlines[i] and not met[id] and held(id, deadlines[i], #ids)
     if member then
@@ -15,6 +15,10 @@ local function outcomes_of(ids, now_ms)
       members[#members + 1], done[#done + 1] = member, id
     end
     outcomes[i] = member and 'acked' or 'lost'
+    lost = lost or not member
+  end
+  if lost then
+    change_nothing('ZREMRANGEBYRANK', keys.timeout, 1, 0)
   end
   return outcomes, members, done
 end

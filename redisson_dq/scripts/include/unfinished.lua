@@ -1,6 +1,6 @@
 -- Ends leases whose values were not done.
 -- KEYS: timeout, leases, deliveries, dead, dead_info, dead_index, turns, records, forget
--- INCLUDE: delivery_record, forms, digest, held, envelope, lines, dead, settle, need, full_memory
+-- INCLUDE: delivery_record, forms, digest, held, envelope, lines, dead, settle, need, first_write
 
 -- Fails on a wrong type and on a missing right before anything is written. Tells whether the queue has keys or limits.
 local function begin_endings(bounded, ...)
@@ -18,7 +18,7 @@ local function begin_endings(bounded, ...)
     check_lines()
     need(LINING)
   end
-  despite_full_memory('ZREMRANGEBYRANK', keys.timeout, 1, 0)
+  change_nothing('ZREMRANGEBYRANK', keys.timeout, 1, 0)
   return lined
 end
 
