@@ -27,6 +27,9 @@ _NO_KEY = "redisson_dq:none"
 # The first words of errors that come after the look whether the command is there.
 _KNOWS = ("CROSSSLOT", "NOSCRIPT", "No matching script", "WRONGTYPE")
 _TIME = "return redis.call('TIME')"
+# Alibaba Cloud's clusters want ``KEYS[1]`` in the call, and refuse this script by these words.
+_STRICT = "local key = KEYS[1] return redis.call('EXISTS', key)"
+_REFUSED_STRICTLY = "bad lua script for redis cluster"
 
 
 @attrs.frozen
@@ -126,6 +129,13 @@ def _inside(sight: Sight, node: Node, line: _Probing) -> Iterator[Finding]:
     error = line.error_of(("EVAL", _TIME, "0"))
     if error is not None:
         yield _refused(node, "TIME in a script", error, _NO_SCRIPT, Severity.PROBLEM)
+    error = line.error_of(("EVAL", _STRICT, "1", _NO_KEY))
+    if _REFUSED_STRICTLY in str(error):
+        text = (
+            "refuses scripts that have the name of a key in a variable: offers work, transfers, receives and acks fail"
+        )
+        off = "# set the parameter script_check_enable of the instance to 0"
+        yield attrs.evolve(_finding(node, "EVAL", text, Severity.PROBLEM), commands=(off,))
     wanted = sorted({name for script in _SCRIPTS for name in load(script).commands} - {"TIME"})
     with contextlib.suppress(CannotRun, RedissonDQError):
         key = _NO_KEY if sight.admin.is_cluster else sight.a_key()

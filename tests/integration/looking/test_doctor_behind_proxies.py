@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from redisson_dq.cli._main import main
+from redisson_dq.testing.faults._commands import Command, Trap, Where
 from tests.faults.world import World
 
 #: What twemproxy 0.5 does not know, and a client of ours sends.
@@ -26,3 +29,25 @@ def test_a_server_that_cannot_be_reached_is_no_proxy(capsys: pytest.CaptureFixtu
         world.gate.trap("PING", "command", "cut", times=1_000_000)
         assert main(["doctor", "--url", world.gate.url]) == 69
         assert "proxy" not in capsys.readouterr().out
+
+
+def test_a_strict_check_of_scripts_is_named_with_its_setting(capsys: pytest.CaptureFixture[str]) -> None:
+    """Alibaba Cloud's clusters refuse a script in which the key of a command is not written ``KEYS[n]``."""
+    refused = b"-ERR bad lua script for redis cluster, all the keys should be passed using the KEYS array\r\n"
+    with World() as world:
+        strict = world.gate.springs
+
+        def springs(command: Command, where: Where) -> Trap | None:
+            if (
+                where == "command"
+                and command.name == b"EVAL"
+                and re.search(rb"redis.call\('\w+', key", command.words[1])
+            ):
+                return Trap("EVAL", "command", "refuse", answer=refused)
+            return strict(command, where)
+
+        world.gate.springs = springs  # type: ignore[method-assign]
+        assert main(["doctor", "--url", world.gate.url, "--only", "commands"]) == 1
+        told = capsys.readouterr().out
+        assert "transfers, receives and acks fail" in told
+        assert "script_check_enable" in told
