@@ -1,5 +1,5 @@
 """Writes the sections of the pages that are made from the code: the decision table of the engine, the
-table of scripts, the table of metrics, the commands with their options, the options of calls.
+table of metrics, the commands with their options, the options of calls.
 
     python docs/make_diagram.py            rewrites the sections
     python docs/make_diagram.py --check    changes nothing, fails when one is not up to date
@@ -29,7 +29,6 @@ import redisson_dq  # noqa: E402 - from this tree, installed or not
 from redisson_dq.cli._main import COMMANDS, program  # noqa: E402
 from redisson_dq.prometheus import metrics  # noqa: E402
 from redisson_dq.scheduling import engine  # noqa: E402
-from redisson_dq.scripts import script  # noqa: E402
 from redisson_dq.worker import Retry, Worker  # noqa: E402
 from tests.proof import model  # noqa: E402
 
@@ -56,22 +55,6 @@ def decisions(table: Table) -> str:
                 named = "; ".join(trigger.value for trigger in triggers)
                 rows.append(f"| {state.name} | {named} | {target.name} | {actions} |")
     return "\n".join(rows)
-
-
-def _order_of(cost: str) -> str:
-    """``O(n log m)`` of ``O(n log m), n leases, m waiting``: the script's own header explains the letters."""
-    found = re.match(r"O\((?:[^()]|\([^()]*\))*\)", cost)
-    return found[0] if found else cost
-
-
-def scripts() -> str:
-    """One row for each script: the first sentence of its header, and the cost."""
-    rows = []
-    for name in script.names():
-        loaded = script.load(name)
-        does = loaded.summary.partition(". ")[0].removesuffix(".")
-        rows.append(f"| `{name}` | {_cell(does)} | {_cell(_order_of(loaded.header['COST']))} |")
-    return "\n".join(("| script | does | cost |", "|---|---|---|", *rows))
 
 
 def commands() -> Iterator[tuple[str, click.Command]]:
@@ -163,7 +146,6 @@ SECTIONS: dict[str, dict[str, Callable[[], str]]] = {
         "retry": partial(options_table, Retry),
     },
     "docs/metrics.md": {"metrics": metrics.as_table},
-    "docs/scripts.md": {"scripts": scripts},
     "docs/model.md": {"model": model.as_table},
 }
 

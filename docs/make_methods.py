@@ -110,9 +110,12 @@ All methods of Redisson {version}'s queues, what answers to them here, what that
 
 A method that several interfaces have, with one cost and one promise, is in the first section only. Overloads with
 a limit, an index or a timeout are arguments of one method. The twins that end with `Async` are not listed: they are the
-methods of `redisson_dq.aio`. A call is one round trip and only reads, unless its row says otherwise. Arguments,
-errors and our own methods: [api.md](api.md).
+methods of `redisson_dq.aio`. A call is one round trip and only reads, unless its row says otherwise. ″ repeats the
+cell above. Arguments, errors and our own methods: [api.md](api.md).
 """
+
+#: Stands for the text of the cell above.
+DITTO = "″"
 
 DIFFERENCES = """\
 ## Where the same call does something else
@@ -279,7 +282,14 @@ def _section(interface: str, java: list[JavaMethod], ours: list[Ours], shown: se
 
 def _table(first: str, rows: Iterable[tuple[str, ...]]) -> str:
     head = (f"| {first} | here | cost | guarantee |", "|---|---|---|---|")
-    return "\n".join((*head, *(f"| {' | '.join(row)} |" for row in rows)))
+    lines, above = [], ("", "")
+    for *names, cost, guarantee in rows:
+        cells = (
+            DITTO if cell and cell == before else cell for cell, before in zip((cost, guarantee), above, strict=True)
+        )
+        lines.append(f"| {' | '.join((*names, *cells))} |")
+        above = cost, guarantee
+    return "\n".join((*head, *lines))
 
 
 def _code(names: Iterable[str]) -> str:

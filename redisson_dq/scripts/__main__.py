@@ -1,12 +1,13 @@
 """Prints scripts as Redis gets them, for their authors.
 
-python -m redisson_dq.scripts            the names, their sizes in bytes, and their includes
+python -m redisson_dq.scripts            what each does and costs, by name
 python -m redisson_dq.scripts NAME ...   the assembled texts
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 
 from redisson_dq.scripts.script import load, names
 
@@ -15,7 +16,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m redisson_dq.scripts", description="Prints Lua scripts as Redis gets them."
     )
-    parser.add_argument("name", nargs="*", help="a script; without any, the sizes of all of them")
+    parser.add_argument("name", nargs="*", help="a script; without any, what each of them does and costs")
     chosen = parser.parse_args().name
     unknown = sorted(set(chosen).difference(names()))
     if unknown:
@@ -24,7 +25,14 @@ def main() -> None:
         print(load(name).source, end="")
     if not chosen:
         for script in map(load, names()):
-            print(f"{script.name:18}{len(script.source.encode()):7}  {', '.join(script.includes)}")
+            does = script.summary.partition(". ")[0].removesuffix(".")
+            print(f"{script.name:18}{len(script.source.encode()):7}  {does}; {_order_of(script.header['COST'])}")
+
+
+def _order_of(cost: str) -> str:
+    """``O(n log m)`` of ``O(n log m), n leases, m waiting``: the script's own header explains the letters."""
+    found = re.match(r"O\((?:[^()]|\([^()]*\))*\)", cost)
+    return found[0] if found else cost
 
 
 if __name__ == "__main__":

@@ -179,9 +179,8 @@ def test_every_error_has_a_row() -> None:
     assert [name for name in errors.__all__ if f"\n| `{name}` |" not in PAGES["docs/errors.md"]] == []
 
 
-def test_every_script_and_its_commands_are_listed() -> None:
+def test_the_commands_of_every_script_are_listed() -> None:
     for name in names():
-        assert f"\n| `{name}` |" in PAGES["docs/scripts.md"]
         commands = re.findall(r"redis\.call\('(\w+)'", load(name).source)
         assert [command for command in commands if f"`{command}`" not in PAGES["docs/rights.md"]] == []
 

@@ -404,6 +404,10 @@ def test_a_development_command_prints_the_assembled_text() -> None:
     command = [sys.executable, "-m", "redisson_dq.scripts"]
     listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
     assert [line.split()[0] for line in listed] == names()
+    for line, script in zip(listed, map(load, names()), strict=True):
+        does, cost = line.split(maxsplit=2)[2].rsplit("; ", 1)
+        assert script.summary.startswith(does), line
+        assert script.header["COST"].startswith(cost), line
     printed = subprocess.run([*command, "transfer"], capture_output=True, text=True, check=True).stdout
     assert printed == load("transfer").source
     unknown = subprocess.run([*command, "transfers"], capture_output=True, text=True, check=False)
