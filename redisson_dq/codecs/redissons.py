@@ -20,6 +20,8 @@ class RedissonForm(Enum):
     CLASS_OF_UUID = (4, 2), None
     #: And of the codecs of one declared type.
     CLASS_OF_UUID_IN_TYPED = (4, 2), (4, 5)
+    #: Kryo5 writes wrappers of java.util.Collections, EnumMaps and addresses as streams of Java's serialization.
+    STREAM_IN_KRYO = (3, 38), None
     #: Kryo5 writes ``ConcurrentHashMap.newKeySet()`` as its map and the value of each key.
     MAP_OF_KEY_SET = (4, 7), None
     #: In JSON, the name of a map's entry with half of a surrogate pair: Jackson 2.21 writes it and does not read it.

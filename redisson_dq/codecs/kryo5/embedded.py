@@ -11,7 +11,7 @@ import re
 from ipaddress import IPv4Address, IPv6Address
 from typing import Any
 
-from redisson_dq.codecs.faults import Malformed, shorten, undeclared
+from redisson_dq.codecs.faults import Malformed, Unencodable, shorten, undeclared
 from redisson_dq.codecs.java_limits import unread
 from redisson_dq.codecs.kryo5.protocols import ReaderProtocol, WriterProtocol
 from redisson_dq.codecs.serialization import ReadState, WriteState, read_object, views, write_object
@@ -49,6 +49,20 @@ _LONGEST_NAME = 0xFFFF
 _LATER = frozenset((OBJECT, REFERENCE))
 
 
+def _instead(name: str) -> str:
+    if name == EnumMap.java_name:
+        return "a HashMap"
+    return "the collection without its wrapper" if name in views.NAMES else "its text"
+
+
+def _of_old_redisson(name: str) -> str:
+    return (
+        f"a {name} as Redisson before 3.38 writes it, without its stream of Java's serialization: that Redisson itself "
+        f"cannot read it back, so the value is lost in Java too. Java has to send {_instead(name)}, or to have a later "
+        "Redisson"
+    )
+
+
 def stream_reader(name: str, stream: str) -> Any:
     """The reader of a class whose objects are in that stream."""
 
@@ -56,9 +70,7 @@ def stream_reader(name: str, stream: str) -> Any:
         if reader.streams is None:
             reader.streams = ReadState()
         if stream not in reader.streams.streams and not data.startswith(HEADER, pos):
-            raise Malformed(
-                f"{name} without its Java serialization stream, as Redisson before 3.38 writes it and loses it", pos
-            )
+            raise Malformed(_of_old_redisson(name), pos, stale=False)
         value, end = read_object(data, pos, reader.streams, stream, reader.depth)
         if (ADDRESSES.get(type(value)) or getattr(value, "java_name", None)) != name:
             raise Malformed(f"a stream of Java that holds no {shorten(name, 200)}", pos)
@@ -104,6 +116,9 @@ def stream_writer(stream: str) -> Any:
     """The writer of objects that stand in that stream."""
 
     def write(value: Any, writer: WriterProtocol) -> None:
+        if stream != THROWABLE and not writer.types.embeds_streams:
+            name = ADDRESSES.get(type(value)) or value.java_name
+            raise Unencodable(f"a {name}, which Java's Kryo cannot read before Redisson 3.38: send {_instead(name)}")
         if writer.streams is None:
             writer.streams = WriteState()
         writer.out.extend(write_object(value, writer.streams, stream, writer.depth))

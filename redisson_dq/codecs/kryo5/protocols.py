@@ -25,6 +25,7 @@ class TypesProtocol(Protocol):
     references: bool
     allowed: list[str]
     key_sets_as_maps: bool
+    embeds_streams: bool
     primitives: dict[str, str]
     boxes: dict[str, str]
 

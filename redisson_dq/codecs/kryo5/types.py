@@ -45,7 +45,8 @@ class Types:
     """The classes as one configuration of the codec names them: those known to all, and the declared ones.
 
     ``allowed`` are registered in the order of their names; if there are any, no other class is read or written.
-    ``key_sets_as_maps``: the form of a ``ConcurrentHashMap.newKeySet()``.
+    ``key_sets_as_maps``: the form of a ``ConcurrentHashMap.newKeySet()``. ``embeds_streams``: whether Java reads the
+    streams of its serialization that some classes have.
     """
 
     def __init__(self, allowed: Collection[str] = (), *, references: bool = False, redisson: str | None = None) -> None:
@@ -65,6 +66,7 @@ class Types:
             )
         self.allowed = sorted({self.primitives.get(name, name) for name in allowed} - {*names})
         self.ids = {name: len(names) + index for index, name in enumerate(self.allowed)}
+        self.embeds_streams = RedissonForm.STREAM_IN_KRYO.is_written_by(redisson)
         self.key_sets_as_maps = not self.allowed and RedissonForm.MAP_OF_KEY_SET.is_written_by(redisson)
         self._declared: dict[Declaration, ClassSerializer] = {}
         self._bodies: dict[tuple[Declaration, str], ClassSerializer] = {}

@@ -333,7 +333,7 @@ START = ONE.index(HEADER)
     ("data", "text", "offset"),
     [
         (kryo_list(("com.acme.Absent", b"\x02")), "Java class com.acme.Absent is not declared", 22),
-        (ONE.replace(HEADER, b"\xac\xed\0\x04"), "RandomAccessList without its Java serialization stream", START),
+        (ONE.replace(HEADER, b"\xac\xed\0\x04"), "RandomAccessList as Redisson before 3.38 writes it", START),
         (codec.encode(BOOM).replace(HEADER, b"\xac\xed\0\x04"), "java.lang.RuntimeException cannot be read", 0),
         # Java's streams know their own class.
         (kryo_list((BOOM.java_name, stream(array_list())[0])), "holds no java.lang.RuntimeException", 50),
@@ -348,7 +348,7 @@ START = ONE.index(HEADER)
         # Each class of wrappers begins a stream of its own.
         (
             kryo_list(wrappers("Unmodifiable", 1)[0], (f"{HELPERS}SynchronizedList", stream(None, None)[1])),
-            "SynchronizedList without its Java serialization stream",
+            "SynchronizedList as Redisson before 3.38 writes it",
             None,
         ),
     ],
@@ -495,3 +495,28 @@ def test_a_calendar_without_a_time_zone_of_the_jdk_is_refused(name: str) -> None
     assert data is not None
     with pytest.raises(DecodeError, match="a time zone of its own"):
         SerializationCodec().decode(data.replace(b"sun.util.calendar.ZoneInfo", b"sun.util.calendar.OtherOne"))
+
+
+@pytest.mark.parametrize(
+    ("value", "instead"),
+    [
+        (java.EnumMap(acme.Color, {acme.Color.RED: 1}), "send a HashMap"),
+        (java.unmodifiable([1]), "send the collection without its wrapper"),
+        (IPv4Address("10.0.0.1"), "send its text"),
+    ],
+)
+def test_what_a_redisson_before_3_38_cannot_read_is_not_written_for_it(value: Any, instead: str) -> None:
+    with pytest.raises(EncodeError, match=f"which Java's Kryo cannot read before Redisson 3.38: {instead}"):
+        Kryo5Codec(redisson="3.37.0").encode([value])
+    assert Kryo5Codec(redisson="3.38.0").decode(Kryo5Codec(redisson="3.38.0").encode([value])) == [value]
+    Kryo5Codec(redisson="3.20.0").encode(java.Throwable("java.lang.Error", "as every Redisson"))
+
+
+@pytest.mark.parametrize("name", ["enummap/some", "unmodifiable/list", "checked/map"])
+def test_what_a_redisson_before_3_38_lost_is_said_so(name: str) -> None:
+    [row] = [row for row in vectors("Kryo5Codec") if (row.redisson, row.name) == ("3.20.0", name)]
+    assert row.data is not None
+    assert not row.same_back
+    with pytest.raises(DecodeError, match="that Redisson itself cannot read it back, so the value is lost") as caught:
+        Kryo5Codec(redisson="3.20.0").decode(row.data)
+    assert "out of date" not in str(caught.value)
