@@ -51,9 +51,10 @@ class Json:
     fields that are written first, in this order; the others follow by their names. ``patterns``: the forms of dates
     and times, as ``@JsonFormat(pattern=)`` gives them: ``{"created": "yyyy-MM-dd HH:mm:ss"}``, or with a timezone
     ``{"created": ("yyyy-MM-dd HH:mm:ss", "GMT+8")}``. Without one, points in time are in the zone of the mapper, UTC
-    by default. ``typed``: the name of the class is
-    written also where the codec leaves it out, as with ``@JsonTypeInfo(use = Id.CLASS)``. ``refused``: a trait of
-    the class that its JSON depends on and that these options do not say. Codecs of JSON then raise EncodeError and
+    by default. ``as_text``: fields whose numbers are written as texts, as with
+    ``@JsonSerialize(using = ToStringSerializer.class)`` or ``@JsonFormat(shape = STRING)``. ``typed``: the name of the
+    class is written also where the codec leaves it out, as with ``@JsonTypeInfo(use = Id.CLASS)``. ``refused``: a trait
+    of the class that its JSON depends on and that these options do not say. Codecs of JSON then raise EncodeError and
     DecodeError with these words.
 
         >>> json = Json(names={"amount": "amt"}, aliases={"amount": ["sum"]}, ignored=["secret"])
@@ -69,12 +70,13 @@ class Json:
     nulls: tuple[str, ...] = attrs.field(default=(), converter=_fields, kw_only=True)
     order: tuple[str, ...] = attrs.field(default=(), converter=_fields, kw_only=True)
     patterns: Mapping[str, DatePattern] = attrs.field(factory=dict, converter=_patterns, kw_only=True)
+    as_text: tuple[str, ...] = attrs.field(default=(), converter=_fields, kw_only=True)
     typed: bool = attrs.field(default=False, kw_only=True)
     refused: str = attrs.field(default="", kw_only=True)
 
     def check(self, name: str, known: Collection[str]) -> None:
         """Raises ArgumentError for a field or constant that the class ``name`` does not have."""
-        said = (*self.names, *self.aliases, *self.ignored, *self.nulls, *self.order, *self.patterns)
+        said = (*self.names, *self.aliases, *self.ignored, *self.nulls, *self.order, *self.patterns, *self.as_text)
         unknown = [one for one in said if one not in known]
         if unknown:
             raise ArgumentError(f"{name} has no {unknown[0]}, which json= names: it takes Java's names")

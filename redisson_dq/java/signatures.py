@@ -49,6 +49,8 @@ class Signature:
     wildcard: str = ""
     #: For codecs of JSON: the pattern of a field's dates and times.
     pattern: DatePattern | None = None
+    #: For codecs of JSON: whether numbers are written as texts.
+    as_text: bool = False
 
     @property
     def source(self) -> str:
@@ -130,7 +132,8 @@ def is_class_name(text: str) -> bool:
 
 def array_signature(component: Signature) -> Signature:
     """The type of an array whose elements have the given type."""
-    more = component.arguments or component.variable or component.component or component.pattern
+    said = component.pattern or component.as_text
+    more = component.arguments or component.variable or component.component or said
     return Signature("[" + component_code(component.name), component=component if more else None)
 
 

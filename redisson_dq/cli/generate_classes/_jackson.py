@@ -21,6 +21,7 @@ from redisson_dq.cli.generate_classes._properties import (
     properties_of,
 )
 from redisson_dq.cli.generate_classes._seen import Find, SeenByJackson
+from redisson_dq.cli.generate_classes._text_numbers import writes_text
 from redisson_dq.java.date_patterns import DatePattern
 
 __all__ = ["JsonFacts", "json_facts"]
@@ -36,6 +37,7 @@ class JsonFacts:
     nulls: tuple[str, ...] = ()
     order: tuple[str, ...] = ()
     patterns: Mapping[str, DatePattern] = attrs.field(factory=dict)
+    as_text: tuple[str, ...] = ()
     typed: bool = False
     refused: str = ""
     #: Of an enum that is refused: whether somebody who knows the texts of its constants can give them.
@@ -118,7 +120,7 @@ def _of_fields(
     names: dict[str, str | int] = {}
     aliases: dict[str, list[str]] = {}
     patterns: dict[str, DatePattern] = {}
-    ignored, nulls, places = [], [], {}
+    ignored, nulls, texts, places = [], [], [], {}
     written = [each.name for each in writing]
     own = seen.fields(java)
     for field, (_, member) in own.items():
@@ -142,6 +144,8 @@ def _of_fields(
         pattern = next((date_pattern(one.annotations, member) for one in (from_java, to_java) if one is not None), None)
         if pattern is not None:
             patterns[field] = pattern
+        if from_java is not None and writes_text(from_java.annotations, member):
+            texts.append(field)
         if from_java is not None:
             places[field] = written.index(from_java.name)
             included = from_java.annotations.get("JsonInclude", Annotation("")).text() or "USE_DEFAULTS"
@@ -151,7 +155,9 @@ def _of_fields(
             if included == "ALWAYS" and member.descriptor not in "ZBCSIJFD":
                 nulls.append(field)
     order = _order(java, names, places, seen)
-    return JsonFacts(names, aliases, tuple(ignored), tuple(nulls), order, patterns, typed="JsonTypeInfo" in head)
+    return JsonFacts(
+        *(names, aliases, tuple(ignored), tuple(nulls), order, patterns, tuple(texts)), typed="JsonTypeInfo" in head
+    )
 
 
 def _property_of(
@@ -320,7 +326,10 @@ def _reasons_of_properties(
                 yield from _lost(each, way)
                 continue
             is_patterned = date_pattern(each.annotations, own[field]) is not None
+            is_text = writes_text(each.annotations, own[field])
             for one, annotation in each.annotations.items():
+                if is_text and one in ("JsonSerialize", "JsonFormat"):
+                    continue
                 if is_patterned and (one == "JsonFormat" or is_default_serializer(annotation)):
                     continue
                 if _decides(one, annotation, own[field].descriptor):

@@ -305,7 +305,7 @@ class _Module:
         arguments = [f"names={names}"] if facts.names else []
         if facts.aliases:
             arguments.append(f"aliases={_dict_text({name: _list_text(said) for name, said in facts.aliases.items()})}")
-        lists = {"ignored": facts.ignored, "nulls": facts.nulls, "order": facts.order}
+        lists = {"ignored": facts.ignored, "nulls": facts.nulls, "order": facts.order, "as_text": facts.as_text}
         arguments += [f"{name}={_list_text(said)}" for name, said in lists.items() if said]
         if facts.patterns:
             patterns = {name: _pattern_text(one) for name, one in facts.patterns.items()}

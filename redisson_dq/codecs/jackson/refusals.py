@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from redisson_dq.codecs.faults import Malformed, shorten, undeclared
+from redisson_dq.codecs.jackson.text_numbers import NUMBERS, node_of_text
 from redisson_dq.codecs.java_limits import unread
 from redisson_dq.java.date_patterns import COMMON, DatePattern
 from redisson_dq.java.signatures import OBJECT, Signature
@@ -40,8 +43,11 @@ def wrong_time(name: str, text: str, pattern: DatePattern | None) -> Malformed:
     return Malformed(f"{message}; {advice}json=java.Json(patterns=...) of the class", near=name, stale=False)
 
 
-def wrong(name: str) -> Malformed:
+def wrong(name: str, node: Any = None) -> Malformed:
     """The fault of a node of another form than values of this class have."""
+    if name in NUMBERS and type(node) is str and type(node_of_text(node, name)) is not str:
+        advice = "if Java writes it so, by ToStringSerializer: json=java.Json(as_text=...) of the class"
+        return Malformed(f"a text, {shorten(node, 40)!r}, that is not a {name}; {advice}", near=name, stale=False)
     return Malformed(f"a value that is not a {name}", near=name)
 
 

@@ -14,6 +14,7 @@ import attrs
 
 from redisson_dq import java
 from redisson_dq.codecs.jackson.naming import NAMINGS
+from redisson_dq.codecs.jackson.text_numbers import as_text
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java.arrays import PRIMITIVE_CODES, component_of
 from redisson_dq.java.date_patterns import DatePattern
@@ -214,10 +215,14 @@ def _fields(declaration: Declaration, arguments: tuple[Signature, ...]) -> dict[
 
 def _annotated(field: Property, java_name: str, json: Json, written: Callable[[str], str]) -> Property:
     """The property, as the annotations of Jackson describe it."""
-    pattern = json.patterns.get(java_name)
+    pattern, kind = json.patterns.get(java_name), field.type
+    if pattern is not None:
+        kind = in_pattern(kind, pattern, f"field {java_name}")
+    if java_name in json.as_text:
+        kind = as_text(kind, f"field {java_name}")
     return attrs.evolve(
         field,
-        type=field.type if pattern is None else in_pattern(field.type, pattern, f"field {java_name}"),
+        type=kind,
         name=str(json.names[java_name] if java_name in json.names else written(java_name)),
         java_name=java_name,
         aliases=json.aliases.get(java_name, ()),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from enum import Enum
 from typing import Any
 
 import attrs
 import pytest
 
+from redisson_dq import java
 from redisson_dq.codecs import (
     AvroJacksonCodec,
     CborJacksonCodec,
@@ -17,6 +19,7 @@ from redisson_dq.codecs import (
     TypedJsonJackson3Codec,
     TypedJsonJacksonCodec,
 )
+from redisson_dq.codecs.marks import other_bytes
 from redisson_dq.errors import ArgumentError, DecodeError, EncodeError
 from redisson_dq.java import Json, java_class
 
@@ -150,6 +153,63 @@ def test_wrong_arguments(json: Any, words: str) -> None:
     with pytest.raises(ArgumentError) as caught:
         java_class("json.Wrong", json=json)(attrs.make_class("Wrong", {"amount": attrs.field(type=int)}))
     assert words in str(caught.value)
+
+
+@java_class("json.Texts", json=Json(as_text=["id", "price", "ids"]))
+@attrs.define
+class Texts:
+    id: java.Long | None = None
+    price: Decimal | None = None
+    ids: list[java.Long] | None = None
+    other: java.Long | None = None
+
+
+@pytest.mark.parametrize(
+    ("kind", "data"),
+    [
+        (
+            JsonJacksonCodec(),
+            b'{"@class":"json.Texts","id":["java.lang.Long","-5"],"ids":["java.util.ArrayList",[["java.lang.Long","7"]]],'
+            b'"other":["java.lang.Long",6],"price":["java.math.BigDecimal","1E+3"]}',
+        ),
+        (TypedJsonJacksonCodec(Texts), b'{"id":"-5","ids":["7"],"other":6,"price":"1E+3"}'),
+    ],
+    ids=["by class", "typed"],
+)
+def test_numbers_as_texts(kind: Any, data: bytes) -> None:
+    value = Texts(java.Long(-5), Decimal("1E+3"), [java.Long(7)], java.Long(6))
+    assert kind.encode(value) == data
+    read = kind.decode(data)
+    assert read == value
+    assert (type(read.id), other_bytes(read)) == (java.Long, "")
+    # Java reads a number there too, and other spellings of one.
+    for written in (b"-5", b'" -5 "', b'"-05"'):
+        read = kind.decode(data.replace(b'"-5"', written))
+        assert read == value
+        assert other_bytes(read)
+    for written in (b'"x"', b'"5.5"', b'""', b'"9223372036854775808"'):
+        with pytest.raises(DecodeError, match=r"a value that is not a java\.lang\.Long"):
+            kind.decode(data.replace(b'"-5"', written))
+    with pytest.raises(EncodeError, match=r"java\.lang\.Long"):
+        kind.encode(Texts(id=1 << 63))  # type: ignore[arg-type]
+
+
+def test_a_number_in_a_text_names_the_way_to_read_it() -> None:
+    with pytest.raises(
+        DecodeError, match=r"a text, '6', that is not a java\.lang\.Long; .* json=java\.Json\(as_text="
+    ) as caught:
+        TypedJsonJacksonCodec(Texts).decode(b'{"other":"6"}')
+    assert "out of date" not in str(caught.value)
+
+
+def test_texts_are_of_numbers() -> None:
+    kind = java_class("json.NoNumber", json=Json(as_text=["rate"]))(
+        attrs.make_class("NoNumber", {"rate": attrs.field(type=float)})
+    )
+    with pytest.raises(
+        (ArgumentError, EncodeError), match=r"field rate: as_text= is for whole numbers and BigDecimals"
+    ):
+        JsonJacksonCodec().encode(kind(1.5))
 
 
 def test_texts_where_lists_stand() -> None:

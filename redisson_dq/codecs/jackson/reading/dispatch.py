@@ -19,6 +19,7 @@ from redisson_dq.codecs.jackson.reading.plans import UNREAD, Plans
 from redisson_dq.codecs.jackson.reading.undeclared import java_object, names_a_class
 from redisson_dq.codecs.jackson.refusals import no_name, other_typing, unknown, wrong, wrong_time
 from redisson_dq.codecs.jackson.scalar_values import SCALARS
+from redisson_dq.codecs.jackson.text_numbers import node_of_text, text_of
 from redisson_dq.codecs.jackson.throwables import DECLARED
 from redisson_dq.codecs.jackson.types import HELD, REFERENCES, element_of, held_by, key_and_value_of
 from redisson_dq.java.assignable import value_is_assignable
@@ -214,10 +215,12 @@ class Reader:
         """The value of a node whose class is known."""
         scalar = SCALARS.get(name)
         if scalar is not None:
+            if declared.as_text:
+                return self._number_in_text(name, node, scalar)
             is_time = type(node) is str and name.startswith(_TIMES)
             value = self._time(name, node, declared, scalar) if is_time else scalar(node)
             if value is None:
-                raise wrong(name)
+                raise wrong(name, node)
             if name == "[B" and type(node) is str:
                 if not self.is_json or base64.b64encode(value).decode() != node:
                     self.doubts.note(Doubt.BYTES)
@@ -253,6 +256,15 @@ class Reader:
         if name.startswith("["):
             return containers.array(self, name, node, declared, depth)
         return self._of_other_class(name, node, declared, depth)
+
+    def _number_in_text(self, name: str, node: Any, scalar: Callable[[Any], Any]) -> Any:
+        """The number of a place whose numbers are written as texts. Java reads a number there too."""
+        value = scalar(node_of_text(node, name) if type(node) is str else node)
+        if value is None:
+            raise wrong(name)
+        if type(node) is not str or text_of(value) != node:
+            self.doubts.note(Doubt.SCALAR, node, name)
+        return value
 
     def _time(self, name: str, text: str, declared: Signature, scalar: Callable[[Any], Any]) -> Any:
         """The date or time of a text, by the pattern of its place if it has one."""

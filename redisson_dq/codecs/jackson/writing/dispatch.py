@@ -18,6 +18,7 @@ from redisson_dq.codecs.jackson.dialect import Dialect
 from redisson_dq.codecs.jackson.enums import node_of_constant
 from redisson_dq.codecs.jackson.node import Object, Typed
 from redisson_dq.codecs.jackson.scalar_nodes import NODE_TYPES, Scalar, no_module, text_in_pattern
+from redisson_dq.codecs.jackson.text_numbers import text_of
 from redisson_dq.codecs.jackson.throwables import RENAMED, STACK_TRACE, fields_of, trace_of
 from redisson_dq.codecs.jackson.types import (
     REFERENCES,
@@ -64,6 +65,8 @@ class Writer:
                 of_class = time_numbers.java_time_name(value)
                 text = text_in_pattern(declared.pattern, value, of_class, self.dialect.time_zone)
                 return self.with_name(of_class, text, declared)
+            if declared.as_text:
+                return self.with_name(declared.name, text_of(value), declared)
             if REFERENCES.get(declared.name) is type(value) and self._scalars[type(value)] is not no_module:
                 return self._held(value, held_by(declared), depth)
         kind = type(value)

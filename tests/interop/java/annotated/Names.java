@@ -2,8 +2,10 @@ package annotated;
 
 import com.fasterxml.jackson.annotation.*;
 import com.fasterxml.jackson.databind.*;
-import com.fasterxml.jackson.databind.annotation.JsonNaming;
+import com.fasterxml.jackson.databind.annotation.*;
+import com.fasterxml.jackson.databind.ser.std.ToStringSerializer;
 import java.lang.annotation.*;
+import java.math.*;
 import java.util.*;
 
 /** Classes with Jackson's annotations that a declaration carries. */
@@ -111,6 +113,31 @@ public class Names {
 
     static <T> T with(T value, java.util.function.Consumer<T> change) { change.accept(value); return value; }
 
+    @Retention(RetentionPolicy.RUNTIME) @JacksonAnnotationsInside @JsonSerialize(using = ToStringSerializer.class) public @interface Text {}
+    public static class Texts {
+        @JsonSerialize(using = ToStringSerializer.class) public Long id;
+        @JsonSerialize(using = ToStringSerializer.class) public long plain;
+        @JsonFormat(shape = JsonFormat.Shape.STRING) public Long shaped;
+        @JsonFormat(shape = JsonFormat.Shape.STRING) public int count;
+        @Text public Integer bundled;
+        @Text public short small;
+        @Text public Byte tiny;
+        @Text public BigInteger big;
+        @Text public BigDecimal price;
+        @JsonSerialize(contentUsing = ToStringSerializer.class) public List<Long> ids;
+        @JsonSerialize(contentUsing = ToStringSerializer.class) public Map<String, Long> byName;
+        private Long got;
+        @JsonSerialize(using = ToStringSerializer.class) public Long getGot() { return got; }
+        public void setGot(Long value) { got = value; }
+        public Long other;
+    }
+    public static class SubTexts extends Texts { @Text public long more; }
+    static Texts texts(Texts made, long id) {
+        made.id = id; made.plain = -id; made.shaped = id; made.count = -7; made.bundled = 5; made.small = 3; made.tiny = -1; made.big = BigInteger.valueOf(id).pow(3);
+        made.price = new BigDecimal("12345678901234567.890"); made.ids = new ArrayList<>(List.of(id, 2L)); made.byName = new HashMap<>(Map.of("a", id)); made.got = id; made.other = id;
+        return made;
+    }
+
     public static Map<String, Object> samples() {
         Map<String, Object> all = new LinkedHashMap<>();
         for (Object value : new Object[] {new Renamed(5, "n", new ArrayList<>(List.of("x"))), new OnGetter(7, true), new OnSetter(8), new Split("p", "v"), new Exchanged("A", "B"), new Snake("Ann"), new Camel("Ann"), new Lower("Ann"), new Kebab("Ann"), new Dot("Ann"), new Loud("Ann"), new SnakeSub("F", "L"), new SnakeSubSub("F", "M", "L"), new PlainSub("F", "L"), new Line(5, "x", 3), new SnakeLine(5, "x"), new Partly(5, "s"), new Hidden(5), new HiddenByClass(5), new OutOnly(5), new Included(5), new OfSecret(), new Access(5), new Aliased(5), new Ordered(), new Nulls(), new AllNulls(), new Created(5, "n"), new CreatedOnly(5, "a"), Factory.of(5), new Named("n"), new Below("n"), new Bundled(5), new BundledTwice(5), new OfHouse(5), new ByGetters(5), new PublicOnly(5), new Viewed(5), new Computed(5), new OfEnums(), new TypedByClass(), new OfTyped(), new Holder(), new IsActive(true), new Password("p"), new MethodNamed(5), new OfSnaky(), with(new OfBox(), value -> { value.box.value = 5L; value.box.key = "k"; value.boxes.add(with(new GenericBox<Line>(), box -> box.value = new Line(1, "n", 2))); }), new Shadowed("f"), new ReGetter("n"), new LessBase(), new LessLess(), new OtherLess(), PrivateCreator.make(), new MixedOrder(1, 2), new Created2(1, "b"), new Accessor("a"), new Sorted(1, 2), new Dashed(), new Box3(), new OfMoreEnums()})
@@ -120,6 +147,10 @@ public class Names {
         for (Object value : new Object[] {new Beans(), new Flags(), new SubFlags(), new Mail(), new OfLong(5), new OfPay(), new Defaults(), new OfAlike()})
             all.put(value.getClass().getSimpleName(), value);
         all.put("DefaultsSet", with(new Defaults(), value -> { value.note = null; value.count = null; }));
+        all.put("Texts", texts(new Texts(), 5000000000L));
+        all.put("TextsSmall", texts(new Texts(), 5L));
+        all.put("TextsNull", new Texts());
+        all.put("SubTexts", with((SubTexts) texts(new SubTexts(), -9L), value -> { value.more = 4; value.price = new BigDecimal("1E+30"); }));
         all.put("LineNull", new Line(0, null, null));
         all.put("List", new ArrayList<>(List.of(new Line(1, "a", 2), new Renamed(1, "n", null), Color.RED, Level.HIGH, Small.TINY)));
         return all;

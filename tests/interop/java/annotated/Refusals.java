@@ -21,10 +21,10 @@ public class Refusals {
     public static class Delegating { public int a; @JsonCreator public static Delegating of(String text) { return new Delegating(); } }
     public static class DelegatingMode { public int a; public DelegatingMode() {} @JsonCreator(mode = JsonCreator.Mode.DELEGATING) public DelegatingMode(Map<String, Object> all) {} }
     public static class Formatted { @JsonFormat(pattern = "dd MMM yyyy") public Date day; }
-    public static class AsText { @JsonFormat(shape = JsonFormat.Shape.STRING) public long id; }
+    public static class AsText { @JsonFormat(shape = JsonFormat.Shape.STRING) public double id; }
     @JsonFormat(shape = JsonFormat.Shape.ARRAY) public static class AsArray { public int a; }
     public static class Upper extends JsonSerializer<String> { public void serialize(String s, JsonGenerator g, SerializerProvider p) throws java.io.IOException { g.writeString(s.toUpperCase()); } }
-    public static class Serialized { @JsonSerialize(using = ToStringSerializer.class) public long id; }
+    public static class Serialized { @JsonSerialize(using = ToStringSerializer.class) public List<Long> id; }
     public static class Deserialized { private String note; public String getNote() { return note; } @JsonDeserialize(contentAs = String.class) public void setNote(String n) { note = n; } }
     @JsonSerialize(using = ToStringSerializer.class) public static class SerializedWhole { public int a; }
     @JsonDeserialize(builder = Built.Builder.class) public static class Built { public int a; public static class Builder { public int a; public Built build() { return new Built(); } } }
@@ -45,8 +45,8 @@ public class Refusals {
     public static class OnlyCreated { private final long cents; @JsonCreator public OnlyCreated(@JsonProperty("amount") String amount) { cents = Long.parseLong(amount); } @JsonProperty("amount") public String amount() { return "" + cents; } }
     public static class Kept { @JsonProperty("t") private transient String token; public int a; }
     public static class SubOfUnwrapped extends Unwrapped { public int b; }
-    @Retention(RetentionPolicy.RUNTIME) @JacksonAnnotationsInside @JsonSerialize(using = ToStringSerializer.class) public @interface AsString {}
-    public static class Bundled { @AsString public long id; }
+    @Retention(RetentionPolicy.RUNTIME) @JacksonAnnotationsInside @JsonSerialize(using = Upper.class) public @interface AsString {}
+    public static class Bundled { @AsString public String id; }
     public enum Computed { A, B; @JsonValue public int code() { return ordinal() * 10; } }
     @JsonFormat(shape = JsonFormat.Shape.NUMBER) public enum Numbered { A, B }
     public enum Unnamed { A, @JsonProperty B }
