@@ -443,6 +443,29 @@ MUTATIONS = [
         "test_a_lookout_that_breaks_takes_no_reply_from_the_lookout_that_a_key_has_moved_to",
     ),
     Mutation(
+        "receiving: a source that Redis refused counts as watched for ever",
+        "redisson_dq/waits/watched.py",
+        "self.suffer(reason)\n        self.left, self.is_key_watched = None, False",
+        "self.suffer(reason)",
+        "tests/unit/waits/test_shared_sources.py::test_a_source_that_redis_refused_for_a_while_is_watched_again",
+    ),
+    Mutation(
+        "receiving: a source is watched, and values have to go back",
+        "redisson_dq/waits/watched.py",
+        "left == 0 and not (self.debts or self.backs.are_left or self.line.closed)",
+        "left == 0",
+        "tests/unit/waits/test_shared_sources.py::"
+        "test_a_value_that_goes_back_while_its_source_is_asked_goes_back_behind_that",
+    ),
+    Mutation(
+        "receiving: a full server's pause proves that nothing is there",
+        "redisson_dq/waits/taking.py",
+        "before the next one.\n        self.line.broke()",
+        "before the next one.",
+        "tests/unit/waits/test_wait_engine.py::"
+        "test_a_caller_whose_command_found_no_memory_is_told_nothing_before_another_look",
+    ),
+    Mutation(
         "receiving: the list that gave keeps its turn",
         "redisson_dq/waits/rotation.py",
         "self._order = self._order[behind:] + self._order[:behind]",

@@ -7,7 +7,7 @@ and hands out values as they come. ``waits/watched.py`` says what is done for ea
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Union
 
 from redis.asyncio import ConnectionPool
@@ -17,9 +17,8 @@ from redis.exceptions import RedisError, ResponseError
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.connecting.tracking import Tracking, TrackingRefusedError
 from redisson_dq._async.receiving.beginning import Beginner, Begun
-from redisson_dq._async.receiving.called_sources import CalledSources
 from redisson_dq._async.receiving.node_link import NodeLink
-from redisson_dq._async.receiving.shared_pump import SharedPump, SourcesOfLine
+from redisson_dq._async.receiving.shared_pump import SharedPump, SharedSources
 from redisson_dq._concurrency import (
     AsyncCancelled,
     AsyncInbox,
@@ -33,7 +32,7 @@ from redisson_dq.scheduling.clock import client_parts
 from redisson_dq.scheduling.pauses import Pauses
 from redisson_dq.waits.brake import Brake
 
-__all__ = ["Lookout"]
+__all__ = ["CalledSources", "Lookout"]
 
 logger = logging.getLogger("redisson_dq")
 
@@ -56,6 +55,57 @@ class _Changed:
 
     def __init__(self, key: bytes | None) -> None:
         self.key = key
+
+
+class CalledSources:
+    """The sources that have called one lookout: those whose keys it watches, and those that it asks next.
+
+    The background task of the lookout alone uses it.
+    """
+
+    def __init__(self) -> None:
+        self._of_key: dict[bytes, dict[SharedPump, None]] = {}
+        self._next: dict[SharedPump, None] = {}
+
+    def add(self, pump: SharedPump) -> None:
+        """A source has called. It is asked in the next round."""
+        self._of_key.setdefault(pump.source.key.encode(), {})[pump] = None
+        self._next[pump] = None
+
+    def take_next(self) -> Collection[SharedPump]:
+        """Those that are asked now, in the order of their calls."""
+        taken, self._next = self._next, {}
+        return taken.keys()
+
+    @property
+    def are_waiting(self) -> bool:
+        """Whether any is to be asked."""
+        return bool(self._next)
+
+    @property
+    def keys(self) -> int:
+        """How many keys the sources have."""
+        return len(self._of_key)
+
+    def of(self, key: bytes | None) -> list[SharedPump]:
+        """Those of one key, or all of them."""
+        if key is not None:
+            return list(self._of_key.get(key, ()))
+        return [pump for pumps in self._of_key.values() for pump in pumps]
+
+    def forget(self, pump: SharedPump) -> None:
+        """A source calls no more."""
+        key = pump.source.key.encode()
+        pumps = self._of_key[key]
+        del pumps[pump]
+        if not pumps:
+            del self._of_key[key]
+
+    def forget_all(self) -> list[SharedPump]:
+        """Forgets them and their calls. Gives all of them."""
+        pumps = self.of(None)
+        self._of_key, self._next = {}, {}
+        return pumps
 
 
 class Lookout:
@@ -210,7 +260,7 @@ class Lookout:
                 )
             await self._closing.wait(seconds)
         called = self._sources.take_next()
-        asked: dict[SourcesOfLine, Sequence[SharedPump]] = {}
+        asked: dict[SharedSources, Sequence[SharedPump]] = {}
         now = self._clock.monotonic()
         try:
             for sources in dict.fromkeys(pump.sources for pump in called):

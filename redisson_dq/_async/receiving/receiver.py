@@ -12,8 +12,7 @@ from redisson_dq._async.receiving.beginning import Beginner, Begun
 from redisson_dq._async.receiving.lookouts import Lookouts
 from redisson_dq._async.receiving.looks import PATIENCE, Looks
 from redisson_dq._async.receiving.pump import IdleConnections, Pump
-from redisson_dq._async.receiving.shared_pump import SharedPump
-from redisson_dq._async.receiving.shared_sources import SharedSources
+from redisson_dq._async.receiving.shared_pump import SharedPump, SharedSources
 from redisson_dq._async.receiving.taker import Taker
 from redisson_dq._concurrency import AsyncInbox, AsyncMutex, AsyncPromise, AsyncWork
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError

@@ -15,7 +15,7 @@ from redis.exceptions import NoScriptError, ResponseError
 from redisson_dq._redis import pack
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.connecting.tracking import Tracking, watch
-from redisson_dq._sync.receiving.shared_pump import SharedPump, SourcesOfLine
+from redisson_dq._sync.receiving.shared_pump import SharedPump, SharedSources
 from redisson_dq.observing import Sent
 from redisson_dq.wire import commands
 
@@ -25,7 +25,7 @@ __all__ = ["Asked", "NodeLink"]
 _SLOTS = 5.0
 
 #: The sources of each line that are asked in a round.
-Asked = Mapping[SourcesOfLine, Sequence[SharedPump]]
+Asked = Mapping[SharedSources, Sequence[SharedPump]]
 
 
 class NodeLink:

@@ -16,8 +16,7 @@ from redisson_dq._sync.receiving.beginning import Beginner, Begun
 from redisson_dq._sync.receiving.lookouts import Lookouts
 from redisson_dq._sync.receiving.looks import PATIENCE, Looks
 from redisson_dq._sync.receiving.pump import IdleConnections, Pump
-from redisson_dq._sync.receiving.shared_pump import SharedPump
-from redisson_dq._sync.receiving.shared_sources import SharedSources
+from redisson_dq._sync.receiving.shared_pump import SharedPump, SharedSources
 from redisson_dq._sync.receiving.taker import Taker
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.scheduling.clock import Clock

@@ -22,8 +22,7 @@ from redisson_dq._sync.connecting.dedicated import Dedicated
 from redisson_dq._sync.receiving.beginning import Beginner
 from redisson_dq._sync.receiving.pump import Pump
 from redisson_dq._sync.receiving.receiver import Receiver
-from redisson_dq._sync.receiving.shared_pump import SharedPump
-from redisson_dq._sync.receiving.shared_sources import SharedSources
+from redisson_dq._sync.receiving.shared_pump import SharedPump, SharedSources
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import ClosedError, RedisConnectionError, WrongTypeError

@@ -16,7 +16,7 @@ import attrs
 from redis.exceptions import MovedError, ReadOnlyError
 
 from redisson_dq._concurrency import Inbox
-from redisson_dq._sync.receiving.called_sources import CalledSources
+from redisson_dq._sync.receiving.lookout import CalledSources
 from redisson_dq._sync.receiving.receiver import Receiver
 from redisson_dq._sync.receiving.round_robin import RoundRobinReceiver
 from redisson_dq._sync.receiving.shared_pump import SharedPump

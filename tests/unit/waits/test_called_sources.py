@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from redisson_dq._sync.receiving.called_sources import CalledSources
+from redisson_dq._sync.receiving.lookout import CalledSources
 
 
 class Pump:

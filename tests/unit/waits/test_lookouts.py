@@ -16,8 +16,7 @@ from redisson_dq._sync.receiving.beginning import Beginner
 from redisson_dq._sync.receiving.lookout import Lookout
 from redisson_dq._sync.receiving.lookouts import Lookouts
 from redisson_dq._sync.receiving.pump import Pump
-from redisson_dq._sync.receiving.shared_pump import SharedPump
-from redisson_dq._sync.receiving.shared_sources import SharedSources
+from redisson_dq._sync.receiving.shared_pump import SharedPump, SharedSources
 from redisson_dq.waits.debts import Debts
 from redisson_dq.waits.line import Line
 from redisson_dq.wire.blocking import Pop, RoundRobin

@@ -11,8 +11,7 @@ import pytest
 from redis.exceptions import NoScriptError, ReadOnlyError, ResponseError
 
 from redisson_dq._concurrency import Inbox, Mutex
-from redisson_dq._sync.receiving.shared_pump import SharedPump
-from redisson_dq._sync.receiving.shared_sources import SharedSources
+from redisson_dq._sync.receiving.shared_pump import SharedPump, SharedSources
 from redisson_dq.errors import RedisConnectionError
 from redisson_dq.observing import Observers
 from redisson_dq.observing.outage import Outage
