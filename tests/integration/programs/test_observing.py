@@ -795,7 +795,7 @@ class Waits:
 
 @pytest.mark.parametrize("observer", [None, 5, "print", Happening, _waits, Waits()])
 def test_what_is_no_observer(client: Any, observer: Any) -> None:
-    with pytest.raises(ArgumentError, match="an observer (is|must be)"):
+    with pytest.raises(ArgumentError, match=r"an observer (is|must be)"):
         client.observe(observer)
 
 
