@@ -704,6 +704,20 @@ MUTATIONS = [
         "tests/unit/codecs/test_codec_layers.py::test_a_value_takes_no_more_memory_than_allowed",
     ),
     Mutation(
+        "security: small elements are not counted",
+        "redisson_dq/codecs/budget.py",
+        "return found if found is not None and _FOR_EACH_BYTE * len(data) > found.left else None",
+        "return None",
+        "tests/unit/codecs/test_codec_bombs.py::test_small_elements_take_no_more_than_allowed",
+    ),
+    Mutation(
+        "security: an error quotes what is encrypted",
+        "redisson_dq/codecs/encrypted.py",
+        "raw = self._written(value)",
+        "raw = self._inner.encode(value)",
+        "tests/unit/codecs/test_codec_encrypted.py::test_an_error_of_the_inner_codec_tells_nothing_of_the_value",
+    ),
+    Mutation(
         "security: a value is markup of a page",
         "redisson_dq/web/frame.py",
         "autoescape=True",

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from redisson_dq._common.texts import shown
 from redisson_dq.codecs.base import Codec, T, check_codec
-from redisson_dq.codecs.budget import budget_of
+from redisson_dq.codecs.budget import Budget, OverBudget, budget_of, counting_budget
 from redisson_dq.codecs.encrypted import EncryptedCodec
 from redisson_dq.codecs.faults import Malformed, Unencodable
 from redisson_dq.codecs.kryo5 import Kryo5Codec
@@ -90,6 +90,7 @@ class _CompressingCodec(Codec[T]):
             cost = len(raw) + self._inner.memory_of(raw)
             try:
                 budget.check(cost)
+                self._check_objects(raw, budget)
             except Malformed as error:  # it could not be read again
                 raise Unencodable(error.message).as_error(self.name) from error
             budget.left -= cost
@@ -98,6 +99,19 @@ class _CompressingCodec(Codec[T]):
         if too_much is not None:
             raise Unencodable(too_much).as_error(self.name)
         return data
+
+    def _check_objects(self, raw: bytes, budget: Budget) -> None:
+        """Raises OverBudget where the objects of these bytes take more memory than is left."""
+        left = budget.left
+        budget.left -= len(raw)
+        try:
+            if counting_budget(raw) is not None:
+                self._inner.decode(raw)
+        except DecodeError as error:
+            if isinstance(error.__cause__, OverBudget):
+                raise error.__cause__ from error
+        finally:
+            budget.left = left
 
     def decode(self, data: bytes) -> T:
         """The value that the inner codec reads from the decompressed bytes. O(size, before compression).

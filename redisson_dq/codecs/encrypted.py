@@ -12,13 +12,12 @@ import json
 import os
 from base64 import b64decode
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from redisson_dq._common.texts import shown
 from redisson_dq.codecs.base import Codec, T, check_codec
-from redisson_dq.codecs.faults import Malformed
+from redisson_dq.codecs.faults import Malformed, type_name
 from redisson_dq.errors import ArgumentError, DecodeError, EncodeError
 
 __all__ = ["EncryptedCodec", "key_id_of", "keys_of_file"]
@@ -85,7 +84,7 @@ class EncryptedCodec(Codec[T]):
                 f"{self.name}: a value is bound to its queue: without a queue, say EncryptedCodec(..., queue=name)",
                 codec=self.name,
             )
-        raw = self._inner.encode(value)
+        raw = self._written(value)
         key_id = self._current.encode()
         head = b"".join((_MAGIC, bytes((len(key_id),)), key_id))
         nonce = os.urandom(_NONCE)
@@ -116,11 +115,25 @@ class EncryptedCodec(Codec[T]):
             raise fault.as_error(self.name, data) from None
         except Malformed as error:
             raise error.as_error(self.name, data) from None
-        with suppress(DecodeError):
+        try:
             return self._inner.decode(raw)
+        except Exception as error:
+            kind = type(error).__name__
         # The inner error quotes the value, and its text would become the reason of a dead letter.
-        message = f"{self.name}: the inner codec cannot read the decrypted value"
+        message = f"{self.name}: the inner codec cannot read the decrypted value ({kind})"
         raise DecodeError(message, codec=self.name, data=data, offset=start)
+
+    def _written(self, value: T) -> bytes:
+        try:
+            return self._inner.encode(value)
+        except Exception as error:
+            kind = type(error).__name__
+        # The inner error quotes the value, in its path too, and nothing of it may stand in a log.
+        raise EncodeError(
+            f"{self.name}: the inner codec cannot write this {type_name(value)} ({kind}): its own encode() says why, "
+            "in words that quote the value",
+            codec=self.name,
+        )
 
     def sought(self, value: T) -> bytes:
         """Raises EncodeError: equal values have different bytes."""

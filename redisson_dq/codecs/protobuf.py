@@ -155,6 +155,34 @@ _CLASSES = {
     "java.util.Map": "java.util.HashMap",
 }
 
+_COLLECTIONS = frozenset(_CLASSES.values())
+
+
+def _is_accepted(value: Any, name: str) -> bool:
+    try:
+        return value is None or name_of(value) in _JSON[name]
+    except Unencodable:
+        return False
+
+
+def _checked(value: Any, name: str) -> Any:
+    if not _is_accepted(value, name):
+        raise Malformed(f"{type_name(value)} where a {name} should be")
+    return value
+
+
+def _of_another_codec(codec: Codec, name: str) -> _Coding:
+    """The coding of a type by the codec that was named for it, which itself takes values of any type."""
+    if name not in _COLLECTIONS:
+        return _Coding(codec.encode, codec.decode)
+
+    def encode(value: Any) -> bytes:
+        if not _is_accepted(value, name):
+            raise Unencodable(f"{type_name(value)} cannot be a {name}")
+        return codec.encode(value)
+
+    return _Coding(encode, lambda data: _checked(codec.decode(data), name))
+
 
 def _json(kind: Any, name: str) -> _Coding:
     scalar, accepted = SCALARS.get(name), _JSON[name]
@@ -167,20 +195,12 @@ def _json(kind: Any, name: str) -> _Coding:
             raise Unencodable(f"{type_name(value)} cannot be a {name}")
         return named.encode(value)
 
-    def is_accepted(value: Any) -> bool:
-        try:
-            return value is None or name_of(value) in accepted
-        except Unencodable:
-            return False
-
     def decode(data: bytes) -> Any:
         value = named.decode(data)
-        if not is_accepted(value):
+        if not _is_accepted(value, name) and name not in _COLLECTIONS:
             # As the whole value a Short, a Character, a URI ... stands without its class.
             value = bare.decode(data)
-            if not is_accepted(value):
-                raise Malformed(f"{type_name(value)} where a {name} should be")
-        return value
+        return _checked(value, name)
 
     return _Coding(encode, decode)
 
@@ -192,7 +212,7 @@ def _of_type(kind: Any, blacklist_codec: Codec | None) -> _Coding:
     name = signature_of(kind, where="ProtobufCodec", null=True).name
     name = _CLASSES.get(name, name)
     if name in _JSON and blacklist_codec is not None:
-        return _Coding(blacklist_codec.encode, blacklist_codec.decode)
+        return _of_another_codec(blacklist_codec, name)
     if name in _JSON:
         return _json(kind, name)
     if kind_of(name) not in ("class", "jdk"):

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any, ClassVar
 
+from redisson_dq.codecs.budget import COUNTED_FROM, Budget, counting_budget
 from redisson_dq.codecs.faults import TOO_DEEP, Malformed, Unencodable, shorten, unwritable
 from redisson_dq.codecs.jackson.node import CLASS, MAX_NODE_DEPTH, Object
 from redisson_dq.java.numbers import INT_MAX
@@ -22,6 +23,7 @@ __all__ = [
     "decimal_of",
     "decimal_parts",
     "deeper",
+    "depth_of",
     "java_bytes",
     "read_bytes",
     "read_number",
@@ -32,6 +34,9 @@ __all__ = [
 
 #: Since 2.15, Jackson reads no number with more digits. The point of a BigDecimal does not count.
 _MAX_NUMBER_BYTES = 1000
+
+#: The memory of an empty array or object, as a node and as a value.
+_FOR_EACH_CONTAINER = 280
 
 _TOO_LONG = f"a number of more than {_MAX_NUMBER_BYTES} bytes, which Jackson does not read"
 _MAX_DIGITS = 2408  # those of 1,000 bytes
@@ -151,7 +156,7 @@ def decimal_of(unscaled: int, exponent: int, pos: int) -> Decimal:
 def read_whole(read: Callable[[bytes, int, int], tuple[Any, int]], data: bytes, pos: int = 0) -> Any:
     """The node that fills the bytes from ``pos`` on. Raises Malformed. O(size)."""
     try:
-        node, end = read(data, pos, 0)
+        node, end = read(data, pos, depth_of(data) if len(data) >= COUNTED_FROM else 0)
     except (IndexError, struct.error) as error:
         raise Malformed("the bytes end in the middle of the value", len(data)) from error
     except RecursionError as error:
@@ -159,6 +164,28 @@ def read_whole(read: Callable[[bytes, int, int], tuple[Any, int]], data: bytes, 
     if end != len(data):
         raise Malformed(f"{len(data) - end} bytes too many after the value", end)
     return node
+
+
+class _CountingDepth(int):
+    """A depth that takes the memory of an array or an object from a budget, as often as one begins."""
+
+    budget: Budget
+
+    def __add__(self, more: int) -> _CountingDepth:
+        self.budget.spend(_FOR_EACH_CONTAINER)
+        made = _CountingDepth(int(self) + more)
+        made.budget = self.budget
+        return made
+
+
+def depth_of(data: bytes | str) -> int:
+    """The depth of the outermost value. Arrays and objects inside are counted where they may take too much memory."""
+    budget = counting_budget(data)
+    if budget is None:
+        return 0
+    made = _CountingDepth()
+    made.budget = budget
+    return made
 
 
 def deeper(depth: int, pos: int) -> int:

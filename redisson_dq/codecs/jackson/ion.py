@@ -16,9 +16,10 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
+from redisson_dq.codecs.budget import COUNTED_FROM
 from redisson_dq.codecs.faults import TOO_DEEP, Malformed, Unencodable, shorten, unwritable
 from redisson_dq.codecs.floats import double_text
-from redisson_dq.codecs.jackson.binary import deeper, utf8
+from redisson_dq.codecs.jackson.binary import deeper, depth_of, utf8
 from redisson_dq.codecs.jackson.json import MAX_NUMBER_DIGITS, digits, substituted
 from redisson_dq.codecs.jackson.node import Object, Typed
 from redisson_dq.java.numbers import INT_MAX, BigInteger, Byte, Float, Long, Short
@@ -40,7 +41,7 @@ def loads(data: bytes) -> Any:
     except UnicodeDecodeError as error:
         raise Malformed(f"the bytes are not Ion text: {error.reason}", error.start) from error
     try:
-        node, end = _read(text, 0, 0)
+        node, end = _read(text, 0, depth_of(text) if len(text) >= COUNTED_FROM else 0)
         if end != len(text):
             raise Malformed(f"{len(text) - end} characters too many after the value", end)
     except Malformed as error:

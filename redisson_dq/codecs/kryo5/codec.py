@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from redisson_dq.codecs.base import Codec
+from redisson_dq.codecs.budget import COUNTED_FROM, counting_budget
 from redisson_dq.codecs.faults import Malformed, decode_error, encode_error
 from redisson_dq.codecs.kryo5.jdk_classes import LINKED_HASH_MAP
-from redisson_dq.codecs.kryo5.reader import Reader, ReferenceReader
+from redisson_dq.codecs.kryo5.reader import CountingReader, CountingReferenceReader, Reader, ReferenceReader
 from redisson_dq.codecs.kryo5.strings import STRINGS, list_of_strings, strings_bytes
 from redisson_dq.codecs.kryo5.types import Types
 from redisson_dq.codecs.kryo5.writer import ReferenceWriter, Writer
@@ -116,11 +117,15 @@ class Kryo5Codec(Codec):
         """The value of ``data``. Raises DecodeError. O(size)."""
         if type(data) is not bytes:
             data = bytes(data)
-        reader = None
+        reader: Reader | None = None
         try:
             read = self._reader.by_byte[data[0]]
             if read is not None:
                 value, end = read(data, 1, None)
+            elif len(data) > COUNTED_FROM and (budget := counting_budget(data)) is not None:
+                counting = CountingReferenceReader if self._types.references else CountingReader
+                reader = counting(self._types, data, budget)
+                value, end = reader.read_any(data, 0)
             elif self._is_ordinary and data.startswith(_ORDINARY):
                 if data.startswith(STRINGS):
                     strings = list_of_strings(data)

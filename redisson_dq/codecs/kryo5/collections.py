@@ -160,7 +160,7 @@ def _read_elements(
         for _ in range(count):
             value, pos = reader.read_nullable(serializer, data, pos, nested)
             values.append(value)
-    elif nested or reader.references:
+    elif nested or reader.references or reader.is_counting:
         for _ in range(count):
             value, pos = reader.read_value(serializer, data, pos, nested)
             values.append(value)

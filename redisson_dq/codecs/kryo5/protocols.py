@@ -42,6 +42,7 @@ class ReaderProtocol(Protocol):
     """The state of reading one value: :class:`~redisson_dq.codecs.kryo5.reader.Reader` describes each method."""
 
     references: bool
+    is_counting: bool
     by_byte: tuple[Callable[..., tuple[Any, int]] | None, ...]
     streams: ReadState | None
     other: str

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection
 from functools import cached_property
 from typing import Any
 
+from redisson_dq.codecs.budget import Budget
 from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Malformed, shorten
 from redisson_dq.codecs.hashes import FEW_KEYS, Hashes
 from redisson_dq.codecs.kryo5.class_serializer import ClassSerializer
@@ -18,7 +19,7 @@ from redisson_dq.codecs.kryo5.wire import TOP_BITS, WITHOUT_TOP_BIT, read_string
 from redisson_dq.codecs.serialization import ReadState
 from redisson_dq.java.values import JavaClass
 
-__all__ = ["MAX_SIZELESS", "Reader", "ReferenceReader"]
+__all__ = ["MAX_SIZELESS", "CountingReader", "CountingReferenceReader", "Reader", "ReferenceReader"]
 
 #: Elements that take no bytes (the nulls of a list that holds nothing else) are counted over a whole value, and may be
 #: this many. For every other element there must be at least one byte.
@@ -44,6 +45,8 @@ class Reader:
     """
 
     references = False
+    #: Whether all values are read by the methods here, which count them.
+    is_counting = False
     #: By the byte of its class: how null and the values of the classes that have an id are read.
     by_byte: tuple[_Read | None, ...] = tuple(map(_FLAT.get, range(256)))
     # Few values need these, so they are not set for each.
@@ -321,3 +324,45 @@ class ReferenceReader(Reader):
 
     def register(self, value: Any) -> None:
         self._objects[self._open[-1]] = value
+
+
+class CountingReader(Reader):
+    """A reader that takes the memory of each value that it reads from a budget."""
+
+    is_counting = True
+    by_byte = (None,) * 256
+
+    def __init__(self, types: Types, data: bytes, budget: Budget) -> None:
+        super().__init__(types, data)
+        self._budget = budget
+
+    def read_named(self, data: bytes, pos: int, arguments: Arguments = ()) -> tuple[Any, int]:
+        value, end = super().read_named(data, pos, arguments)
+        self._budget.made(value, pos)
+        return value, end
+
+    def read_value(
+        self, serializer: ClassSerializer, data: bytes, pos: int, arguments: Arguments = ()
+    ) -> tuple[Any, int]:
+        value, end = super().read_value(serializer, data, pos, arguments)
+        self._budget.made(value, pos)
+        return value, end
+
+
+class CountingReferenceReader(ReferenceReader):
+    """As :class:`CountingReader`, with references."""
+
+    is_counting = True
+
+    def __init__(self, types: Types, data: bytes, budget: Budget) -> None:
+        super().__init__(types, data)
+        self._budget = budget
+
+    def _read_marked(
+        self, serializer: ClassSerializer, mark: int, data: bytes, pos: int, arguments: Arguments
+    ) -> tuple[Any, int]:
+        value, end = super()._read_marked(serializer, mark, data, pos, arguments)
+        if mark == 1:
+            # Each object inside has a mark of its own.
+            self._budget.made(value, pos, depth=1)
+        return value, end

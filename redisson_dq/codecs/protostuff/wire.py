@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
+from redisson_dq.codecs.budget import COUNTED_FROM, counting_budget
 from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Malformed, Unencodable
 from redisson_dq.codecs.hashes import Hashes
 
@@ -57,6 +58,10 @@ def utf8(text: str) -> bytes:
         raise Unencodable("a text with half of a surrogate pair, which Java does not read back") from error
 
 
+#: The memory of an empty object or collection, and of the place that holds it.
+_FOR_EACH_GROUP = 320
+
+
 class Reader:
     """Walks over the fields of a message and of the groups in it.
 
@@ -69,6 +74,7 @@ class Reader:
         self._pos = 0
         self._open: list[int] = []
         self.hashes = Hashes()
+        self._budget = counting_budget(data) if len(data) >= COUNTED_FROM else None
         self.start = 0
         self.number = 0
         self.wire = VARINT
@@ -104,6 +110,8 @@ class Reader:
         if len(self._open) == MAX_DEPTH:
             raise self.fault(TOO_DEEP)
         self._open.append(self.number)
+        if self._budget is not None:
+            self._budget.spend(_FOR_EACH_GROUP, self.start)
 
     def leave(self) -> None:
         """Read the end of the group, which comes next."""

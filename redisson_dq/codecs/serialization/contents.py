@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from redisson_dq.codecs.budget import COUNTED_FROM, counting_budget
 from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Malformed
 
 __all__ = ["ContentReader"]
+
+#: The memory of an object of a stream, and of the value that is made of it.
+_FOR_EACH_OBJECT = 600
 
 
 class ContentReader:
@@ -13,7 +17,7 @@ class ContentReader:
     ``other`` says why the objects are not written to the same bytes, if that is so.
     """
 
-    __slots__ = ("data", "depth", "other", "pos", "texts")
+    __slots__ = ("_budget", "data", "depth", "other", "pos", "texts")
 
     def __init__(self, data: bytes, pos: int) -> None:
         self.data = data
@@ -21,6 +25,7 @@ class ContentReader:
         self.depth = 0
         self.texts: set[str] = set()
         self.other = ""
+        self._budget = counting_budget(data) if len(data) >= COUNTED_FROM else None
 
     def _next_bytes(self, size: int) -> bytes:
         begin = self.pos
@@ -34,3 +39,5 @@ class ContentReader:
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise Malformed(TOO_DEEP, start)
+        if self._budget is not None:
+            self._budget.spend(_FOR_EACH_OBJECT, start)

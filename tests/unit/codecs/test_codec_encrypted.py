@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import traceback
 from base64 import b64encode
 from pathlib import Path
 from typing import Any
@@ -15,19 +16,30 @@ from hypothesis import strategies as st
 
 from redisson_dq.browsing import ValueReader, recognise
 from redisson_dq.codecs import (
+    ByteArrayCodec,
+    CborJacksonCodec,
+    Codec,
     CompositeCodec,
     EncryptedCodec,
     IntegerCodec,
+    JsonCodec,
     JsonJacksonCodec,
     Kryo5Codec,
+    LongCodec,
     LZ4Codec,
+    MarshallingCodec,
+    ProtobufCodec,
+    SerializationCodec,
     StringCodec,
+    TypedJsonJacksonCodec,
+    ZStdCodec,
 )
 from redisson_dq.codecs.encrypted import key_id_of
 from redisson_dq.errors import ArgumentError, DecodeError, EncodeError
 
 OLD, NEW = {"2026-08": b"o" * 16}, {"2026-11": b"n" * 32}
 CODEC = EncryptedCodec(StringCodec(), NEW, queue="orders")
+CANARY = "canary-4111"
 
 
 @given(
@@ -81,14 +93,55 @@ def test_any_bytes_are_an_error_of_ours(data: bytes) -> None:
         assert key_id_of(each) is None or len(each) > 28
 
 
-def test_an_error_of_the_inner_codec_tells_nothing_of_the_value() -> None:
-    data = EncryptedCodec(StringCodec(), NEW, queue="orders").encode('{"@class":"4111"}')
-    for inner in (Kryo5Codec(), JsonJacksonCodec(), IntegerCodec()):
-        with pytest.raises(DecodeError) as raised:
-            EncryptedCodec(inner, NEW, queue="orders").decode(data)
-        assert raised.value.data == data
-        assert "4111" not in str(raised.value)
-        assert (raised.value.__cause__, raised.value.__context__) == (None, None)
+class Talking(Codec):
+    """A codec of somebody else, which raises what it likes."""
+
+    def encode(self, value: Any) -> bytes:
+        raise KeyError(value)
+
+    def decode(self, data: bytes) -> Any:
+        raise KeyError(data)
+
+
+def told_by(error: BaseException) -> str:
+    """All that a log with tracebacks, or whoever keeps the error, may have of it."""
+    chain = [error]
+    while (before := chain[-1].__cause__ or chain[-1].__context__) is not None:
+        chain.append(before)
+    texts = [f"{each!r} {each} {vars(each)} {''.join(traceback.format_exception(each))}" for each in chain]
+    return "".join(texts)
+
+
+#: Codecs, values that they refuse to write, and bytes that they refuse to read. Each has the canary.
+REFUSED: list[tuple[Codec, Any, bytes]] = [
+    (Kryo5Codec(), {f"k {CANARY}": [CANARY, object()]}, b"\x01\x00" + CANARY.encode()),
+    (StringCodec(), CANARY.encode(), CANARY.encode() + b"\xff"),
+    (LongCodec(), CANARY, CANARY.encode()),
+    (JsonJacksonCodec(), {CANARY: {1: object()}}, b'{"@class": "' + CANARY.encode() + b'"}'),
+    (TypedJsonJacksonCodec(dict[str, int]), {CANARY: CANARY}, b'{"a": "' + CANARY.encode() + b'"}'),
+    (SerializationCodec(), [CANARY, object()], b"\xac\xed\x00\x05" + CANARY.encode()),
+    (MarshallingCodec(), [CANARY, object()], CANARY.encode()),
+    (CborJacksonCodec(), {CANARY: "\udc80" + CANARY}, CANARY.encode()),
+    (JsonCodec(dict[str, int]), {CANARY: CANARY}, b'{"a": "' + CANARY.encode() + b'"}'),
+    (ProtobufCodec(list), CANARY, b'"' + CANARY.encode() + b'"'),
+    (ZStdCodec(StringCodec(), max_size=4), CANARY, CANARY.encode()),
+    (Kryo5Codec().typed(int), CANARY, Kryo5Codec().encode(CANARY)),
+    (Talking(), CANARY, CANARY.encode()),
+]
+
+
+@pytest.mark.parametrize(("inner", "value", "data"), REFUSED, ids=lambda each: repr(each)[:40])
+def test_an_error_of_the_inner_codec_tells_nothing_of_the_value(inner: Codec, value: Any, data: bytes) -> None:
+    codec = EncryptedCodec(inner, NEW, queue="orders")
+    with pytest.raises(EncodeError, match="cannot write this") as refused:
+        codec.encode(value)
+    unreadable = EncryptedCodec(ByteArrayCodec(), NEW, queue="orders").encode(data)
+    with pytest.raises(DecodeError, match="cannot read the decrypted value") as unread:
+        codec.decode(unreadable)
+    for error in (refused.value, unread.value):
+        # The lines of this file are in tracebacks, and spell the name.
+        assert CANARY not in told_by(error)
+    assert unread.value.data == unreadable
 
 
 def test_values_cannot_be_looked_for() -> None:

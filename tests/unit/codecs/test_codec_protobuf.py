@@ -11,6 +11,7 @@ from collections.abc import Callable
 from datetime import date, datetime, timezone
 from decimal import Decimal
 from functools import partial
+from itertools import product
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -18,7 +19,7 @@ import attrs
 import pytest
 
 from redisson_dq import java
-from redisson_dq.codecs import ProtobufCodec, StringCodec
+from redisson_dq.codecs import Codec, JsonJacksonCodec, Kryo5Codec, ProtobufCodec, SerializationCodec, StringCodec
 from redisson_dq.errors import ArgumentError, DecodeError, EncodeError
 from redisson_dq.java import JavaType, java_class
 from tests.unit.codecs import acme
@@ -320,6 +321,22 @@ def test_another_codec_can_stand_for_json() -> None:
     for wrong in (codec, "StringCodec"):
         with pytest.raises(ArgumentError, match="blacklist_codec"):
             ProtobufCodec(str, wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("other", [None, Kryo5Codec(), SerializationCodec()], ids=repr)
+def test_a_collection_is_of_the_type_of_the_codec(other: Codec | None) -> None:
+    values: dict[Any, Any] = {list: [1, "a"], set: {1, 2}, dict: {"a": 1}}
+    for kind, (written, value) in product(values, values.items()):
+        codec = ProtobufCodec(kind) if other is None else ProtobufCodec(kind, other)
+        data = (other or JsonJacksonCodec()).encode(value)
+        if written is kind:
+            assert codec.decode(data) == value
+            assert codec.encode(value) == data
+            continue
+        with pytest.raises(DecodeError, match=r"where a java\.util"):
+            codec.decode(data)
+        with pytest.raises(EncodeError, match=r"cannot be a java\.util"):
+            codec.encode(value)
 
 
 @pytest.mark.parametrize(
