@@ -173,7 +173,7 @@ def test_a_fault_tells_where_the_node_stands(format_name: str) -> None:
 def test_a_surrogate_alone_is_refused_where_texts_are_utf_8(format_name: str) -> None:
     module = MODULES[format_name]
     for text in ("a\ud800", "\ud83d\ude00\ud800b", "\ud800\ud800\udc00"):
-        assert "U+D800 alone is no character" in refusal(module, text).message
+        assert "U+D800 alone is not a character" in refusal(module, text).message
         assert refusal(module, Object(((text, 1),))).path.startswith("$[")
     # Two that make a character are that character, as in Java.
     assert module.dumps("\ud83d\ude00") == module.dumps("\U0001f600")
