@@ -570,7 +570,7 @@ def test_other_arguments_are_checked(client: Any, queue: Any) -> None:
             call()
     with pytest.raises(ArgumentError, match="expected a collection of deliveries"):
         queue.ack_all(None)
-    with pytest.raises(ArgumentError, match="a collection of ids is wanted"):
+    with pytest.raises(ArgumentError, match="expected a collection of ids"):
         queue.redrive("ab")
     assert delivery.ack() is SettleOutcome.ACKED
 

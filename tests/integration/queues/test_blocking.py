@@ -330,7 +330,7 @@ def test_a_wait_is_issued_again_when_its_connection_was_killed(
     eventually(lambda: blocked(admin) == 1)
     admin.rpush("orders", "a")
     assert waiting.result(PATIENCE) == "a"
-    assert "Redis is away" in caplog.text
+    assert "Redis cannot be reached" in caplog.text
 
 
 def test_a_wait_goes_on_when_the_network_was_cut(

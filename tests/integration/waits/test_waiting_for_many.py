@@ -574,7 +574,7 @@ def test_an_outage(
         gate.cut()
         with pytest.raises(RedisConnectionError, match="more"):
             client.blocking_queue("more", transfer=False).poll(timeout=0.5)
-        assert caplog.text.count("Redis is away") == 1
+        assert caplog.text.count("Redis cannot be reached") == 1
         for name in NAMES:
             admin.rpush(name, f"of {name}")
         gate.refusing = False

@@ -42,7 +42,7 @@ def test_too_few_replicas(
         for timeout in (0.3, 0.05, 0.051, 0.052, 0.053, 0.1, 0.101, 0.102, 0.2):
             with pytest.raises(RedisConnectionError, match="NOREPLICAS"):
                 queue.poll(timeout=timeout)
-        assert caplog.text.count("Redis is away") == 1
+        assert caplog.text.count("Redis cannot be reached") == 1
         admin.config_set("min-replicas-to-write", 0)
         admin.rpush("orders", "a")
         assert waiting.result(PATIENCE) == "a"
@@ -294,7 +294,7 @@ def test_an_outage_is_over_when_nobody_waits_for_the_new_connection(
         gate.cut()
         with pytest.raises(RedisConnectionError):
             queue.poll(timeout=0.3)
-        assert caplog.text.count("Redis is away") == 1
+        assert caplog.text.count("Redis cannot be reached") == 1
         # Callers come and leave until the new connection is being made.
         trap = gate.trap("CLIENT", "reply", "freeze")
         gate.refusing = False

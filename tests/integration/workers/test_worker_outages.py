@@ -93,7 +93,7 @@ def test_a_server_that_stands_still_is_away(
             with redis.Redis.from_url(own_server.url) as admin:
                 admin.rpush(queue.keys.arrivals, b"b")
             assert ledger.next() == "b"
-    assert told(caplog).count("Redis is away") == 1
+    assert told(caplog).count("Redis cannot be reached") == 1
 
 
 def test_what_ended_while_redis_was_away_is_acked_when_it_is_back(flavour: Flavour, own_server: Any) -> None:
