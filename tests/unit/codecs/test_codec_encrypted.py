@@ -146,7 +146,7 @@ def test_an_error_of_the_inner_codec_tells_nothing_of_the_value(inner: Codec, va
 
 def test_values_cannot_be_looked_for() -> None:
     for codec in (CODEC, CompositeCodec(None, None, CODEC)):
-        with pytest.raises(EncodeError, match=r"cannot be looked for.*use id="):
+        with pytest.raises(EncodeError, match=r"cannot be searched for.*use id="):
             codec.sought("a")
     assert StringCodec().sought("a") == b"a"
     with pytest.raises(EncodeError, match="bound to its queue"):
