@@ -27,6 +27,7 @@ from datetime import datetime, timedelta, timezone
 from typing import Any, NamedTuple, NoReturn
 
 from redisson_dq._common.texts import digits
+from redisson_dq.browsing.holders import HOLDER_PARTS
 from redisson_dq.browsing.rows import SeenItem
 from redisson_dq.browsing.values import CLASS, DecodedValue
 from redisson_dq.errors import ArgumentError
@@ -52,6 +53,7 @@ _TOKENS = re.compile(
 _STEPS = re.compile(r"\[(\d+)\]|\.?([^.\[\]]+)")
 _WORDS = {"true": True, "false": False, "null": None}
 _FIELDS = frozenset(("id", "due", "late", "attempts", "size", "state", "class", "reason", "queue", "holder", "held"))
+_FIELDS |= {f"holder.{part}" for part in HOLDER_PARTS}
 _ABSENT = object()
 
 _Test = Callable[[SeenItem, Any], bool]
@@ -243,8 +245,12 @@ def _tokens(text: str) -> Iterator[_Token]:
 def _of_item(name: str, row: SeenItem, decoded: Any) -> Any:
     if name == "class":
         return decoded.java_class if decoded is not None and decoded.java_class else _ABSENT
-    if name == "holder":
-        return str(row.holder) if row.holder is not None else _ABSENT
+    field, _, part = name.partition(".")
+    if field == "holder":
+        if row.holder is None:
+            return _ABSENT
+        found = row.holder.parts.get(part) if part else str(row.holder)
+        return _ABSENT if found is None else found
     if name == "held":
         return row.now - row.at if row.state == "in-flight" and row.at is not None else _ABSENT
     found = getattr(row, name)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from redisson_dq import Client
 
 __all__ = [
+    "HOLDER_PARTS",
     "ClientRow",
     "LeaseHolder",
     "client_rows",
@@ -67,6 +68,10 @@ class ClientRow:
         return self.fields.get("cmd", "")
 
 
+#: The parts of a holder, by the names that JSON and filters have for them.
+HOLDER_PARTS = ("client", "name", "host", "pid", "address", "connected")
+
+
 @attrs.frozen(kw_only=True)
 class LeaseHolder:
     """The client that has a value in flight. ``process`` is empty where the client is not connected any more."""
@@ -75,6 +80,14 @@ class LeaseHolder:
     process: str = ""
     title: str = ""
     address: str = ""
+
+    @property
+    def parts(self) -> dict[str, str | int | bool | None]:
+        """Those of :data:`HOLDER_PARTS`."""
+        host, _, pid = self.process.rpartition(":")
+        number = int(pid) if pid.isdigit() else None
+        values = (self.client, self.title or None, host or None, number, self.address or None, bool(self.address))
+        return dict(zip(HOLDER_PARTS, values, strict=True))
 
     def __str__(self) -> str:
         if not self.address:

@@ -147,18 +147,7 @@ def as_fields(row: SeenItem, decoded: DecodedValue) -> ItemFields:
 
 def _holder_fields(row: SeenItem) -> HolderFields | None:
     """The client that has a value in flight, for JSON."""
-    holder = row.holder
-    if holder is None:
-        return None
-    host, _, pid = holder.process.rpartition(":")
-    return {
-        "client": holder.client,
-        "name": holder.title or None,
-        "host": host or None,
-        "pid": int(pid) if pid.isdigit() else None,
-        "address": holder.address or None,
-        "connected": bool(holder.address),
-    }
+    return None if row.holder is None else cast("HolderFields", row.holder.parts)
 
 
 def _seconds(span: timedelta | None) -> float | None:

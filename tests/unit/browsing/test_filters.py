@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from redisson_dq.browsing import DecodedValue, Filter, FilterError, SeenItem
+from redisson_dq.browsing.holders import LeaseHolder
 from redisson_dq.errors import ArgumentError
 
 NOW = datetime(2026, 1, 2, 12, tzinfo=timezone.utc)
@@ -43,6 +44,14 @@ def row(**fields: Any) -> SeenItem:
 def holds(text: str, value: Any = VALUE, **fields: Any) -> bool:
     decoded = DecodedValue(codec="JsonJacksonCodec", sure="certain", value=value, java_class="com.acme.Job")
     return Filter(text)(row(**fields), decoded)
+
+
+@pytest.mark.parametrize("part", ["pid = 4242", "host = vm", "name ~ mails", "client = 3bdebc69", "connected = true"])
+def test_values_in_flight_are_found_by_their_holder(part: str) -> None:
+    holder = LeaseHolder(client="3bdebc69", process="vm:4242", title="mails", address="127.0.0.1:5")
+    assert holds(f"holder.{part}", holder=holder)
+    assert not holds(f"holder.{part}", holder=LeaseHolder(client="00000000"))
+    assert not holds(f"holder.{part}")
 
 
 @pytest.mark.parametrize(
