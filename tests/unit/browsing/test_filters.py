@@ -149,7 +149,7 @@ def test_nothing_is_late_before_its_time_or_elsewhere() -> None:
     ("text", "position", "words"),
     [
         ("", 0, "expected the name of a field at the end"),
-        ("id =", 4, "a value is wanted at the end, after 'id ='"),
+        ("id =", 4, "expected a value at the end, after 'id ='"),
         ("id = 1 size = 2", 7, "expected 'and' or 'or' at 7, before 'size = 2'"),
         ("(id = 1", 7, "expected a closing parenthesis"),
         ("id in 1", 6, "expected an opening parenthesis after 'in'"),
