@@ -38,6 +38,7 @@ def lazily(package: str, homes: Mapping[str, Iterable[str]]) -> tuple[Callable[[
         return found
 
     def __dir__() -> list[str]:
-        return sorted({*vars(sys.modules[package]), *home_of, *modules})
+        found = vars(sys.modules[package])
+        return sorted({*found["__all__"], *modules, *(name for name in found if name.startswith("__"))})
 
     return __getattr__, __dir__

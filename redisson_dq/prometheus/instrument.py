@@ -39,9 +39,9 @@ class _Watchable(Protocol):
 class _Employer(Protocol):
     """A worker, for threads or for asyncio."""
 
-    def each_client(self, prepare: Callable[[Any], object], /) -> None: ...
+    def _each_client(self, prepare: Callable[[Any], object], /) -> None: ...
 
-    def no_more_clients(self, prepare: Callable[[Any], object], /) -> object: ...
+    def _no_more_clients(self, prepare: Callable[[Any], object], /) -> object: ...
 
     @property
     def queues(self) -> list[str]: ...
@@ -65,7 +65,7 @@ class Instrument:
         #: A worker makes a client at each start, and lets it go at its stop.
         self._clients: weakref.WeakSet[Any] = weakref.WeakSet()
         if isinstance(target, _Employer):
-            target.each_client(self._watch)
+            target._each_client(self._watch)
         else:
             self._watch(target)
         self._page.add(self)
@@ -81,7 +81,7 @@ class Instrument:
         The counts so far stay on the page of that one, as counters never fall. May be called twice.
         """
         if isinstance(self.target, _Employer):
-            self.target.no_more_clients(self._watch)
+            self.target._no_more_clients(self._watch)
         for client in list(self._clients):
             client.stop_observing(self._counts)
         self._clients.clear()
@@ -130,7 +130,7 @@ def instrument(target: _Watchable | _Employer, *, registry: CollectorRegistry = 
     are ``other``. Redis is asked nothing. A second call for one target and registry gives the same handle. Raises
     ArgumentError.
     """
-    if not any(callable(getattr(target, name, None)) for name in ("each_client", "stop_observing")):
+    if not any(callable(getattr(target, name, None)) for name in ("_each_client", "stop_observing")):
         raise ArgumentError(f"instrument() takes a client or a worker of this library, not {shown(target)}")
     return _shown_of(registry).of(target) or Instrument(target, registry)
 

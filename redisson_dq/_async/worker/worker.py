@@ -312,14 +312,6 @@ class Worker(Declarations, AsyncWrongWith):
         """Connects by a file of Redisson's settings from the next start on. Only a worker of :meth:`connect` can."""
         self._clients.set_server(None, redisson_config)
 
-    def each_client(self, prepare: Callable[[Client], object]) -> None:
-        """Calls ``prepare(client)`` with the client that it has, and with each that it makes at a later start."""
-        self._clients.each(prepare)
-
-    def no_more_clients(self, prepare: Callable[[Client], object]) -> list[Client]:
-        """Calls ``prepare`` no more. Gives the client that it has, if any."""
-        return self._clients.no_more(prepare)
-
     async def check(self) -> list[QueueInspection]:
         """Connects, and tells all about every queue that it would receive from. Nothing is received.
 
@@ -358,6 +350,14 @@ class Worker(Declarations, AsyncWrongWith):
             await self._clients.done_with(client)
 
     # -- inside ------------------------------------------------------------------------------------------------------
+
+    def _each_client(self, prepare: Callable[[Client], object]) -> None:
+        """Calls ``prepare(client)`` with the client that it has, and with each that it makes at a later start."""
+        self._clients.each(prepare)
+
+    def _no_more_clients(self, prepare: Callable[[Client], object]) -> list[Client]:
+        """Calls ``prepare`` no more. Gives the client that it has, if any."""
+        return self._clients.no_more(prepare)
 
     def _handlers_changed(self, before: list[Handler]) -> None:
         if (crew := self._crew) is None:
