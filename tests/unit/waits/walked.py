@@ -413,7 +413,9 @@ class World:
         if self.fails(0.04):
             self.replies.append(reply)
             self.breaks()
-        self.has_failed = self.is_look_refused = False
+        self.has_failed = False
+        # A request that is sent again gives what it gave before, and looks at nothing.
+        self.is_look_refused = self.is_look_refused and bool(self.redis.aside)
         return request.parse(reply)
 
     def block(self, step: Block) -> Any:
