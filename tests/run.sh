@@ -2,7 +2,7 @@
 # All checks and all tests on a machine that has Python 3.10 or newer and a package manager:
 #   bash tests/run.sh [--only-install | --only-checks | pytest arguments]
 # Installs what they need: a virtual environment (.venv; REDISSON_DQ_VENV: another place), a Redis server, Prometheus, a
-# headless Chromium, a JDK 17 or newer and Maven. Stops at the first failure. With arguments for pytest, such as a file,
+# C compiler, a headless Chromium, a JDK 17 or newer and Maven. Stops at the first failure. With arguments for pytest, such as a file,
 # it runs only those tests, without the checks.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -25,6 +25,7 @@ install_everything() {
   have redis-server || die "redis-server is still not on PATH"
   have promtool || install_prometheus
   have promtool || die "promtool is still not on PATH"
+  have cc || install_packages "a C compiler, for the clock of simulated worlds" apt="gcc libc6-dev" dnf="gcc" apk="gcc musl-dev"
   have_chromium || install_chromium
   have_chromium || die "there is still no Chromium; set REDISSON_DQ_CHROMIUM to its path"
   ensure_java

@@ -33,6 +33,7 @@ from tests.proof.simulated.steps import planned
 from tests.proof.trials import STAGED, TRIALS, trial
 
 _PAGE = Path(__file__).resolve().parents[2] / "docs" / "model.md"
+_PROOF = [sys.executable, "-m", "tests.proof"]
 _START, _END = "<!-- made by python -m tests.proof ablate --write -->", "<!-- end of ablate -->"
 
 
@@ -65,6 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ablating.add_argument("--write", action="store_true", help="write the table into docs/model.md")
     everything = commands.add_parser("all", help="all of it, with fresh seeds, and all tests of this folder")
     everything.add_argument("--kills", type=int, default=10, help="of each setting")
+    everything.add_argument("--worlds", type=int, default=25, help="seeds of simulated worlds")
     everything.add_argument("--histories", type=int, default=100, help="of each kind that is planted")
     everything.set_defaults(run=_all)
     for each in (trying, ablating, killing, worlds, everything):
@@ -151,26 +153,38 @@ def _kills(options: argparse.Namespace) -> int:
 
 
 def _all(options: argparse.Namespace) -> int:
-    """Everything, with seeds that nobody has tried."""
+    """Everything, with seeds that nobody has tried. Prints one table at the end."""
     seed = options.seed
     print(f"seed {seed}", flush=True)
-    failed = []
-    for number in range(seed, seed + options.histories):
-        if _judged(right(number, 150)):
-            failed.append(f"a right history was refused: right({number}, 150)")
-        failed += [
-            f"not found: planted({kind!r}, {number}, 150)" for kind in PLANTS if not _judged(planted(kind, number, 150))
-        ]
-    print(f"{options.histories} right histories, {options.histories * len(PLANTS)} with a defect", flush=True)
+    rows: list[tuple[str, str, list[str]]] = []
+
+    def add(part: str, size: str, failed: list[str]) -> None:
+        rows.append((part, size, failed))
+        print(f"{part}, {size}: {'; '.join(failed) or 'as it should be'}", flush=True)
+
+    numbers = range(seed, seed + options.histories)
+    refused = [f"right({number}, 150) was refused" for number in numbers if _judged(right(number, 150))]
+    add("right histories", f"{options.histories}", refused)
+    for kind in PLANTS:
+        missed = [f"planted({kind!r}, {number}, 150)" for number in numbers if not _judged(planted(kind, number, 150))]
+        add(f"planted: {kind}", f"{options.histories}", [f"not found: {each}" for each in missed])
     for name in STAGED:
-        failed += [f"{name}: {found}"] if (found := trial(name, seed)) else []
+        add(f"trial: {name}", "1", [found] if (found := trial(name, seed)) else [])
+    world = ["world", f"--seed={seed}", f"--runs={options.worlds}", "--times=2", "--shrink"]
+    add("simulated worlds", f"{options.worlds} seeds, twice each", _failed([*_PROOF, *world]))
     settings = argparse.Namespace(**vars(options), word="", trial=None, write=False, setting=[])
-    for word, run in (("ablate", _ablate), ("kills", _kills)):
-        failed += [word] if run(settings) else []
+    add("safeguards taken out", f"{len(ABLATIONS)}", ["not all were found"] if _ablate(settings) else [])
+    add("servers killed", f"{options.kills} of each setting", ["confirmed calls were lost"] if _kills(settings) else [])
     tests = [sys.executable, "-m", "pytest", "-q", "-m", "", "tests/proof"]
-    failed += ["tests/proof"] if subprocess.run(tests, check=False).returncode else []
-    print(*(failed or ["nothing found that should not be"]), sep="\n")
-    return 1 if failed else 0
+    add("tests of this folder", "all", _failed(tests))
+    print("| part | tried | found that should not be |", "|---|---|---|", sep="\n")
+    for part, size, failed in rows:
+        print(f"| {part} | {size} | {'; '.join(failed) or 'nothing'} |")
+    return 1 if any(failed for _, _, failed in rows) else 0
+
+
+def _failed(command: list[str]) -> list[str]:
+    return ["see above"] if subprocess.run(command, check=False).returncode else []
 
 
 def _judged(lines: Lines) -> bool:

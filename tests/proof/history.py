@@ -25,7 +25,7 @@ an operation is what the recorder took for the server's clock then, epoch us, or
 ``receive``     how many at most, ``renew``: in the background                ``[[item, lease, since, deadline], ...]``
 ``ack``         ``[[item, lease], ...]``, also of ``reject``                  ``[outcome, ...]``
 ``nack``        the same                                                      ``[outcome, ...]``, ``delay`` in ms
-``extend``      the same                                                      ``[[outcome, deadline or null], ...]``
+``extend``      the same, ``delay``: how long from then on, in ms             ``[[outcome, deadline or null], ...]``
 ``cancel``      ``[item]``                                                    ``[outcome]``
 ``reschedule``  ``[item]``                                                    ``[outcome, due or null]``
 ``redrive``     null                                                          how many

@@ -7,12 +7,12 @@ the model at that moment. Answers are lost now and then. So a checker that refus
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from tests.proof.model import ABSENT, Item, Place, Step, after
 
-__all__ = ["AHEAD_US", "MS", "ORDERED", "QUEUE", "Lines", "right"]
+__all__ = ["AHEAD_US", "MS", "ORDERED", "QUEUE", "Lines", "long", "right"]
 
 Lines = list[dict[str, Any]]
 
@@ -104,6 +104,7 @@ class _World:
         f = self.rng.choice(("ack", "ack", "nack", "reject", "extend"))
         item, lease = self.rng.choice(self._leases[-12:])
         delay, until = self.rng.choice((0, 30)), self._server // 1000 + 100
+        delay = 100 if f == "extend" else delay
         is_made, is_known = self._fate()
         outcome = "lost"
         for outcome in _OUTCOMES[f] if is_made else ():
@@ -182,7 +183,7 @@ class _World:
         self.lines.append({"type": "invoke", **both, "value": asked, **more, "time": began})
         if is_known:
             self.lines.append({"type": "ok", **both, "value": told, "time": ended})
-        elif self.rng.random() < 0.5:
+        elif f == "extend" or self.rng.random() < 0.5:
             self.lines.append({"type": "info", **both, "value": None, "time": ended})
 
     def _clock(self) -> None:
@@ -192,3 +193,36 @@ class _World:
 def right(seed: int, steps: int = 300) -> Lines:
     """A history that the queue may have."""
     return _World(seed, steps).lines
+
+
+def long(operations: int, seed: int = 0) -> Iterator[dict[str, Any]]:
+    """A right history of at least so many operations, on many queues one after the other."""
+    op = after = 0
+    while op < operations:
+        lines, last = right(seed, 400), op
+        for line in lines:
+            if "op" in line:
+                last = max(last, op + line["op"])
+                line.update(op=op + line["op"], queue=f"{line['queue']}-{seed}")
+            # The clocks go on together.
+            for name, unit in (("time", 1), ("until", 1), ("server", 1000)):
+                if name in line:
+                    line[name] += after // unit
+            if line["f" if "f" in line else "type"] in ("offer", "receive", "extend", "reschedule"):
+                _later(line, after // MS)
+            yield line
+        # In whole ms, as due times are.
+        op, seed, after = last, seed + 1, (lines[-1]["time"] - _START) // MS * MS + MS
+
+
+def _later(line: dict[str, Any], ms: int) -> None:
+    """Moves the due times and deadlines of an answer."""
+    told = line["value"]
+    if line["type"] != "ok" or not told:
+        return
+    if line["f"] == "reschedule":
+        told[1] = told[1] and told[1] + ms
+        return
+    for row in told:
+        for place in range(1 if line["f"] != "receive" else 2, len(row)):
+            row[place] = row[place] and row[place] + ms

@@ -202,6 +202,8 @@ def _steps(
     """Each item of a call, the outcomes that its step may have had, and when it was made on the server's clock."""
     asked, told = begin["value"], end["value"]
     delay_us = round(1000 * (begin.get("delay") or 0))
+    # Nobody knows when a step without an answer was made: when it began, or when it was given up.
+    delays = {delay_us, delay_us + (end.get("time", begin["time"]) - begin["time"]) // 1000}
     if f == "offer":
         named = bool(begin.get("named"))
         for (item, delay), answer in zip(asked, told if is_known else [None] * len(asked), strict=True):
@@ -224,4 +226,5 @@ def _steps(
             if is_known:
                 outcome, until = told[number] if f == "extend" else (told[number], 0)
             outcomes = (outcome,) if is_known else _OUTCOMES[f]
-            yield item, tuple(Step(f, each, lease, 1000 * (until or 0), delay_us) for each in outcomes), None
+            made = [(each, after) for each in outcomes for after in (delays if f == "extend" else (delay_us,))]
+            yield item, tuple(Step(f, each, lease, 1000 * (until or 0), after) for each, after in made), None

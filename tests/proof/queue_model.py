@@ -34,9 +34,15 @@ class State(NamedTuple):
     receipts: tuple[tuple[str, ...], ...]
     tick: int = 0
     redriven: bool = False
+    #: Dead letters, the oldest one first.
+    dead: tuple[int, ...] = ()
 
     def put(self, number: int, item: Item, **more: Any) -> State:
-        return self._replace(items=(*self.items[:number], item, *self.items[number + 1 :]), **more)
+        dead = self.dead
+        if (item.place is Place.DEAD) != (number in dead):
+            others = tuple(each for each in dead if each != number)
+            dead = (*others, number) if item.place is Place.DEAD else others
+        return self._replace(items=(*self.items[:number], item, *self.items[number + 1 :]), dead=dead, **more)
 
     def counted(self, number: int, attempts: int) -> tuple[int, ...]:
         return (*self.attempts[:number], attempts, *self.attempts[number + 1 :])
@@ -77,13 +83,12 @@ def calls(state: State) -> Iterator[Call]:
                 yield _ending(state, f, number, receipt, now)
         if number % 2 == 0 and state.items[number].place is not Place.ABSENT:
             yield from _by_id(state, number, now)
-    dead = [number for number, item in enumerate(state.items) if item.place is Place.DEAD]
-    if dead and not state.redriven:
-        made = state._replace(ready=(*state.ready, *dead), redriven=True)
-        for number in dead:
+    if state.dead and not state.redriven:
+        made = state._replace(ready=(*state.ready, *state.dead), redriven=True)
+        for number in state.dead:
             _, item = _decided(state.items[number], "redrive", ("redriven",), now)
             made = made.put(number, item, attempts=made.counted(number, 0))
-        yield Call("redrive", 0, "", len(dead), made)
+        yield Call("redrive", 0, "", len(state.dead), made)
 
 
 def _decided(

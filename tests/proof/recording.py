@@ -122,7 +122,10 @@ class _Recording:
         deliveries = args[0] if self._name in _SETTLE_MANY else [self._handle]
         for each in deliveries:
             each.renewed()
-        return [each.name_and_lease for each in deliveries], {"delay": 1000 * _seconds(options.get("delay") or 0)}
+        delay = options.get("delay") or 0
+        if f == "extend":
+            delay = options.get("visibility_timeout", args[-1] if args else 0)
+        return [each.name_and_lease for each in deliveries], {"delay": 1000 * _seconds(delay)}
 
     def _told(self, call: Call, f: str, asked: Any, options: dict[str, Any], result: Any) -> Any:
         """Writes the answer down, and returns it to the caller."""

@@ -21,7 +21,7 @@ def admin() -> Iterator[Any]:
         yield client
 
 
-@pytest.mark.parametrize("examples", [15, by_night(500)])
+@pytest.mark.parametrize("examples", [6, by_night(500)])
 def test_any_calls_in_any_order(admin: Any, examples: int) -> None:
     walk = Walk(admin, items=5, ticks=8)
 

@@ -145,7 +145,7 @@ class Walk:
         name, args = _script(call)
         script = load(name)
         # Two entries of one us would have one id.
-        now = now_of(state) + (call.number if call.f in ("offer", "reschedule") else 0)
+        now = now_of(state) + (call.number if call.f in ("offer", "reschedule", "nack") else 0)
         sha = self._shas.get((name, now))
         if sha is None:
             seconds, micros = divmod(now, 1_000_000)
