@@ -172,7 +172,7 @@ def _script(call: Call) -> tuple[str, tuple[Any, ...]]:
         "ack": ("ack", ("", receipt)),
         "nack": ("give_back", ("lean", 0, "counted", "", LIMIT, "", "", receipt)),
         "reject": ("reject", ("", "", receipt)),
-        "extend": ("extend", (TICK_US, receipt)),
+        "extend": ("extend", (TICK_US, "", receipt)),
         "redrive": ("redrive", ("all", 1000)),
         "cancel": ("cancel", (key, "", "", _DAY_MS)),
         "reschedule": ("reschedule", (key, "", "", TICK_US, _DAY_MS, "lean")),
