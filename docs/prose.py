@@ -9,13 +9,13 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-IN_ALL = 75_000
+IN_ALL = 75_200
 PAGE = 1_200
 HOW_TO = 600
 
 LONGER: dict[str, int] = {
     "CONTRIBUTING.md": 1_450,
-    "docs/commands.md": 2_050,
+    "docs/commands.md": 2_100,
     "docs/doctor.md": 1_500,
     "docs/redisson-methods.md": 1_700,
 }

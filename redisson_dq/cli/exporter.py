@@ -36,6 +36,15 @@ _FOLDER = Path(__file__).parents[1] / "prometheus"
 @allow_host_option
 @click.option("--timeout", metavar="S", type=SECONDS, default=5.0, help="How long a scrape waits for Redis (5).")
 @click.option("--most", metavar="N", type=int, default=1000, help="Show at most N queues (1000).")
+@click.option(
+    "--due-within",
+    metavar="S",
+    type=SECONDS,
+    help="At /demand, for autoscalers: what is due within S.",
+)
+@click.option("--drain", metavar="S", type=SECONDS, default=60.0, help="To be done within S (60).")
+@click.option("--handling-seconds", metavar="S", type=SECONDS, help="Time of a handling.")
+@click.option("--worker-metrics", metavar="URL", multiple=True, help="A worker tells it.")
 @click.option("--print-alerts", is_flag=True, help="Print the alerts for Prometheus, and exit.")
 @click.option("--print-dashboard", is_flag=True, help="Print the dashboard for Grafana, and exit.")
 def command(
@@ -47,6 +56,10 @@ def command(
     hosts: tuple[str, ...],
     timeout: float,
     most: int,
+    due_within: float | None,
+    drain: float,
+    handling_seconds: float | None,
+    worker_metrics: tuple[str, ...],
     print_alerts: bool,
     print_dashboard: bool,
 ) -> int:
@@ -60,14 +73,23 @@ def command(
     from redisson_dq.cli.metrics import MetricsServer, check_installed
 
     check_installed("exporter")
+    if due_within is None and (handling_seconds is not None or worker_metrics):
+        raise ArgumentError("exporter: --handling-seconds and --worker-metrics go with --due-within")
     from redisson_dq.admin.names import unopened
     from redisson_dq.prometheus import Collector
+    from redisson_dq.prometheus.demand import HandlingTimes
 
     # A Redis that is away now may come later.
     client = unopened(url, {"redisson_config": redisson_config})
     try:
         collector = Collector(client, queues, timeout=timeout, most=most)
-        server = MetricsServer(host, port, collector.collect, hosts)
+        if due_within is None:
+            server = MetricsServer(host, port, collector.collect, hosts)
+        else:
+            from redisson_dq.cli.demand import DemandPage
+
+            page = DemandPage(client, collector, due_within, drain, HandlingTimes(worker_metrics, handling_seconds))
+            server = MetricsServer(host, port, page.collect, hosts, {"/demand": page.document})
         try:
             with interruptible_sleep() as sleep:
                 say(f"metrics at port {server.port}")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Iterable, Mapping
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from redisson_dq.cli.serving import HttpAnswer, Port
+from redisson_dq.cli.serving import HttpAnswer, Port, Route
 from redisson_dq.errors import RedissonDQError
 
 if TYPE_CHECKING:
@@ -28,14 +29,23 @@ class MetricsServer:
     """Serves the page from its making to :meth:`close`."""
 
     def __init__(
-        self, host: str, port: int, collect: Callable[[], Iterable[Metric]], hosts: Iterable[str] = ()
+        self,
+        host: str,
+        port: int,
+        collect: Callable[[], Iterable[Metric]],
+        hosts: Iterable[str] = (),
+        documents: Mapping[str, Callable[[], object]] | None = None,
     ) -> None:
-        """``collect`` gives all families, and may take long. Raises RedissonDQError where the port cannot be opened."""
+        """``collect`` gives all families, and may take long. ``documents`` are served as JSON, by their paths.
+
+        Raises RedissonDQError where the port cannot be opened.
+        """
         from prometheus_client import CollectorRegistry
 
         self._registry = CollectorRegistry(auto_describe=False)
         self._registry.register(_Families(collect))
-        self._port = Port("metrics", host, port, {"/metrics": self._page}, hosts)
+        more = {path: _as_json(made) for path, made in (documents or {}).items()}
+        self._port = Port("metrics", host, port, {"/metrics": self._page, **more}, hosts)
 
     @property
     def port(self) -> int:
@@ -51,6 +61,13 @@ class MetricsServer:
         encode, content_type = choose_encoder(headers.get("accept", ""))
         # Somebody else asks at the same time.
         return HttpAnswer(HTTPStatus.OK, await asyncio.to_thread(encode, self._registry), content_type)
+
+
+def _as_json(made: Callable[[], object]) -> Route:
+    async def answer(headers: Mapping[str, str]) -> HttpAnswer:
+        return HttpAnswer(HTTPStatus.OK, json.dumps(await asyncio.to_thread(made)).encode() + b"\n")
+
+    return answer
 
 
 class _Families:

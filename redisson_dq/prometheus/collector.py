@@ -51,6 +51,8 @@ class _Scrape:
     is_up: bool
     queues: Mapping[str, QueueStats]
     left_out: int = 0
+    #: The names of the partitions of each queue, or its own.
+    parts: Mapping[str, Sequence[str]] = attrs.field(factory=dict)
 
 
 _NOTHING = _Scrape(False, {})
@@ -112,6 +114,11 @@ class Collector:
     def collect(self) -> Iterable[Metric]:
         """The families with the figures of now."""
         return _families(self._found())
+
+    def figures(self) -> Mapping[str, tuple[QueueStats, Sequence[str]]]:
+        """The figures of now of each queue, and the names of its partitions, or its own."""
+        found = self._found()
+        return {name: (stats, found.parts[name]) for name, stats in found.queues.items()}
 
     async def refresh(self) -> None:
         """Asks Redis, for a scrape that follows in the client's event loop.
@@ -243,7 +250,8 @@ class Collector:
             name: some[0] if some[0].name == name and len(some) == 1 else figures_together(name, some)
             for name, some in found.items()
         }
-        return _Scrape(is_up, together, len(wanted) - len(asked))
+        parts = {name: [each.name for each in some] for name, some in found.items()}
+        return _Scrape(is_up, together, len(wanted) - len(asked), parts)
 
     def _matching(self, pattern: str) -> Generator[Any, Any, Sequence[str]]:
         known, names = self._patterns.get(pattern, (float("-inf"), ()))

@@ -76,7 +76,7 @@ _add(
     "missed_occurrences",
     "counter",
     _QUEUE,
-    "occurrences of recurring offers that were missed, as nobody moved the queue at their times, since it was made",
+    "missed occurrences of recurring offers, since the queue was made",
 )
 _add(OF_QUEUES, "paused", "gauge", _QUEUE, "1 while delivery is paused")
 _add(
@@ -92,6 +92,20 @@ _add(
     "gauge",
     _QUEUE,
     "1 when several clients have the queue open and one of them moves it; 0 also for one client alone",
+)
+_add(
+    OF_QUEUES,
+    "demand_items",
+    "gauge",
+    _QUEUE,
+    "with `--due-within`: items ready, in flight, overdue or due soon",
+)
+_add(
+    OF_QUEUES,
+    "demand_slots",
+    "gauge",
+    _QUEUE,
+    "handlings at a time that they need; missing while unknown",
 )
 _add(OF_QUEUES, "queues_left_out", "gauge", (), "queues that match the patterns, and are beyond the limit of a page")
 

@@ -77,7 +77,7 @@ def test_every_query_of_the_dashboard_finds_data(url: str, client: Any, admin: A
     options = ("--metrics-port", str(port), "--metrics-host", "127.0.0.1")
     with (
         command(url, THREADS, *options, seconds=0.01),
-        exporter(url, "orders") as (_, of_queues),
+        exporter(url, "orders", "--due-within", "60", "--handling-seconds", "1") as (_, of_queues),
         prometheus(tmp_path, port, of_queues) as server,
     ):
         missing = set(QUERIES)

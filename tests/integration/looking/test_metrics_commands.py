@@ -8,9 +8,12 @@ import re
 import signal
 import subprocess
 import sys
+import threading
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
 import pytest
@@ -101,6 +104,41 @@ def test_the_exporter(url: str, client: Any, admin: Any) -> None:
         assert admin.pubsub_numsub(KEYS.channel)[0][1] == 0
         process.send_signal(signal.SIGTERM)
         assert process.wait(PATIENCE) == 0
+
+
+def test_the_work_of_the_next_seconds(url: str, client: Any) -> None:
+    """With the handling times of a worker's port: 20 handlings of 0.5 s."""
+    delayed, queue = client.delayed_queue("orders", transfer=False), client.blocking_queue("orders", transfer=False)
+    delayed.offer_all([("soon", 50), ("soon", 55), ("overdue", 0), ("later", 600)])
+    queue.add_all(["held", "ready"])
+    assert queue.receive(visibility_timeout=30)
+    parts = client.delayed_queue("parts", partitions=3, transfer=False)
+    parts.offer_all([(f"{number}", 30) for number in range(9)])
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            text = '_sum{queue="orders"} 10.0\nredisson_dq_handling_seconds_count{queue="orders"} 20\n'
+            kind = "# TYPE redisson_dq_handling_seconds histogram\n"
+            self.wfile.write(f"{kind}redisson_dq_handling_seconds{text}".encode())
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as worker:
+        threading.Thread(target=worker.serve_forever, daemon=True).start()
+        words = ("--due-within", "60", "--drain", "2", "--handling-seconds", "3")
+        address = f"http://127.0.0.1:{worker.server_port}/metrics"
+        with exporter(url, "orders", "parts*", *words, "--worker-metrics", address) as (_, port):
+            found = json.loads(urllib.request.urlopen(f"http://127.0.0.1:{port}/demand").read())["queues"]
+            counts = {"items": 5, "ready": 1, "in_flight": 1, "overdue": 1, "due": 2}
+            assert found["orders"] == {**counts, "handling_seconds": 0.5, "slots": 2}
+            assert (found["parts"]["items"], found["parts"]["handling_seconds"], found["parts"]["slots"]) == (9, 3, 14)
+            assert sample(port, 'demand_slots{queue="parts"}') == 14
+            assert sample(port, 'demand_items{queue="orders"}') == 5
+        worker.shutdown()
+    with exporter(url, "orders") as (_, port):
+        assert "demand" not in page(port)[0]
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            urllib.request.urlopen(f"http://127.0.0.1:{port}/demand")
 
 
 def test_the_exporter_finds_queues_by_patterns(url: str, client: Any) -> None:

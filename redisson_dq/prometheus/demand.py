@@ -1,0 +1,114 @@
+"""How much work is there soon, and how many slots it needs: for those who scale workers before a wave."""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+import urllib.request
+from collections.abc import Iterable, Mapping, Sequence
+
+import attrs
+from prometheus_client.metrics_core import Metric
+from prometheus_client.parser import text_string_to_metric_families
+
+from redisson_dq.prometheus.families import gauge
+from redisson_dq.stats import QueueStats
+
+__all__ = ["Demand", "HandlingTimes", "demand_families", "slots_for"]
+
+logger = logging.getLogger("redisson_dq")
+
+# A port of a worker is asked that often, in seconds, and has that long to answer.
+_EVERY, _TIMEOUT = 10.0, 2.0
+
+
+@attrs.frozen(kw_only=True)
+class Demand:
+    """The work of one queue. ``due`` is how many items are due soon. ``handling_seconds`` is how long one is handled,
+    and ``slots`` how many handlings at a time work all off in time; None while nobody knows.
+    """
+
+    ready: int
+    in_flight: int
+    overdue: int
+    due: int
+    handling_seconds: float | None
+    slots: int | None
+
+    @classmethod
+    def of(cls, stats: QueueStats, due: int, handling: float | None, drain: float) -> Demand:
+        """``drain`` is in how many seconds all is to be handled."""
+        items = stats.ready + stats.in_flight + stats.overdue + due
+        return cls(
+            ready=stats.ready,
+            in_flight=stats.in_flight,
+            overdue=stats.overdue,
+            due=due,
+            handling_seconds=handling,
+            slots=None if handling is None else slots_for(items, handling, drain),
+        )
+
+    @property
+    def items(self) -> int:
+        """All of them."""
+        return self.ready + self.in_flight + self.overdue + self.due
+
+
+def slots_for(items: int, handling: float, drain: float) -> int:
+    """How many handlings at a time end ``items`` that take ``handling`` seconds each within ``drain`` seconds."""
+    return math.ceil(items * handling / drain)
+
+
+def demand_families(found: Mapping[str, Demand]) -> Iterable[Metric]:
+    """The families of the metrics."""
+    yield gauge("demand_items", [((name,), each.items) for name, each in found.items()])
+    known = [(name, each.slots) for name, each in found.items() if each.slots is not None]
+    yield gauge("demand_slots", [((name,), slots) for name, slots in known])
+
+
+class HandlingTimes:
+    """How long handlers take, by the metrics of workers at these addresses. Any of several pods speaks for all."""
+
+    def __init__(self, urls: Sequence[str], default: float | None) -> None:
+        """``default`` is used for a queue that no worker has told of yet."""
+        self._urls, self._default = urls, default
+        self._asked = float("-inf")
+        #: By queue: the seconds and the handlings so far, of all addresses together; and the mean of late.
+        self._sums: dict[str, tuple[float, float]] = {}
+        self._means: dict[str, float] = {}
+        self._has_told = False
+
+    def of(self, queue: str) -> float | None:
+        """The mean of the handlings between the last two answers, or of all before; in seconds."""
+        if self._urls and time.monotonic() - self._asked >= _EVERY:
+            self._asked = time.monotonic()
+            self._ask()
+        return self._means.get(queue, self._default)
+
+    def _ask(self) -> None:
+        sums: dict[str, list[float]] = {}
+        for url in self._urls:
+            try:
+                with urllib.request.urlopen(url, timeout=_TIMEOUT) as answer:
+                    families = list(text_string_to_metric_families(answer.read().decode()))
+            except (OSError, ValueError) as error:
+                if not self._has_told:
+                    logger.warning("metrics: the worker at %s does not tell how long its handlers take: %s", url, error)
+                self._has_told = True
+                return
+            for family in families:
+                if family.name == "redisson_dq_handling_seconds":
+                    for sample in family.samples:
+                        if sample.name.endswith(("_sum", "_count")):
+                            found = sums.setdefault(sample.labels["queue"], [0.0, 0.0])
+                            found[sample.name.endswith("_count")] += sample.value
+        self._has_told = False
+        for queue, (seconds, count) in sums.items():
+            before, handled = self._sums.get(queue, (0.0, 0.0))
+            if count < handled or seconds < before:
+                # Another pod has answered, or the same one has begun anew.
+                before = handled = 0.0
+            self._sums[queue] = seconds, count
+            if count > handled:
+                self._means[queue] = (seconds - before) / (count - handled)
