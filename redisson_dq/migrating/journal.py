@@ -42,7 +42,11 @@ class Journal:
             file.close()
             raise ArgumentError(f"the journal {str(path)!r} exists: resume it, or name another one")
         made = cls(path, migration, plan, 0, file)
-        made._write({"migration": migration, "plan": dict(plan)})
+        try:
+            made._write({"migration": migration, "plan": dict(plan)})
+        except OSError:
+            file.close()
+            raise
         made._is_blank = True
         return made
 

@@ -95,7 +95,7 @@ class Channels:
             return
         what = (
             "offers of other clients may be moved up to 30 s late, because this client cannot subscribe to the "
-            "channel {channel!r}"
+            f"channel {channel!r}"
         )
         if self._connections.refusals.began((_PART, channel), ready, what, error, only_late=True):
             logger.warning("queue %r: %s: %s", ready, what, error)

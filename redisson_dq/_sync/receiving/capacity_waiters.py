@@ -84,7 +84,7 @@ class CapacityWaiters:
         self._confirmed.discard(channel)
         what = (
             "callers that wait for room may get it up to 30 s late, because this client cannot subscribe to the "
-            "channel {channel!r}"
+            f"channel {channel!r}"
         )
         ready, is_over = self._ready[channel], partial(self._is_idle, channel)
         if self._connections.refusals.began((_PART, channel), ready, what, error, is_over, only_late=True):
