@@ -93,7 +93,7 @@ def test_nothing_is_no_text(tmp_path: Path) -> None:
 
 def test_the_settings_of_redisson_4_stand_beside_the_server(tmp_path: Path) -> None:
     assert of(tmp_path, "password: p\nusername: u\n" + SINGLE)[1] == {"username": "u", "password": "p"}
-    with pytest.raises(ArgumentError, match="password cannot be taken over: it stands in singleServerConfig with ano"):
+    with pytest.raises(ArgumentError, match="password cannot be taken over: it is in singleServerConfig with ano"):
         of(tmp_path, "password: p\n" + SINGLE + "  password: q\n")
 
 
@@ -364,7 +364,7 @@ def test_a_number_is_one_that_java_can_have(tmp_path: Path, number: str) -> None
 
 
 def test_a_password_in_bytes_is_refused_and_a_path_is_taken() -> None:
-    with pytest.raises(ArgumentError, match="password cannot be taken over: a text is wanted"):
+    with pytest.raises(ArgumentError, match="password cannot be taken over: it must be a text"):
         taken_from({"singleServerConfig": {"address": "redis://h:1", "password": b"secret"}})
     found = taken_from({"singleServerConfig": {"address": "rediss://h:1", "sslTruststore": Path("/ca.pem")}})
     assert found.redis_options["ssl_ca_certs"] == "/ca.pem"
@@ -391,7 +391,7 @@ def test_aliases_make_no_large_tree(tmp_path: Path) -> None:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x]"]
     lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 8)}]" for i in range(1, 40)]
     assert of(tmp_path, "\n".join(lines) + "\n" + SINGLE) == ("redis://h:1", {})
-    with pytest.raises(ArgumentError, match="password cannot be taken over: a text is wanted"):
+    with pytest.raises(ArgumentError, match="password cannot be taken over: it must be a text"):
         of(tmp_path, "\n".join(lines) + "\n" + SINGLE + "  password: *a39\n")
 
 
@@ -402,7 +402,7 @@ def test_aliases_make_no_large_tree(tmp_path: Path) -> None:
 def test_a_list_or_a_mapping_is_no_name(tmp_path: Path, head: str, key: str) -> None:
     """Its text would double with each alias in it. These take a megabyte, so a test that fails takes no more."""
     lines = ["a0: &a0 [x, x]"] + [f"a{i}: &a{i} [*a{i - 1}, *a{i - 1}]" for i in range(1, 16)]
-    with pytest.raises(ArgumentError, match=r"yaml: line \d+, column \d+: a list or a mapping is no name"):
+    with pytest.raises(ArgumentError, match=r"yaml: line \d+, column \d+: a list or a mapping is not the name"):
         of(tmp_path, f"{head}" + "\n".join(lines) + f"\n{SINGLE}" + (key if key[0] != "{" else f"x: {key}") + "\n")
 
 

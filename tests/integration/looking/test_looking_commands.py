@@ -215,7 +215,7 @@ class TestLooking:
         assert (found["schema"], found["looked"], found["next"]) == (1, 2, None)
         code, _, err = run("list", "orders", "--filter", "id = ")
         assert code == 64
-        assert "a value is wanted at the end" in err
+        assert "expected a value at the end" in err
 
     def test_pages_of_a_filter_lose_nothing(self, run: Run, tmp_path: Path) -> None:
         lines = tmp_path / "lines"
@@ -442,7 +442,7 @@ class TestOfferAndTake:
         code, out, err = run("offer", "orders", "--file", str(file))
         assert code == 65
         assert out == "2 offered to orders with Kryo5Codec\n"
-        assert "value 3 is no JSON" in err
+        assert "value 3 is not JSON" in err
         assert run("offer", "orders", "three", "--text", "--codec", "string")[0] == 0
 
     @pytest.mark.parametrize(

@@ -325,7 +325,7 @@ def test_a_full_disk_is_told_and_the_export_goes_on(client: Any, admin: redis.Re
     env = {**environment(), "PYTHONDONTWRITEBYTECODE": "1"}
     full = subprocess.run(limited, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
     assert full.returncode == 1
-    assert "File too large: a file cannot be written on" in full.stderr
+    assert "File too large: a file cannot be written any further" in full.stderr
     assert "Traceback" not in full.stderr
     subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, check=True)
     assert import_file(QueueSite.of(client, "bills"), tmp_path / "orders.jsonl").counts

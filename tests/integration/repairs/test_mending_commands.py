@@ -429,7 +429,7 @@ def test_an_id_of_an_entry_in_the_zset_alone_is_done_and_told(
         told = json.loads(out)
         assert (code, told["done"], told["torn"]) == (1, told["wanted"], 0)
         assert [(each["id"], each["state"]) for each in told["problems"]] == [("order-1", "torn")]
-        assert "order-1: it stands in the timeout zset alone" in err
+        assert "order-1: it is only in the timeout zset" in err
         assert "redisson-dq doctor orders --only torn-entries" in err
     # Nothing of it is left then.
     assert run("cancel orders order-1 --yes --no-undo")[0] == 0

@@ -157,7 +157,7 @@ def test_a_date_in_a_pattern_is_read_by_a_field_of_text() -> None:
     data = b'{"at":"2024-02-29 12:30:15"}'
     with pytest.raises(
         DecodeError,
-        match=r"is no java.time.LocalDateTime: '2024-.*; give a pattern, as 'yyyy-MM-dd HH:mm:ss'",
+        match=r"is not a java.time.LocalDateTime: '2024-.*; give a pattern, as 'yyyy-MM-dd HH:mm:ss'",
     ) as caught:
         TypedJsonJacksonCodec(Dated).decode(data)
     assert "again" not in str(caught.value)
