@@ -359,7 +359,7 @@ def test_settings_without_an_end_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", ["-1", "1.0", "\u0661", "2147483648", "9" * 400, "9" * 5000])
 def test_a_number_is_one_that_java_can_have(tmp_path: Path, number: str) -> None:
-    with pytest.raises(ArgumentError, match="timeout cannot be taken over: a whole number"):
+    with pytest.raises(ArgumentError, match="timeout cannot be taken over: it must be a whole number"):
         taken(tmp_path, SINGLE + f"  timeout: {number}\n")
 
 

@@ -412,7 +412,7 @@ def test_a_handler_that_is_refused_while_it_runs_changes_nothing(admin: Any, wor
 
         with pytest.raises(ArgumentError, match="'session', but no dependency has that name"):
             worker.add_handler(takes_unknown, "orders", str)
-        with pytest.raises(ArgumentError, match="'pool', which was declared while the worker runs"):
+        with pytest.raises(ArgumentError, match="'pool', which was declared while the worker was running"):
             worker.add_handler(takes_late, "orders", str)
         assert [each.function for each in worker.handlers] == [one]
         worker.add_handler(two, "other")
