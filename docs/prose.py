@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-IN_ALL = 75_250
+IN_ALL = 75_000
 PAGE = 1_200
 HOW_TO = 600
 
