@@ -130,7 +130,7 @@ REFUSED: list[tuple[Codec, Any, bytes]] = [
 ]
 
 
-@pytest.mark.parametrize(("inner", "value", "data"), REFUSED, ids=lambda each: repr(each)[:40])
+@pytest.mark.parametrize(("inner", "value", "data"), REFUSED, ids=[repr(inner) for inner, _, _ in REFUSED])
 def test_an_error_of_the_inner_codec_tells_nothing_of_the_value(inner: Codec, value: Any, data: bytes) -> None:
     codec = EncryptedCodec(inner, NEW, queue="orders")
     with pytest.raises(EncodeError, match="cannot write this") as refused:
