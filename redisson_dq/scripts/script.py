@@ -26,7 +26,18 @@ from importlib import resources
 
 import attrs
 
-__all__ = ["READING", "WITHHELD", "Script", "ScriptError", "guarded", "includes", "load", "names"]
+__all__ = [
+    "READING",
+    "WITHHELD",
+    "Script",
+    "ScriptError",
+    "guarded",
+    "includes",
+    "load",
+    "names",
+    "numbered",
+    "variants",
+]
 
 
 class ScriptError(Exception):
@@ -52,6 +63,11 @@ class Script:
     announces: bool
     #: The names of the keys it takes, in order: attribute names of QueueKeys.
     keys: tuple[str, ...]
+
+    @property
+    def adds(self) -> bool:
+        """Whether it makes ids of entries (``include/add.lua``)."""
+        return "add" in self.includes
 
     @property
     def commands(self) -> tuple[str, ...]:
@@ -244,6 +260,33 @@ def guarded(name: str) -> Script:
     script = load(name)
     source = _GUARD + script.source
     return attrs.evolve(script, source=source, sha=hashlib.sha1(source.encode()).hexdigest())
+
+
+# Where ids are made of the time (include/add.lua).
+_IDS = "local function wrapper(envelope, now_us)\n"
+_CALLS_BEFORE = "local calls_before = tonumber(table.remove(ARGV))\n"
+
+
+@cache
+def numbered(name: str, *, is_guarded: bool = False) -> Script:
+    """A script that adds entries, for a transaction: its last argument says how many such calls come before it.
+
+    Ids are made of the time, which stands still in a transaction from Redis 7.2 on. Each call counts as a microsecond.
+    """
+    script = guarded(name) if is_guarded else load(name)
+    if script.source.count(_IDS) != 1:
+        raise ScriptError(f"script {name!r} makes no ids")
+    source = _CALLS_BEFORE + script.source.replace(_IDS, f"{_IDS}  now_us = now_us + calls_before\n")
+    return attrs.evolve(script, source=source, sha=hashlib.sha1(source.encode()).hexdigest())
+
+
+def variants(name: str) -> list[Script]:
+    """The script of ``<name>.lua`` in each form in which it is sent."""
+    script = load(name)
+    found = [script, guarded(name)]
+    if script.adds:
+        found += [numbered(name), numbered(name, is_guarded=True)]
+    return found
 
 
 def names() -> list[str]:

@@ -19,7 +19,7 @@ from __future__ import annotations
 import hashlib
 from functools import cache
 
-from redisson_dq.scripts.script import Script, guarded, load, names
+from redisson_dq.scripts.script import Script, load, names, variants
 
 __all__ = [
     "CHANNEL_OF",
@@ -333,5 +333,5 @@ def sha_of(source: str) -> str:
 @cache
 def by_sha() -> dict[bytes, Script]:
     """The scripts by their SHA, as the client knows them."""
-    scripts = [script for name in names() for script in (load(name), guarded(name))]
+    scripts = [script for name in names() for script in variants(name)]
     return {script.sha.encode(): script for script in scripts}

@@ -1,4 +1,4 @@
-"""Transactions that happen only while leases are held.
+"""The commands that are sent for a transaction: each entry has an id of its own, and leases may have to be held.
 
 A transaction of Redis carries out all of its commands, whatever one of them answers. So the first commands of a fenced
 transaction ask whether its leases are held. If they are, a key stands inside the transaction. Each other command looks
@@ -15,7 +15,7 @@ from typing import Any
 import attrs
 
 from redisson_dq.errors import LeaseLostError
-from redisson_dq.scripts.script import WITHHELD, guarded
+from redisson_dq.scripts.script import WITHHELD, guarded, numbered
 from redisson_dq.wire import calls
 from redisson_dq.wire.request import Fence, Request
 
@@ -26,11 +26,11 @@ def fenced(requests: Sequence[Request[Any]]) -> list[Request[Any]]:
     """The commands that are sent for the requests of one transaction."""
     fences = _fences(requests)
     if not fences:
-        return list(requests)
+        return _numbered(requests)
     key = next(iter(fences.values())).key
     holds = [fence.hold(key, number == 0) for number, fence in enumerate(fences.values())]
     release = Request(words=("DEL", key), types={key: "string"}, parse=int)
-    return [*holds, *(_guarded(request, key) for request in requests), release]
+    return [*holds, *_numbered([_guarded(request, key) for request in requests], is_guarded=True), release]
 
 
 def unfenced(requests: Sequence[Request[Any]], replies: Sequence[Any]) -> list[Any]:
@@ -56,6 +56,18 @@ def unfenced(requests: Sequence[Request[Any]], replies: Sequence[Any]) -> list[A
 def _fences(requests: Sequence[Request[Any]]) -> dict[int, Fence]:
     """The fences, by the place of their request."""
     return {place: request.fence() for place, request in enumerate(requests) if request.fence is not None}
+
+
+def _numbered(requests: Sequence[Request[Any]], *, is_guarded: bool = False) -> list[Request[Any]]:
+    """Tells each call that adds entries how many come before it, where there are several."""
+    adding = [place for place, request in enumerate(requests) if request.script is not None and request.script.adds]
+    found = list(requests)
+    for before, place in enumerate(adding if len(adding) > 1 else ()):
+        request, script = requests[place], requests[place].script
+        assert script is not None
+        words = (*request.words, before)
+        found[place] = attrs.evolve(request, script=numbered(script.name, is_guarded=is_guarded), words=words)
+    return found
 
 
 def _guarded(request: Request[Any], key: str) -> Request[Any]:

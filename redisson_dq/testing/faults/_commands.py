@@ -8,7 +8,7 @@ from typing import Literal
 
 import attrs
 
-from redisson_dq.scripts.script import guarded, load, names
+from redisson_dq.scripts.script import names, variants
 from redisson_dq.testing._scripts import running_ahead, sha_of, timed
 from redisson_dq.testing.faults._frames import words
 
@@ -111,7 +111,7 @@ def _scripts() -> dict[bytes, str]:
     """The files of the scripts by their texts and digests, with the machine's time and with a test's."""
     loaded: dict[bytes, str] = {}
     for name in names():
-        for script in (load(name), guarded(name)):
+        for script in variants(name):
             for text in (script.source, timed(script.source), running_ahead(script.source)):
                 loaded[text.encode()] = loaded[sha_of(text).encode()] = f"{name}.lua"
     return loaded
