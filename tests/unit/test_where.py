@@ -13,6 +13,9 @@ from tests.conftest import environment
 from tests.mutations import MUTATIONS, ROOT
 from tests.where import main, noted_in, source_of, where
 
+# It looks through all tests, and helps nobody but those who write them.
+pytestmark = pytest.mark.nightly
+
 _ENGINE = "redisson_dq/scheduling/engine.py"
 _DRIVER = "redisson_dq/_async/moving/transfer_driver.py"
 _TRANSFER = "redisson_dq/scripts/transfer.lua"

@@ -11,7 +11,7 @@ import redis
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.wire import calls
 from redisson_dq.wire.request import Request
-from tests.conftest import by_night, eventually
+from tests.conftest import by_night, eventually, thinned
 from tests.integration.foreign import GARBAGE, KEYS, OWN, name_of, plant, play_main_job, requests, run, state_of, there
 
 REQUESTS = requests({})
@@ -56,7 +56,7 @@ def kinds(number: int, amount: str) -> list[str]:
 
 
 @pytest.mark.parametrize("amount", ["one", by_night("each")])
-@pytest.mark.parametrize("name", sorted(REQUESTS.keys() - REPLACE))
+@pytest.mark.parametrize("name", thinned(sorted(REQUESTS.keys() - REPLACE), of=2))
 def test_garbage_in_a_key_stops_no_script(full: Any, name: str, amount: str) -> None:
     request = requests({})[name]
     for number, key in enumerate(own_keys(request), sorted(REQUESTS).index(name)):
@@ -76,7 +76,7 @@ def test_garbage_in_a_key_stops_no_script(full: Any, name: str, amount: str) -> 
 
 
 @pytest.mark.parametrize("amount", ["one", by_night("each")])
-@pytest.mark.parametrize("name", sorted(REQUESTS.keys() - REPLACE))
+@pytest.mark.parametrize("name", thinned(sorted(REQUESTS.keys() - REPLACE), of=2))
 def test_a_key_of_another_type_is_refused_before_anything_is_written(full: Any, name: str, amount: str) -> None:
     request = requests({})[name]
     for number, key in enumerate(own_keys(request)):
