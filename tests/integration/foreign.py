@@ -103,7 +103,7 @@ def there(admin: Any) -> dict[bytes, bytes]:
     run(admin, call("offer", KEYS, ("current", str(HOUR_US), b"later"), list))
     run(admin, call("offer", KEYS, ("lean", str(HOUR_US), b"lean"), list))
     run(admin, call("offer_in_context", KEYS, ("current", b'{"trace": "7"}', struct.pack("<d", 3600.0), b"told"), list))
-    run(admin, call("recur", KEYS, ("current", "daily", '{"v":1}', b"daily", 5), list))
+    run(admin, call("recur", KEYS, ("current", "daily", '{"v":1}', b"daily", 5, "", 0), list))
     admin.rpush(KEYS.arrivals, "arrived")
     admin.rpush(KEYS.undecodable, "undecodable")
     admin.rpush(KEYS.expired, "5 late")
@@ -206,7 +206,7 @@ def requests(leased: dict[bytes, bytes]) -> dict[str, Request[Any]]:
         "put_back": calls.put_back(KEYS, b"putback1", b"", "first", [b"value"]),
         "put_back_bounded": calls.put_back_bounded(KEYS, b"putback2", b"", "first", [b"value"]),
         "receive": calls.receive(LEASES, SYSTEM, CURRENT, b"received", 5, HOUR_US, 10, list),
-        "recur": call("recur", KEYS, ("current", "daily", '{"v":1}', b"value", 5), list),
+        "recur": call("recur", KEYS, ("current", "daily", '{"v":1}', b"value", 5, "", 0), list),
         "redrive": call_with_dead("redrive", LEASES, ("all", 5), list),
         "reject": call_with_dead("reject", LEASES, ("why", LEASES.word, held, named), list),
         "release": calls.release(KEYS, b"released", b"", 1),

@@ -87,7 +87,7 @@ TABLE: dict[str, Callable[[dict[bytes, bytes]], Request[Any]]] = {
         "offer_item", LEASES, ("current", str(HOUR_US), b"value", b"iother", "keep", "", 0, 1000, b""), list
     ),
     "receive": lambda leased: requests(leased)["receive"],
-    "recur": lambda leased: call("recur", KEYS, ("current", "daily", '{"v":2}', b"value", FAR), list),
+    "recur": lambda leased: call("recur", KEYS, ("current", "daily", '{"v":2}', b"value", FAR, "", 0), list),
     "reschedule": lambda leased: call_with_dead(
         "reschedule", LEASES, ("iwaits", b"", "", f"@{FAR}", 1000, "lean"), list
     ),
