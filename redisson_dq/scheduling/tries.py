@@ -69,7 +69,8 @@ class Tries:
                 self._leave(part)
             line = self._lines.setdefault(cause, _RefusedParts())
             line.leave(part)
-            moment = max(now + seconds, line.free_at)
+            # A part that is alone in its line does not wait for its own last try.
+            moment = max(now + seconds, line.free_at) if line.resting or line.trying else now + seconds
             line.free_at = moment + min(commands / _RATE, _LONGEST)
             line.resting[part] = go_on
             self.parts[part] = cause

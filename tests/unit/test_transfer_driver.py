@@ -21,6 +21,7 @@ from redisson_dq.observing.outage import Outage
 from redisson_dq.observing.refusals import Refusals
 from redisson_dq.scheduling.clock import using
 from redisson_dq.scheduling.recurrence import Recurrence
+from redisson_dq.scheduling.tries import Tries
 from redisson_dq.wire.calls import Advanced, Transferred
 from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.request import Request
@@ -80,6 +81,7 @@ class Wire:
     def __init__(self, clock: HandClock) -> None:
         self.clock = clock
         self.outage, self.refusals = Outage(clock, Observers(None)), Refusals(clock)
+        self.tries = Tries(clock)
         self.unheard: dict[str, Any] = {}
         self.sent: queue.SimpleQueue[Sent] = queue.SimpleQueue()
         #: The commands on the connection of the subscription.

@@ -113,3 +113,18 @@ def test_a_part_alone_pauses_for_its_own_seconds_and_not_behind_those_of_another
     tries.forget("alone")
     tries.refused("alone", "OOM", 0.5, lambda: None)
     assert tries.refused("alone", None, 0.1, lambda: None) == 0.1
+
+
+def test_a_part_that_stays_alone_pauses_for_its_own_seconds_each_time() -> None:
+    clock = Time()
+    tries = Tries(clock)  # type: ignore[arg-type]
+    for seconds in (0.1, 0.2, 0.4):
+        assert tries.refused("alone", "NOPERM", seconds, lambda: None, 3) == pytest.approx(seconds)
+        clock.now += seconds
+        tries.begins("alone")
+    # The next part comes behind it, and from then on they take turns.
+    tries.refused("alone", "NOPERM", 0.1, lambda: None, 3)
+    assert tries.refused("other", "NOPERM", 0.1, lambda: None, 3) == pytest.approx(0.85)
+    clock.now += 0.1
+    tries.begins("alone")
+    assert tries.refused("alone", "NOPERM", 0.2, lambda: None, 3) == pytest.approx(1.5)

@@ -129,6 +129,7 @@ def opened(name: str) -> Any:
         name=name,
         reception=Opened(sources={name: (None, None)}, waitable=None, sees_first=False, acks_along=True),
         leaser=SimpleNamespace(deliveries=lambda *_: ([], None)),
+        note_limits=lambda: None,
     )
 
 

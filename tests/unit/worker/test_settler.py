@@ -59,12 +59,20 @@ class Server:
         return self.answers.get(timeout=PATIENCE)
 
 
+class Source(SimpleNamespace):
+    """The list that the leases of one queue come from. It calls up no values, as it has no limits."""
+
+    __hash__ = object.__hash__  # type: ignore[assignment]
+
+    def call_up(self) -> None: ...
+
+
 class Requests:
     """Those of one queue, each of which is the ids of its leases."""
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.source = SimpleNamespace(key=name, clock=SYSTEM, visible=30.0)
+        self.source = Source(key=name, clock=SYSTEM, visible=30.0)
 
     def ack(self, ids: list[bytes]) -> list[bytes]:
         return ids
