@@ -148,7 +148,7 @@ def test_it_says_once_what_it_does_not_hear_and_does_not_connect_for_ever(
         assert not client.health().is_well
         # The worker has a connection of its own. One that is closed at once is made anew ever more seldom.
         assert world.admin.info("stats")["total_connections_received"] - before <= 6
-        told = [record for record in caplog.records if "does not hear" in record.getMessage()]
+        told = [record for record in caplog.records if "cannot subscribe to the channel" in record.getMessage()]
         assert len(told) == 1
 
 

@@ -79,7 +79,7 @@ def test_what_looks_for_a_value_says_that_it_cannot(flavour: Flavour, redis7: Em
             lambda: delayed.offer("a", delay=60, deduplicate_for=60),
         )
         for call in calls:
-            with pytest.raises(EncodeError, match=f"queue '{queue}'.*cannot be looked for"):
+            with pytest.raises(EncodeError, match=f"queue '{queue}'.*cannot be searched for"):
                 call()
         assert (ready.read_all(), delayed.read_all()) == (["a"], ["a"])
         assert delayed.cancel("order-71")

@@ -123,7 +123,7 @@ def test_a_user_who_may_not_subscribe_is_served_by_the_probe(
     finally:
         admin.acl_deluser("deaf")
     (told,) = caplog.records
-    assert f"does not hear the channel {KEYS.channel!r}" in told.getMessage()
+    assert f"cannot subscribe to the channel {KEYS.channel!r}" in told.getMessage()
     assert "subscribe" in told.getMessage()
 
 

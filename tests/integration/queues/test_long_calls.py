@@ -15,7 +15,7 @@ from redisson_dq.codecs import StringCodec
 
 def told(caplog: pytest.LogCaptureFixture) -> list[tuple[Any, Any]]:
     """The queues and calls that were warned of since this was asked last."""
-    found = [record.args[:2] for record in caplog.records if "in one go" in str(record.msg)]  # type: ignore[index]
+    found = [record.args[:2] for record in caplog.records if "Redis does it in one step" in str(record.msg)]  # type: ignore[index]
     caplog.clear()
     return found  # type: ignore[return-value]
 

@@ -404,7 +404,7 @@ def test_a_broken_file_is_refused_and_changes_nothing(
     with pytest.raises(UndoFileError, match="broken at line 2"):
         UndoFile.read(path)
     path.write_bytes(b"hello\n")
-    with pytest.raises(UndoFileError, match="no undo file"):
+    with pytest.raises(UndoFileError, match="is not an undo file"):
         UndoFile.read(path)
     with pytest.raises(UndoFileError, match="cannot be read"):
         UndoFile.read(tmp_path / "nowhere")

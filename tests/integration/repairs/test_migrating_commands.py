@@ -75,12 +75,12 @@ def test_the_page_shows_what_the_commands_print(client: Any, run: Callable[[str]
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("migrate orders --yes", "say where the items go"),
+        ("migrate orders --yes", "choose where the items go"),
         ("migrate orders --to-codec json --yes", "--to-codec needs --to-name or --to-url"),
         ("migrate orders --to-json f --to-name bills --yes", "--to-json takes the items out of Redis"),
         ("migrate orders --to-name bills --to-codec jso --yes", "there is no codec"),
         ("migrate orders --to-name bills --resume missing --yes", "is not a journal of a migration"),
-        ("migrate orders --to-name orders --yes", "say where the items go"),
+        ("migrate orders --to-name orders --yes", "choose where the items go"),
         ("migrate orders --to-name orders --to-codec json --yes", "--to-codec needs --to-name or --to-url"),
         ("migrate orders --to-partitions 1 --to-codec json --yes", "name another queue"),
         ("migrate orders --to-partitions 0 --yes", "a number of partitions from 1 to 1024"),

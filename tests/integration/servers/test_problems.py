@@ -154,7 +154,7 @@ def test_acks_that_redis_refuses_are_a_problem(flavour: Flavour, url: str, admin
         admin.execute_command("ACL", "SETUSER", "limited", "-zrem")
         admin.rpush(KEYS.ready, "value")
         assert ledger.next() == "value"
-        that(worker, "come again")
+        that(worker, "delivered again")
         assert not worker.is_consuming
         admin.execute_command("ACL", "SETUSER", "limited", "+zrem")
         eventually(lambda: worker.is_consuming)

@@ -310,7 +310,7 @@ def test_a_thread_that_does_not_return_costs_its_process(url: str, admin: Any, q
     queue.add("once-stuck")
     options = {"timeout": 0.1, "retry": []}
     with command(url, THREADS, "--grace", "0.5", seconds=1000, handler={**options, "concurrency": 2}) as made:
-        made.until("is replaced: a handler has not returned after its timeout")
+        made.until(": a handler has not returned after its timeout")
         made.until("has ended")
         queue.add("once-later")
         made.send(signal.SIGTERM)

@@ -154,7 +154,7 @@ def test_a_coroutine_that_blocks_its_loop(flavour: Flavour, client: Any, queue: 
         (stall,) = stalls(worker)
         assert stall.handler.endswith("handle")
         assert "release.wait" in stall.stack
-        assert "the event loop stands still" in str(stall)
+        assert "the event loop has been blocked for" in str(stall)
         release.set()
         eventually(lambda: not stalls(worker))
 

@@ -354,7 +354,7 @@ def test_what_java_reads_is_read(text: str, value: Any) -> None:
     ],
 )
 def test_texts_that_are_no_such_value(text: str) -> None:
-    with pytest.raises(DecodeError, match=r"JsonJackson3Codec: (a value that is no|Java class) java\.") as caught:
+    with pytest.raises(DecodeError, match=r"JsonJackson3Codec: (a value that is not a|Java class) java\.") as caught:
         codec.decode(text.encode())
     assert caught.value.offset == 2
 

@@ -93,7 +93,7 @@ def test_a_character_the_charset_does_not_have(charset: str, text: str, message:
 )
 def test_bytes_that_are_no_text(charset: str, data: str, offset: int) -> None:
     raw = bytes.fromhex(data)
-    with pytest.raises(DecodeError, match=f"no {charset} text") as caught:
+    with pytest.raises(DecodeError, match=f"the bytes are not {charset} text") as caught:
         StringCodec(charset).decode(raw)
     assert (caught.value.codec, caught.value.offset, caught.value.data) == ("StringCodec", offset, raw)
     assert isinstance(caught.value.__cause__, UnicodeDecodeError)
@@ -225,7 +225,7 @@ def test_floats_that_java_reads(text: str) -> None:
     ],
 )
 def test_floats_that_java_refuses(text: str) -> None:
-    with pytest.raises(DecodeError, match="no number") as caught:
+    with pytest.raises(DecodeError, match="the bytes are not a number") as caught:
         DoubleCodec().decode(text.encode())
     assert caught.value.data == text.encode()
 

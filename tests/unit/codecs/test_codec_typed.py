@@ -123,7 +123,7 @@ def test_a_type_that_java_does_not_have(codec: Codec[Any]) -> None:
         pass
 
     for kind in (Plain, 5, list[Plain]):
-        with pytest.raises(ArgumentError, match=r"^type=: .* stands for no Java type"):
+        with pytest.raises(ArgumentError, match=r"^type=: .* has no Java type;"):
             codec.typed(kind)
 
 
