@@ -712,6 +712,7 @@ _DELIVERY = [
     _row("offered", lambda delivery: delivery.offered, None, local=True),
     _row("due", lambda delivery: delivery.due, None, local=True),
     _row("context", lambda delivery: delivery.context, {}, local=True),
+    _row("cursor", lambda delivery: delivery.cursor, None, local=True),
     _row("deadline", lambda delivery: delivery.deadline, datetime, local=True),
     _row("remaining", lambda delivery: delivery.remaining, timedelta, local=True),
     _row("outcome", lambda delivery: delivery.outcome, None, local=True),
@@ -734,6 +735,13 @@ _DELIVERY = [
         SettleOutcome.LOST,
         *("timeout", "leases", "deliveries"),
         bad=(_of("extend", 0), _of("extend", -1), _of("extend", "x")),
+    ),
+    _row(
+        "save",
+        _of("save", {"page": 7}),
+        SettleOutcome.LOST,
+        *("timeout", "leases", "deliveries"),
+        bad=(_of("save", object()), _of("save", "x" * 1_000_000)),
     ),
 ]
 

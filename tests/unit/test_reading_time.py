@@ -26,6 +26,7 @@ EXCEPTIONS = {
     "_redis/pools.py": "the age of connections, whose names a real DNS server may have led elsewhere since",
     "otel/": "the beginning of a span, which is a moment of the calendar",
     "prometheus/collector.py": "a scrape, which a monitor waits for in real time",
+    "prometheus/demand.py": "the port of a worker, which is asked now and then, and answers in real time",
     "embedded/": "the start and the end of a server process",
     "testing/": "the clock of tests itself, and the patience with which it waits for the test's own threads and tasks",
     "web/": "the live stream and its tabs, which people look at in real time",

@@ -14,6 +14,7 @@ SERVER = "time passes for a server, its ACLs, its pauses, or a process that no t
 LOOK = "the pause between two looks at something that tells nobody of its changes"
 WORK = "a handler takes its time, in a process of its own"
 REAL = "real time itself is the subject"
+SIMULATED = "the loop of a simulated world, where time passes as soon as nothing else can happen; no real time passes"
 
 #: How many sleeps a file has, and the reason. Sleeps of no time are no sleeps. Benchmarks measure real time.
 SLEEPS: dict[str, tuple[int, str]] = {
@@ -65,6 +66,8 @@ SLEEPS: dict[str, tuple[int, str]] = {
     "interop/test_leases_peer.py": (1, PACE),
     "interop/test_processes.py": (1, SERVER),
     "proof/kills.py": (2, SERVER),
+    "proof/simulated/loop.py": (1, SIMULATED),
+    "proof/simulated/world.py": (4, SIMULATED),
     "proof/trials.py": (4, SERVER),
     "python_calls.py": (1, QUIET),
     "testing/test_running_ahead.py": (1, LOOK),

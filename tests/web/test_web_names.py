@@ -102,13 +102,16 @@ def streamed(pages: TestClient, queue: str | None, role: str) -> str:
     told = bytearray()
 
     async def asked() -> None:
+        enough = asyncio.Event()
+
         async def receive() -> Any:
-            while b"event: doctor" not in told or b"event: snapshot" not in told:
-                await asyncio.sleep(0.01)
+            await enough.wait()
             return {"type": "http.disconnect"}
 
         async def send(message: Any) -> None:
             told.extend(message.get("body", b""))
+            if b"event: doctor" in told and b"event: snapshot" in told:
+                enough.set()
 
         await asyncio.wait_for(pages.app(scope, receive, send), PATIENCE)
 

@@ -534,7 +534,8 @@ def test_a_stream_ends_with_its_login(
         count = [0]
 
         async def receive() -> Any:
-            await asyncio.sleep(PATIENCE)
+            # The tab never leaves by itself.
+            await asyncio.Event().wait()
 
         async def send(message: Any) -> None:
             told.extend(message.get("body", b""))
