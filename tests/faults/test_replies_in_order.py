@@ -26,7 +26,7 @@ def test_a_pop_is_sent_when_its_time_is_over() -> None:
 
     def look(frame: FrameType, event: str) -> None:
         name = frame.f_code.co_name
-        if (name, event) == ("_block", "call") and frame.f_locals["words"][0] == "BLPOP" and not was_held.is_set():
+        if (name, event) == ("block", "call") and frame.f_locals["words"][0] == "BLPOP" and not was_held.is_set():
             was_held.set()
             is_ended.wait(PATIENCE)
         elif name in ("send_aside", "unblock") and event == "return":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -27,6 +28,7 @@ from tests.flavours import Flavour
 from tests.integration.commands import (
     THREADS,
     WORKERS,
+    Command,
     asked,
     checked,
     children,
@@ -281,13 +283,18 @@ def _held(value: Any) -> None:
 # -- processes that are replaced -------------------------------------------------------------------------------------
 
 
+def until_replaced(made: Command, why: str, count: int = 1) -> None:
+    told = re.compile(rf"supervisor: replacing process \d+: {why}")
+    eventually(lambda: len(told.findall(made.log)) >= count, told=lambda: made.log)
+
+
 @pytest.mark.nightly
 @in_threads
 def test_replaced_by_count(url: str, admin: Any, queue: Any) -> None:
     with command(url, THREADS, "--max-jobs", "10") as made:
         for number in range(3):
             queue.add_all([f"{number}-{each}" for each in range(20)])
-            made.until("is replaced: it has handled", number + 1)
+            until_replaced(made, "it has handled", number + 1)
         made.until("has ended", 3)
         eventually(lambda: len(done(admin)) == 60)
         made.send(signal.SIGTERM)
@@ -310,7 +317,7 @@ def test_a_thread_that_does_not_return_costs_its_process(url: str, admin: Any, q
     queue.add("once-stuck")
     options = {"timeout": 0.1, "retry": []}
     with command(url, THREADS, "--grace", "0.5", seconds=1000, handler={**options, "concurrency": 2}) as made:
-        made.until(": a handler has not returned after its timeout")
+        until_replaced(made, "a handler has not returned after its timeout")
         made.until("has ended")
         queue.add("once-later")
         made.send(signal.SIGTERM)
@@ -398,7 +405,7 @@ def test_replaced_by_sighup_without_a_pause(url: str, tmp_path: Path, admin: Any
         assert all(Path(f"/proc/{pid}").exists() for pid in before)
         eventually(lambda: handled("first"))
         shop.write("second")
-        made.until("is replaced: SIGHUP", processes)
+        until_replaced(made, "SIGHUP", processes)
         made.until("has ended", processes)
         eventually(lambda: handled("second"))
         eventually(lambda: admin.llen("done") == count)

@@ -118,7 +118,8 @@ def test_the_manifest() -> None:
 
 
 def test_the_secret_and_the_patch_for_both_manifests() -> None:
-    secret, patch = (yaml.safe_load(block) for block in blocks(KUBERNETES, "yaml"))
+    # The others, which follow, scale the deployment.
+    secret, patch = (yaml.safe_load(block) for block in blocks(KUBERNETES, "yaml")[:2])
     (worker_pod, mover_pod) = (yaml.safe_load(*blocks(page, "yaml"))["spec"]["template"] for page in (DEPLOY, SIDECAR))
     (container,) = patch["spec"]["template"]["spec"]["containers"]
     (volume,) = patch["spec"]["template"]["spec"]["volumes"]
