@@ -248,14 +248,14 @@ def test_a_value_that_was_read_from_other_bytes_is_not_looked_for(admin: Any, cl
         *(queue.contains, queue.remove, queue.index_of, queue.last_index_of, queue.remove_first_occurrence),
         *(queue.remove_last_occurrence, delayed.contains, delayed.remove),
     ):
-        with pytest.raises(EncodeError, match="was read from other bytes than it is written to") as caught:
+        with pytest.raises(EncodeError, match="was read from bytes that differ from how it is written") as caught:
             look(value)
         assert "the float 9.999999999999999E22 is written as 1.0E23" in str(caught.value)
     for look in (
         *(queue.contains_all, queue.remove_all, queue.retain_all),
         *(delayed.contains_all, delayed.remove_all, delayed.retain_all),
     ):
-        with pytest.raises(EncodeError, match="was read from other bytes than it is written to"):
+        with pytest.raises(EncodeError, match="was read from bytes that differ from how it is written"):
             look([{"a": 1.5}, value])
     assert queue.read_all() == [value]
     queue.offer(value)
