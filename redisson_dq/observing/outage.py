@@ -27,8 +27,8 @@ class Outage:
         self._mutex = threading.RLock()
         self._parts: set[str] = set()
         self._since = 0.0
-        # When the last outage was over.
-        self._over = -math.inf
+        # When the last outage was over, and when parts failed and reached Redis last.
+        self._over = self._failed = self._reached = -math.inf
         #: The hooks of the client's workers, which are called with Away and BackAgain too.
         self.hooks: list[Callable[[Happening], object]] = []
         #: Why the last outage began, and when by this machine's calendar, in epoch us. None: there was none.
@@ -42,6 +42,7 @@ class Outage:
             if not self.is_going_on and tried < self._over:
                 return
             self._parts.add(part)
+            self._failed = self._clock.monotonic()
             first, self.is_going_on = not self.is_going_on, True
             if first:
                 self._since = self._clock.monotonic()
@@ -54,21 +55,24 @@ class Outage:
         # Nearly always true, and called after each reply. So the mutex is not taken for it.
         if not self.is_going_on:
             return
+        self._leaves(part, reached=self._clock.monotonic())
+
+    def gave_up(self, part: str) -> None:
+        """One part tries no more. The outage goes on until another one reaches Redis, unless one has since."""
+        self._leaves(part)
+
+    def _leaves(self, part: str, reached: float | None = None) -> None:
         with self._mutex:
             self._parts.discard(part)
-            last = self.is_going_on and not self._parts
-            self.is_going_on = bool(self._parts)
+            if reached is not None:
+                self._reached = reached
             now = self._clock.monotonic()
+            last = self.is_going_on and not self._parts and (reached is not None or self._reached > self._failed)
             if last:
-                self._over = now
+                self.is_going_on, self._over = False, now
             after = timedelta(seconds=now - self._since)
         if last:
             self._tell(BackAgain(after=after))
-
-    def gave_up(self, part: str) -> None:
-        """One part tries no more. The outage goes on until another one reaches Redis."""
-        with self._mutex:
-            self._parts.discard(part)
 
     def _tell(self, happening: Happening) -> None:
         self._observers.tell(happening)
