@@ -27,8 +27,10 @@ class Outage:
         self._mutex = threading.RLock()
         self._parts: set[str] = set()
         self._since = 0.0
-        # When the last outage was over, and when parts failed and reached Redis last.
-        self._over = self._failed = self._reached = -math.inf
+        # When the last outage was over.
+        self._over = -math.inf
+        # Whether a part has reached Redis since the last failure.
+        self._has_reached = False
         #: The hooks of the client's workers, which are called with Away and BackAgain too.
         self.hooks: list[Callable[[Happening], object]] = []
         #: Why the last outage began, and when by this machine's calendar, in epoch us. None: there was none.
@@ -42,7 +44,7 @@ class Outage:
             if not self.is_going_on and tried < self._over:
                 return
             self._parts.add(part)
-            self._failed = self._clock.monotonic()
+            self._has_reached = False
             first, self.is_going_on = not self.is_going_on, True
             if first:
                 self._since = self._clock.monotonic()
@@ -55,19 +57,18 @@ class Outage:
         # Nearly always true, and called after each reply. So the mutex is not taken for it.
         if not self.is_going_on:
             return
-        self._leaves(part, reached=self._clock.monotonic())
+        self._leave(part, reached=True)
 
     def gave_up(self, part: str) -> None:
         """One part tries no more. The outage goes on until another one reaches Redis, unless one has since."""
-        self._leaves(part)
+        self._leave(part, reached=False)
 
-    def _leaves(self, part: str, reached: float | None = None) -> None:
+    def _leave(self, part: str, *, reached: bool) -> None:
         with self._mutex:
             self._parts.discard(part)
-            if reached is not None:
-                self._reached = reached
+            self._has_reached = self._has_reached or reached
             now = self._clock.monotonic()
-            last = self.is_going_on and not self._parts and (reached is not None or self._reached > self._failed)
+            last = self.is_going_on and not self._parts and self._has_reached
             if last:
                 self.is_going_on, self._over = False, now
             after = timedelta(seconds=now - self._since)

@@ -107,7 +107,7 @@ class HandlingTimes:
         for queue, (seconds, count) in sums.items():
             before, handled = self._sums.get(queue, (0.0, 0.0))
             if count < handled or seconds < before:
-                # Another pod has answered, or the same one has begun anew.
+                # Another pod has answered, or the same one was restarted.
                 before = handled = 0.0
             self._sums[queue] = seconds, count
             if count > handled:

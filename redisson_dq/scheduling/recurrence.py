@@ -111,7 +111,7 @@ class Recurrence:
 
     Either ``every_ms`` (1 ms to 36,500 days) or ``cron`` (five fields in lower case, no alias) is set. ``timezone``
     is the IANA name that ``cron`` is read in. ``start_ms`` and ``end_ms`` are epoch ms, both inclusive, None for
-    "from now on" and "for ever". ``missed`` says what comes of missed occurrences: ``"one"``, ``"all"`` (the last
+    "from now on" and "for ever". ``missed`` decides what happens to missed occurrences: ``"one"``, ``"all"`` (the last
     ``missed_limit`` of them) or ``"skip"``. Raises ArgumentError for a combination that means nothing, TypeError or
     ValueError for a single field that does.
     """
@@ -323,7 +323,7 @@ class Recurrence:
             at = self.next_ms(at, at)
 
     def _last(self, after_ms: int, until_ms: int, most: int) -> list[int]:
-        """The last times of a cron expression between two, in their order: at least so many, where there are."""
+        """The last times of a cron expression between two times, in order: at least ``most``, if there are as many."""
         # Cron has one time a minute at most, so a short span has few. Of a long one, the later half goes first.
         if until_ms - after_ms <= most * 60_000:
             return list(self._between(after_ms, until_ms))

@@ -17,11 +17,11 @@ __all__ = ["ACCEPTED", "Tries"]
 
 #: A try that lasts for this many seconds was not refused.
 ACCEPTED: Final = 1.0
-# The tries of one cause send so many commands a second.
+# How many commands a second the tries of one cause may send.
 _RATE: Final = 4.0
-# The next part tries at most so many seconds after one that sends many commands.
+# The longest time, in seconds, that a try with many commands delays the next one.
 _LONGEST: Final = 30.0
-# So many parts try at once when one was not refused.
+# How many parts try at once after a try that was not refused.
 _MORE: Final = 2
 
 
@@ -59,7 +59,7 @@ class Tries:
 
         ``cause`` is the same for all parts that are refused together. None where the connection has failed: the pause
         is not changed then, as the parts share the pauses between the tries to connect. ``go_on`` ends the pause before
-        its time. A try sends about so many ``commands``.
+        its time. ``commands`` is about how many commands a try sends.
         """
         if cause is None:
             return seconds

@@ -224,12 +224,11 @@ def _assembled(name: str, file: _File) -> Script:
     source = _with_numbers("".join(texts), keys)
     if _PACKS_LONGS.search(source):
         source = _SAME_LONGS + source
-    sha = hashlib.sha1(source.encode()).hexdigest()
     called = re.findall(r"(?:redis\.p?call|in_parts)\((?:'(\w+)')?", source)
     return Script(
         name=name,
         source=source,
-        sha=sha,
+        sha=_sha(source),
         summary=file.summary,
         header=file.header,
         includes=tuple(included),
@@ -258,8 +257,7 @@ end
 def guarded(name: str) -> Script:
     """The script of ``<name>.lua`` that does nothing unless one more key stands: the last of its keys."""
     script = load(name)
-    source = _GUARD + script.source
-    return attrs.evolve(script, source=source, sha=hashlib.sha1(source.encode()).hexdigest())
+    return _with_source(script, _GUARD + script.source)
 
 
 # Where ids are made of the time (include/add.lua).
@@ -276,8 +274,16 @@ def numbered(name: str, *, is_guarded: bool = False) -> Script:
     script = guarded(name) if is_guarded else load(name)
     if script.source.count(_IDS) != 1:
         raise ScriptError(f"script {name!r} makes no ids")
-    source = _CALLS_BEFORE + script.source.replace(_IDS, f"{_IDS}  now_us = now_us + calls_before\n")
-    return attrs.evolve(script, source=source, sha=hashlib.sha1(source.encode()).hexdigest())
+    ids = f"{_IDS}  now_us = now_us + calls_before\n"
+    return _with_source(script, _CALLS_BEFORE + script.source.replace(_IDS, ids))
+
+
+def _with_source(script: Script, source: str) -> Script:
+    return attrs.evolve(script, source=source, sha=_sha(source))
+
+
+def _sha(source: str) -> str:
+    return hashlib.sha1(source.encode()).hexdigest()
 
 
 def variants(name: str) -> list[Script]:

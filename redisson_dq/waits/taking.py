@@ -363,7 +363,7 @@ class Taking:
             self._pauses.reset()
 
     def _drop(self) -> None:
-        """Gives the connection up. From here on nobody finds it any more."""
+        """Gives the connection up, so that nobody uses it any more."""
         if self.connection is not None:
             self.retired.append(self.connection)
             self.connection = None

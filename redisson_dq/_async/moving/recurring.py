@@ -61,7 +61,7 @@ async def advance(
     )
     advanced = await connections.run(request)
     if advanced.missed:
-        # What did not fit into this call is told by the next one.
+        # The next call reports those that did not fit into this one.
         last_ms = found.last_ms if advanced.missed == found.count else found.made_up[advanced.offered - 1]
         told = Missed(
             queue=queue,

@@ -141,7 +141,7 @@ class _Clerk:
         self._task: Begun | None = None
 
     def add(self, work: AsyncWork, after: float = 0.0) -> None:
-        """Does this in so many seconds at the earliest. Once it is closed, at once."""
+        """Runs ``work`` after ``after`` seconds, or at once when it is closed."""
         self._inbox.put((self._clock.monotonic() + after, next(self._numbers), work))
         with self._mutex:
             if not self._is_running:

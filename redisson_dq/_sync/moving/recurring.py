@@ -64,7 +64,7 @@ def advance(
     )
     advanced = connections.run(request)
     if advanced.missed:
-        # What did not fit into this call is told by the next one.
+        # The next call reports those that did not fit into this one.
         last_ms = found.last_ms if advanced.missed == found.count else found.made_up[advanced.offered - 1]
         told = Missed(
             queue=queue,
