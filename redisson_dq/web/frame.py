@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -109,8 +110,9 @@ def last_figures(error: Exception | None, seeing: Seeing) -> str:
 # -- templates -------------------------------------------------------------------------------------------------------
 
 
+@functools.cache
 def environment() -> jinja2.Environment:
-    """The templates, and the filters by which they show numbers and times."""
+    """The templates, and the filters by which they show numbers and times. Each is compiled once in a process."""
     made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
         autoescape=True,
