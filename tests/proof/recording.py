@@ -30,6 +30,8 @@ _RECORDED = {
     *_SETTLE_MANY,
     *("offer", "offer_all", "offer_recurring", "receive", "cancel", "reschedule", "redrive"),
 }
+# A lease is renewed when this share of its time is left.
+_RENEWED = 2 / 3
 _tasks = itertools.count(1)
 
 
@@ -38,8 +40,9 @@ class Recorded:
 
     def __init__(self, inner: Any, history: History, queue: str, *, asyncio: bool = False) -> None:
         self._inner, self._history, self._queue, self._asyncio = inner, history, queue, asyncio
-        # Of a renewed delivery: the deadline that was written last.
+        # Of a renewed delivery: the deadline that was written last, and the last one whose renewal had no answer.
         self._noted: int | None = None
+        self._unanswered: int | None = None
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._inner, name)
@@ -64,13 +67,21 @@ class Recorded:
             call = self._history.invoke("renewal", "extend", self._queue, [self.name_and_lease], at=self._since)
             call.ok([["extended", deadline]])
             self._noted = deadline
+        if self._noted is None or self._unanswered == deadline:
+            return
+        if self._inner.remaining.total_seconds() < _RENEWED * self._visible:
+            # The replies to its renewals were lost, if it was renewed.
+            asked, delay = [self.name_and_lease], 1000 * self._visible
+            call = self._history.invoke("renewal", "extend", self._queue, asked, at=self._since, delay=delay)
+            call.info("overdue")
+            self._unanswered = deadline
 
     def received(self, *, renew: bool) -> list[Any]:
         """Its row in the answer of a receive."""
-        deadline = epoch_ms(self._inner.deadline)
+        deadline, received = epoch_ms(self._inner.deadline), epoch_ms(self._inner.received)
         if renew:
-            self._noted, self._since = deadline, time.monotonic_ns()
-        return [*self.name_and_lease, epoch_ms(self._inner.received), deadline]
+            self._noted, self._since, self._visible = deadline, time.monotonic_ns(), (deadline - received) / 1000
+        return [*self.name_and_lease, received, deadline]
 
 
 class _Recording:

@@ -113,13 +113,19 @@ def _movers(stage: _Stage, rng: random.Random) -> None:
 
 
 def _renewals(stage: _Stage, rng: random.Random) -> None:
-    """Work that takes longer than its lease."""
+    """Work that takes longer than its lease, and at last one whose renewals are made and have no answer."""
     queue, delayed = stage.client(stage.world.gate.url)
     for number in range(2):
         delayed.offer(f"item:trial:{number}", delay=0.0)
         delivery = queue.receive(timeout=5, visibility_timeout=0.6, renew=True)
         time.sleep(rng.uniform(1.2, 1.6))
         delivery.ack()
+    delayed.offer("item:trial:2", delay=0.0)
+    delivery = queue.receive(timeout=5, visibility_timeout=0.6, renew=True)
+    stage.world.gate.trap("extend.lua", "reply", "cut", times=100)
+    time.sleep(rng.uniform(0.65, 0.75))
+    stage.world.gate.clear()
+    delivery.ack()
 
 
 def _foreign_entries(stage: _Stage, rng: random.Random) -> None:
