@@ -242,8 +242,7 @@ class Lookout:
             await self._link.aclose()
             self._forget_watches()
         elif await self._link.have_slots_moved():
-            await self._connections.refresh()
-            self._forget_watches()
+            await self._find_nodes()
 
     def _may_end(self) -> bool:
         return self._closing.is_on or self._clock.monotonic() - self._waited_at >= _LINGER
@@ -261,6 +260,7 @@ class Lookout:
             await self._closing.wait(seconds)
         called = self._sources.take_next()
         asked: dict[SharedSources, Sequence[SharedPump]] = {}
+        have_slots_moved = False
         now = self._clock.monotonic()
         try:
             for sources in dict.fromkeys(pump.sources for pump in called):
@@ -269,14 +269,21 @@ class Lookout:
                         asked[sources] = pumps
             if asked:
                 self._waited_at = self._tried = now
-                await self._link.exchange(asked, self._brake.came)
+                have_slots_moved = await self._link.exchange(asked, self._brake.came)
                 self._connections.outage.ended(self._part)
                 self._pauses.reset()
         finally:
             for sources in asked:
                 sources.free()
+        if have_slots_moved:
+            await self._find_nodes()
         # The callers that were given values go on first. They may be back in line already.
         await async_give_way()
+
+    async def _find_nodes(self) -> None:
+        """Keys may live on other nodes now."""
+        await self._connections.refresh()
+        self._forget_watches()
 
     # -- failures ----------------------------------------------------------------------------------------------------
 

@@ -101,7 +101,7 @@ class Lookouts:
             lookout = Lookout(self._connections, pool, self._beginner, self._refused)
             self._by_pool[id(pool)] = (pool, lookout)
         with pump.line.mutex:
-            pump.lookout = lookout
+            pump.comes_to(lookout)
         lookout.call(pump)
 
     async def _leave_nodes(self) -> None:

@@ -19,7 +19,8 @@ from redisson_dq.wire import commands
 __all__ = ["Asked", "NodeLink"]
 
 # How often it asks a node of a cluster for the slots. Redis does not tell of an empty list whose slot has moved.
-_SLOTS = 5.0
+_SLOTS_SECONDS = 5.0
+_SLOTS = pack(("CLUSTER", "SLOTS"))
 
 #: The sources of each line that are asked in a round.
 Asked = Mapping[SharedSources, Sequence[SharedPump]]
@@ -62,17 +63,19 @@ class NodeLink:
         """Whether it is connected by this pair of connections."""
         return tracking is self._tracking
 
-    async def exchange(self, asked: Asked, came: Callable[[int], object]) -> None:
-        """Sends the commands of all sources, and hands out the values. ``came`` is called with their numbers."""
+    async def exchange(self, asked: Asked, came: Callable[[int], object]) -> bool:
+        """Sends the commands of all sources, and hands out the values. ``came`` is called with their numbers.
+
+        Gives whether keys may live on other nodes now.
+        """
         tracking = self._tracking or await self._connect()
         observers = self._connections.observers
         if not observers.hear(Sent):
-            await self._ask(tracking, asked, [], came)
-            return
+            return await self._ask(tracking, asked, [], came)
         requests = [pump.commands.request for pumps in asked.values() for pump in pumps]
         observed = [(request.name, request.keys) for request in requests if request is not None]
         with observers.exchange(observed, self._connections.clock) as errors:
-            await self._ask(tracking, asked, errors, came)
+            return await self._ask(tracking, asked, errors, came)
 
     async def have_slots_moved(self) -> bool:
         """Checks all that Redis tells nothing of. Gives whether keys may live on other nodes now."""
@@ -86,7 +89,8 @@ class NodeLink:
             if not await tracking.probe():
                 raise Disconnected("the connection that reports changes no longer answers")
             await self._check_server(tracking)
-        return self._connections.is_cluster and now - self._slots_at > _SLOTS and await self._look_at_slots(tracking)
+        is_due = self._connections.is_cluster and now - self._slots_at > _SLOTS_SECONDS
+        return is_due and await self._look_at_slots(tracking)
 
     async def hang_up(self) -> None:
         """Cuts the connections. Values in the replies on them are lost."""
@@ -119,17 +123,25 @@ class NodeLink:
             await tracking.read()
 
     async def _look_at_slots(self, tracking: Tracking) -> bool:
+        await tracking.send([_SLOTS])
+        return await self._read_slots(tracking)
+
+    async def _read_slots(self, tracking: Tracking) -> bool:
         self._slots_at = self._connections.clock.monotonic()
-        await tracking.send([pack(("CLUSTER", "SLOTS"))])
         slots, self._slots = self._slots, await tracking.read()
         return slots is not None and slots != self._slots and not isinstance(self._slots, ResponseError)
 
     async def _ask(
         self, tracking: Tracking, asked: Asked, errors: list[BaseException | None], came: Callable[[int], object]
-    ) -> None:
+    ) -> bool:
         """``errors`` has an entry for each request."""
         self._written = next(iter(asked.values()))[0].source.key
-        await tracking.send([command for pumps in asked.values() for pump in pumps for command in self._commands(pump)])
+        commands = [command for pumps in asked.values() for pump in pumps for command in self._commands(pump)]
+        # A slot that has come since the last look, and goes before the next one, would look as if it had never come.
+        newcomers = [pump for pumps in asked.values() for pump in pumps if pump.came()]
+        looks = bool(newcomers) and self._connections.is_cluster
+        await tracking.send([_SLOTS, *commands] if looks else commands)
+        have_moved = looks and await self._read_slots(tracking)
         number = 0
         for sources, pumps in asked.items():
             for pump in pumps:
@@ -139,6 +151,7 @@ class NodeLink:
                     errors[number] = reply
                 number += is_request
             came(sources.settle(pumps))
+        return have_moved
 
     def _commands(self, pump: SharedPump) -> Iterator[bytes]:
         request = pump.commands.request

@@ -245,8 +245,7 @@ class Lookout:
             self._link.close()
             self._forget_watches()
         elif self._link.have_slots_moved():
-            self._connections.refresh()
-            self._forget_watches()
+            self._find_nodes()
 
     def _may_end(self) -> bool:
         return self._closing.is_on or self._clock.monotonic() - self._waited_at >= _LINGER
@@ -264,6 +263,7 @@ class Lookout:
             self._closing.wait(seconds)
         called = self._sources.take_next()
         asked: dict[SharedSources, Sequence[SharedPump]] = {}
+        have_slots_moved = False
         now = self._clock.monotonic()
         try:
             for sources in dict.fromkeys(pump.sources for pump in called):
@@ -272,14 +272,21 @@ class Lookout:
                         asked[sources] = pumps
             if asked:
                 self._waited_at = self._tried = now
-                self._link.exchange(asked, self._brake.came)
+                have_slots_moved = self._link.exchange(asked, self._brake.came)
                 self._connections.outage.ended(self._part)
                 self._pauses.reset()
         finally:
             for sources in asked:
                 sources.free()
+        if have_slots_moved:
+            self._find_nodes()
         # The callers that were given values go on first. They may be back in line already.
         give_way()
+
+    def _find_nodes(self) -> None:
+        """Keys may live on other nodes now."""
+        self._connections.refresh()
+        self._forget_watches()
 
     # -- failures ----------------------------------------------------------------------------------------------------
 

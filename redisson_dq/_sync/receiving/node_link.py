@@ -22,7 +22,8 @@ from redisson_dq.wire import commands
 __all__ = ["Asked", "NodeLink"]
 
 # How often it asks a node of a cluster for the slots. Redis does not tell of an empty list whose slot has moved.
-_SLOTS = 5.0
+_SLOTS_SECONDS = 5.0
+_SLOTS = pack(("CLUSTER", "SLOTS"))
 
 #: The sources of each line that are asked in a round.
 Asked = Mapping[SharedSources, Sequence[SharedPump]]
@@ -65,17 +66,19 @@ class NodeLink:
         """Whether it is connected by this pair of connections."""
         return tracking is self._tracking
 
-    def exchange(self, asked: Asked, came: Callable[[int], object]) -> None:
-        """Sends the commands of all sources, and hands out the values. ``came`` is called with their numbers."""
+    def exchange(self, asked: Asked, came: Callable[[int], object]) -> bool:
+        """Sends the commands of all sources, and hands out the values. ``came`` is called with their numbers.
+
+        Gives whether keys may live on other nodes now.
+        """
         tracking = self._tracking or self._connect()
         observers = self._connections.observers
         if not observers.hear(Sent):
-            self._ask(tracking, asked, [], came)
-            return
+            return self._ask(tracking, asked, [], came)
         requests = [pump.commands.request for pumps in asked.values() for pump in pumps]
         observed = [(request.name, request.keys) for request in requests if request is not None]
         with observers.exchange(observed, self._connections.clock) as errors:
-            self._ask(tracking, asked, errors, came)
+            return self._ask(tracking, asked, errors, came)
 
     def have_slots_moved(self) -> bool:
         """Checks all that Redis tells nothing of. Gives whether keys may live on other nodes now."""
@@ -89,7 +92,8 @@ class NodeLink:
             if not tracking.probe():
                 raise Disconnected("the connection that reports changes no longer answers")
             self._check_server(tracking)
-        return self._connections.is_cluster and now - self._slots_at > _SLOTS and self._look_at_slots(tracking)
+        is_due = self._connections.is_cluster and now - self._slots_at > _SLOTS_SECONDS
+        return is_due and self._look_at_slots(tracking)
 
     def hang_up(self) -> None:
         """Cuts the connections. Values in the replies on them are lost."""
@@ -122,17 +126,25 @@ class NodeLink:
             tracking.read()
 
     def _look_at_slots(self, tracking: Tracking) -> bool:
+        tracking.send([_SLOTS])
+        return self._read_slots(tracking)
+
+    def _read_slots(self, tracking: Tracking) -> bool:
         self._slots_at = self._connections.clock.monotonic()
-        tracking.send([pack(("CLUSTER", "SLOTS"))])
         slots, self._slots = self._slots, tracking.read()
         return slots is not None and slots != self._slots and not isinstance(self._slots, ResponseError)
 
     def _ask(
         self, tracking: Tracking, asked: Asked, errors: list[BaseException | None], came: Callable[[int], object]
-    ) -> None:
+    ) -> bool:
         """``errors`` has an entry for each request."""
         self._written = next(iter(asked.values()))[0].source.key
-        tracking.send([command for pumps in asked.values() for pump in pumps for command in self._commands(pump)])
+        commands = [command for pumps in asked.values() for pump in pumps for command in self._commands(pump)]
+        # A slot that has come since the last look, and goes before the next one, would look as if it had never come.
+        newcomers = [pump for pumps in asked.values() for pump in pumps if pump.came()]
+        looks = bool(newcomers) and self._connections.is_cluster
+        tracking.send([_SLOTS, *commands] if looks else commands)
+        have_moved = looks and self._read_slots(tracking)
         number = 0
         for sources, pumps in asked.items():
             for pump in pumps:
@@ -142,6 +154,7 @@ class NodeLink:
                     errors[number] = reply
                 number += is_request
             came(sources.settle(pumps))
+        return have_moved
 
     def _commands(self, pump: SharedPump) -> Iterator[bytes]:
         request = pump.commands.request

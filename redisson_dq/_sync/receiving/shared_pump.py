@@ -63,6 +63,7 @@ class SharedPump(WatchedSource):
         self.sources = sources
         #: The lookout of the node that the key lives on, once that is known.
         self.lookout: HangsUp | None = None
+        self._comes = False
         self._give_up = give_up
         # The name under which it reports an outage.
         self._part = f"wait {id(self)}"
@@ -116,6 +117,15 @@ class SharedPump(WatchedSource):
         return self.state in (State.RESTING, State.WATCHED) and not self.backs.are_left
 
     # -- for a lookout -----------------------------------------------------------------------------------------------
+
+    def comes_to(self, lookout: HangsUp) -> None:
+        """This lookout has its source from here on."""
+        self.lookout, self._comes = lookout, True
+
+    def came(self) -> bool:
+        """Whether its lookout asks for it for the first time."""
+        comes, self._comes = self._comes, False
+        return comes
 
     def changes(self, lookout: HangsUp) -> None:
         """Redis has told this lookout of a change of the key."""

@@ -684,6 +684,35 @@ def test_a_slot_moves_while_others_are_busy(flavour: Flavour, cluster: Cluster, 
         assert [each.result(PATIENCE) for each in others] == ["over"] * 8
 
 
+@pytest.mark.nightly
+def test_an_empty_queue_whose_slot_moves_and_comes_back(
+    flavour: Flavour, cluster: Cluster, threads: ThreadPoolExecutor
+) -> None:
+    """Its slot comes and goes between two looks of the other node's lookout at the slots."""
+    for admin in cluster.admins:
+        admin.flushall()
+    with flavour.cluster(cluster.url, codec=StringCodec()) as client, redis.RedisCluster.from_url(cluster.url) as admin:
+        others = [threads.submit(client.blocking_queue(f"other{number}").take) for number in range(8)]
+        eventually(lambda: sum(roles(each)["receiver"] for each in cluster.admins) == 8)
+        here = cluster.owner("orders")
+        there = (here + 1) % 3
+        waiting = threads.submit(client.blocking_queue("orders", transfer=False).take)
+        eventually(lambda: watching(cluster.admins[here]) == 1)
+        # The lookout of this node looks first.
+        time.sleep(3)
+        name = next(name for name in (f"beside{n}" for n in range(100)) if cluster.owner(name) == there)
+        beside = threads.submit(client.blocking_queue(name, transfer=False).take)
+        eventually(lambda: watching(cluster.admins[there]) == 1)
+        cluster.move("orders", there)
+        eventually(lambda: watching(cluster.admins[there]) == 2)
+        cluster.move("orders", here)
+        admin.rpush("orders", "a")
+        assert waiting.result(PATIENCE) == "a"
+        for each in (name, *(f"other{number}" for number in range(8))):
+            admin.rpush(each, "over")
+        assert [each.result(PATIENCE) for each in (beside, *others)] == ["over"] * 9
+
+
 # -- observers -------------------------------------------------------------------------------------------------------
 
 

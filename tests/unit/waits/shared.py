@@ -137,6 +137,8 @@ class Lookout:
         self.began_at = 0
         #: Where each key lived when it looked last.
         self.homes: dict[str, int] = {}
+        #: Whether a look in this round has shown that keys have moved.
+        self.have_moved = False
 
     def hang_up(self) -> None:
         raise AssertionError("nobody hangs up here")
@@ -194,7 +196,8 @@ class World:
             if pump.line.closed:
                 pump.leave()
                 return
-            pump.lookout = lookout = self.lookouts[self.homes[pump.source.key]]
+            lookout = self.lookouts[self.homes[pump.source.key]]
+            pump.comes_to(lookout)
         lookout.bell.append(pump)
 
     def _run(self, request: Request[Any], *, when_closed: bool = False) -> Any:
@@ -366,6 +369,10 @@ class World:
         asked = next(each for each in self._asked(lookout) if not each.is_carried_out)
         asked.is_carried_out = True
         key, commands = asked.pump.source.key, asked.commands
+        if asked.pump.came():
+            # The look goes in one piece with the commands.
+            lookout.have_moved |= lookout.homes != self.homes
+            lookout.homes = dict(self.homes)
         moved = MovedError("1 127.0.0.1:1") if self.homes[key] != lookout.number else None
         if commands.request is not None:
             asked.reply = moved or self._carried_out(commands.request)
@@ -400,6 +407,8 @@ class World:
             ended, lookout.round = lookout.round, {}
             for each in ended:
                 each.free()
+            if lookout.have_moved:
+                self._ticks(lookout)
 
     def _settles(self, lookout: Lookout, sources: Any, of_line: list[Asked]) -> None:
         waiting = [caller for caller in self.callers if caller.waits]
@@ -414,7 +423,7 @@ class World:
         for pump in lookout.sources.of(None):
             if pump.lookout is not lookout:
                 lookout.sources.forget(pump)
-        lookout.homes = dict(self.homes)
+        lookout.homes, lookout.have_moved = dict(self.homes), False
         self._forget_watches(lookout)
 
     def _is_cut(self, lookout: Lookout, is_long: bool) -> None:
@@ -424,7 +433,7 @@ class World:
         ended, lookout.round = lookout.round, {}
         for each in ended:
             each.free()
-        lookout.is_open = False
+        lookout.is_open = lookout.have_moved = False
         lookout.watched.clear()
         if is_long:
             for pump in lookout.sources.of(None):

@@ -78,3 +78,21 @@ def test_a_caller_whose_time_is_over_gets_the_value_that_the_round_under_way_tel
     world.happen(("is over", world.callers[0]))
     world.come_to_rest()
     assert world.callers[0].values == [b"0"]
+
+
+def test_a_source_that_comes_to_a_node_and_goes_back_between_two_looks_at_the_slots_is_found_again() -> None:
+    world = World(leases=False)
+    before, after = world.lookouts
+    # Both lookouts have looked at the slots.
+    world.happen(("enters", 0, 1))
+    world.happen(("enters", 1, 1))
+    goes_on(world, until=lambda: "d" in before.watched and "b" in after.watched)
+    world.happen(("moves", "d"))
+    world.happen(("is over", world.callers[1]))
+    goes_on(world, until=lambda: world.callers[1].answer.filled)
+    world.happen(("enters", 1, 1))
+    goes_on(world, until=lambda: "d" in after.watched)
+    world.happen(("moves", "d"))
+    world.happen(("push", "d"))
+    world.come_to_rest()
+    assert world.callers[2].values == [b"0"]
