@@ -4,7 +4,7 @@ table of metrics, the commands with their options, the options of calls.
     python docs/make_diagram.py            rewrites the sections
     python docs/make_diagram.py --check    changes nothing, fails when one is not up to date
 
-A section stands between ``<!-- made by docs/make_diagram.py: NAME -->`` and ``<!-- end of NAME -->``.
+A section is between ``<!-- made by docs/make_diagram.py: NAME -->`` and ``<!-- end of NAME -->``.
 """
 
 from __future__ import annotations
@@ -89,17 +89,30 @@ def shared_options_table() -> str:
     return "\n".join(("| option | |", "|---|---|", *rows))
 
 
-def commands_table() -> str:
+#: Commands that run until they are stopped, or that work on no items. They have a page of their own.
+PROGRAMS = frozenset(
+    ("acl", "dashboard", "demo", "exporter", "generate-classes", "move", "partitions", "plan", "schema", "worker")
+)
+
+
+def commands_table(programs: bool = False) -> str:
     """A row for each command: its arguments, the first sentence of its help, and its own options."""
     shared = set(shared_options())
-    rows = []
+    rows: dict[str, tuple[list[str], str]] = {}
     for name, command in commands():
+        if (name in PROGRAMS) is not programs:
+            continue
         ctx = click.Context(command, info_name="", **program.context_settings)
         arguments = " ".join(word for word in command.collect_usage_pieces(ctx) if word != "[OPTIONS]")
         does = " ".join((command.help or "").split()).partition(". ")[0].rstrip(".")
         own = [f"`{option}`: {text}" for option, text in options_of(command) if (option, text) not in shared]
-        rows.append(f"| `{' '.join((name, arguments)).strip()}` | {_cell(does)} | {_cell('; '.join(own))} |")
-    return "\n".join(("| command | does | its own options |", "|---|---|---|", *rows))
+        # ``dead list``, ``quarantine list`` and ``undecodable list`` do the same with three lists: one row.
+        key = f"{name.partition(' ')[2] or name} {arguments} {own}"
+        does = does.replace("some dead letters", "these values").replace("dead letters", "these values")
+        names, _ = rows.setdefault(key, ([], f"{_cell(does)} | {_cell('; '.join(own))}"))
+        names.append(f"`{' '.join((name, arguments)).strip()}`")
+    lines = (f"| {', '.join(names)} | {rest} |" for names, rest in rows.values())
+    return "\n".join(("| command | does | its own options |", "|---|---|---|", *lines))
 
 
 _BULLET = re.compile(r"^- ((?:``\w+``,? ?)+): (.+(?:\n  .+)*)", re.MULTILINE)
@@ -136,6 +149,7 @@ def _cell(text: str) -> str:
 SECTIONS: dict[str, dict[str, Callable[[], str]]] = {
     "docs/moving.md": {"engine": partial(decisions, engine.TRANSITIONS)},
     "docs/commands.md": {"commands": commands_table, "shared options": shared_options_table},
+    "docs/programs.md": {"programs": partial(commands_table, programs=True)},
     "docs/options.md": {
         "connect": partial(options_table, redisson_dq.Client, redisson_dq.connect),
         "queues": partial(options_table, redisson_dq.Client.delayed_queue, redisson_dq.Client.blocking_queue),
@@ -151,7 +165,7 @@ SECTIONS: dict[str, dict[str, Callable[[], str]]] = {
 
 
 def rewritten(text: str, sections: Iterable[tuple[str, Callable[[], str]]]) -> str:
-    """The page with its sections made anew."""
+    """The page with its sections written again."""
     for name, make in sections:
         start, end = f"<!-- made by docs/make_diagram.py: {name} -->", f"<!-- end of {name} -->"
         pattern = re.compile(f"{re.escape(start)}\n.*?{re.escape(end)}\n", re.DOTALL)

@@ -4,7 +4,7 @@
     python docs/make_methods.py --check    changes nothing, fails when the page is not up to date
 
 Redisson's methods are those that Java's reflection found (tests/vectors/methods-*.jsonl), without the twins that
-give futures. What ours answer to is told by the field lists at the end of the public docstrings:
+give futures. What ours answer to is named by the field lists at the end of the public docstrings:
 
     :Redisson: ``RQueue.poll()``, ``RQueue.poll(int)``
     :Cost: O(limit); one round trip
@@ -50,7 +50,7 @@ ANSWERED_BY = {
 #: What a docstring leaves out.
 DEFAULTS = {"Redisson": "none", "Guarantee": "reads only"}
 
-#: What is left out -> why. A name stands for all overloads, in all interfaces unless one stands before it.
+#: What is left out -> why. A name stands for all overloads, in all interfaces unless one is named before it.
 LEFT_OUT = {
     pattern: reason
     for reason, patterns in {
@@ -104,18 +104,12 @@ HEAD = """\
 
 # Redisson's methods, and ours
 
-All methods of Redisson {version}'s queues, what answers to them here, what that costs and what it promises.
+Every method of Redisson {version}'s queues, and the method that answers to it here.
 
-{contents}
-
-A method that several interfaces have, with one cost and one promise, is in the first section only. Overloads with
-a limit, an index or a timeout are arguments of one method. The twins that end with `Async` are not listed: they are the
-methods of `redisson_dq.aio`. A call is one round trip and only reads, unless its row says otherwise. ″ repeats the
-cell above. Arguments, errors and our own methods: [api.md](api.md).
+A method that several interfaces have is listed in the first of them. Overloads with a limit, an index or a timeout are
+arguments of one method. The twins that end with `Async` are the methods of `redisson_dq.aio`. [The API](api.md) has the
+arguments, the cost and the guarantee of each method, and those that Redisson does not have.
 """
-
-#: Stands for the text of the cell above.
-DITTO = "″"
 
 DIFFERENCES = """\
 ## Where the same call does something else
@@ -248,48 +242,32 @@ def _signatures(own: Ours) -> set[str]:
 
 
 def page(java: list[JavaMethod], ours: Mapping[str, list[Ours]]) -> str:
-    shown: set[tuple[str, str, str, str]] = set()
+    shown: set[tuple[str, str]] = set()
     sections = [
         _section(interface, [m for m in java if m.interface == interface], ours[interface], shown) for interface in ours
     ]
-    rest = (DIFFERENCES, *sections)
-    headings = [section.splitlines()[0].removeprefix("## ") for section in rest]
-    links = (f"- [{heading}](#{re.sub(r'[^a-z -]', '', heading.lower()).replace(' ', '-')})" for heading in headings)
-    return "\n".join((HEAD.format(version=NEWEST, contents="\n".join(links)), *rest))
+    return "\n".join((HEAD.format(version=NEWEST), DIFFERENCES, *sections))
 
 
-def _section(interface: str, java: list[JavaMethod], ours: list[Ours], shown: set[tuple[str, str, str, str]]) -> str:
+def _section(interface: str, java: list[JavaMethod], ours: list[Ours], shown: set[tuple[str, str]]) -> str:
     """One row for each method of ours; the overloads that it answers to share it. Adds to ``shown`` what it lists."""
     rows = []
+    of_java = {method.signature for method in java}
     for own in ours:
-        told = {signed: (signed, own.name, own.cost, own.guarantee) for signed in {m.signature for m in java}}
-        names = [signed for signed in sorted(_signatures(own)) if signed in told and told[signed] not in shown]
-        shown.update(told[signed] for signed in names)
+        names = [signed for signed in sorted(_signatures(own) & of_java) if (signed, own.name) not in shown]
+        shown.update((signed, own.name) for signed in names)
         if names:
-            rows.append((_code(names), f"`{own.name}`", own.cost, own.guarantee))
+            rows.append(f"| {_code(names)} | `{own.name}` |")
     left_out: dict[str, list[str]] = {}
     for method in sorted(java):
         for pattern, reason in LEFT_OUT.items():
-            if pattern in method.patterns and (method.signature, "", "", reason) not in shown:
-                shown.add((method.signature, "", "", reason))
+            if pattern in method.patterns and (method.signature, reason) not in shown:
+                shown.add((method.signature, reason))
                 left_out.setdefault(reason, []).append(method.signature)
     heading = f"## {interface}, here {ANSWERED_BY[interface]}"
+    table = (heading, "", "| Redisson | here |", "|---|---|", *sorted(rows), "")
     left = [f"- {_code(names)}: {reason}." for reason, names in left_out.items()]
-    return "\n".join(
-        (heading, "", _table("Redisson", sorted(rows)), "", *(["Left out:", "", *left, ""] if left else []))
-    )
-
-
-def _table(first: str, rows: Iterable[tuple[str, ...]]) -> str:
-    head = (f"| {first} | here | cost | guarantee |", "|---|---|---|---|")
-    lines, above = [], ("", "")
-    for *names, cost, guarantee in rows:
-        cells = (
-            DITTO if cell and cell == before else cell for cell, before in zip((cost, guarantee), above, strict=True)
-        )
-        lines.append(f"| {' | '.join((*names, *cells))} |")
-        above = cost, guarantee
-    return "\n".join((*head, *lines))
+    return "\n".join((*table, *(["Left out:", "", *left, ""] if left else [])))
 
 
 def _code(names: Iterable[str]) -> str:

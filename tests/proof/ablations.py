@@ -190,8 +190,9 @@ def _tried(ablation: Ablation, seed: int) -> Betrayed:
 
 
 def table(found: list[Betrayed]) -> Iterator[str]:
-    """The lines of a table: each safeguard, and the history that betrays its absence."""
+    """The lines of a table: each safeguard, and what goes wrong without it. The steps of a walk are left out."""
     yield "| safeguard | trial | without it |"
     yield "|---|---|---|"
     for each in found:
-        yield f"| {each.ablation.safeguard} | `{each.ablation.trial}` | {each.told} |"
+        told = each.told.rpartition(": ")[2] if " / " in each.told else each.told
+        yield f"| {each.ablation.safeguard} | `{each.ablation.trial}` | {told} |"

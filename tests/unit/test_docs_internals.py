@@ -262,8 +262,9 @@ def test_each_word_has_one_meaning() -> None:
 OF_DECISIONS = ("scheduling", "waiting", "working", "_async/moving", "_async/worker", "_concurrency")
 #: Words that everybody knows, and sums of words that the page explains.
 PLAIN = {
-    *("channel", "event", "handler", "handler pool", "handling table", "hook", "kind", "limit", "order", "recurrence"),
-    *("pause", "server clock", "task", "tidying", "timer"),
+    *("channel", "client", "deadline", "event", "handler", "handler pool", "handling table", "hook", "kind", "limit"),
+    *("order", "recurrence"),
+    *("pause", "server clock", "task", "tidying", "timer", "worker"),
 }
 
 

@@ -30,7 +30,7 @@ do not go together. A command that writes takes ``@write_options()`` and asks ``
 which show control characters as escapes. A command line that helps is made by ``command_line`` of
 ``redisson_dq._operations.shell``. It names the server that the user has named.
 
-One definition makes the help, the completion and the row in docs/commands.md (``make generate``).
+One definition makes the help, the completion and the row in docs/commands.md or docs/programs.md (``make generate``).
 """
 
 from redisson_dq.cli.frame._classes import classes_option, load_classes

@@ -1,4 +1,4 @@
-"""docs/doctor.md, docs/sidecar.md and docs/command-line.md: the output that they show is what the commands print."""
+"""The output that docs/using-the-doctor.md, sidecar.md and command-line.md show is what the commands print."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def shop(tmp_path: Path) -> Iterator[str]:
 def test_the_doctor(shop: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor", "--url", shop]) == 1
     out = re.sub(r"redis-cli -p \d+", "redis-cli", capsys.readouterr().out)
-    assert out.replace(shop, DOCUMENTED) == shown("doctor.md", "ok:")
+    assert out.replace(shop, DOCUMENTED) == shown("using-the-doctor.md", "ok:")
 
 
 def test_move(shop: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -140,5 +140,5 @@ def test_the_secret_and_the_patch_for_both_manifests() -> None:
 
 def test_every_option_has_a_row() -> None:
     options = [name for each in worker.command.params for name in each.opts if name.startswith("--")]
-    listed = (ROOT / "docs" / "commands.md").read_text("utf-8")
+    listed = "".join((ROOT / "docs" / page).read_text("utf-8") for page in ("programs.md", "commands.md"))
     assert [each for each in options if f"`{each}" not in listed] == []
