@@ -51,11 +51,12 @@ def _no_counterpart(name: str) -> str:
 class _Fingerprint(NamedTuple):
     name: str
     #: Patterns for the start of the bytes. If a pattern has a group ``size``, exactly so many bytes follow the match.
-    pattern: re.Pattern[bytes]
+    #: ``re`` compiles them at their first use: most programs never ask.
+    pattern: bytes
 
 
 def _fingerprint(name: str, *patterns: bytes) -> _Fingerprint:
-    return _Fingerprint(name, re.compile(b"|".join(patterns), re.DOTALL))
+    return _Fingerprint(name, b"|".join(patterns))
 
 
 # Of a class in a package. A pattern remembers each round of a repetition, so there is a limit to them.
@@ -119,7 +120,7 @@ def looks_like(data: bytes) -> str | None:
     For bytes of Fury the answer is Fory. For JSON it is JsonJacksonCodec, and only if the JSON names Java types.
     """
     for fingerprint in _FINGERPRINTS:
-        found = fingerprint.pattern.match(data)
+        found = re.match(fingerprint.pattern, data, re.DOTALL)
         if found is not None:
             size = found.groupdict().get("size")
             if size is None or len(data) - found.end() == size[0]:
