@@ -75,9 +75,12 @@ def told(report: Report) -> str:
 
 
 @pytest.mark.parametrize("version", [NEWEST])
-def test_a_healthy_fleet_of_both_versions(fleet: Fleet, peers: Callable[[str], JavaPeer], version: str) -> None:
+@pytest.mark.parametrize("writers", [(NEWEST, OLDEST), by_night(tuple(ENVELOPES))])
+def test_a_healthy_fleet_of_all_versions(
+    fleet: Fleet, peers: Callable[[str], JavaPeer], version: str, writers: tuple[str, ...]
+) -> None:
     with ExitStack() as stack:
-        for number, each in enumerate(ENVELOPES):
+        for number, each in enumerate(writers):
             java = Java(peers(each), fleet.url, f"shared-{number}")
             stack.callback(java.close)
             java.call("open_delayed")

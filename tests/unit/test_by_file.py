@@ -6,10 +6,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.conftest import environment
 
 CONFTEST = """
 import pytest
+import pytest
+
 from tests.by_file import ByFile
 
 @pytest.hookimpl
@@ -48,6 +52,7 @@ def test_the_last_file_is_cut_short(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.nightly
 def test_every_kind_of_end(tmp_path: Path) -> None:
     files = file_of(END), file_of(END, PASS, END), file_of(PASS, PASS), file_of(END, END, PASS), file_of(PASS, END)
     assert "6 failed, 5 passed" in run(tmp_path, *files)
