@@ -12,7 +12,6 @@ from tests.conftest import environment
 
 CONFTEST = """
 import pytest
-import pytest
 
 from tests.by_file import ByFile
 
