@@ -186,9 +186,13 @@ def passes(error: RedissonDQError) -> bool:
 
 
 def refusal_of(error: BaseException) -> Hashable:
-    """What Redis refuses, as far as its words tell: the same for all queues. None where the connection has failed."""
+    """What Redis refuses, as far as its words tell: the same for all queues.
+
+    None where it refuses nothing: the connection has failed, or the error is a defect.
+    """
     refusal = error if isinstance(error, redis.exceptions.ResponseError) else error.__cause__
-    if isinstance(error, RedisConnectionError) and not isinstance(refusal, redis.exceptions.ResponseError):
+    is_ours = isinstance(error, RedissonDQError) and not isinstance(error, RedisConnectionError)
+    if not (is_ours or isinstance(refusal, redis.exceptions.ResponseError)):
         return None
     # Texts begin with a word that names the kind. The rest may name a key.
     return type(refusal or error), str(refusal).partition(" ")[0]

@@ -13,24 +13,32 @@ from typing import Final
 
 from redisson_dq.scheduling.clock import Clock
 
-__all__ = ["ACCEPTED", "Tries"]
+__all__ = ["ACCEPTED", "Tries", "commands_of_a_wait"]
 
 #: A try that lasts for this many seconds was not refused.
 ACCEPTED: Final = 1.0
 # How many commands a second the tries of one cause may send.
 _RATE: Final = 4.0
-# The longest time, in seconds, that a try with many commands delays the next one.
-_LONGEST: Final = 30.0
+# A try with more commands than this, as one for many queues, delays the tries of others no longer.
+_MANY: Final = 8
+# The tries with more commands come at half of that rate, beside the others, and not more seldom than after this time.
+_LONGEST: Final = 60.0
 # How many parts try at once after a try that was not refused.
 _MORE: Final = 2
+
+
+def commands_of_a_wait(queues: int) -> int:
+    """About how many commands a try to wait for so many queues sends."""
+    # Those of a new connection, a look for the cause, and two for each queue.
+    return 4 + 2 * queues
 
 
 class _RefusedParts:
     """The parts that are refused for one cause."""
 
     def __init__(self) -> None:
-        #: When the next of them may try.
-        self.free_at = float("-inf")
+        #: When the next of them may try, and when one may whose try has many commands.
+        self.free_at = self.many_at = float("-inf")
         #: Those that pause, in the order of their tries, and how their pauses end.
         self.resting: dict[Hashable, Callable[[], object]] = {}
         #: Those that try, and since when.
@@ -71,7 +79,10 @@ class Tries:
             line.leave(part)
             # A part that is alone in its line does not wait for its own last try.
             moment = max(now + seconds, line.free_at) if line.resting or line.trying else now + seconds
-            line.free_at = moment + min(commands / _RATE, _LONGEST)
+            if commands > _MANY:
+                moment = max(moment, line.many_at)
+                line.many_at = moment + min(2 * commands / _RATE, _LONGEST)
+            line.free_at = moment + min(commands, _MANY) / _RATE
             line.resting[part] = go_on
             self.parts[part] = cause
         return moment - now

@@ -160,6 +160,8 @@ class Line:
         self.inbox = inbox
         self.mutex = mutex
         self.closed = False
+        #: Whether Redis has refused to take for it. Who tries next with care may reset it.
+        self.is_refused = False
         # An OrderedDict, as a caller may leave from anywhere in the line. In a plain dict that lost its first
         # thousands, finding the first key is O(n).
         self.waiting: OrderedDict[Waiter, None] = OrderedDict()
@@ -318,6 +320,7 @@ class Line:
 
     def fail(self, error: RedissonDQError) -> None:
         """Ends every wait with an error."""
+        self.is_refused = True
         while self.waiting:
             self._first_out().answer.fill(error)
 

@@ -22,7 +22,7 @@ from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.testing.faults._commands import Command, Trap, Where
 from redisson_dq.wire.keys import QueueKeys
-from tests.conftest import ONE_FLAVOUR_BY_DAY, eventually, moving
+from tests.conftest import ONE_FLAVOUR_BY_DAY, PATIENCE, by_night, eventually, moving
 from tests.faults.gate import Gate
 from tests.faults.world import World
 from tests.flavours import Flavour
@@ -325,7 +325,6 @@ _PARTS: dict[str, _Begins] = {
 _BY_DAY = {
     ("receive that failed", "wrong password"),
     ("worker", "user disabled"),
-    ("worker of many", "no right to keys"),
 }
 # A user's loop calls once a second, and each call tries all partitions, one after the other or together.
 _CALLS = {"take": 1, "receive": 1, "many queues": _MANY, "receive of many queues": _MANY}
@@ -369,6 +368,41 @@ def test_it_costs_little_and_ends_soon(flavour: Flavour, part: str, refusal: str
         calls = _CALLS.get(part, 0)
         assert told[0] <= _CONNECTIONS + calls
         assert told[1] <= _COMMANDS + calls * _OF_A_CALL + (_MANY + 1) * _OF_A_PROBE / _PROBE_INTERVAL
+
+
+@ONE_FLAVOUR_BY_DAY
+@pytest.mark.parametrize("partitions", [8, 12])
+@pytest.mark.parametrize("refusal", ["no right to keys", by_night("no right to commands"), by_night("wrong type")])
+def test_a_try_for_many_queues_connects_for_one_of_them(flavour: Flavour, refusal: str, partitions: int) -> None:
+    """Twelve partitions share two connections before a refusal, and share them after it. Eight have one each."""
+    with pytest.MonkeyPatch.context() as patch, ExitStack() as stack:
+        patch.setattr(f"{__name__}._MANY", partitions)
+        place = Place(stack, patch)
+        client = stack.enter_context(flavour.connect(place.url, codec=StringCodec()))
+        queue = client.blocking_queue("orders", partitions=partitions, transfer=False)
+        assert queue.receive(timeout=0.1) is None
+        _REFUSALS[refusal](place, True)
+        for number in range(3):
+            before = place.gate.connections
+            with pytest.raises(RedissonDQError):
+                queue.receive(timeout=PATIENCE)
+            # Before the first one nothing tells of the refusal.
+            assert number == 0 or place.gate.connections - before <= 4
+            # What is still under way for this call would connect for the next one.
+            time.sleep(0.3)
+        _REFUSALS[refusal](place, False)
+        before = place.gate.connections
+        eventually(lambda: _receives_nothing(queue))
+        # Without SUBSCRIBE they share no more.
+        shares = partitions == 12 and refusal != "no right to commands"
+        assert place.gate.connections - before <= (2 if shares else partitions)
+
+
+def _receives_nothing(queue: Any) -> bool:
+    # The last try may have been refused only now.
+    with suppress(RedissonDQError):
+        return queue.receive(timeout=0.3) is None
+    return False
 
 
 def _offers(place: Place) -> bool:

@@ -103,3 +103,12 @@ def test_a_server_that_takes_no_script_of_ours_is_named(said: str, remedy: str) 
 def test_an_http_server_at_the_port_is_named() -> None:
     error = redis.exceptions.InvalidResponse('Protocol error, got "H" as reply type byte')
     assert "an HTTP server answers there, not Redis: check the port" in with_remedy(error)
+
+
+def test_neither_a_lost_connection_nor_a_defect_is_a_refusal() -> None:
+    denied = exceptions.NoPermissionError("NOPERM no right to a key")
+    ours = _redis.translate(denied, "queue 'orders'")
+    ours.__cause__ = denied
+    assert _redis.refusal_of(denied) == _redis.refusal_of(ours) is not None
+    assert _redis.refusal_of(_redis.translate(exceptions.ConnectionError("gone"), "queue 'orders'")) is None
+    assert _redis.refusal_of(ValueError("a defect")) is None

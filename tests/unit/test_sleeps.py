@@ -29,7 +29,7 @@ SLEEPS: dict[str, tuple[int, str]] = {
     "faults/test_clock_steps_under_leases.py": (1, LOOK),
     "faults/test_failover_behind_one_name.py": (3, SERVER),
     "faults/test_hung_server.py": (2, SERVER),
-    "faults/test_lasting_refusals.py": (3, REAL),
+    "faults/test_lasting_refusals.py": (4, REAL),
     "faults/test_pause_while_waiting.py": (1, SERVER),
     "faults/test_refused_commands.py": (1, QUIET),
     "faults/test_waits_of_a_stopped_server.py": (2, SERVER),

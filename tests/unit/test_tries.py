@@ -128,3 +128,15 @@ def test_a_part_that_stays_alone_pauses_for_its_own_seconds_each_time() -> None:
     clock.now += 0.1
     tries.begins("alone")
     assert tries.refused("alone", "NOPERM", 0.2, lambda: None, 3) == pytest.approx(1.5)
+
+
+def test_a_try_with_many_commands_holds_the_others_up_for_little_time() -> None:
+    clock = Time()
+    tries = Tries(clock)  # type: ignore[arg-type]
+    tries.refused("first", "NOPERM", 1.0, lambda: None, 3)
+    many = tries.refused("many", "NOPERM", 1.0, lambda: None, 100)
+    assert tries.refused("second", "NOPERM", 1.0, lambda: None, 3) == pytest.approx(many + 2)
+    clock.now += many
+    tries.begins("many")
+    # It comes again when its commands are paid for.
+    assert tries.refused("many", "NOPERM", 1.0, lambda: None, 100) == pytest.approx(50)

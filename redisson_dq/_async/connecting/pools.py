@@ -15,8 +15,10 @@ from redisson_dq._async.connecting.servers import AsyncAnyRedis, ClusterServers,
 from redisson_dq._concurrency import AsyncSemaphore
 from redisson_dq._redis import (
     async_close_client,
+    async_exchange,
     cannot_connect,
     dedicated_connection,
+    is_denied,
     translate,
     was_closed,
 )
@@ -212,6 +214,33 @@ class Pools:
         finally:
             await dedicated.aclose()
         return False
+
+    async def may_send(self, key: str, words: Sequence[Any]) -> bool:
+        """Whether the user may send a command. Redis queues it in a transaction, which is dropped.
+
+        True where Redis does not tell. Three round trips. Raises RedisConnectionError.
+        """
+        pool = await self.pool_of(key)
+        connection = await self.borrow(pool)
+        is_allowed = True
+        try:
+            await async_exchange(connection, ("MULTI",))
+            try:
+                await async_exchange(connection, words)
+            except ResponseError as error:
+                is_allowed = not is_denied(error)
+            await async_exchange(connection, ("DISCARD",))
+            return is_allowed
+        except ResponseError:
+            await connection.disconnect()
+            return is_allowed
+        except (RedisError, OSError) as error:
+            raise await self.broken(error, f"key {key!r}", sent=True) from error
+        except BaseException:
+            await connection.disconnect()
+            raise
+        finally:
+            await self.give_back(pool, connection)
 
     async def refresh(self) -> None:
         """Asks the cluster anew who owns which slot, after a connection broke. Never raises."""

@@ -16,6 +16,7 @@ from redisson_dq.errors import ClosedError, RedissonDQError
 from redisson_dq.observing.operations import OperationKind
 from redisson_dq.scheduling.clock import Clock
 from redisson_dq.scheduling.pauses import Pauses
+from redisson_dq.scheduling.tries import commands_of_a_wait
 from redisson_dq.waits.line import Lifeline
 from redisson_dq.wire.blocking import Taken, Waitable
 
@@ -25,8 +26,6 @@ logger = logging.getLogger("redisson_dq")
 
 # Between two tries, when Redis refuses the pop or a value cannot be read.
 _PAUSE, _LONGEST_PAUSE = 0.5, 5.0
-# For each queue that it takes from: those of a new connection, the pop, and a look for the cause.
-_COMMANDS_OF_A_TRY = 5
 
 
 class Decode(Protocol):
@@ -170,7 +169,7 @@ class Listener:
 
     async def _pause(self, error: RedissonDQError, source: Waitable) -> None:
         tries = self._receivers.connections.tries
-        commands = _COMMANDS_OF_A_TRY * source.count
+        commands = commands_of_a_wait(source.count)
         seconds = tries.refused(self, refusal_of(error), self._pauses.next(), self._going_on.on, commands)
         await self._going_on.wait(seconds)
         tries.begins(self)

@@ -16,7 +16,7 @@ from redis.exceptions import NoScriptError, ResponseError
 from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.connecting.explaining import end_of_wait, explained
 from redisson_dq._async.receiving.put_backs import PutBacks
-from redisson_dq._redis import is_denied, is_out_of_memory, is_passing, passes, refusal_of
+from redisson_dq._redis import is_denied, is_out_of_memory, is_passing, passes, refusal_of, translate
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.waits.debts import Debts
 from redisson_dq.waits.line import Line, Waiter
@@ -211,8 +211,7 @@ class SharedPump(WatchedSource):
 
     async def diagnose(self, refusal: Refusal) -> None:
         """Finds out why Redis has refused."""
-        if isinstance(refusal.error, ResponseError) and is_denied(refusal.error):
-            # The user may have the rights of a blocking command all the same.
+        if await self._may_block(refusal):
             with self.line.mutex:
                 self.was_denied()
             return
@@ -231,9 +230,24 @@ class SharedPump(WatchedSource):
             else:
                 self.was_refused(reason)
 
+    async def _may_block(self, refusal: Refusal) -> bool:
+        """Whether the user lacks rights that a pump of its own would not need, as it takes by a blocking command."""
+        error, request = refusal.error, refusal.request
+        # A script is sent behind that command too. Where nobody waits, the refusal of another source has told all.
+        if (request is not None and request.script) or not self.line.count:
+            return False
+        if not (isinstance(error, ResponseError) and is_denied(error)):
+            return False
+        try:
+            return await self._connections.may_send(self.source.key, self.source.words(LATE))
+        except RedissonDQError:
+            return False
+
     async def _cause(self, refusal: Refusal) -> RedissonDQError | None:
         error = refusal.error
         try:
+            if self.line.count == 0 and isinstance(error, ResponseError):
+                return translate(error, f"queue {self.source.key!r}")
             if isinstance(error, ResponseError) and not refusal.passes and refusal.request is not None:
                 return await explained(self._connections, refusal.request, error)
             return await end_of_wait(self._connections, self.source, error)

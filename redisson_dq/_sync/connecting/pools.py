@@ -18,6 +18,8 @@ from redisson_dq._redis import (
     cannot_connect,
     close_client,
     dedicated_connection,
+    exchange,
+    is_denied,
     translate,
     was_closed,
 )
@@ -215,6 +217,33 @@ class Pools:
         finally:
             dedicated.close()
         return False
+
+    def may_send(self, key: str, words: Sequence[Any]) -> bool:
+        """Whether the user may send a command. Redis queues it in a transaction, which is dropped.
+
+        True where Redis does not tell. Three round trips. Raises RedisConnectionError.
+        """
+        pool = self.pool_of(key)
+        connection = self.borrow(pool)
+        is_allowed = True
+        try:
+            exchange(connection, ("MULTI",))
+            try:
+                exchange(connection, words)
+            except ResponseError as error:
+                is_allowed = not is_denied(error)
+            exchange(connection, ("DISCARD",))
+            return is_allowed
+        except ResponseError:
+            connection.disconnect()
+            return is_allowed
+        except (RedisError, OSError) as error:
+            raise self.broken(error, f"key {key!r}", sent=True) from error
+        except BaseException:
+            connection.disconnect()
+            raise
+        finally:
+            self.give_back(pool, connection)
 
     def refresh(self) -> None:
         """Asks the cluster anew who owns which slot, after a connection broke. Never raises."""

@@ -38,6 +38,8 @@ logger = logging.getLogger("redisson_dq")
 
 #: How long pops stay blocked when nobody waits.
 STAY = 1.0
+# How often one pump is looked at that tries alone after a refusal, and the seconds between two looks.
+_LOOKS, _BETWEEN = 40, 0.05
 
 
 class RoundRobinReceiver(Receiver):
@@ -178,12 +180,26 @@ class RoundRobinReceiver(Receiver):
             logger.debug("queue %r: cannot see what is ready: %s", self.line.name, error)
             self._missed(dict.fromkeys(free, error), may_take=False)
             found = False
+        if not found and self.line.is_refused:
+            self._try_one(self._pumps[free[0]])
         with self.line.mutex:
             self._is_looking = False
-            for key in () if found else free:
+            for key in () if found or self.line.is_refused else free:
                 self._pumps[key].wake()
             # Not those that the look failed for. The pumps that block for them now retry or tell.
             self.line.answer_expired(self.trouble)
+
+    def _try_one(self, pump: Taker) -> None:
+        """Lets one pump try after a refusal. If Redis refuses again, it answers all callers, and no other connects."""
+        with self.line.mutex:
+            self.line.is_refused = False
+            pump.wake()
+        blocked = 0
+        for _ in range(_LOOKS):
+            self._clock.sleep(_BETWEEN)
+            blocked = blocked + 1 if pump.is_blocked else 0
+            if self.line.is_refused or blocked > 1 or not pump.is_busy:
+                break
 
     def _look(self, keys: Sequence[str]) -> bool:
         """Takes the values that are ready there for the callers that wait. False when it is time to block."""
@@ -235,6 +251,8 @@ class RoundRobinReceiver(Receiver):
             return
         with self.line.mutex:
             self.line.broke()
+            if not any(isinstance(error, RedisConnectionError) for error in errors.values()):
+                self.line.is_refused = len(errors) == len(outcomes)
             for key, error in errors.items():
                 if isinstance(error, RedisConnectionError):
                     self._pumps[key].met(_of_queue(error, key, may_take=may_take))

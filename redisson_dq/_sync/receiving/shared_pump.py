@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from redis.exceptions import NoScriptError, ResponseError
 
-from redisson_dq._redis import is_denied, is_out_of_memory, is_passing, passes, refusal_of
+from redisson_dq._redis import is_denied, is_out_of_memory, is_passing, passes, refusal_of, translate
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.connecting.explaining import end_of_wait, explained
 from redisson_dq._sync.receiving.put_backs import PutBacks
@@ -214,8 +214,7 @@ class SharedPump(WatchedSource):
 
     def diagnose(self, refusal: Refusal) -> None:
         """Finds out why Redis has refused."""
-        if isinstance(refusal.error, ResponseError) and is_denied(refusal.error):
-            # The user may have the rights of a blocking command all the same.
+        if self._may_block(refusal):
             with self.line.mutex:
                 self.was_denied()
             return
@@ -234,9 +233,24 @@ class SharedPump(WatchedSource):
             else:
                 self.was_refused(reason)
 
+    def _may_block(self, refusal: Refusal) -> bool:
+        """Whether the user lacks rights that a pump of its own would not need, as it takes by a blocking command."""
+        error, request = refusal.error, refusal.request
+        # A script is sent behind that command too. Where nobody waits, the refusal of another source has told all.
+        if (request is not None and request.script) or not self.line.count:
+            return False
+        if not (isinstance(error, ResponseError) and is_denied(error)):
+            return False
+        try:
+            return self._connections.may_send(self.source.key, self.source.words(LATE))
+        except RedissonDQError:
+            return False
+
     def _cause(self, refusal: Refusal) -> RedissonDQError | None:
         error = refusal.error
         try:
+            if self.line.count == 0 and isinstance(error, ResponseError):
+                return translate(error, f"queue {self.source.key!r}")
             if isinstance(error, ResponseError) and not refusal.passes and refusal.request is not None:
                 return explained(self._connections, refusal.request, error)
             return end_of_wait(self._connections, self.source, error)

@@ -17,7 +17,7 @@ from redisson_dq._sync.worker.handing_over import page
 from redisson_dq._sync.worker.intake import Intake
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.scheduling.pauses import Pauses
-from redisson_dq.scheduling.tries import ACCEPTED
+from redisson_dq.scheduling.tries import ACCEPTED, commands_of_a_wait
 from redisson_dq.waits.line import Answer, Lifeline
 from redisson_dq.wire.blocking import Waitable
 from redisson_dq.wire.leases import Leased
@@ -29,8 +29,6 @@ logger = logging.getLogger("redisson_dq")
 
 # Between two tries: the first pause, and the longest.
 _PAUSES = 1.0, 5.0
-# For each source: those of a new connection, the look, and the question which rights are missing.
-_COMMANDS_OF_A_TRY = 6
 
 
 class WaitAnswer:
@@ -150,8 +148,7 @@ class QueueWait:
         if self._has_waited:
             self._pauses.reset()
         self.has_failed = True
-        # A defect is not Redis's.
-        self._cause = refusal_of(error) if isinstance(error, RedissonDQError) else None
+        self._cause = refusal_of(error)
         key = next(iter(self.intake.reception.sources), "")
         what = "values are not received"
         is_news = self._runtime.connections.refusals.began(self, key, what, error, lambda: self._has_waited)
@@ -168,7 +165,7 @@ class QueueWait:
 
     def pause(self, go_on: Callable[[], object]) -> float:
         """For how many seconds it pauses after it has failed. ``go_on`` ends the pause before its time."""
-        commands = _COMMANDS_OF_A_TRY * len(self.intake.reception.sources)
+        commands = commands_of_a_wait(len(self.intake.reception.sources))
         return self._runtime.connections.tries.refused(self, self._cause, self._pauses.next(), go_on, commands)
 
     def tries_again(self) -> None:
