@@ -77,7 +77,8 @@ class Renewal:
         self._connections = connections
         self._clock = connections.clock
         self._mutex = Mutex()
-        self._deliveries: weakref.WeakSet[Delivery[Any]] = weakref.WeakSet()
+        # In the order in which they were received.
+        self._deliveries: weakref.WeakKeyDictionary[Delivery[Any], None] = weakref.WeakKeyDictionary()
         self._renewing, self._watching = _Alarm(self._clock), _Alarm(self._clock)
         # Deliveries whose callbacks have to be called. "end": no more come.
         self._lost: Inbox[Delivery[Any] | Literal["end"]] = Inbox(self._clock)
@@ -111,7 +112,7 @@ class Renewal:
         with self._mutex:
             if self._closed:
                 return
-            self._deliveries.update(deliveries)
+            self._deliveries.update(dict.fromkeys(deliveries))
         visible = leases[0].visible
         left = min([lease.left for lease in leases])
         self._renewing.bring_forward(left - _RENEW * visible)
@@ -183,7 +184,7 @@ class Renewal:
         with self._mutex:
             for delivery in list(self._deliveries):
                 if lease_of(delivery).is_ending:
-                    self._deliveries.discard(delivery)
+                    self._deliveries.pop(delivery, None)
             return list(self._deliveries)
 
     def _due(self, tried: dict[Settling, float]) -> tuple[dict[Settling, list[Delivery[Any]]], float | None]:

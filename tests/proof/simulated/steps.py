@@ -28,7 +28,7 @@ class Plan(NamedTuple):
     is_long: bool = False
 
 
-_CALLS = (*["offer"] * 3, *["receive"] * 3, "take", "cancel", "reschedule", "redrive", "again")
+_CALLS = (*["offer"] * 3, *["receive"] * 3, "take", "cancel", "reschedule", "redrive", "again", "work")
 #: Of one client, then of the server.
 FAULTS = ("cut", "lose", "lose", "partition", "crash")
 SERVER_FAULTS = ("slow", "power", "failover", "clock")
@@ -69,6 +69,11 @@ _ARGS: dict[str, Callable[[random.Random, int, int], tuple[Any, ...]]] = {
     ),
     # How long it waits, and after which time its caller is cancelled (0: never).
     "take": lambda rng, _, __: (rng.choice((0, 100, 5_000, 30_000)), rng.choice((0, 0, 1, 2, 3, 100, 4_000))),
+    # For how long, the lease, how long the work takes (all in ms), and which handlings fail.
+    "work": lambda rng, _, __: (
+        *(rng.choice((500, 5_000, 20_000)), rng.choice((1_000, 5_000, 30_000))),
+        *(rng.choice((0, 5, 300, 2_000)), rng.choice((2, 3, 1_000))),
+    ),
     "cancel": lambda rng, items, _: (rng.randrange(items),),
     "reschedule": lambda rng, items, span: (rng.randrange(items), _delay(rng, span)),
     "redrive": lambda *_: (),

@@ -19,6 +19,7 @@ import attrs
 import redis
 
 import redisson_dq.aio
+from redisson_dq.aio.worker import Retry, Succeeded, Worker
 from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.scheduling import clock as clocks
@@ -144,7 +145,7 @@ class _Client:
     def _connect(self, name: str) -> None:
         world = self._world
         self.client = redisson_dq.aio.connect(f"redis://{name}:6379", codec=StringCodec(), remember=_REMEMBERED)
-        history = _OfOne(world.history, self.net)
+        history = self._history = _OfOne(world.history, self.net)
         queue = self.client.blocking_queue(_QUEUE, delivery_limit=None)
         self.queue = Recorded(queue, history, _QUEUE, asyncio=True)  # type: ignore[arg-type]
         self.delayed = Recorded(self.client.delayed_queue(_QUEUE), history, _QUEUE, asyncio=True)  # type: ignore[arg-type]
@@ -207,6 +208,35 @@ class _Client:
                 await delivery.ack()
             elif end != "forget":
                 await getattr(delivery, end)()
+
+    async def work(self, span_ms: int, lease_ms: int, work_ms: int, fails: int) -> None:
+        """Runs a worker for some time. Every handling fails whose number ``fails`` divides."""
+        began, history, handled = time.monotonic_ns(), self._history, 0
+        ends: dict[str, Call] = {}
+        chance = random.Random(f"{self._world.plan.seed}-{began}")
+        worker = Worker(self.client, visibility_timeout=lease_ms / 1000, chance=chance)
+
+        @worker.handler(_QUEUE, concurrency=2, retry=Retry(limit=None, backoff=0.05))
+        async def handle(value: str, event: Any) -> None:
+            nonlocal handled
+            handled += 1
+            number, delivery = handled, Recorded(event.delivery, history, _QUEUE, asyncio=True)  # type: ignore[arg-type]
+            process = f"worker-{number}"
+            history.invoke(process, "receive", _QUEUE, 1, at=began, renew=True).ok([delivery.received(renew=True)])
+            await asyncio.sleep(work_ms / 1000)
+            delivery.renewed()
+            failing = number % fails == 0
+            ends[event.id] = history.invoke(process, "nack" if failing else "ack", _QUEUE, [[value, event.id]])
+            if failing:
+                raise ValueError("now and then")
+
+        @worker.on(Succeeded)
+        def succeeded(happening: Succeeded) -> None:
+            ends.pop(happening.id).ok(["acked"])
+
+        await worker.start()
+        await asyncio.sleep(span_ms / 1000)
+        await worker.stop(grace=1)
 
 
 class _OfOne:
