@@ -3,7 +3,7 @@
 -- Answers to: nothing in RBlockingQueue
 -- KEYS: ready, arrivals, timeout, envelopes, channel, leases, deliveries, histories, history_ends, alarm, dead, dead_info, dead_index, capacity, capacity_channel, lines, turns, handled, records, forget, quarantine
 -- ARGV: envelope ("current" or "legacy"), what the ids of this call begin with, how many to lease at most, for how many us, after how many deliveries a value is a dead letter (0: never), "bounded" or "", how many limits follow; of each limit the digest and the home of its slots (or ""), how many slots (0: any number), the digest and the home of its rate (or ""), how many tokens in how many us (0: any number), how many the bucket holds; of each value that was seen the digest of its bytes, the digest of its key (or ""), the number of its limit (or 0), what it is unique by (or "") and for how many us
--- RETURN: the server's time in epoch us; how many became dead letters; of each lease its id, its deadline, its record and its value; of each duplicate that was dropped its value; how many were parked; how many were called up for free slots
+-- RETURN: the server's time in epoch us; how many became dead letters; of each lease its id, its deadline, its record and its value; of each duplicate that was dropped its value; how many were parked; how many were called up for free slots; in how many ms the first slot ends that values wait for (0: they wait, and no slot is taken), or -1
 -- COST: O(n log m), n taken, m waiting
 -- INCLUDE: clock, add, foreign, reap, delivery_record, lapse, history, unlearn, leave, turn, lines, shared_limit, bucket, slots, forget_histories, named, settle, grant, regrant, digest, dead, room, keep_alive, announce, need
 local ADMITTING = {'LINDEX', 'LPOP', 'ZLEXCOUNT', 'ZRANDMEMBER', 'ZREVRANGEBYLEX'}
@@ -27,7 +27,7 @@ for _, key in ipairs({keys.deliveries, keys.dead_info, keys.records}) do
 end
 -- The call was sent again, as its reply was lost: it gives the same leases.
 if granted_before(nonce, now_ms) then
-  return reply_with({now_us, 0, granted, {}, 0, 0})
+  return reply_with({now_us, 0, granted, {}, 0, 0, -1})
 end
 local written = envelope == 'legacy' and 'legacy' or 'lean'
 need(ADMITTING, GRANTING, LAPSING, RECALLING, BURYING, LINING, FOLLOWING, rights_to_add(written))
@@ -249,4 +249,4 @@ end
 if bounded then
   make_room(buried + cancelled + #dropped)
 end
-return reply_with({now_us, buried, granted, dropped, parked, called_up})
+return reply_with({now_us, buried, granted, dropped, parked, called_up, next_slot_ms})

@@ -3,7 +3,7 @@
 -- Answers to: nothing in RBlockingQueue
 -- KEYS: ready, arrivals, timeout, envelopes, leases, deliveries, histories, history_ends, lines, turns, handled, records, quarantine
 -- ARGV: how many at most, how many limits follow; of each limit the words that admit.lua gets
--- RETURN: how many were called up for free slots; the values
+-- RETURN: how many were called up for free slots; the values; in how many ms the first slot ends that values wait for (0: they wait, and no slot is taken), or -1
 -- COST: O(n), n shown
 -- INCLUDE: clock, forget_histories, need, reads
 local most, limited = tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -35,7 +35,7 @@ end
 
 -- A value that was called up comes before others do. Where none comes, another program has taken it, or none was called up.
 if limited == 0 or redis.call('EXISTS', keys.lines) == 0 or redis.call('EXISTS', keys.arrivals, keys.ready) > 0 then
-  return {0, shown()}
+  return {0, shown(), -1}
 end
 
 -- INCLUDE: slots, lines
@@ -48,4 +48,4 @@ for _, limit in ipairs(limits) do
     fill(limit, now_us, now_ms, true)
   end
 end
-return {called_up, shown()}
+return {called_up, shown(), next_slot_ms}

@@ -13,7 +13,7 @@ import attrs
 from redisson_dq.scheduling.clock import SYSTEM, Clock
 from redisson_dq.wire import calls
 from redisson_dq.wire.blocking import PlainSource, PutBack, seconds
-from redisson_dq.wire.calls import Admitted, LimitWords, Seen
+from redisson_dq.wire.calls import Admitted, LimitWords, Peeked, Seen
 from redisson_dq.wire.calls.due import Due, DueRange
 from redisson_dq.wire.calls.leases import LeaseKeys, ReceiveReply
 from redisson_dq.wire.envelope import Envelope
@@ -26,6 +26,8 @@ __all__ = ["MOST_AT_ONCE", "LeaseSource", "mark_of"]
 T = TypeVar("T")
 #: A reply that tells how many values became dead letters.
 R = TypeVar("R", Admitted, Due)
+#: A reply that tells when a slot ends.
+S = TypeVar("S", Admitted, Peeked)
 
 #: One script call leases no more values than that.
 MOST_AT_ONCE = 1000
@@ -67,6 +69,8 @@ class LeaseSource(PlainSource):
     sees_first: bool = False
     #: Gives the limits of slots for such values. A look that finds nothing calls up values for free slots.
     limits: Callable[[], Sequence[LimitWords]] = attrs.field(default=tuple, eq=False, repr=False)
+    #: A function that is called with ``next_slot_ms`` (:class:`Peeked`), and the source.
+    tell_slots: Callable[[LeaseSource, int], object] | None = attrs.field(default=None, eq=False, repr=False)
     #: The clock by which the leases tell how much of their time is left.
     clock: Clock = attrs.field(default=SYSTEM, eq=False, repr=False)
     #: A function that is called with the number of values that a call has made dead letters.
@@ -142,8 +146,8 @@ class LeaseSource(PlainSource):
 
     def peek(self, count: int) -> Request[list[bytes]]:
         """The first so many values. They stay."""
-        seen = calls.peek(self.lease_keys.queue, count, self.limits()).then(lambda reply: reply[1])
-        return attrs.evolve(seen, repeatable=True)
+        seen = self._peek(count, self.limits())
+        return attrs.evolve(seen.then(lambda peeked: peeked.values), repeatable=True)
 
     def call_up(self) -> Request[int] | None:
         """Calls up values for slots that are free where nothing is ready. None without a limit of slots.
@@ -151,14 +155,23 @@ class LeaseSource(PlainSource):
         Follows each call that has called up a value: a take of another program may have been faster than the receives.
         """
         limits = self.limits()
-        return calls.peek(self.lease_keys.queue, 0, limits).then(lambda reply: reply[0]) if limits else None
+        return self._peek(0, limits).then(lambda peeked: peeked.called_up) if limits else None
+
+    def _peek(self, count: int, limits: Sequence[LimitWords]) -> Request[Peeked]:
+        return calls.peek(self.lease_keys.queue, count, limits).then(self._slots_told)
+
+    def _slots_told(self, reply: S) -> S:
+        if self.tell_slots is not None:
+            self.tell_slots(self, reply.next_slot_ms)
+        return reply
 
     def admit(self, count: int, limits: Sequence[LimitWords], seen: Sequence[Seen]) -> Request[Admitted]:
         """Leases at most so many of the values that were seen. Sent again, it gives the same leases."""
         request = calls.admit(
             self.lease_keys, self.clock, self.envelope, self._nonce(), count, self.visible_us, self.limit, limits, seen
         )
-        return attrs.evolve(request.then(self._told_of), repeatable=True)
+
+        return attrs.evolve(request.then(self._told_of).then(self._slots_told), repeatable=True)
 
     def lease_due(self, wanted: DueRange, remember_ms: int) -> Request[Due]:
         """Leases values that wait, by their due times. Sent again, it gives the same leases."""

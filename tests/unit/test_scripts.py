@@ -255,7 +255,7 @@ LARGEST = {
     "extend": 19_500,
     "offer": 13_000,
     "offer_all": 14_500,
-    "admit": 71_500,
+    "admit": 72_500,
     "lease_due": 64_000,
     "transfer": 69_000,
     "give_back": 52_500,

@@ -99,12 +99,22 @@ class Intake:
     """One queue as the worker has it: the sources of its values, and the handlers that get them."""
 
     def __init__(
-        self, runtime: Runtime, name: str, settings: QueueSettings, is_passed: Callable[[Handler], bool], owner: bytes
+        self,
+        runtime: Runtime,
+        name: str,
+        settings: QueueSettings,
+        is_passed: Callable[[Handler], bool],
+        look_again: Callable[[LeaseSource, int], object],
+        owner: bytes,
     ) -> None:
-        """Opens the queue by complete settings. Leases are the ``owner``'s. ``is_passed`` is for its admission."""
+        """Opens the queue by complete settings. Leases are the ``owner``'s. ``is_passed`` is for its admission.
+
+        ``look_again`` gets what the replies tell of slots (:class:`LeaseSource`).
+        """
         self.name = name
         self.leaser = Leaser(runtime, sides_of(name, settings, runtime.options), runtime.connections.check)
         self._visibility_timeout = timeout_of(settings)
+        self._look_again = look_again
         self._owner = owner
         self._name_mapper = runtime.options.name_mapper
         self._is_cluster = runtime.connections.is_cluster
@@ -132,7 +142,8 @@ class Intake:
             source = side.lease_source(self._visibility_timeout)
             source = attrs.evolve(source, owner=self._owner or source.owner, sees_first=limited)
             if limited:
-                source = attrs.evolve(source, limits=partial(self._limits_of, side.keys.ready))
+                limits = partial(self._limits_of, side.keys.ready)
+                source = attrs.evolve(source, limits=limits, tell_slots=self._look_again)
             made[side.keys.ready] = side, source
         self.reception = Reception(handlers, made, limited)
 
@@ -141,6 +152,10 @@ class Intake:
         if self.reception.sees_first:
             for side in self.leaser.sides:
                 self._limits[side.keys.ready] = [each for each in self.admission_of((), side).limits if each.slots]
+
+    def forget_limits(self) -> None:
+        """Nothing is received any more."""
+        self._limits.clear()
 
     def admission_of(self, data: Sequence[bytes], side: OpenQueue[Any]) -> AdmitArguments:
         """The arguments of ``admit.lua`` for the values that were seen, each of them once."""

@@ -132,7 +132,8 @@ class Crew:
         for name, chosen in by_queue.items():
             if name not in self._intakes:
                 is_passed = self._assigner.is_passed
-                opened = Intake(self._client.runtime, name, self._settings(name), is_passed, self._owner)
+                look_again = self._settler.look_again
+                opened = Intake(self._client.runtime, name, self._settings(name), is_passed, look_again, self._owner)
                 self._intakes[name] = opened
                 if not self._settings(name).transfer:
                     self._arrivals[name] = [Arrivals(side.keys) for side in opened.leaser.sides]
@@ -184,6 +185,7 @@ class Crew:
         # A stop that finds no batch of these queues any more ends the settler soon.
         with self._mutex:
             for intake in intakes:
+                intake.forget_limits()
                 self._assigner.close_queue(intake)
         self._detach(intakes)
         with self._mutex:

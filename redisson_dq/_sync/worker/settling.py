@@ -3,7 +3,8 @@
 
 """Ends leases in batches: all that ended while the last batch was under way go in one round trip.
 
-Acks may go along with the next receive of their queue instead, in the same call.
+Acks may go along with the next receive of their queue instead, in the same call. Where values wait for slots, it also
+looks for free ones (:mod:`.slot_looks`).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from redisson_dq._concurrency import BackgroundTask, Inbox
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.leases.delivery import Delivery, lease_of
 from redisson_dq._sync.worker.calling_up import call_up_more
+from redisson_dq._sync.worker.slot_looks import Looks
 from redisson_dq.calls.endings import Ack, Ending, Nack
 from redisson_dq.calls.lease import Lease
 from redisson_dq.calls.settling import Settling
@@ -25,6 +27,7 @@ from redisson_dq.errors import ClosedError, DurabilityError, RedisConnectionErro
 from redisson_dq.items import SettleOutcome
 from redisson_dq.observing.operations import OperationKind, Under
 from redisson_dq.scheduling.pauses import Pauses
+from redisson_dq.wire.lease_source import LeaseSource
 from redisson_dq.wire.request import Request
 from redisson_dq.working.hooks import Hooks
 
@@ -70,6 +73,8 @@ def doubt(settlements: Iterable[Settlement], error: BaseException) -> bool:
 
 # Nothing more comes.
 _END: Any = object()
+# A look for a slot is to follow.
+_LOOK: Any = object()
 # Why a settlement is lost that comes after the end.
 _ENDED = "the worker has stopped"
 
@@ -81,6 +86,7 @@ class Settler:
         self._connections = connections
         self._hooks = hooks
         self._settlements: Inbox[Settlement] = Inbox(connections.clock)
+        self._looks = Looks(connections.clock)
         self._gives_up = False
         self._is_refused = False
         # Those that Redis is asked to note just now, or has not taken.
@@ -120,6 +126,11 @@ class Settler:
             self._settlements.put(settlement)
         if self._has_ended:
             self._lose_rest()
+
+    def look_again(self, source: LeaseSource, next_slot_ms: int) -> None:
+        """Looks for a free slot when one may be there; ``next_slot_ms`` is as in a reply."""
+        if self._looks.note(source, next_slot_ms):
+            self._settlements.put(_LOOK)
 
     def settling(self, call: str, settlements: Sequence[Settlement]) -> Under | None:
         """Tells interceptors that leases of one queue are about to be ended. None where nobody asks."""
@@ -182,7 +193,7 @@ class Settler:
         behind = list(iter(self._settlements.poll, None))
         for settlement in behind:
             self._settlements.put(settlement)
-        doubtful = [each for each in (*self._pending, *behind) if each is not _END and not each.lease.is_over]
+        doubtful = [each for each in (*self._pending, *behind) if each not in (_END, _LOOK) and not each.lease.is_over]
         logger.warning(
             "worker: stopping before Redis has confirmed the ends of these leases, so their values may be delivered "
             "again: %s",
@@ -209,13 +220,15 @@ class Settler:
         ends = False
         pauses = Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
         while self._pending or not ends:
-            first = self._settlements.next(pauses.next() if self._pending else None)
+            first = self._settlements.next(pauses.next() if self._pending else self._looks.wait)
             while first is not None:
                 if first is _END:
                     ends = True
-                else:
+                elif first is not _LOOK:
                     self._pending.append(first)
                 first = self._settlements.poll()
+            if not ends and not self._pending:
+                self._look()
             if self._pending:
                 try:
                     self._pending = self._send(self._pending)
@@ -228,6 +241,14 @@ class Settler:
                     if self._connections.outage.is_going_on:
                         # Nothing is sent again, so no later answer would end the outage.
                         self._connections.outage.gave_up(_PART)
+
+    def _look(self) -> None:
+        """Calls up values for slots that have become free without a word."""
+        for source in self._looks.due():
+            if source.call_up() is None:
+                self._looks.forget(source)
+            else:
+                call_up_more(self._connections, source)
 
     def _send(self, settlements: list[Settlement]) -> list[Settlement]:
         """One round trip. Gives the ones that Redis did not take, and whose leases still run."""
@@ -315,7 +336,7 @@ class Settler:
     def _lose_rest(self) -> None:
         """Loses the settlements that came too late."""
         while (settlement := self._settlements.poll()) is not None:
-            if settlement is not _END:
+            if settlement not in (_END, _LOOK):
                 self._lose(settlement, _ENDED)
 
     def _lose(self, settlement: Settlement, reason: object) -> None:

@@ -68,13 +68,15 @@ local function in_queue(queue, work)
   return done and found
 end
 
--- How many slots of a shared limit are taken. Those of leases that have ended by themselves are free.
+-- How many slots of a shared limit are taken, and where none is free the time at which the first one ends. Those of leases
+-- that have ended by themselves are free.
 local function shared_slots_taken(limit, now_ms)
   local key = slots_key(limit.home)
   local taken = redis.call('ZLEXCOUNT', key, '[s', '(t')
   if taken < limit.slots then
     return taken
   end
+  local first = math.huge
   for _, slot in ipairs(redis.call('ZRANGEBYLEX', key, '[s', '(t', 'LIMIT', 0, 10000)) do
     local size = string.byte(slot, 2) or 0
     local id, queue = string.sub(slot, 3, 2 + size), string.sub(slot, 3 + size)
@@ -82,9 +84,11 @@ local function shared_slots_taken(limit, now_ms)
     if type(ends) ~= 'string' or tonumber(ends) <= now_ms then
       redis.call('ZREM', key, slot)
       taken = taken - 1
+    else
+      first = math.min(first, tonumber(ends))
     end
   end
-  return taken
+  return taken, first
 end
 
 -- Offers a free slot to the values of some other queues, to other ones at each time. The argument call_up has values of

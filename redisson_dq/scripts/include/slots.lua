@@ -5,6 +5,9 @@
 -- How many values this call has called up, of all queues.
 local called_up = 0
 
+-- In how many ms the first slot ends that values of this queue wait for. 0: they wait, and no slot is taken. -1: none waits.
+local next_slot_ms = -1
+
 -- The limits among the arguments, from one on, and the place behind them. Of each: the digest and the home of its slots (or
 -- ""), how many slots (0: any number), the digest and the home of its rate (or ""), how many tokens in how many us (0: any
 -- number), how many the bucket holds.
@@ -32,7 +35,7 @@ local function check_limits(limits)
   end
 end
 
--- How many slots of a limit are taken.
+-- How many slots of a limit are taken, and where none is free the time at which the first one ends.
 local function slots_taken(limit, now_ms)
   if limit.home ~= '' then
     return shared_slots_taken(limit, now_ms)
@@ -43,16 +46,19 @@ local function slots_taken(limit, now_ms)
     return taken
   end
   -- Slots of leases that have ended by themselves are free.
+  local first = math.huge
   for _, slot in ipairs(line_of('s' .. limit.id, 10000)) do
     local id = string.sub(slot, 18)
-    local ends = redis.call('ZSCORE', keys.leases, id)
-    if not ends or tonumber(ends) <= now_ms then
+    local ends = tonumber(redis.call('ZSCORE', keys.leases, id) or nil)
+    if not ends or ends <= now_ms then
       redis.call('ZREM', keys.lines, slot)
       redis.call('HDEL', keys.turns, 's' .. id)
       taken = taken - 1
+    else
+      first = math.min(first, ends)
     end
   end
-  return taken
+  return taken, first
 end
 
 -- Calls up values for the slots of a limit that are free, however they became free. A lease may have ended by itself, or
@@ -82,7 +88,8 @@ local function call_up_values(limit, free, now_ms, none_comes)
 end
 
 local function fill(limit, now_us, now_ms, none_comes)
-  local free = limit.slots - slots_taken(limit, now_ms)
+  local taken, ends = slots_taken(limit, now_ms)
+  local free = limit.slots - taken
   if free > 0 and limit.tokens > 0 then
     local bucket = bucket_of(limit, now_us)
     -- Without a token one value is called up, for the time of the next one.
@@ -93,5 +100,9 @@ local function fill(limit, now_us, now_ms, none_comes)
     offer_slot(limit.home, 10, now_ms, function()
       return call_up_values(limit, free, now_ms, redis.call('EXISTS', keys.ready, keys.arrivals) == 0)
     end)
+  end
+  if #line_of('w' .. limit.id, 1) > 0 then
+    local left = taken >= limit.slots and ends < math.huge and math.ceil(ends - now_ms) or 0
+    next_slot_ms = next_slot_ms < 0 and left or math.min(next_slot_ms, left)
   end
 end

@@ -1,6 +1,6 @@
 """One typed function for each script: its arguments, and the meaning of its reply. Each subject has a module."""
 
-from redisson_dq.wire.calls.admission import Admitted, LimitWords, Seen, admit, peek
+from redisson_dq.wire.calls.admission import Admitted, LimitWords, Peeked, Seen, admit, peek
 from redisson_dq.wire.calls.browsing import (
     DueSpans,
     FoundPage,
@@ -66,6 +66,7 @@ __all__ = [
     "LeaseKeys",
     "LimitWords",
     "Page",
+    "Peeked",
     "RecurringRow",
     "Sampled",
     "SampledHolder",

@@ -15,7 +15,7 @@ from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.wire.leases import Leased
 from redisson_dq.wire.request import Request, Word
 
-__all__ = ["Admitted", "LimitWords", "Seen", "admit", "peek"]
+__all__ = ["Admitted", "LimitWords", "Peeked", "Seen", "admit", "peek"]
 
 
 @attrs.frozen(kw_only=True)
@@ -55,6 +55,7 @@ class Admitted:
     """The result of :func:`admit`. ``dropped`` are the bytes of duplicates, ``parked`` counts values that wait.
 
     ``called_up`` counts values that waited for slots, and are ready again. ``now_us`` is the server's time.
+    ``next_slot_ms`` is as with :class:`Peeked`.
     """
 
     now_us: int
@@ -63,15 +64,28 @@ class Admitted:
     dropped: list[bytes]
     parked: int
     called_up: int
+    next_slot_ms: int
 
 
-def peek(keys: QueueKeys, most: int, limits: Sequence[LimitWords] = ()) -> Request[tuple[int, list[bytes]]]:
+@attrs.frozen
+class Peeked:
+    """The result of :func:`peek`. ``called_up`` counts values that waited for slots, and are ready again.
+
+    ``next_slot_ms`` tells when the first slot ends that values wait for. 0: they wait, and no slot is taken. -1: no
+    value waits for a slot.
+    """
+
+    called_up: int
+    values: list[bytes]
+    next_slot_ms: int
+
+
+def peek(keys: QueueKeys, most: int, limits: Sequence[LimitWords] = ()) -> Request[Peeked]:
     """The values that a receive would give next, at most so many. They stay.
 
-    Where there are none, values that wait for a slot of these limits are called up first, as far as slots are free. The
-    result also tells how many.
+    Where there are none, values that wait for a slot of these limits are called up first, as far as slots are free.
     """
-    return call("peek", keys, (most, len(limits), *_words(limits)), lambda reply: (reply[0], reply[1]))
+    return call("peek", keys, (most, len(limits), *_words(limits)), lambda reply: Peeked(*reply))
 
 
 def _words(limits: Iterable[LimitWords]) -> Iterable[Word]:
@@ -102,10 +116,16 @@ def admit(
         args += (each.digest, each.key, each.limit, each.unique, each.unique_us)
 
     def parsed(reply: list[Any]) -> Admitted:
-        now_us, buried, rows, dropped, parked, called_up = reply
+        now_us, buried, rows, dropped, parked, called_up, next_slot_ms = reply
         leased = leased_rows(keys.queue, now_us, clock.now_us(), rows)
         return Admitted(
-            now_us=now_us, leased=leased, buried=buried, dropped=dropped, parked=parked, called_up=called_up
+            now_us=now_us,
+            leased=leased,
+            buried=buried,
+            dropped=dropped,
+            parked=parked,
+            called_up=called_up,
+            next_slot_ms=next_slot_ms,
         )
 
     return call_with_dead("admit", keys, args, parsed)

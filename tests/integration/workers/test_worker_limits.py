@@ -13,8 +13,10 @@ import redisson_dq
 from redisson_dq.codecs import Kryo5Codec, StringCodec
 from redisson_dq.errors import ArgumentError
 from redisson_dq.worker import Dropped, Failed, Limit, Rate, Reject, Retry, Succeeded, Worker, fixed
+from redisson_dq.working.limits import Admission
 from tests.conftest import by_night, eventually
 from tests.flavours import Flavour
+from tests.integration.admitting import admit, opened
 from tests.integration.conftest import KEYS
 from tests.integration.whereabouts import whereabouts
 from tests.workers.handlers import Gate, Ledger, Log, at_rest, running
@@ -204,6 +206,35 @@ def test_a_called_up_value_that_another_program_takes_leaves_no_slot_idle(
             taker.join()
         at_rest(admin)
     assert sorted([*handled, *(value.decode() for value in taken)]) == sorted(f"v{number}" for number in range(12))
+
+
+@pytest.mark.parametrize("others", [1, by_night(9)])
+@pytest.mark.parametrize("ends", ["the holder dies", by_night("an operator acks")])
+def test_a_slot_that_nothing_tells_of_is_not_idle(url: str, queue: Any, admin: Any, ends: str, others: int) -> None:
+    """Other programs take the value of the holder, and those that are called up."""
+    limit, ledger = Limit(1, name="partner"), Ledger()
+    visible = 0.7 if ends == "the holder dies" else 600
+    with redisson_dq.connect(url, codec=StringCodec(), probe_interval=600) as client:
+        holder, by = opened(client), Admission(name="h", limit=limit)
+        holder.add("held")
+        (held,) = admit(holder, by, visible=visible, home="{partner}")
+        holder.add_all([f"v{number}" for number in range(6)])
+        assert not admit(holder, by, visible=600, home="{partner}")
+        # Redis serves those first that wait first.
+        for _ in range(3):
+            threading.Thread(target=admin.blpop, args=("orders", 20), daemon=True).start()
+        eventually(lambda: sum(each["cmd"] == "blpop" for each in admin.client_list()) == 3)
+        worker = Worker(client, visibility_timeout=600)
+        worker.add_handler(ledger.handle, "orders", concurrency=4, limit=limit)
+        for number in range(1, others):
+            worker.add_handler(ledger.handle, f"other{number}")
+        with running(worker):
+            if ends == "an operator acks":
+                # The worker waits by then.
+                eventually(lambda: any(each["cmd"] == "blmove" for each in admin.client_list()) or others > 1)
+                held.ack()
+            assert len(ledger.some(3)) == 3
+            at_rest(admin)
 
 
 def test_a_rate_is_kept_over_workers(client: Any, queue: Any, url: str, admin: Any) -> None:

@@ -80,7 +80,7 @@ class Place:
 
     def intake_of(self, name: str) -> Intake:
         settings = WorkerOptions(transfer=False).of_queues()
-        made = Intake(self.client.runtime, name, settings, self.assigner.is_passed, b"")
+        made = Intake(self.client.runtime, name, settings, self.assigner.is_passed, lambda source, ms: None, b"")
         made.fetcher = self
         return made
 
