@@ -114,10 +114,15 @@ class Inbox(Generic[T]):
         # Before Python 3.13 a wait may go on for ever, when the machine holds the thread up right at its beginning. The
         # queue works out the rest of the time, and takes a negative rest for no limit. After a look that found
         # nothing, the queue takes the time as it is.
-        event = self.poll()
-        if event is None and timeout != 0:
-            with contextlib.suppress(queue.Empty):
+        try:
+            event: T = self._queue.get_nowait()
+        except queue.Empty:
+            if timeout == 0:
+                return None
+            try:
                 event = self._queue.get(timeout=timeout)
+            except queue.Empty:
+                return None
         return event
 
     def poll(self) -> T | None:

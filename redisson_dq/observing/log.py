@@ -14,6 +14,7 @@ import logging
 import typing
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 import attrs
@@ -43,7 +44,7 @@ from redisson_dq.observing.happenings import (
 )
 from redisson_dq.scheduling.engine import Role
 
-__all__ = ["Words", "fields_of", "has_line", "is_logged", "line", "log"]
+__all__ = ["Words", "fields_of", "is_logged", "line", "log", "switch_of"]
 
 _MAIN = "redisson_dq"
 #: The lines of these two come at the pace of the queues. A program may want one of them alone.
@@ -86,15 +87,16 @@ def line(level: int, logger: str = _MAIN) -> Callable[[_Words], _Words]:
     return register
 
 
-def has_line(kind: type[Happening]) -> bool:
-    """Whether a happening of this kind is ever logged."""
-    return kind in _lines
+def switch_of(kind: type[Happening]) -> Callable[[], bool] | None:
+    """A function that gives whether logging has the line of this kind switched on now. None for a kind without one."""
+    found = _lines.get(kind)
+    return None if found is None else partial(found.logger.isEnabledFor, found.level)
 
 
 def is_logged(kind: type[Happening]) -> bool:
     """Whether a happening of this kind would be logged, as logging is set up now. Others need not be made."""
-    found = _lines.get(kind)
-    return found is not None and found.logger.isEnabledFor(found.level)
+    is_on = switch_of(kind)
+    return is_on is not None and is_on()
 
 
 def log(happening: Happening) -> None:

@@ -15,7 +15,7 @@ from redisson_dq._common.signatures import takes
 from redisson_dq._common.texts import shown
 from redisson_dq.errors import ArgumentError
 from redisson_dq.observing.happenings import Answered, Happening, Sent
-from redisson_dq.observing.log import has_line, is_logged, log
+from redisson_dq.observing.log import is_logged, log, switch_of
 from redisson_dq.observing.operations import Operations, may_be_of_a_signal
 from redisson_dq.observing.tally import Tally
 from redisson_dq.scheduling.clock import Clock
@@ -65,9 +65,9 @@ class Observers(list[Observer]):
         self.log_values: LogValues = False
         #: Those that count values without objects.
         self.tallies: tuple[Tally, ...] = ()
-        # Whether somebody hears a kind of happenings, found once after each change of the list. None: the log decides,
-        # which may be set up anew at any time.
-        self._heard: dict[type[Happening], bool | None] = {}
+        # Whether somebody hears a kind of happenings, found once after each change of the list. A function asks the
+        # log, which may be set up again at any time.
+        self._heard: dict[type[Happening], bool | Callable[[], bool]] = {}
         if observer is not None:
             self.add(observer)
 
@@ -102,11 +102,9 @@ class Observers(list[Observer]):
         try:
             heard = self._heard[kind]
         except KeyError:
-            heard = (
-                True if any(issubclass(kind, _kinds_of(each)) for each in self) else None if has_line(kind) else False
-            )
+            heard = any(issubclass(kind, _kinds_of(each)) for each in self) or switch_of(kind) or False
             self._heard[kind] = heard
-        return is_logged(kind) if heard is None else heard
+        return heard if isinstance(heard, bool) else heard()
 
     def texts(self, kind: type[Happening], values: Iterable[object]) -> tuple[str, ...]:
         """The texts of values for a line of the log. None without ``log_values=``, or where that line is not wanted."""

@@ -32,11 +32,11 @@ class Debts:
         self.requests: list[_Asks] = []
         #: Whether a look is owed.
         self.look = False
-        # Callers that have left their request, and go on.
-        self._left: deque[Waiter] = deque()
+        #: Callers that have left their request, and go on. :meth:`admit` notes them.
+        self.left: deque[Waiter] = deque()
 
     def __bool__(self) -> bool:
-        return bool(self.requests or self.look or self._left)
+        return bool(self.requests or self.look or self.left)
 
     @property
     def first(self) -> _Asks | None:
@@ -46,7 +46,7 @@ class Debts:
     @property
     def has_request(self) -> bool:
         """Whether a request has to be sent again."""
-        return bool(self._left or self.requests)
+        return bool(self.left or self.requests)
 
     def leave_request(self, waiter: Waiter) -> None:
         """Leaves the request of a caller that does not wait for its reply any more.
@@ -54,12 +54,12 @@ class Debts:
         One step that no signal handler can split. The next choice of a command must :meth:`admit` it before.
         """
         waiter.is_leaving = True
-        self._left.append(waiter)
+        self.left.append(waiter)
 
     def admit(self) -> bool:
         """Notes the requests that callers have left. Under the mutex of the line. Gives whether anything is owed."""
-        while self._left:
-            waiter = self._left.popleft()
+        while self.left:
+            waiter = self.left.popleft()
             if waiter.request is not None and not waiter.is_gone:
                 # Only once may the request be sent again, or two callers would have the values.
                 waiter.is_gone, waiter.farewell = True, None

@@ -99,7 +99,8 @@ class WaitEngine(Taking):
             if backs.surplus:
                 backs.surplus = line.give(backs.surplus)
             now = self.chose = self._clock()
-            owes, returns, is_connected = debts.admit(), backs.are_left, self.connection is not None
+            owes = bool(debts.left or debts.requests or debts.look) and debts.admit()
+            returns, is_connected = bool(backs.surplus or backs.unsure), self.connection is not None
             # As long as somebody waits, it tries to reach Redis.
             is_unserved = line.wanted > 0 and (
                 line.is_unserved(now) or (self.trouble is not None and not is_connected and line.anyone)
@@ -130,7 +131,8 @@ class WaitEngine(Taking):
                         self._rests()
                         return
                 else:
-                    self._rests()
+                    if self.trouble is not None:
+                        self._rests()
                     has_lingered = not (yield from self._idle())
                     continue
             except Exception as error:

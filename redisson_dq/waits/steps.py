@@ -86,14 +86,11 @@ class Block:
     began: float
     span: float
     behind: Request[list[Taken]] | None
-    #: When Redis ends it. Until it is sent, a PING would come before it, and its reply would be read as the command's.
+    #: When Redis ends it: ``began + span``, noted when it is sent. A PING that is sent earlier would come first, and
+    #: its reply would be read as the command's.
     until: float = math.inf
     #: Whether a PING was sent behind it, whose reply is to be read too.
     is_pinged: bool = False
-
-    def is_sent(self) -> None:
-        """It was sent just now."""
-        self.until = self.began + self.span
 
 
 @attrs.define

@@ -28,7 +28,7 @@ from redisson_dq.waits.steps import (
     Steps,
     WaitStep,
 )
-from redisson_dq.wire.blocking import Source
+from redisson_dq.wire.blocking import PutBack, Source
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken
 
@@ -54,6 +54,8 @@ class Backs(Protocol):
 
     #: Those that are still to be sent, in the order in which they were taken.
     surplus: list[Taken]
+    #: Requests whose replies were lost, which are sent again unchanged.
+    unsure: list[PutBack]
     #: By key, the nonce of the last request that Redis has answered.
     answered: dict[str, bytes]
 
@@ -108,6 +110,8 @@ class Taking:
         # Whether Redis has answered nothing since the last pause.
         self._paused = False
         self._when_full = Pauses(_FIRST_WHEN_FULL, _LONGEST_WHEN_FULL)
+        # Whether it has paused for that since values came last.
+        self._has_rested = False
         #: Whether Redis had no memory for the last command that would have blocked.
         self.is_full = False
 
@@ -129,7 +133,9 @@ class Taking:
             values, failure = error.values, error.error
         if not values:
             return
-        self._when_full.reset()
+        if self._has_rested:
+            self._has_rested = False
+            self._when_full.reset()
         self._emptied = self._clock() if values[-1].left == 0 else -math.inf
         try:
             after = self.source.after(values, self.backs.answered)
@@ -154,7 +160,8 @@ class Taking:
         self.line.took(values)
         if left := self.line.give(values):
             self.backs.add(left)
-        self._served()
+        if self.bell is not self.line.inbox:
+            self._served()
 
     def _served(self) -> None:
         # The reader of the inbox also waits until the waits end.
@@ -328,7 +335,7 @@ class Taking:
     def _rest(self, refusal: StepRefused, caller: Waiter | None) -> Steps:
         """Waits: a full server refuses a blocking command that would move a value. It refuses no look."""
         self._answered()
-        self.is_full = True
+        self.is_full = self._has_rested = True
         # A value may have come since the look. No caller may be told that nothing is there before the next one.
         self.line.broke()
         seconds = self._when_full.next()

@@ -6,7 +6,7 @@ import itertools
 import os
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import attrs
 
@@ -101,7 +101,7 @@ class LeaseSource(PlainSource):
             return self.peek(count).then(lambda found: [Taken(key=self.key, data=data) for data in found])
         if count < 1:
             return self.return_arrival()
-        return self._receive(count, self._taken)
+        return cast("Request[list[Taken]]", self._receive(count, self._nonce()))
 
     def return_arrival(self) -> Request[list[Taken]]:
         """Puts back a value that has come when nobody waits for it any more."""
@@ -110,7 +110,7 @@ class LeaseSource(PlainSource):
 
     def receive(self, count: int) -> Request[list[Leased]]:
         """Leases at most so many values. Sent again, it gives the same leases."""
-        return self._receive(count, self._leased)
+        return self._receive(count, self._nonce())
 
     def ack_and_receive(
         self, ids: Sequence[bytes], count: int, convert: Callable[[list[bytes]], T]
@@ -124,24 +124,17 @@ class LeaseSource(PlainSource):
         both = calls.ack_and_receive(
             self.lease_keys, self.clock, self.envelope, nonce, most, self.visible_us, ids, convert
         )
-        return both, lambda: self._receive(most, self._taken, nonce)
+        return both, lambda: cast("Request[list[Taken]]", self._receive(most, nonce))
 
     @property
     def acks_along(self) -> bool:
         """Whether :meth:`ack_and_receive` is for it."""
         return not (self.sees_first or self.lease_keys.bounded)
 
-    def _receive(self, count: int, convert: Callable[[ReceiveReply], T], nonce: bytes | None = None) -> Request[T]:
+    def _receive(self, count: int, nonce: bytes) -> Request[list[Leased]]:
         most = min(count, MOST_AT_ONCE)
         return calls.receive(
-            self.lease_keys,
-            self.clock,
-            self.envelope,
-            nonce or self._nonce(),
-            most,
-            self.visible_us,
-            self.limit,
-            convert,
+            self.lease_keys, self.clock, self.envelope, nonce, most, self.visible_us, self.limit, self._leased
         )
 
     def peek(self, count: int) -> Request[list[bytes]]:
@@ -221,9 +214,6 @@ class LeaseSource(PlainSource):
         if buried:
             self._tell(buried)
         return leased
-
-    def _taken(self, received: ReceiveReply) -> list[Taken]:
-        return list(self._leased(received))
 
     def _told_of(self, reply: R) -> R:
         self._tell(reply.buried)

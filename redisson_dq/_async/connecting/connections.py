@@ -29,6 +29,7 @@ from redisson_dq._async.connecting.transactions import Transactions
 from redisson_dq._concurrency import AsyncCancelled, AsyncWork, async_finish
 from redisson_dq._redis import (
     async_exchange,
+    cannot_connect,
     is_out_of_memory,
     lacks_rights,
     says_not_here,
@@ -376,7 +377,12 @@ class Connections(Pools):
     async def _once(
         self, pool: ConnectionPool, request: Request[Any], how: _How, *, at_hand: bool, asking: bool
     ) -> _Answer:
-        connection = await (self.borrow_open(pool) if at_hand else self.borrow(pool))
+        try:
+            connection: Any = await (pool.open_connection() if at_hand else pool.get_connection())  # type: ignore[attr-defined]
+        except (RedisError, OSError) as error:
+            raise await self.broken(error, cannot_connect(pool, error)) from error
+        if connection is None:
+            raise RedisConnectionError("no connection to Redis is open and idle")
         try:
             script = request.script
             if script is None:

@@ -63,6 +63,8 @@ class Dedicated:
         # Why the server tells none.
         self._no_id: ResponseError | None = None
         self._closed = False
+        #: Whether new connections may lead to another server than this one.
+        self.is_over = False
         # Whether somebody reads a message, or the reply to a command that blocks.
         self._hears = self._blocks = False
         connection.address.add(self)
@@ -73,6 +75,7 @@ class Dedicated:
         Soon after a try that failed, by whatever part of the client, that error is raised and no other try is made.
         """
         self.connection.address.check_pause()
+        self.is_over = False
         await self.connection.connect()
 
     async def send(self, *words: Any) -> None:
@@ -247,18 +250,14 @@ class Dedicated:
         finally:
             await self._lender.give_back(self._pool, connection)
 
-    @property
-    def is_over(self) -> bool:
-        """Whether new connections may lead to another server than this one."""
-        connection = self.connection
-        return bool(connection.number not in (-1, connection.address.number))
-
     def address_left(self) -> None:
-        """Ends a wait, as the server is the wrong one now. Any other reply comes soon. Never raises.
+        """The server is the wrong one now. Ends a wait. Any other reply comes soon. Never raises.
 
         The reply to a command that blocks may be on its way, with a value that exists nowhere else. So the server is
         only told that nothing more comes from here: it closes the connection behind that reply.
         """
+        # First the note, then the look: a reader notes that it reads, and looks after that.
+        self.is_over = True
         if self._hears:
             async_hang_up(self.connection)
         elif self._blocks:

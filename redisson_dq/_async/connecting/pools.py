@@ -22,7 +22,7 @@ from redisson_dq._redis import (
     translate,
     was_closed,
 )
-from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
+from redisson_dq.errors import ClosedError, RedissonDQError
 from redisson_dq.observing import Observers
 from redisson_dq.observing.outage import Outage
 from redisson_dq.observing.refusals import Refusals
@@ -151,13 +151,6 @@ class Pools:
             return await pool.get_connection()
         except (RedisError, OSError) as error:
             raise await self.broken(error, cannot_connect(pool, error)) from error
-
-    async def borrow_open(self, pool: ConnectionPool) -> Any:
-        """A connection that is open already. Raises RedisConnectionError where none is idle."""
-        connection = await pool.open_connection()  # type: ignore[attr-defined]
-        if connection is None:
-            raise RedisConnectionError("no connection to Redis is open and idle")
-        return connection
 
     async def broken(self, error: Exception, where: str, *, sent: bool = False) -> RedissonDQError:
         """Our error for a connection that broke. Asks the cluster first who owns its slots now."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from typing import Any, Generic, Literal, TypeVar
 
-from redisson_dq._async.queues.taken_values import TakenValues
+from redisson_dq._async.queues.wait_loop import TakenValues
 from redisson_dq._async.runtime import Runtime
 from redisson_dq._common.texts import shown
 from redisson_dq._concurrency import async_finish

@@ -9,8 +9,7 @@ from typing import Any, TypeVar, cast, overload
 
 from redisson_dq._async.queues.blocking import BlockingQueue
 from redisson_dq._async.queues.partitioned_leasing import PartitionedLeasingQueue
-from redisson_dq._async.queues.taken_values import TakenValues
-from redisson_dq._async.queues.wait_loop import WaitLoop, all_of, first_of
+from redisson_dq._async.queues.wait_loop import TakenValues, WaitLoop, all_of, first_of
 from redisson_dq._async.receiving.listeners import Listeners
 from redisson_dq._async.receiving.receiver import Receiver
 from redisson_dq._async.runtime import Runtime

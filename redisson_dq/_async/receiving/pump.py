@@ -13,6 +13,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from redis.exceptions import RedisError, ResponseError
@@ -288,8 +289,9 @@ class Pump:
         if not block.span:
             return await connection.try_without_blocking(source.words(_AT_MOST), source.keys)
         seconds = min(block.span, self._longest)
+        sent = partial(setattr, block, "until", block.began + block.span)
         words = self._longest_words if seconds == self._longest else source.words(seconds)
-        return await connection.block(words, source.keys, block.behind, block.is_sent, seconds)
+        return await connection.block(words, source.keys, block.behind, sent, seconds)
 
     async def _ask(self, step: Ask) -> list[Taken]:
         return self._connections.parsed(step.request, await self.engine.connection.exchange(step.request))

@@ -107,7 +107,9 @@ class Receiver:
                 raise ClosedError(f"queue {self.line.name!r}: the handle is closed")
             if stands_in and len(self._pumps) == 1:
                 await self.pump.stand_in(waiter)
-            if not self._is_attended and not waiter.answer.filled:
+            # Nearly all have one source, and are spared a call.
+            is_attended = self.pump.is_attended if len(self._pumps) == 1 else self._is_attended
+            if not is_attended and not waiter.answer.filled:
                 self._notices.put(self.attend)
             await answer.wait(timeout)
             if not waiter.answer.filled:

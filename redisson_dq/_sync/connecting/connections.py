@@ -26,6 +26,7 @@ from redis.exceptions import (
 
 from redisson_dq._concurrency import Cancelled, Work, finish
 from redisson_dq._redis import (
+    cannot_connect,
     exchange,
     is_out_of_memory,
     lacks_rights,
@@ -377,7 +378,12 @@ class Connections(Pools):
         raise ResponseError("the cluster redirected the request too often")
 
     def _once(self, pool: ConnectionPool, request: Request[Any], how: _How, *, at_hand: bool, asking: bool) -> _Answer:
-        connection = self.borrow_open(pool) if at_hand else self.borrow(pool)
+        try:
+            connection: Any = pool.open_connection() if at_hand else pool.get_connection()  # type: ignore[attr-defined]
+        except (RedisError, OSError) as error:
+            raise self.broken(error, cannot_connect(pool, error)) from error
+        if connection is None:
+            raise RedisConnectionError("no connection to Redis is open and idle")
         try:
             script = request.script
             if script is None:

@@ -25,7 +25,7 @@ from redisson_dq._redis import (
 )
 from redisson_dq._sync.connecting.dedicated import Dedicated
 from redisson_dq._sync.connecting.servers import AnyRedis, ClusterServers, Servers
-from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
+from redisson_dq.errors import ClosedError, RedissonDQError
 from redisson_dq.observing import Observers
 from redisson_dq.observing.outage import Outage
 from redisson_dq.observing.refusals import Refusals
@@ -154,13 +154,6 @@ class Pools:
             return pool.get_connection()
         except (RedisError, OSError) as error:
             raise self.broken(error, cannot_connect(pool, error)) from error
-
-    def borrow_open(self, pool: ConnectionPool) -> Any:
-        """A connection that is open already. Raises RedisConnectionError where none is idle."""
-        connection = pool.open_connection()  # type: ignore[attr-defined]
-        if connection is None:
-            raise RedisConnectionError("no connection to Redis is open and idle")
-        return connection
 
     def broken(self, error: Exception, where: str, *, sent: bool = False) -> RedissonDQError:
         """Our error for a connection that broke. Asks the cluster first who owns its slots now."""

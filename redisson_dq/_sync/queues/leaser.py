@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import logging
 from collections.abc import Callable, Sequence
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 import attrs
 
@@ -142,8 +142,7 @@ class Leaser(Generic[T]):
         if len(sources) > 1 and left != 0:
             lifelines.append(Lifeline())
             receiver = self._runtime.receivers.of(RoundRobin(tuple(sources)))
-            taken = receiver.receive(left, wanted, lifelines[-1])
-            return [each for each in taken if isinstance(each, Leased)]
+            return cast("list[Leased]", receiver.receive(left, wanted, lifelines[-1]))
         first = self._routing.next() if len(sources) > 1 else 0
         leased: list[Leased] = []
         for source in (*sources[first:], *sources[:first]):
@@ -166,7 +165,7 @@ class Leaser(Generic[T]):
             left, began = None if left is None else max(_NO_TIME, left - (now - began)), now
             taken = receiver.receive(left, wanted, lifeline)
             receiver.looks.has_backlog = bool(taken) and self._runtime.clock.monotonic() - began < _AT_ONCE
-        return [each for each in taken if isinstance(each, Leased)]
+        return cast("list[Leased]", taken)
 
     def run_again(self, request: Request[U], lease: float, left: float | None, *, when_closed: bool = False) -> U:
         """Runs a request. When the reply is lost, sends the same words again, which give the same result.
@@ -280,11 +279,12 @@ class Leaser(Generic[T]):
 
     def _opened(self, settling: Settling, leased: Sequence[Leased], values: Sequence[T]) -> list[Delivery[T]]:
         connections, observers = self._runtime.connections, self._runtime.options.observers
-        leases = [Lease(settling, each, observers) for each in leased]
-        if observers.hear(LeaseBegan):
-            for lease, value in zip(leases, values, strict=True):
+        tells, opened = observers.hear(LeaseBegan), []
+        for each, value in zip(leased, values, strict=True):
+            lease = Lease(settling, each, observers)
+            if tells:
                 lease.begun(value)
-        opened = [Delivery(connections, lease, value) for lease, value in zip(leases, values, strict=True)]
+            opened.append(Delivery(connections, lease, value))
         if observers.tallies and opened:
             self._count(settling.name, opened, observers.tallies)
         return opened

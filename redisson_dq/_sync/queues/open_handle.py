@@ -11,7 +11,7 @@ from typing import Any, Generic, Literal, TypeVar
 from redisson_dq._common.texts import shown
 from redisson_dq._concurrency import finish
 from redisson_dq._concurrency.blocks import WrongWith
-from redisson_dq._sync.queues.taken_values import TakenValues
+from redisson_dq._sync.queues.wait_loop import TakenValues
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.calls.values import warn_of_other_types

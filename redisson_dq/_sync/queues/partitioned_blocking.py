@@ -13,8 +13,7 @@ from typing import Any, TypeVar, cast, overload
 from redisson_dq._concurrency import Callback, Cancelled, check_callback, finish_or_undo
 from redisson_dq._sync.queues.blocking import BlockingQueue
 from redisson_dq._sync.queues.partitioned_leasing import PartitionedLeasingQueue
-from redisson_dq._sync.queues.taken_values import TakenValues
-from redisson_dq._sync.queues.wait_loop import WaitLoop, all_of, first_of
+from redisson_dq._sync.queues.wait_loop import TakenValues, WaitLoop, all_of, first_of
 from redisson_dq._sync.receiving.listeners import Listeners
 from redisson_dq._sync.receiving.receiver import Receiver
 from redisson_dq._sync.runtime import Runtime

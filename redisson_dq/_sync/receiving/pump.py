@@ -16,6 +16,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from redis.exceptions import RedisError, ResponseError
@@ -291,8 +292,9 @@ class Pump:
         if not block.span:
             return connection.try_without_blocking(source.words(_AT_MOST), source.keys)
         seconds = min(block.span, self._longest)
+        sent = partial(setattr, block, "until", block.began + block.span)
         words = self._longest_words if seconds == self._longest else source.words(seconds)
-        return connection.block(words, source.keys, block.behind, block.is_sent, seconds)
+        return connection.block(words, source.keys, block.behind, sent, seconds)
 
     def _ask(self, step: Ask) -> list[Taken]:
         return self._connections.parsed(step.request, self.engine.connection.exchange(step.request))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, TypeVar
 
 import attrs
@@ -89,12 +89,12 @@ def receive(
     ``nonce`` is 8 bytes, or 6 for the legacy envelope, that no other request has. ``convert`` makes the result.
     """
     args = (envelope.value, nonce, count, visible_us, limit, keys.word)
-    return call_with_dead("receive", keys, args, lambda reply: convert(_received(keys, clock, reply)), repeatable=True)
+    return call_with_dead("receive", keys, args, partial(_received, keys, clock, convert), repeatable=True)
 
 
-def _received(keys: LeaseKeys, clock: Clock, reply: list[Any]) -> ReceiveReply:
+def _received(keys: LeaseKeys, clock: Clock, convert: Callable[[ReceiveReply], T], reply: list[Any]) -> T:
     now_us, buried, rows, left = reply
-    return leased_rows(keys.queue, now_us, clock.now_us(), rows, left), buried
+    return convert((leased_rows(keys.queue, now_us, clock.now_us(), rows, left), buried))
 
 
 def leased_rows(keys: QueueKeys, now_us: int, read_us: int, rows: list[Any], left: int | None = None) -> list[Leased]:

@@ -431,7 +431,7 @@ class World:
             raise refused
         if not step.span:
             return self.redis.pop()
-        step.is_sent()
+        step.until = step.began + step.span
         self.blocked = step
         self.serve()
         for _ in range(10_000):
