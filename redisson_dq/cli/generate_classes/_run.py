@@ -6,6 +6,7 @@ import ast
 import difflib
 import re
 import shlex
+import shutil
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -20,7 +21,7 @@ from redisson_dq.cli.generate_classes._sources import Library, title
 from redisson_dq.cli.generate_classes._supertypes import Why
 from redisson_dq.errors import ArgumentError, RedissonDQError
 
-__all__ = ["generate"]
+__all__ = ["generate", "write_module"]
 
 _MOST_LISTED = 20
 #: The loss where it is not declared. A superclass that is missing is told for itself.
@@ -63,7 +64,7 @@ def generate(
         for line in differences:
             print(printable(line))
         return 1 if differences else 0
-    _write(text, output)
+    write_module(text, output)
     for warning in _warnings(closure):
         print(f"redisson-dq: warning: {printable(warning)}", file=sys.stderr)
     return 0
@@ -190,14 +191,27 @@ def _said_in(earlier: Path, option: str, kinds: type | tuple[type, ...]) -> dict
     }
 
 
-def _write(text: str, output: str | None) -> None:
+def write_module(text: str, output: str | None) -> None:
+    """Prints a module, or writes it to a file. A module that was there stays as it was when that fails."""
     data = text.encode()
     if output is None:
         sys.stdout.flush()
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
         return
+    path = Path(output).resolve()
+    part = path.with_name(path.name + ".part")
     try:
-        Path(output).write_bytes(data)
+        if path.exists() and not path.is_file():
+            path.write_bytes(data)
+            return
+        try:
+            part.write_bytes(data)
+            if path.exists():
+                shutil.copymode(path, part)
+            part.replace(path)
+        except OSError:
+            part.unlink(missing_ok=True)
+            raise
     except OSError as error:
         raise RedissonDQError(f"{output} cannot be written: {error.strerror}") from error
