@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import timedelta
@@ -126,6 +127,15 @@ def overdue(fleet: Fleet, queue: str) -> None:
     fleet.frozen(queue)
     fleet.writer.offer(queue, "late", HOUR)
     fleet.late(queue)
+
+
+def far_due(fleet: Fleet, queue: str) -> None:
+    fleet.listen(queue)
+    # As a service does that gives a time in epoch ms as the delay.
+    fleet.writer.offer(queue, "in decades", HOUR)
+    keys = QueueKeys.of(queue)
+    (member,) = fleet.admin.zrange(keys.timeout, 0, -1)
+    fleet.admin.execute_command("ZADD", keys.timeout, 2 * int(time.time() * 1000) + 60_000, member)
 
 
 def nobody_moves(fleet: Fleet, queue: str) -> None:
@@ -280,7 +290,8 @@ def worker(fleet: Fleet, queue: str) -> None:
 ILLNESSES: dict[str, Callable[[Fleet, str], None]] = {
     illness.__name__.replace("_", "-"): illness
     for illness in (
-        *(rights, eviction, persistence, memory, replication, key_types, overdue, nobody_moves, nobody_consumes),
+        *(rights, eviction, persistence, memory, replication, key_types, overdue, far_due, nobody_moves),
+        *(nobody_consumes,),
         *(paused, leases_stuck, failing, dead_letters, quarantine, undecodable, expired, torn_entries, mixed_envelopes),
         *(codec, unknown_classes, name_mapper, clock, keyspace_events, recurring, slow_scripts, client_versions),
         *(orphans, ready_backlog, worker),

@@ -73,6 +73,7 @@ CHECKS = (
     Check("replication", replication.replication),
     Check("key-types", entries.key_types),
     Check("overdue", flow.overdue),
+    Check("far-due", flow.far_due),
     Check("nobody-moves", flow.nobody_moves),
     Check("nobody-consumes", consumers.nobody_consumes),
     Check("paused", flow.paused),

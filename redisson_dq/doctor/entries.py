@@ -17,7 +17,16 @@ _MAKE_DUE = (
     'if not redis.call("ZSCORE", KEYS[1], e) then n = n + redis.call("ZADD", KEYS[1], ARGV[1], e) end end '
     'redis.call("PUBLISH", ARGV[3], 0) return n'
 )
-_MOST_MADE_DUE = 9_999
+# Puts entries that are only in the zset into the list of envelopes, up to a number of the first ones, and counts them.
+# The list is short: the look has read it whole. Leases and lean entries belong into the zset alone.
+_PUT_INTO_LIST = (
+    'local n, seen = 0, {} for _, e in ipairs(redis.call("LRANGE", KEYS[2], 0, -1)) do seen[e] = 1 end '
+    'for _, e in ipairs(redis.call("ZRANGE", KEYS[1], 0, ARGV[1])) do local b = string.byte(e) '
+    'if not seen[e] and b ~= 9 and b ~= 10 and not redis.call("ZSCORE", KEYS[3], string.sub(e, 1, 8)) '
+    'and not redis.call("ZSCORE", KEYS[3], string.sub(e, 2, 9)) then redis.call("RPUSH", KEYS[2], e) n = n + 1 end end '
+    "return n"
+)
+_MOST_AT_ONCE = 9_999
 
 
 def key_types(sight: Sight) -> Iterator[Finding]:
@@ -62,7 +71,7 @@ def torn_entries(sight: Sight) -> Iterator[Finding]:
             # The first one delivers the entries now, the second one drops the entry.
             keys = queue.keys
             make_due = redis_cli(
-                *("EVAL", _MAKE_DUE, 2, keys.timeout, keys.envelopes, queue.now_ms, _MOST_MADE_DUE, keys.channel)
+                *("EVAL", _MAKE_DUE, 2, keys.timeout, keys.envelopes, queue.now_ms, _MOST_AT_ONCE, keys.channel)
             )
             drop = redis_cli("LREM", queue.keys.envelopes, 1, member)
             yield queue.finding(
@@ -76,6 +85,7 @@ def torn_entries(sight: Sight) -> Iterator[Finding]:
                 alternatives=2 if member and list_alone == 1 else 0,
             )
         elif zset_alone > 0:
+            waiting = queue.keys.timeout, queue.keys.envelopes, queue.keys.leases
             member = sampled.alone_in_zset or b""
             shown = (
                 redis_cli("LPOS", queue.keys.envelopes, member) if member else redis_cli("ZCARD", queue.keys.timeout)
@@ -88,7 +98,7 @@ def torn_entries(sight: Sight) -> Iterator[Finding]:
                 "readAll() misses " + ("it" if zset_alone == 1 else "them"),
                 evidence={"in_list_alone": 0, "in_zset_alone": zset_alone, **sampled_of(queue)},
                 shown_by=shown,
-                commands=(redis_cli("RPUSH", queue.keys.envelopes, member),) if member else (),
+                commands=(redis_cli("EVAL", _PUT_INTO_LIST, 3, *waiting, _MOST_AT_ONCE),) if member else (),
             )
 
 

@@ -23,6 +23,7 @@ from redisson_dq.scheduling.times import from_ms
 __all__ = [
     "alike",
     "cause_of_standstill",
+    "far_due",
     "is_elsewhere",
     "leases_stuck",
     "nobody_moves",
@@ -36,6 +37,8 @@ __all__ = [
 _GRACE_S = 5.0
 # A value that is held as long is told of; the second one where no client of ours is connected. In seconds.
 _HELD_S, _HELD_BY_NOBODY_S = 3600.0, 60.0
+# An item that waits for so long was hardly meant to (sample.lua). What a date can tell, in epoch ms.
+_FAR_DAYS, _DAY_MS, _LAST_MS = 1826, 86_400_000, 253_402_300_799_000
 # So many leases are named in a command.
 _MOST_RELEASED = 20
 
@@ -63,6 +66,38 @@ def overdue(sight: Sight) -> Iterator[Finding]:
                 queue.command("move"),
                 "# set one database in all services" if where else "# restart the service that has the queue open",
             ),
+        )
+
+
+def far_due(sight: Sight) -> Iterator[Finding]:
+    """No item waits for more than five years, as one does whose delay was given as a time of the calendar."""
+    for queue in sight.queues:
+        count, last_ms = queue.sampled.far
+        if not count:
+            continue
+        # A time beyond the calendar is none.
+        far = f"due > {_FAR_DAYS}d or not due"
+        last = from_ms(int(last_ms)) if last_ms <= _LAST_MS else None
+        # A delay that was a time in epoch ms, or s: that time and the offer's together are the due time.
+        is_time = abs(last_ms - 2 * queue.now_ms) < _FAR_DAYS * _DAY_MS
+        seconds = queue.now_ms // 1000
+        sooner = (queue.command("reschedule", "--filter", far, "--by", f"-{seconds}", "--yes"),) if is_time else ()
+        yield queue.finding(
+            check="far-due",
+            severity=Severity.WARNING,
+            text=counted(count, "item is", "items are")
+            + f" due in more than five years, the last one {f'on {last:%Y-%m-%d}' if last else 'never'}"
+            + (": a time was given in place of a delay" if is_time else ""),
+            evidence={"far": count, "last_due": None if last is None else last.isoformat()},
+            shown_by=redis_cli("ZREVRANGE", queue.keys.timeout, 0, 9, "WITHSCORES"),
+            commands=(
+                queue.command("list", "--filter", far),
+                "# let the producer give a delay, and not a time",
+                *sooner,
+                queue.command("run-now", "--filter", far, "--yes"),
+                queue.command("cancel", "--filter", far),
+            ),
+            alternatives=2 + len(sooner),
         )
 
 
@@ -173,6 +208,16 @@ def leases_stuck(sight: Sight) -> Iterator[Finding]:
     """Values in flight are acked, renewed, or come back at their deadline."""
     for queue in sight.queues:
         figures, sampled = queue.figures, queue.sampled
+        if figures.arrivals and (lost := _left_arrivals(sight, queue)):
+            yield queue.finding(
+                check="leases-stuck",
+                severity=Severity.PROBLEM,
+                text=counted(lost, "value", "values")
+                + f" came to a receiver that is gone, and no client makes {'it' if lost == 1 else 'them'} ready again",
+                evidence={"arrivals": lost},
+                shown_by=redis_cli("LRANGE", queue.keys.arrivals, 0, 9),
+                commands=(queue.command("move"),),
+            )
         if queue.late_s() > _GRACE_S and cause_of_standstill(queue) == "leases-stuck":
             yield queue.finding(
                 check="leases-stuck",
@@ -200,6 +245,18 @@ def leases_stuck(sight: Sight) -> Iterator[Finding]:
                         command_line("release", [queue.whole, sampled.held_id.hex()], ["--yes"]),
                     ),
                 )
+
+
+def _left_arrivals(sight: Sight, queue: Looked) -> int:
+    """How many values came for receivers and were not leased, where no client looks after them."""
+    again = sight.looked_again.get(queue.raw)
+    names = (queue.raw, queue.name)
+    for row in sight.clients:
+        # Of several queues the name of a connection tells the first one.
+        is_here = row.queue in names or "+" in (row.queue or "")
+        if row.role == "lookout" or (is_here and row.role in ("receiver", "subscription")):
+            return 0
+    return 0 if again is None else min(queue.figures.arrivals, again.figures.arrivals)
 
 
 def _of_gone(queue: Looked, gone: Sequence[SampledHolder], *, is_all: bool) -> Finding:

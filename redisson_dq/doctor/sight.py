@@ -376,11 +376,11 @@ class Sight:
 
     @property
     def looked_again(self) -> dict[str, Looked]:
-        """The second look at queues with ready values, by their raw names, some time after the first."""
+        """The second look at queues with values to be received, by their raw names, some time after the first."""
         return self._once("looked_again", self._look_again)
 
     def _look_again(self) -> dict[str, Looked]:
-        raws = [each.raw for each in self.queues if each.figures.ready]
+        raws = [each.raw for each in self.queues if each.figures.ready or each.figures.arrivals]
         if not raws:
             return {}
         self.admin.clock.sleep(_BETWEEN_LOOKS)

@@ -36,7 +36,7 @@ _RECENTLY = timedelta(days=1)
 # A command repeats so many bytes of an entry at most.
 _LARGEST = 1000
 _RECENT = timedelta(hours=1)
-_LONGEST_REASON = 120
+_LONGEST_REASON = 200
 # Reasons of values that would be given up again when they are given back as they are.
 _UNREADABLE = re.compile(r"undecodable|DecodeError|cannot be (?:read|decoded)")
 _FAILS_AGAIN = re.compile(rf"{_UNREADABLE.pattern}|no handler takes")
@@ -100,7 +100,7 @@ def failing(sight: Sight) -> Iterator[Finding]:
             check="failing",
             severity=Severity.WARNING,
             text=f"handlings of {counted(values, 'value', 'values')} fail again and again, up to {most} times so far: "
-            + last[0][:_LONGEST_REASON],
+            + _short(last[0]),
             evidence={"values": values, "failures": failures, "most": most, "reason": ValueText(last[0][:1000])},
             shown_by=redis_cli("ZRANGE", queue.keys.history_ends, -10, -1, "WITHSCORES"),
             commands=(
@@ -159,7 +159,14 @@ def _of_letters(queue: Looked, letters: Sequence[SeenItem], source: str | None =
 def _reason_of(letter: SeenItem) -> str:
     """The reason of a dead letter, such that like ones are equal."""
     last = letter.reason.strip().splitlines()[-1:] or ["no reason"]
-    return re.sub(r"0x[0-9a-f]+|[0-9a-f]{16,}|\d+", "N", last[0])[:_LONGEST_REASON]
+    return _short(re.sub(r"0x[0-9a-f]+|[0-9a-f]{16,}|\d+", "N", last[0]))
+
+
+def _short(reason: str) -> str:
+    """A long reason up to the end of a word."""
+    if len(reason) <= _LONGEST_REASON:
+        return reason
+    return f"{reason[:_LONGEST_REASON].rsplit(' ', 1)[0]} ..."
 
 
 def quarantine(sight: Sight) -> Iterator[Finding]:

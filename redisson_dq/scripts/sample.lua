@@ -8,6 +8,8 @@
 local now_us, now_ms = server_time()
 local most, shown = tonumber(ARGV[1]), tonumber(ARGV[2])
 local MOST_BYTES, LARGEST = 250000, 65536
+-- Five years. Nobody means to wait for so long.
+local FAR_MS = 1826 * 86400000
 local told = {}
 
 local function tell(name, figure)
@@ -124,6 +126,12 @@ if list_whole then
 end
 for kind, count in pairs(kinds) do
   tell('kind ' .. kind, count)
+end
+if zset_size > 0 then
+  local far = redis.call('ZCOUNT', keys.timeout, string.format('%.0f', now_ms + FAR_MS), '+inf')
+  if far > 0 then
+    tell('far', {far, redis.call('ZRANGE', keys.timeout, -1, -1, 'WITHSCORES')[2]})
+  end
 end
 tell('zset', zset_size)
 tell('list', list_size)

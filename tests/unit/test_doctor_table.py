@@ -22,7 +22,7 @@ ROOT = Path(redisson_dq.__file__).parents[1]
 
 IDS = (
     *("connection", "server-version", "commands", "rights", "eviction", "persistence", "memory", "replication"),
-    *("key-types", "overdue", "nobody-moves", "nobody-consumes", "paused", "leases-stuck", "failing"),
+    *("key-types", "overdue", "far-due", "nobody-moves", "nobody-consumes", "paused", "leases-stuck", "failing"),
     *(
         "dead-letters",
         "quarantine",

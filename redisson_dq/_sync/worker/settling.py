@@ -19,7 +19,7 @@ from redisson_dq._concurrency import BackgroundTask, Inbox
 from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.leases.delivery import Delivery, lease_of
 from redisson_dq._sync.worker.calling_up import call_up_more
-from redisson_dq._sync.worker.slot_looks import Looks
+from redisson_dq._sync.worker.slot_looks import NextLooks
 from redisson_dq.calls.endings import Ack, Ending, Nack
 from redisson_dq.calls.lease import Lease
 from redisson_dq.calls.settling import Settling
@@ -86,7 +86,7 @@ class Settler:
         self._connections = connections
         self._hooks = hooks
         self._settlements: Inbox[Settlement] = Inbox(connections.clock)
-        self._looks = Looks(connections.clock)
+        self._looks = NextLooks(connections.clock)
         self._gives_up = False
         self._is_refused = False
         # Those that Redis is asked to note just now, or has not taken.
@@ -128,7 +128,7 @@ class Settler:
             self._lose_rest()
 
     def look_again(self, source: LeaseSource, next_slot_ms: int) -> None:
-        """Looks for a free slot when one may be there; ``next_slot_ms`` is as in a reply."""
+        """NextLooks for a free slot when one may be there; ``next_slot_ms`` is as in a reply."""
         if self._looks.note(source, next_slot_ms):
             self._settlements.put(_LOOK)
 

@@ -13,7 +13,7 @@ from redisson_dq._concurrency import Mutex
 from redisson_dq.scheduling.clock import Clock, client_parts
 from redisson_dq.wire.lease_source import LeaseSource
 
-__all__ = ["Looks"]
+__all__ = ["NextLooks"]
 
 # At least so often, in seconds.
 _EVERY = 2.0
@@ -21,7 +21,7 @@ _EVERY = 2.0
 _AFTER = 0.1
 
 
-class Looks:
+class NextLooks:
     """The moments of the next looks. Any thread may call it."""
 
     def __init__(self, clock: Clock) -> None:

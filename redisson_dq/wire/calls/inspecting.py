@@ -74,6 +74,7 @@ class Sampled:
     """Some values and entries of a queue.
 
     ``kinds`` counts the entries that were read, by their kinds. ``examples`` has one member of each kind.
+    ``far`` counts the entries that are due in more than five years, and has the last due time in epoch ms.
     ``list_alone`` and ``zset_alone`` count the entries that stand in one of the two keys alone, as far as they were
     read: all of them where ``is_whole``. ``held_since_ms`` is when the value was received that is held longest, and
     ``received_last_ms`` when the last one was. ``held_ms`` is the sum of the times since the values were received that
@@ -90,6 +91,7 @@ class Sampled:
     zset_size: int
     list_size: int
     leases: int
+    far: tuple[int, float]
     is_whole: bool
     list_alone: int
     zset_alone: int
@@ -134,6 +136,7 @@ def _sampled(reply: list[Any]) -> Sampled:
         zset_size=told["zset"],
         list_size=told["list"],
         leases=told["leases"],
+        far=(told["far"][0], float(told["far"][1])) if "far" in told else (0, 0.0),
         is_whole=told["whole"] == 1,
         list_alone=told["list_alone"],
         zset_alone=told["zset_alone"],

@@ -31,7 +31,7 @@ from redisson_dq.doctor import CHECKS, Finding, Report, Severity, Status, diagno
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.worker import Worker
-from tests.conftest import PATIENCE, PROGRAMS, environment, eventually
+from tests.conftest import PATIENCE, PROGRAMS, environment, eventually, moving
 from tests.illnesses import GLOBAL, ILLNESSES, UNDECLARED, Fleet, PythonWriter, well
 from tests.workers.handlers import Gate, running
 
@@ -212,7 +212,17 @@ LAST = ("nobody-consumes", "worker", "ready-backlog", "paused", *reversed(GLOBAL
 UNTAKEN = {"nobody-consumes", "ready-backlog", "worker"}
 #: Illnesses of a queue that a client has open, and of one that no client has open or moves.
 OPEN = {
-    *("rights", "key-types", "nobody-consumes", "paused", "leases-stuck", "failing", "dead-letters", "quarantine"),
+    *(
+        "rights",
+        "key-types",
+        "far-due",
+        "nobody-consumes",
+        "paused",
+        "leases-stuck",
+        "failing",
+        "dead-letters",
+        "quarantine",
+    ),
     *("undecodable", "torn-entries", "mixed-envelopes", "codec", "unknown-classes", "name-mapper", "keyspace-events"),
     *("recurring", "slow-scripts", "ready-backlog", "worker"),
 }
@@ -288,16 +298,58 @@ def test_leases_that_ended_and_did_not_come_back(fleet: Fleet) -> None:
     assert (finding.check, finding.severity.value, finding.evidence["ended"]) == ("leases-stuck", "problem", 1)
 
 
-def test_an_entry_in_the_list_alone_is_delivered_by_the_command(fleet: Fleet) -> None:
-    ILLNESSES["torn-entries"](fleet, "orders")
+def test_a_time_in_place_of_a_delay(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REDISSON_DQ_URL", fleet.url)
+    ILLNESSES["far-due"](fleet, "orders")
     (finding,) = examined(fleet.url).findings
-    port = re.search(r":(\d+)/", fleet.url)
-    assert port is not None
-    command = finding.commands[0].replace("redis-cli", f"redis-cli -p {port[1]}", 1)
-    assert subprocess.run(["sh", "-c", command], capture_output=True, check=True).stdout == b"1\n"
-    # The clients are told, so nobody waits for a probe.
+    assert finding.text.endswith(": a time was given in place of a delay")
+    shown, _, sooner, *_ = finding.commands
+    assert main(words_of(shown)[1:]) == 0
+    assert main([*words_of(sooner)[1:], "--no-undo"]) == 0
+    timeout = QueueKeys.of("orders").timeout
+    found: Any = fleet.admin.zrange(timeout, 0, 0, withscores=True)
+    ((entry, due_ms),) = found
+    # Within a minute, which is the time that was meant.
+    assert abs(due_ms - time.time() * 1000 - 60_000) < 60_000
+    fleet.admin.zadd(timeout, {entry: "inf"})
+    (finding,) = examined(fleet.url).findings
+    assert (finding.check, finding.evidence["last_due"], "never" in finding.text) == ("far-due", None, True)
+    assert main([*words_of(finding.commands[-2])[1:], "--no-undo"]) == 0
     eventually(lambda: fleet.admin.llen("orders") == 1)
+
+
+def test_a_value_that_came_to_a_receiver_which_died(
+    safe_server: EmbeddedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Redisson's take() does not see it. A client that has the queue open would put it back by itself."""
+    monkeypatch.setenv("REDISSON_DQ_URL", safe_server.url)
+    with redis.Redis.from_url(safe_server.url) as admin, redisson_dq.connect(safe_server.url) as client:
+        admin.flushall()
+        admin.rpush(QueueKeys.of("orders").arrivals, b"\x03\x82a", b"\x03\x82b")
+        with redisson_dq.connect(safe_server.url) as other, moving(other.delayed_queue("orders")):
+            eventually(lambda: any(b"/subscription/" in each["name"].encode() for each in admin.client_list()))
+            assert not diagnose(client, only=["leases-stuck"]).findings
+        (finding,) = diagnose(client, only=["leases-stuck"]).findings
+        assert (finding.severity, finding.evidence) == (Severity.PROBLEM, {"arrivals": 2})
+        assert main(words_of(finding.commands[0])[1:]) == 0
+        assert admin.lrange("orders", 0, -1) == [b"\x03\x82a", b"\x03\x82b"]
+        assert not diagnose(client, only=["leases-stuck"]).findings
+
+
+def test_a_list_of_envelopes_that_is_gone_comes_back_by_one_command(fleet: Fleet) -> None:
+    fleet.listen("orders")
+    for number in range(30):
+        fleet.writer.offer("orders", f"item {number}", 3600 + number)
+    fleet.client.blocking_queue("orders").add("held")
+    held = fleet.client.blocking_queue("orders").receive(timeout=PATIENCE, visibility_timeout=900)
+    fleet.admin.delete(QueueKeys.of("orders").envelopes)
+    (finding,) = examined(fleet.url).findings
+    assert (finding.check, finding.evidence["in_zset_alone"], len(finding.commands)) == ("torn-entries", 30, 1)
+    done = subprocess.run(["bash", "-c", finding.commands[0]], capture_output=True, check=True)
+    assert done.stdout.strip() == b"30"
     assert "torn-entries" not in named(examined(fleet.url))
+    assert fleet.client.delayed_queue("orders", transfer=False).read_all() == [f"item {number}" for number in range(30)]
+    held.ack()
 
 
 def test_a_key_that_was_evicted_leaves_entries_that_one_command_delivers(fleet: Fleet) -> None:
@@ -309,6 +361,7 @@ def test_a_key_that_was_evicted_leaves_entries_that_one_command_delivers(fleet: 
     assert (finding.check, finding.evidence["in_list_alone"], len(finding.commands)) == ("torn-entries", 30, 1)
     done = subprocess.run(["bash", "-c", finding.commands[0]], capture_output=True, check=True)
     assert done.stdout.strip() == b"30"
+    # The clients are told, so nobody waits for a probe.
     eventually(lambda: fleet.admin.llen("orders") == 30)
     assert "torn-entries" not in named(examined(fleet.url))
 
