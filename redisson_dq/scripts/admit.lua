@@ -2,10 +2,10 @@
 -- others: they wait until that may have changed. Then they are called up, or ready again.
 -- Answers to: nothing in RBlockingQueue
 -- KEYS: ready, arrivals, timeout, envelopes, channel, leases, deliveries, histories, history_ends, alarm, dead, dead_info, dead_index, capacity, capacity_channel, lines, turns, handled, records, forget, quarantine
--- ARGV: envelope ("current" or "legacy"), what the ids of this call begin with, how many to lease at most, for how many us, after how many deliveries a value is a dead letter (0: never), "bounded" or "", how many limits follow; of each limit the digest and the home of its slots (or ""), how many slots (0: any number), the digest and the home of its rate (or ""), how many tokens in how many us (0: any number), how many the bucket holds; of each value that was seen the digest of its bytes, the digest of its key (or ""), the number of its limit (or 0), what it is unique by (or "") and for how many us
+-- ARGV: envelope ("current" or "legacy"), what the ids of this call begin with, how many to lease at most, for how many us, after how many deliveries a value is a dead letter (0: never), "bounded" or "", how many limits follow; of each limit the digest and the home of its slots (or ""), how many slots (0: any number), the digest and the home of its rate (or ""), how many tokens in how many us (0: any number), how many the bucket holds, the words and names of a limit by key (or ""); of each value that was seen the digest of its bytes, the digest of its key (or ""), the number of its limit (or 0), what it is unique by (or "") and for how many us
 -- RETURN: the server's time in epoch us; how many became dead letters; of each lease its id, its deadline, its record and its value; of each duplicate that was dropped its value; how many were parked; how many were called up for free slots; in how many ms the first slot ends that values wait for (0: they wait, and no slot is taken), or -1
 -- COST: O(n log m), n taken, m waiting
--- INCLUDE: clock, add, foreign, reap, delivery_record, lapse, history, unlearn, leave, turn, lines, shared_limit, bucket, slots, forget_histories, named, settle, grant, regrant, digest, dead, room, keep_alive, announce, need
+-- INCLUDE: clock, add, foreign, reap, delivery_record, lapse, history, unlearn, leave, turn, lines, shared_limit, bucket, slots, by_key, forget_histories, named, settle, grant, regrant, digest, dead, room, keep_alive, announce, need
 local ADMITTING = {'LINDEX', 'LPOP', 'ZLEXCOUNT', 'ZRANDMEMBER', 'ZREVRANGEBYLEX'}
 -- A value that is not called up waits as long as a lease, and this much longer for each value before it.
 local APART_MS = 20
@@ -53,10 +53,13 @@ local deadline = due_of(visible_us, now_us)
 local add, latest = adder(written, now_us), deadline
 local popped, buried, parked, cancelled, dropped = 0, 0, 0, 0, {}
 
--- The value waits. Gives the id of its entry.
-local function park(value, d, turn, due)
+-- The value waits. Gives the id of its entry. The argument label says for what, where a limit by key parks it.
+local function park(value, d, turn, due, label)
   d.turn = turn and text_of(turn) or ''
   local entry = add(value, due)
+  if label then
+    by_keys.note_parked(entry, d.since or now_ms, label)
+  end
   leave(entry, d, due, now_ms)
   follow(d, entry)
   known_by(d, 'l', entry, due, now_ms)
@@ -102,11 +105,19 @@ local met_new = false
 local function admit(value, digest, asked, from_ready)
   local d = known and history_of(value, digest) or unknown(digest)
   met_new = met_new or not d.id and from_ready
-  if d.id and asked.limit then
-    redis.call('ZREM', keys.lines, 'c' .. asked.limit.id .. d.id)
+  local limit = by_keys.limit_of(asked.limit, d)
+  if limit ~= asked.limit then
+    by_keys.named[#by_keys.named + 1] = limit
+  end
+  if d.id and limit then
+    redis.call('ZREM', keys.lines, 'c' .. limit.id .. d.id)
+    if limit.label then
+      d.since = by_keys.forget_parked(d.id)
+      by_keys.forget_slot(limit, d.id)
+    end
   end
   -- A value that was parked or received before does not go behind the waiting ones.
-  local came, returns, limit = d.order, d.turn ~= nil or d.attempt > 0, asked.limit
+  local came, returns = d.order, d.turn ~= nil or d.attempt > 0
   if was_cancelled(d) then
     leave_line(d, now_ms)
     settle(d, '', now_ms)
@@ -146,29 +157,27 @@ local function admit(value, digest, asked, from_ready)
     if first and not returns or slots_taken(limit, now_ms) >= limit.slots then
       local mine = new_turn('w' .. limit.id, now_ms)
       local due = deadline + APART_MS * apart(mine, first or mine)
-      redis.call('HSET', keys.turns, mine, park(value, d, turn, due))
+      redis.call('HSET', keys.turns, mine, park(value, d, turn, due, limit.label))
       if limit.home ~= '' then
-        redis.call('ZADD', slots_key(limit.home), 0, 'q' .. keys.ready)
+        redis.call('ZADD', slots_key(limit.home), 0, homes.queue_in(limit.id, limit.home))
       end
       return
     end
   end
   if limit and limit.tokens > 0 then
-    local bucket = bucket_of(limit, now_us)
+    local bucket = buckets.of(limit, now_us)
     if bucket.tokens < 1 or not returns and bucket.booked > now_us then
       -- The time of the next token, or one interval after the time that was given last.
       local booked = bucket.booked + math.ceil(limit.per_us / limit.tokens)
       if bucket.booked <= now_us then
         booked = bucket.from + math.ceil((bucket.tokens + 1 - bucket.level) * limit.per_us / limit.tokens)
       end
-      write_bucket(limit, bucket.noted_from, bucket.noted_level, booked)
-      if limit.rate_home ~= '' then
-        redis.call('HSET', rate_key(limit.rate_home), 'q' .. keys.ready, '')
-      end
-      park(value, d, turn, math.ceil(booked / 1000))
+      buckets.write(limit, bucket.noted_from, bucket.noted_level, booked, now_us)
+      buckets.note_queue(limit)
+      park(value, d, turn, math.ceil(booked / 1000), limit.rate_label)
       return
     end
-    write_bucket(limit, bucket.from, bucket.level - 1, bucket.booked)
+    buckets.write(limit, bucket.from, bucket.level - 1, bucket.booked, now_us)
   end
   d.turn = turn and text_of(turn)
   begun[turn or ''] = true
@@ -178,7 +187,7 @@ local function admit(value, digest, asked, from_ready)
     redis.call('ZADD', keys.lines, 0, 's' .. limit.id .. id)
     redis.call('HSET', keys.turns, 's' .. id, limit.id .. limit.home)
     if limit.home ~= '' then
-      redis.call('ZADD', slots_key(limit.home), 0, shared_slot(id))
+      redis.call('ZADD', slots_key(limit.home), 0, shared_slot(limit.id, limit.home, id))
     end
     -- The turn counts from now on, before the leases are written.
     redis.call('ZADD', keys.leases, deadline, id)
@@ -209,10 +218,13 @@ end
 local all = admit_from(keys.arrivals) and admit_from(keys.ready)
 
 -- Another value at the head is looked at next, and the slots with it.
-for _, limit in ipairs(unseen and {} or limits) do
-  if limit.slots > 0 then
-    fill(limit, now_us, now_ms, all or met_new)
+for _, each in ipairs(unseen and {} or {limits, by_keys.named}) do
+  for _, limit in ipairs(each) do
+    by_keys.fill(limit, now_us, now_ms, all or met_new)
   end
+end
+for _, limit in ipairs(limits) do
+  by_keys.tidy_keys(limit, 2 * popped + 3, now_us, now_ms)
 end
 
 write_grants(deadline, now_ms)
@@ -230,22 +242,7 @@ end
 if known then
   forget_histories(now_ms, false, FEW_HISTORIES)
 end
--- Drops a few turns and slots where they are void.
-for _, member in ipairs(redis.call('ZRANDMEMBER', keys.lines, 3)) do
-  local kind, id = string.sub(member, 1, 1), string.sub(member, 18)
-  if kind == 's' then
-    local ends = redis.call('ZSCORE', keys.leases, id)
-    if not ends or tonumber(ends) <= now_ms then
-      redis.call('ZREM', keys.lines, member)
-    end
-  elseif kind == 'c' and redis.call('HEXISTS', keys.deliveries, id) == 0 then
-    redis.call('ZREM', keys.lines, member)
-  elseif kind == 'k' then
-    call_next_of_key(string.sub(member, 1, 17), now_ms, true)
-  elseif kind == 'w' and not state_of(member, now_ms) then
-    drop_turn(member)
-  end
-end
+by_keys.drop_void(3, now_ms)
 if bounded then
   make_room(buried + cancelled + #dropped)
 end

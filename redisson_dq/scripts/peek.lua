@@ -34,18 +34,24 @@ local function shown()
 end
 
 -- A value that was called up comes before others do. Where none comes, another program has taken it, or none was called up.
-if limited == 0 or redis.call('EXISTS', keys.lines) == 0 or redis.call('EXISTS', keys.arrivals, keys.ready) > 0 then
+local names_keys = false
+for i = 11, #ARGV, 9 do
+  names_keys = names_keys or ARGV[i] ~= ''
+end
+if limited == 0 or not names_keys and redis.call('EXISTS', keys.lines) == 0 or redis.call('EXISTS', keys.arrivals, keys.ready) > 0 then
   return {0, shown(), -1}
 end
 
--- INCLUDE: slots, lines
+-- INCLUDE: slots, lines, by_key
 local limits = limits_from(3, limited)
 check_lines()
 check_limits(limits)
 need(LINING)
 for _, limit in ipairs(limits) do
-  if limit.slots > 0 then
-    fill(limit, now_us, now_ms, true)
-  end
+  by_keys.fill(limit, now_us, now_ms, true)
+  by_keys.tidy_keys(limit, 200, now_us, now_ms)
+end
+if names_keys then
+  by_keys.drop_void(20, now_ms)
 end
 return {called_up, shown(), next_slot_ms}

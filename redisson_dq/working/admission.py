@@ -10,7 +10,8 @@ import attrs
 from redisson_dq.wire.calls import LimitWords, Seen
 from redisson_dq.wire.leases import Leased
 from redisson_dq.working.handlers import Handler
-from redisson_dq.working.limits import BadKey, digest_of
+from redisson_dq.working.keys import BadKey
+from redisson_dq.working.limits import digest_of
 from redisson_dq.working.routing import Unroutable, choose
 
 __all__ = ["Admitting", "AdmitArguments"]
@@ -51,28 +52,44 @@ class Admitting:
             for handler in handlers
             if handler.admission is not None and handler.admission.has_limit and not self._is_passed(handler)
         }
-        words = list(dict.fromkeys(limits.values()))
-        numbers = {handler: words.index(each) + 1 for handler, each in limits.items()}
+        # The number of each limit in the call, in this order.
+        numbers: dict[LimitWords, int] = {}
+        for handler, words in limits.items():
+            admission = handler.admission
+            by_key = admission is not None and admission.is_by_key
+            for each in admission.words_of_keys(home) if admission is not None and by_key else (words,):
+                numbers.setdefault(each, len(numbers) + 1)
         passed: set[bytes] = set()
         made = [
-            self._seen(handlers, data, value, numbers, passed) if is_read else _plain(data)
+            self._seen(handlers, data, value, limits, numbers, home, passed) if is_read else _plain(data)
             for data, value, is_read in seen
         ]
-        return AdmitArguments(words, made, passed)
+        return AdmitArguments(list(numbers), made, passed)
 
     def _seen(
-        self, handlers: list[Handler], data: bytes, value: Any, numbers: dict[Handler, int], passed: set[bytes]
+        self,
+        handlers: list[Handler],
+        data: bytes,
+        value: Any,
+        limits: dict[Handler, LimitWords],
+        numbers: dict[LimitWords, int],
+        home: Callable[[str], str] | None,
+        passed: set[bytes],
     ) -> Seen:
         try:
             handler = choose(handlers, value)
             admission = None if handler is None else handler.admission
             if handler is None or admission is None:
                 return _plain(data)
-            if admission.has_limit and handler not in numbers:
-                # It comes only to be parked, and takes neither a token nor a slot.
-                passed.add(data)
+            words = limits.get(handler)
+            if words is None:
+                if admission.has_limit:
+                    # It comes only to be parked, and takes neither a token nor a slot.
+                    passed.add(data)
                 return admission.seen(value, data, 0)
-            return admission.seen(value, data, numbers.get(handler, 0))
+            if admission.is_by_key:
+                words = admission.words_of(value, home)
+            return admission.seen(value, data, numbers.setdefault(words, len(numbers) + 1))
         except (Unroutable, BadKey):
             return _plain(data)
 

@@ -7,24 +7,26 @@ value.
 from __future__ import annotations
 
 import hashlib
-import uuid
 from collections.abc import Callable
 from typing import Any
 
 import attrs
 
 from redisson_dq._common.signatures import answers, takes
-from redisson_dq._common.texts import described, shown
+from redisson_dq._common.texts import shown
 from redisson_dq.errors import ArgumentError
 from redisson_dq.scheduling.times import Delay, seconds_of, up_to_us
 from redisson_dq.wire.calls import LimitWords, Seen
+from redisson_dq.working.keys import BadKey, KeyOf, check_by, digest, in_words, key_bytes, name_in_context
 from redisson_dq.working.naming import full_name
 
-__all__ = ["Admission", "BadKey", "Limit", "Rate", "digest_of"]
+__all__ = ["Admission", "Limit", "Rate", "digest_of"]
 
 # Lua counts in doubles, which are exact up to 2**53.
 _LARGEST = 2**52
 _MOST_SLOTS = 10_000
+# So many characters tell what a value waits for.
+_LONGEST = 120
 
 
 @attrs.frozen
@@ -37,15 +39,20 @@ class Rate:
 
     Handlers of one function share it, on all their queues. Handlers that give one ``name`` share it too, as in
     ``Rate(10, per=1, name="partner")``.
+
+    ``by="customer.id"`` gives each customer a bucket of its own. It is as that of :class:`Limit`.
     """
 
     limit: int
     per: Delay = 1
     burst: int | None = None
     name: str | None = attrs.field(default=None, kw_only=True)
+    by: KeyOf | None = attrs.field(default=None, kw_only=True)
 
     def __attrs_post_init__(self) -> None:
         _check_name("rate=", self.name)
+        if self.by is not None:
+            check_by("rate=", self.by)
         for name, number in (("limit", self.limit), ("burst", self.size)):
             if type(number) is not int or number < 1:
                 raise ArgumentError(f"rate=: {name}= must be a number from 1 on, not {shown(number)}")
@@ -73,19 +80,21 @@ class Limit:
 
     A slot is part of the value's lease and ends with it, so a process that dies holds none. Handlers of one function
     share it, on all their queues, and so do handlers that give one ``name``: ``Limit(4, name="partner")``.
+
+    ``by="customer"`` gives each customer 4 slots. It is a field of the value or a path such as ``"customer.id"``, of an
+    object, a dict or a text of JSON; ``"context.customer"`` in the context of the offer; or a function of the value.
     """
 
     slots: int
     name: str | None = attrs.field(default=None, kw_only=True)
+    by: KeyOf | None = attrs.field(default=None, kw_only=True)
 
     def __attrs_post_init__(self) -> None:
         _check_name("limit=", self.name)
+        if self.by is not None:
+            check_by("limit=", self.by)
         if type(self.slots) is not int or not 1 <= self.slots <= _MOST_SLOTS:
             raise ArgumentError(f"limit=: a number of slots from 1 to {_MOST_SLOTS}, not {shown(self.slots)}")
-
-
-class BadKey(Exception):
-    """``key=`` or ``unique_by=`` of a handler failed, or returned something that is no key."""
 
 
 @attrs.frozen(kw_only=True)
@@ -141,23 +150,65 @@ class Admission:
         """The script's arguments for rate and slots of one queue alone."""
         return self.words_in(None)
 
+    @property
+    def is_by_key(self) -> bool:
+        """Whether each key of values has slots or tokens of its own."""
+        return any(limit is not None and limit.by is not None for limit in (self.limit, self.rate))
+
     def words_in(self, home: Callable[[str], str] | None) -> LimitWords:
-        """The script's arguments for rate and slots. ``home`` makes the home of a name, which its queues share."""
+        """The script's arguments for rate and slots. ``home`` makes the home of a name, which its queues share.
+
+        Where they are by key, these are the words for all keys.
+        """
+        return self._words(home, b"", b"", *(self._label("limit", self.limit), self._label("rate", self.rate)))
+
+    def words_of(self, value: Any, home: Callable[[str], str] | None) -> LimitWords:
+        """As :meth:`words_in`, of the value's key. Raises BadKey."""
+        found = [_key_of(option, limit, value) for option, limit in (("limit", self.limit), ("rate", self.rate))]
+        labels = [
+            self._label(option, limit, text)
+            for (option, limit), (_, text) in zip((("limit", self.limit), ("rate", self.rate)), found, strict=True)
+        ]
+        return self._words(home, found[0][0], found[1][0], *labels)
+
+    def words_of_keys(self, home: Callable[[str], str] | None) -> list[LimitWords]:
+        """The script's arguments by which slots of all keys are filled, and idle keys are dropped."""
+        words = self.words_in(home)
+        if self.limit is None or self.rate is None or self.rate.by is None or self.limit.by == self.rate.by:
+            return [words]
+        # The key of the one does not tell that of the other.
+        return [attrs.evolve(words, tokens=0), attrs.evolve(words, slots=0)]
+
+    def _words(
+        self, home: Callable[[str], str] | None, key: bytes, rate_key: bytes, label: str, rate_label: str
+    ) -> LimitWords:
         id, place = self._known(self.limit, home)
         slots = 0 if self.limit is None else self.limit.slots
+        by = ""
+        if self.is_by_key:
+            names = ("" if limit is None else name_in_context(limit.by) for limit in (self.limit, self.rate))
+            by = "\0".join((label, rate_label, *names))
+        words = LimitWords(id=id + key, home=place, slots=slots, by=by)
         if self.rate is None:
-            return LimitWords(id=id, home=place, slots=slots)
+            return words
         rate, rate_place = self._known(self.rate, home)
-        return LimitWords(
-            id=id,
-            home=place,
-            slots=slots,
-            rate=rate,
+        return attrs.evolve(
+            words,
+            rate=rate + rate_key,
             rate_home=rate_place,
             tokens=self.rate.limit,
             per_us=self.rate.per_us,
             size=self.rate.size,
         )
+
+    def _label(self, option: str, limit: Rate | Limit | None, key: str = "") -> str:
+        """What a parked value waits for, as operators read it."""
+        name = f"{self.name}()" if limit is None or limit.name is None else limit.name
+        if limit is None or limit.by is None:
+            return f"{option} {name}"
+        if in_context := name_in_context(limit.by):
+            key = f"{in_context}="
+        return f"{option} {key if limit.name is None else f'{name}, {key}'}".replace("\0", " ")[:_LONGEST]
 
     def shares(self, other: Admission) -> list[tuple[Rate | Limit, Rate | Limit]]:
         """The rates and the limits of two handlers that have one name."""
@@ -177,14 +228,18 @@ class Admission:
     def _known(self, limit: Rate | Limit | None, home: Callable[[str], str] | None) -> tuple[bytes, str]:
         # No function is called "shop.send()", so no name is another one's.
         name = f"{self.name}()" if limit is None or limit.name is None else limit.name
-        id = _digest(f"limit {self.name if limit is None or limit.name is None else f'={limit.name}'}".encode())
+        text = f"limit {self.name if limit is None or limit.name is None else f'={limit.name}'}"
+        if limit is not None and limit.by is not None:
+            id = digest(f"{text} by {limit.by if isinstance(limit.by, str) else ''}".encode())[:4]
+            return id, "" if home is None else f"by:{home(name)}"
+        id = digest(text.encode())
         return id, "" if home is None else home(name)
 
     def seen(self, value: Any, data: bytes, number: int) -> Seen:
         """The script's arguments for a value. ``number`` is the place of :attr:`words`. Raises BadKey."""
         unique = b"" if self.unique_for is None else self._unique(value, data)
         # Equal values are handled one at a time. Only when one has ended is it known whether the next is a duplicate.
-        key = unique if self.key is None else _digest(b"key " + _key_bytes(self.key, value, "key="))
+        key = unique if self.key is None else digest(b"key " + key_bytes(self.key, value, "key="))
         return Seen(
             digest=digest_of(data),
             key=key,
@@ -197,14 +252,15 @@ class Admission:
         """Why a value has no key, or None where it has one."""
         try:
             self.seen(value, data, 0)
+            self.words_of(value, None)
         except BadKey as error:
             return error
         return None
 
     def _unique(self, value: Any, data: bytes) -> bytes:
         kind = f"{full_name(type(value))} "
-        by = data if self.unique_by is None else _key_bytes(self.unique_by, value, "unique_by=")
-        return _digest(b"unique " + kind.encode() + by)
+        by = data if self.unique_by is None else key_bytes(self.unique_by, value, "unique_by=")
+        return digest(b"unique " + kind.encode() + by)
 
 
 def digest_of(data: bytes) -> str:
@@ -217,28 +273,9 @@ def _check_name(option: str, name: object) -> None:
         raise ArgumentError(f'{option} name= is a text such as "partner", not {shown(name)}')
 
 
-def _digest(data: bytes) -> bytes:
-    return hashlib.sha256(data).digest()[:16]
-
-
-def _key_bytes(function: Callable[[Any], object], value: Any, option: str) -> bytes:
-    try:
-        return _text_of(function(value), option).encode("utf-8", "surrogatepass")
-    except BadKey:
-        raise
-    except BaseException as error:
-        # Also where the key has no text: tuples in tuples without end, or a number of more digits than Python writes.
-        raise BadKey(f"{option} failed: {described(error)}") from error
-
-
-def _text_of(found: object, option: str) -> str:
-    """Equal keys give equal texts, different ones different texts. Raises BadKey."""
-    if isinstance(found, tuple):
-        return f"({','.join(_text_of(each, option) for each in found)})"
-    if isinstance(found, uuid.UUID):
-        return repr(found)
-    if found is None or isinstance(found, (str, bytes, int)):
-        # 1 and True are equal, and so are an enum of text and its value.
-        plain = int(found) if isinstance(found, int) else str.__str__(found) if isinstance(found, str) else found
-        return repr(plain)
-    raise BadKey(f"{option} gives a str, bytes, int, UUID, None or a tuple of these, not {found!r:.100}")
+def _key_of(option: str, limit: Rate | Limit | None, value: Any) -> tuple[bytes, str]:
+    """The digest of a value's key in 12 bytes, and its text. Empty for a limit without one, or one by the context."""
+    if limit is None or limit.by is None or name_in_context(limit.by):
+        return b"", ""
+    option = f"{option}= by="
+    return digest(b"by " + key_bytes(limit.by, value, option))[:12], in_words(limit.by, value, option)

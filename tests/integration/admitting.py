@@ -20,7 +20,7 @@ from redisson_dq.wire.keys import DeadKeys
 from redisson_dq.wire.lease_source import LeaseSource
 from redisson_dq.working.limits import Admission
 
-__all__ = ["Opened", "admit", "opened", "told"]
+__all__ = ["Opened", "admit", "opened", "told", "words_of"]
 
 
 @attrs.frozen
@@ -61,12 +61,22 @@ def told(
     """
     source, run = queue.source(visible), queue.connections.run
     seen = run(source.peek(1000)) if seen is None else seen
-    words = by.words_in(lambda name: home)
-    admitted = run(source.admit(count, [words], [by.seen(data.decode(), data, 1) for data in dict.fromkeys(seen)]))
+    words, found = words_of(by, home), []
+    for data in dict.fromkeys(seen):
+        of_value = by.words_of(data.decode(), lambda name: home) if by.is_by_key else words[0]
+        if of_value not in words:
+            words.append(of_value)
+        found.append(by.seen(data.decode(), data, words.index(of_value) + 1))
+    admitted = run(source.admit(count, words, found))
     settling = Settling(source, queue.queue.name)
     return admitted, [
         Delivery(queue.connections, Lease(settling, each, Observers()), each.data.decode()) for each in admitted.leased
     ]
+
+
+def words_of(by: Admission, home: str = "") -> list[LimitWords]:
+    """The limits of a look."""
+    return by.words_of_keys(lambda name: home) if by.is_by_key else [by.words_in(lambda name: home)]
 
 
 def admit(queue: Opened, by: Admission, count: int = 1000, visible: float = 60, home: str = "") -> list[Delivery[str]]:

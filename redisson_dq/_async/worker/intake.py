@@ -151,7 +151,9 @@ class Intake:
         """Notes the limits for the next looks. A look is made under mutexes, and asks nobody."""
         if self.reception.sees_first:
             for side in self.leaser.sides:
-                self._limits[side.keys.ready] = [each for each in self.admission_of((), side).limits if each.slots]
+                self._limits[side.keys.ready] = [
+                    each for each in self.admission_of((), side).limits if each.slots or each.by
+                ]
 
     def forget_limits(self) -> None:
         """Nothing is received any more."""

@@ -5,15 +5,34 @@
 --                            token were given times. Times are in us
 --            'q' .. queue    of a shared rate: a queue in which values wait for a token
 --
+-- A rate by key has a bucket for each key. In redisson_dq_slots of its home:
+--            'i' .. time .. rate   a bucket to be looked at then, in epoch ms: it may be full, and is dropped
+--            'r' .. queue          a queue in which values wait for a token
+--
 -- Tokens come evenly until the bucket is full. All numbers are whole, so rounding neither loses nor makes a token.
 
 -- When a bucket has been full for so long, the values that were given times have left. Others need not wait behind
 -- them.
-local LEFT_US = 5000000
+local buckets = {LEFT_US = 5000000}
+
+function buckets.queues_of(limit)
+  if homes.is_by_key(limit.rate_home) then
+    return redis.pcall('ZRANGEBYLEX', slots_key(limit.rate_home), '[r', '(s', 'LIMIT', 0, 100)
+  end
+  return redis.pcall('HRANDFIELD', rate_key(limit.rate_home), 100)
+end
+
+function buckets.note_queue(limit)
+  if homes.is_by_key(limit.rate_home) then
+    redis.call('ZADD', slots_key(limit.rate_home), 0, 'r' .. keys.ready)
+  elseif limit.rate_home ~= '' then
+    redis.call('HSET', rate_key(limit.rate_home), 'q' .. keys.ready, '')
+  end
+end
 
 -- Until when values were given times, at most: no more wait for a token than all that wait in these queues. The noted
 -- time may be that of a slower rate, or of a program that is none of ours.
-local function plausible(limit, booked, now_us)
+function buckets.plausible(limit, booked, now_us)
   local interval = limit.per_us / limit.tokens
   local function least(waiting)
     return math.min(booked, now_us + math.ceil(interval * (waiting + 1)))
@@ -24,8 +43,8 @@ local function plausible(limit, booked, now_us)
   end
   -- Without the right to see the other queues their values come for a token more often.
   local waiting = own
-  for _, field in ipairs(redis.pcall('HRANDFIELD', rate_key(limit.rate_home), 100)) do
-    local queue = string.match(field, '^q(.+)$')
+  for _, field in ipairs(buckets.queues_of(limit)) do
+    local queue = string.match(field, '^[qr](.+)$')
     if queue and queue ~= keys.ready then
       waiting = waiting + (tonumber(redis.pcall('ZCARD', key_of_queue('redisson_delay_queue_timeout', queue))) or 0)
     end
@@ -35,7 +54,7 @@ end
 
 -- The bucket of a limit now: how many tokens it has, and until when times were given. The notes of a call that takes a
 -- token are in from and level. The notes of a call that takes none are in noted_from and noted_level.
-local function bucket_of(limit, now_us)
+function buckets.of(limit, now_us)
   local count, per_us, size = limit.tokens, limit.per_us, limit.size
   local text = redis.call('HGET', rate_key(limit.rate_home), 'b' .. limit.rate) or ''
   local from, level, booked = string.match(text, '^(%d+) (%-?%d+) (%d+)$')
@@ -44,14 +63,14 @@ local function bucket_of(limit, now_us)
   if not from or from > now_us or level > size then
     return {tokens = size, booked = now_us, from = now_us, level = size, noted_from = now_us, noted_level = size}
   end
-  booked = plausible(limit, booked, now_us)
+  booked = buckets.plausible(limit, booked, now_us)
   -- No call of this rate owes more than the tokens of one span. Those of a faster one may.
   if level < -count then
     from, level = now_us, 0
   end
   local tokens = level + math.floor((now_us - from) * count / per_us)
   if tokens >= size then
-    if from + math.ceil((size - level) * per_us / count) + LEFT_US < now_us then
+    if from + math.ceil((size - level) * per_us / count) + buckets.LEFT_US < now_us then
       booked = now_us
     end
     -- A full bucket gets none. But the value that was given a time comes a moment after it, and the next token is on its
@@ -71,6 +90,42 @@ local function bucket_of(limit, now_us)
   }
 end
 
-local function write_bucket(limit, from, level, booked)
-  redis.call('HSET', rate_key(limit.rate_home), 'b' .. limit.rate, string.format('%.0f %.0f %.0f', from, level, booked))
+-- When a bucket is as one that nobody has noted.
+function buckets.idle_at(limit, from, level, booked, now_us)
+  if from > now_us then
+    return now_us
+  end
+  return math.max(booked, from + math.ceil((limit.size - level) * limit.per_us / limit.tokens) + buckets.LEFT_US)
+end
+
+function buckets.note(limit, rate, at_us)
+  local at_ms = math.ceil(at_us / 1000)
+  local time = struct.pack('>I4I4', math.floor(at_ms / 4294967296), at_ms % 4294967296)
+  redis.call('ZADD', slots_key(limit.rate_home), 0, 'i' .. time .. rate)
+end
+
+function buckets.write(limit, from, level, booked, now_us)
+  local text = string.format('%.0f %.0f %.0f', from, level, booked)
+  local is_new = redis.call('HSET', rate_key(limit.rate_home), 'b' .. limit.rate, text) == 1
+  if is_new and homes.is_by_key(limit.rate_home) then
+    buckets.note(limit, limit.rate, buckets.idle_at(limit, from, level, booked, now_us))
+  end
+end
+
+-- Drops the buckets of keys that are idle, so many at most. One that is not is looked at again.
+function buckets.sweep(limit, most, now_us)
+  local key, now_ms = slots_key(limit.rate_home), math.floor(now_us / 1000)
+  local high = '(i' .. struct.pack('>I4I4', math.floor(now_ms / 4294967296), now_ms % 4294967296)
+  for _, member in ipairs(redis.call('ZRANGEBYLEX', key, '[i', high, 'LIMIT', 0, most)) do
+    local rate = string.sub(member, 10)
+    local text = redis.call('HGET', rate_key(limit.rate_home), 'b' .. rate) or ''
+    local from, level, booked = string.match(text, '^(%d+) (%-?%d+) (%d+)$')
+    local at = from and buckets.idle_at(limit, tonumber(from), tonumber(level), tonumber(booked), now_us) or 0
+    redis.call('ZREM', key, member)
+    if at < now_us then
+      redis.call('HDEL', rate_key(limit.rate_home), 'b' .. rate)
+    else
+      buckets.note(limit, rate, at + 1000)
+    end
+  end
 end

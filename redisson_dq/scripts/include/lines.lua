@@ -19,7 +19,6 @@ local LINING = {
 }
 -- The turns whose leases this call has granted, and not written yet.
 local begun = {}
-local HIGHEST = string.rep('\255', 24)
 
 -- Fails on a wrong type before anything is written.
 local function check_lines()
@@ -227,10 +226,14 @@ local function leave_slot(id, now_ms)
     local limit, home = string.sub(text, 1, 16), string.sub(text, 17)
     redis.call('HDEL', keys.turns, 's' .. id)
     redis.call('ZREM', keys.lines, 's' .. limit .. id)
-    call_next_of_limit(limit, now_ms)
+    local called = call_next_of_limit(limit, now_ms)
     if home ~= '' then
-      redis.call('ZREM', slots_key(home), shared_slot(id))
-      offer_slot(home, 3, now_ms, function()
+      redis.call('ZREM', slots_key(home), shared_slot(limit, home, id))
+      if not called and homes.key_in(limit, home) ~= '' then
+        -- Nothing stays of a key that is idle.
+        redis.call('ZREM', slots_key(home), homes.queue_in(limit, home))
+      end
+      offer_slot(limit, home, 3, now_ms, function()
         return call_next_of_limit(limit, now_ms)
       end)
     end

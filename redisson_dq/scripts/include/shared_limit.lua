@@ -1,12 +1,26 @@
 -- Limits that several queues share: their slots and tokens are in keys of their own.
 -- KEYS: ready, timeout, envelopes, leases, deliveries, histories, history_ends, lines, turns
 --
---   redisson_dq_slots:home   's' .. length of the id .. id .. queue   a slot that a lease of a queue has
---                            'q' .. queue                             a queue in which values wait for a slot
---   redisson_dq_rate:home    'b' .. limit                             the bucket (bucket.lua)
+--   redisson_dq_slots:home   's' .. key .. length of the id .. id .. queue   a slot that a lease of a queue has
+--                            'q' .. key .. queue                             a queue in which values wait for a slot
+--   redisson_dq_rate:home    'b' .. limit                                    the bucket (bucket.lua)
 --
 -- The home of a limit is its name in braces. In a cluster a queue's tag is before it, so that all are in one hash slot. Of
 -- a limit without a home all is in the queue's own keys.
+--
+-- A limit by key has a digest for each key of values: 4 bytes of the limit, and 12 bytes of the key. Its home begins with
+-- 'by:', and the members of its slots have that digest. Those of another limit have none.
+local HIGHEST = string.rep('\255', 24)
+local homes = {}
+
+function homes.is_by_key(home)
+  return string.sub(home, 1, 3) == 'by:'
+end
+
+function homes.key_in(id, home)
+  return homes.is_by_key(home) and id or ''
+end
+
 local function slots_key(home)
   return 'redisson_dq_slots:' .. home
 end
@@ -15,8 +29,12 @@ local function rate_key(home)
   return home == '' and keys.turns or 'redisson_dq_rate:' .. home
 end
 
-local function shared_slot(id)
-  return 's' .. string.char(#id) .. id .. keys.ready
+local function shared_slot(limit, home, id)
+  return 's' .. homes.key_in(limit, home) .. string.char(#id) .. id .. keys.ready
+end
+
+function homes.queue_in(limit, home)
+  return 'q' .. homes.key_in(limit, home) .. keys.ready
 end
 
 -- The key of another queue, as Redisson names it.
@@ -71,15 +89,16 @@ end
 -- How many slots of a shared limit are taken, and where none is free the time at which the first one ends. Those of leases
 -- that have ended by themselves are free.
 local function shared_slots_taken(limit, now_ms)
-  local key = slots_key(limit.home)
-  local taken = redis.call('ZLEXCOUNT', key, '[s', '(t')
+  local key, of_key = slots_key(limit.home), homes.key_in(limit.id, limit.home)
+  local low, high = '[s' .. of_key, of_key == '' and '(t' or '[s' .. of_key .. HIGHEST
+  local taken = redis.call('ZLEXCOUNT', key, low, high)
   if taken < limit.slots then
     return taken
   end
   local first = math.huge
-  for _, slot in ipairs(redis.call('ZRANGEBYLEX', key, '[s', '(t', 'LIMIT', 0, 10000)) do
-    local size = string.byte(slot, 2) or 0
-    local id, queue = string.sub(slot, 3, 2 + size), string.sub(slot, 3 + size)
+  for _, slot in ipairs(redis.call('ZRANGEBYLEX', key, low, high, 'LIMIT', 0, 10000)) do
+    local size = string.byte(slot, 2 + #of_key) or 0
+    local id, queue = string.sub(slot, 3 + #of_key, 2 + #of_key + size), string.sub(slot, 3 + #of_key + size)
     local ends = redis.pcall('ZSCORE', key_of_queue('redisson_dq_leases', queue), id)
     if type(ends) ~= 'string' or tonumber(ends) <= now_ms then
       redis.call('ZREM', key, slot)
@@ -93,13 +112,15 @@ end
 
 -- Offers a free slot to the values of some other queues, to other ones at each time. The argument call_up has values of
 -- a queue called up, and tells whether some were.
-local function offer_slot(home, most, now_ms, call_up)
-  local key = slots_key(home)
-  local queues = redis.call('ZRANGEBYLEX', key, '[q', '(r', 'LIMIT', 0, 1000)
+local function offer_slot(limit, home, most, now_ms, call_up)
+  local key, of_key = slots_key(home), homes.key_in(limit, home)
+  local high = of_key == '' and '(r' or '[q' .. of_key .. HIGHEST
+  local queues = redis.call('ZRANGEBYLEX', key, '[q' .. of_key, high, 'LIMIT', 0, 1000)
   for i = 1, math.min(most, #queues) do
-    local queue = string.sub(queues[(now_ms + i) % #queues + 1], 2)
+    local member = queues[(now_ms + i) % #queues + 1]
+    local queue = string.sub(member, 2 + #of_key)
     if queue ~= keys.ready and not in_queue(queue, call_up) then
-      redis.call('ZREM', key, 'q' .. queue)
+      redis.call('ZREM', key, member)
     end
   end
 end

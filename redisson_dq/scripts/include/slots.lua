@@ -10,15 +10,21 @@ local next_slot_ms = -1
 
 -- The limits among the arguments, from one on, and the place behind them. Of each: the digest and the home of its slots (or
 -- ""), how many slots (0: any number), the digest and the home of its rate (or ""), how many tokens in how many us (0: any
--- number), how many the bucket holds.
+-- number), how many the bucket holds; of a limit by key the words that operators read, and names in the context (or "").
 local function limits_from(at, count)
   local limits = {}
   for number = 1, count do
     limits[number] = {
       id = ARGV[at], home = ARGV[at + 1], slots = tonumber(ARGV[at + 2]), rate = ARGV[at + 3], rate_home = ARGV[at + 4],
       tokens = tonumber(ARGV[at + 5]), per_us = tonumber(ARGV[at + 6]), size = tonumber(ARGV[at + 7]),
+      context = '', rate_context = '',
     }
-    at = at + 8
+    local by = ARGV[at + 8]
+    if by ~= '' then
+      local limit = limits[number]
+      limit.label, limit.rate_label, limit.context, limit.rate_context = string.match(by, '^(%Z*)%z(%Z*)%z(%Z*)%z(%Z*)$')
+    end
+    at = at + 9
   end
   return limits, at
 end
@@ -30,6 +36,9 @@ local function check_limits(limits)
       redis.call('ZCARD', slots_key(limit.home))
     end
     if limit.tokens > 0 then
+      if homes.is_by_key(limit.rate_home) then
+        redis.call('ZCARD', slots_key(limit.rate_home))
+      end
       redis.call('HLEN', rate_key(limit.rate_home))
     end
   end
@@ -91,13 +100,13 @@ local function fill(limit, now_us, now_ms, none_comes)
   local taken, ends = slots_taken(limit, now_ms)
   local free = limit.slots - taken
   if free > 0 and limit.tokens > 0 then
-    local bucket = bucket_of(limit, now_us)
+    local bucket = buckets.of(limit, now_us)
     -- Without a token one value is called up, for the time of the next one.
     free = math.min(free, bucket.tokens >= 1 and math.floor(bucket.tokens) or bucket.booked > now_us and 0 or 1)
   end
   call_up_values(limit, free, now_ms, none_comes)
   if free > 0 and limit.home ~= '' then
-    offer_slot(limit.home, 10, now_ms, function()
+    offer_slot(limit.id, limit.home, 10, now_ms, function()
       return call_up_values(limit, free, now_ms, redis.call('EXISTS', keys.ready, keys.arrivals) == 0)
     end)
   end

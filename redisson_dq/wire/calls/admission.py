@@ -23,7 +23,8 @@ class LimitWords:
     """A limit over all processes: so many slots, and so many tokens in so many us. 0: any number.
 
     ``id`` and ``rate`` have 16 bytes, and name slots and tokens. Queues that give one home share them, and
-    without a home they are the queue's own (``shared_limit.lua``). ``size`` is how many tokens its bucket holds.
+    without a home they are the queue's own (``shared_limit.lua``). ``size`` is how many tokens its bucket holds. ``by``
+    is for limits by key (``by_key.lua``): what slots and tokens are called, and their names in the context.
     """
 
     id: bytes
@@ -34,6 +35,7 @@ class LimitWords:
     tokens: int = 0
     per_us: int = 1
     size: int = 0
+    by: str = ""
 
 
 @attrs.frozen(kw_only=True)
@@ -91,7 +93,7 @@ def peek(keys: QueueKeys, most: int, limits: Sequence[LimitWords] = ()) -> Reque
 def _words(limits: Iterable[LimitWords]) -> Iterable[Word]:
     for limit in limits:
         yield from (limit.id, limit.home, limit.slots)
-        yield from (limit.rate, limit.rate_home, limit.tokens, limit.per_us, limit.size)
+        yield from (limit.rate, limit.rate_home, limit.tokens, limit.per_us, limit.size, limit.by)
 
 
 def admit(

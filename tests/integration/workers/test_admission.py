@@ -19,7 +19,8 @@ from redisson_dq.errors import ArgumentError, RedisReplyError, WrongTypeError
 from redisson_dq.scripts.script import load
 from redisson_dq.wire.envelope import Envelope, unwrap
 from redisson_dq.wire.keys import DeadKeys, QueueKeys
-from redisson_dq.working.limits import Admission, BadKey, Limit, Rate
+from redisson_dq.working.keys import BadKey
+from redisson_dq.working.limits import Admission, Limit, Rate
 from tests.conftest import by_night
 from tests.integration.admitting import Opened, admit, opened, told
 from tests.integration.calls import dump

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import Counter
 from contextlib import ExitStack
 from typing import Any
 
@@ -24,13 +25,17 @@ from redisson_dq.wire.envelope import unwrap
 from redisson_dq.wire.lease_source import LeaseSource
 from redisson_dq.working.limits import Admission, Limit, Rate
 from tests.conftest import by_night
-from tests.integration.admitting import opened, told
+from tests.integration.admitting import opened, told, words_of
 from tests.integration.conftest import KEYS
 
 VISIBLE = 30.0
 MS = 1000
 # The worker looks for slots at least so often.
 LOOK_MS = 2000
+
+
+def first_letter(value: str) -> str:
+    return value[0]
 
 
 class Machine(RuleBasedStateMachine):
@@ -51,9 +56,9 @@ class Machine(RuleBasedStateMachine):
         self.made = 0
         self.held: dict[str, tuple[Any, float]] = {}
         self.retrying: set[str] = set()
-        self.slots = 2
+        self.slots = self.most = 2
         self.rate: Rate | None = None
-        self.keyed = self.paused = False
+        self.keyed = self.by_key = self.paused = False
         self.home = ""
         #: The times that were given for tokens do not hold: values were taken away, or the clock stepped back.
         self.gaps = False
@@ -72,21 +77,24 @@ class Machine(RuleBasedStateMachine):
         rate=st.sampled_from([None, None, Rate(10, per=1, burst=2), Rate(1, per=5)]),
         deliveries=st.sampled_from([0, 2]),
         home=st.sampled_from(["", "{h}"]),
+        by_key=st.booleans(),
     )
-    def begin(self, keyed: bool, rate: Rate | None, deliveries: int, home: str) -> None:
-        self.keyed, self.rate, self.home = keyed, rate, home
+    def begin(self, keyed: bool, rate: Rate | None, deliveries: int, home: str, by_key: bool) -> None:
+        self.keyed, self.rate, self.home, self.by_key = keyed, rate, home, by_key
+        if by_key and rate is not None:
+            self.rate = attrs.evolve(rate, by=first_letter)
         self.queue = attrs.evolve(self.queue, limit=deliveries)
 
     # -- what is done ------------------------------------------------------------------------------------------------
 
     @property
     def by(self) -> Admission:
-        key = (lambda value: value[0]) if self.keyed else None
-        return Admission(name="h", limit=Limit(self.slots), rate=self.rate, key=key)
+        limit = Limit(self.slots, by=first_letter if self.by_key else None)
+        return Admission(name="h", limit=limit, rate=self.rate, key=first_letter if self.keyed else None)
 
     @property
     def source(self) -> LeaseSource:
-        source = self.queue.source(VISIBLE, [self.by.words_in(lambda name: self.home)])
+        source = self.queue.source(VISIBLE, words_of(self.by, self.home))
         return attrs.evolve(source, tell_slots=self.note_slots)
 
     def note_slots(self, source: LeaseSource, next_slot_ms: int) -> None:
@@ -204,7 +212,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(slots=st.integers(1, 4))
     def deploy(self, slots: int) -> None:
-        self.slots = slots
+        self.slots, self.most = slots, max(self.most, slots)
         self.called_up()
 
     def waiting(self, leased: bool = False) -> dict[str, float]:
@@ -257,18 +265,26 @@ class Machine(RuleBasedStateMachine):
         able = {value: due for value, due in self.waiting().items() if value not in self.retrying}
         # A pause holds back those that are due.
         able = {value: due for value, due in able.items() if value[0] not in busy and due > self.now_us / MS}
-        if not able or len(held) >= self.slots:
-            return True
-        if self.rate is None:
-            note(f"{held} of {self.slots} slots, and {able} wait")
-            return False
-        if self.paused or self.gaps:
-            return True
-        # Some value comes for the next token.
-        interval = math.ceil(self.rate.per_us / self.rate.limit) / MS
-        first = min(due for value, due in self.waiting().items())
-        assert first <= self.now_us / MS + interval + 2, (first - self.now_us / MS, able)
+        for letter in sorted({value[0] for value in able}) if self.by_key else ("",):
+            mine = {value: due for value, due in able.items() if value.startswith(letter)}
+            if not mine or len([value for value in held if value.startswith(letter)]) >= self.slots:
+                continue
+            if self.rate is None:
+                note(f"{held} of {self.slots} slots, and {mine} wait")
+                return False
+            if self.paused or self.gaps:
+                continue
+            # Some value comes for the next token.
+            interval = math.ceil(self.rate.per_us / self.rate.limit) / MS
+            first = min(due for value, due in self.waiting().items() if value.startswith(letter))
+            assert first <= self.now_us / MS + interval + 2, (first - self.now_us / MS, mine)
         return True
+
+    @rule()
+    def no_key_has_more_than_its_slots(self) -> None:
+        """Also after leases that ended by themselves, and values that other programs took."""
+        held = Counter(value[0] if self.by_key else "" for value in self.held if self.is_held(value))
+        assert all(count <= self.most for count in held.values()), (held, self.most)
 
 
 @pytest.mark.parametrize("examples", [15, by_night(400)])

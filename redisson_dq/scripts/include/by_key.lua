@@ -1,0 +1,175 @@
+-- Limits and rates by key: each key of values has slots and tokens of its own.
+-- KEYS: ready, arrivals, leases, deliveries, lines, turns
+-- INCLUDE: lines, shared_limit, bucket, slots
+--
+--   lines    'p' .. since .. id   a parked value, since epoch ms
+--   turns    'p' .. id            since when it is parked, and by what
+--
+-- The caller names a limit for each key that it has seen, by 16 bytes. It names the limit of all keys by the first 4. A
+-- limit by the context of an offer is named so too, as the caller has not seen that.
+
+-- Lua allows a script 200 local names. MOST: so many keys that wait are looked at by one call. named: the limits that the
+-- contexts of values name.
+local by_keys = {MOST = 20, named = {}}
+
+function by_keys.with_key(limit, key, rate_key)
+  local made = {}
+  for name, of_limit in pairs(limit) do
+    made[name] = of_limit
+  end
+  if #limit.id == 4 and limit.slots > 0 then
+    made.id = limit.id .. key
+  end
+  if #limit.rate == 4 then
+    made.rate = limit.rate .. rate_key
+  end
+  return made
+end
+
+-- The limit of a value, as far as its context tells.
+function by_keys.limit_of(limit, d)
+  if not limit or limit.context == '' and limit.rate_context == '' then
+    return limit
+  end
+  local is_json, told = pcall(cjson.decode, d.context)
+  local function key_of(name)
+    local found = is_json and type(told) == 'table' and told[name]
+    found = type(found) == 'string' and found or ''
+    return (string.gsub(string.sub(redis.sha1hex(found), 1, 24), '%x%x', function(hex)
+      return string.char(tonumber(hex, 16))
+    end)), found
+  end
+  local key, label = key_of(limit.context)
+  local rate, rate_label = key_of(limit.rate_context)
+  local made = by_keys.with_key(limit, key, rate)
+  made.label = limit.context == '' and limit.label or limit.label .. label
+  made.rate_label = limit.rate_context == '' and limit.rate_label or limit.rate_label .. rate_label
+  return made
+end
+
+-- The keys of a limit that values of this queue wait for: some of them, other ones at each time.
+function by_keys.waiting_keys(limit, most, now_us)
+  local prefix = 'w' .. limit
+  local start = prefix .. struct.pack('>I2', now_us % 65536)
+  local last = '[' .. prefix .. HIGHEST
+  local found, from, around = {}, '[' .. start, false
+  while #found < most do
+    local turn = redis.call('ZRANGEBYLEX', keys.lines, from, last, 'LIMIT', 0, 1)[1]
+    if not turn and not around then
+      from, around = '[' .. prefix, true
+    elseif not turn or around and turn >= start then
+      break
+    else
+      found[#found + 1] = string.sub(turn, 2, 17)
+      from = '(w' .. string.sub(turn, 2, 17) .. HIGHEST
+    end
+  end
+  return found
+end
+
+-- As fill does it, for some keys of a limit by key. The values that were called up and did not come are those of other
+-- programs.
+function by_keys.fill_keys(limit, now_us, now_ms, none_comes)
+  local met = {}
+  local function fill_key(id)
+    if not met[id] and #id == 16 then
+      met[id] = true
+      local key = string.sub(id, 5)
+      fill(by_keys.with_key(limit, key, key), now_us, now_ms, none_comes)
+    end
+  end
+  for _, called in ipairs(none_comes and line_of('c' .. limit.id, 100) or {}) do
+    fill_key(string.sub(called, 2, 17))
+  end
+  for _, id in ipairs(by_keys.waiting_keys(string.sub(limit.id, 1, 4), by_keys.MOST, now_us)) do
+    fill_key(id)
+  end
+end
+
+function by_keys.fill(limit, now_us, now_ms, none_comes)
+  if limit.slots > 0 and #limit.id == 4 then
+    by_keys.fill_keys(limit, now_us, now_ms, none_comes)
+  elseif limit.slots > 0 then
+    fill(limit, now_us, now_ms, none_comes)
+  end
+end
+
+function by_keys.since_text(since_ms)
+  return struct.pack('>I4I4', math.floor(since_ms / 4294967296), since_ms % 4294967296)
+end
+
+function by_keys.note_parked(id, since_ms, label)
+  redis.call('ZADD', keys.lines, 0, 'p' .. by_keys.since_text(since_ms) .. id)
+  redis.call('HSET', keys.turns, 'p' .. id, string.format('%.0f ', since_ms) .. label)
+end
+
+-- The value with this record came again. Gives since when it had been parked.
+function by_keys.forget_parked(id)
+  local since = string.match(redis.call('HGET', keys.turns, 'p' .. id) or '', '^(%d+) ')
+  if since then
+    redis.call('ZREM', keys.lines, 'p' .. by_keys.since_text(tonumber(since)) .. id)
+    redis.call('HDEL', keys.turns, 'p' .. id)
+  end
+  return tonumber(since)
+end
+
+-- The slot of a lease that ended by itself is given back when its value comes again.
+function by_keys.forget_slot(limit, id)
+  if limit.home == '' then
+    return
+  end
+  redis.call('ZREM', keys.lines, 's' .. limit.id .. id)
+  redis.call('ZREM', slots_key(limit.home), shared_slot(limit.id, limit.home, id))
+end
+
+-- Drops a few slots and queues of a home where they are void.
+function by_keys.tidy_home(limit, now_ms)
+  local key = slots_key(limit.home)
+  for _, member in ipairs(redis.call('ZRANDMEMBER', key, 3)) do
+    local kind, id, rest = string.sub(member, 1, 1), string.sub(member, 2, 17), string.sub(member, 18)
+    if kind == 's' then
+      local size = string.byte(rest) or 0
+      local ends = redis.pcall(
+        'ZSCORE', key_of_queue('redisson_dq_leases', string.sub(rest, 2 + size)), string.sub(rest, 2, 1 + size))
+      if type(ends) ~= 'string' or tonumber(ends) <= now_ms then
+        redis.call('ZREM', key, member)
+      end
+    elseif kind == 'q' and not in_queue(rest, function()
+      return #line_of('w' .. id, 1) > 0
+    end) then
+      redis.call('ZREM', key, member)
+    end
+  end
+end
+
+-- Drops what of the keys of a limit is idle.
+function by_keys.tidy_keys(limit, most, now_us, now_ms)
+  if limit.slots > 0 and #limit.id == 4 and limit.home ~= '' then
+    by_keys.tidy_home(limit, now_ms)
+  end
+  if limit.tokens > 0 and #limit.rate == 4 then
+    buckets.sweep(limit, most, now_us)
+  end
+end
+
+-- Drops a few turns, slots and notes where they are void.
+function by_keys.drop_void(most, now_ms)
+  for _, member in ipairs(redis.call('ZRANDMEMBER', keys.lines, most)) do
+    local kind, id = string.sub(member, 1, 1), string.sub(member, 18)
+    if kind == 's' then
+      local ends = redis.call('ZSCORE', keys.leases, id)
+      if not ends or tonumber(ends) <= now_ms then
+        redis.call('ZREM', keys.lines, member)
+      end
+    elseif kind == 'c' and redis.call('HEXISTS', keys.deliveries, id) == 0 then
+      redis.call('ZREM', keys.lines, member)
+    elseif kind == 'p' and redis.call('HEXISTS', keys.deliveries, string.sub(member, 10)) == 0 then
+      redis.call('ZREM', keys.lines, member)
+      redis.call('HDEL', keys.turns, 'p' .. string.sub(member, 10))
+    elseif kind == 'k' then
+      call_next_of_key(string.sub(member, 1, 17), now_ms, true)
+    elseif kind == 'w' and not state_of(member, now_ms) then
+      drop_turn(member)
+    end
+  end
+end

@@ -1,0 +1,260 @@
+"""Limits and rates by key: each key of values has slots and tokens of its own, and nothing stays of an idle one."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import redis
+
+import redisson_dq
+from redisson_dq.codecs import StringCodec
+from redisson_dq.embedded import EmbeddedServer
+from redisson_dq.errors import ArgumentError
+from redisson_dq.java import JavaObject
+from redisson_dq.testing import TestClock
+from redisson_dq.testing._scripts import CLOCK_KEY
+from redisson_dq.wire.calls import LimitWords
+from redisson_dq.wire.envelope import unwrap
+from redisson_dq.working.keys import BadKey, in_words, key_bytes
+from redisson_dq.working.limits import Admission, Limit, Rate
+from tests.conftest import by_night
+from tests.integration.admitting import admit, opened, told, words_of
+from tests.integration.conftest import KEYS
+
+HOME = "{h}"
+SLOTS, RATES = f"redisson_dq_slots:by:{HOME}", f"redisson_dq_rate:by:{HOME}"
+BY = Admission(name="h", limit=Limit(2, by="customer"))
+SECOND = 1_000_000
+
+
+def order(customer: object, number: int = 0) -> str:
+    return json.dumps({"customer": customer, "number": number})
+
+
+class Shop:
+    """A queue whose scripts have the time that the test says."""
+
+    def __init__(self, admin: Any, client: Any) -> None:
+        self.admin, self.client = admin, client
+        self.queue = opened(client)
+        self.delayed = client.delayed_queue("orders", transfer=False)
+
+    def later(self, us: int) -> None:
+        self.admin.set(CLOCK_KEY, int(self.admin.get(CLOCK_KEY) or 0) + us)
+
+    def look(self, by: Admission) -> list[bytes]:
+        return self.queue.connections.run(self.queue.source(limits=words_of(by, HOME)).peek(1000))
+
+    def java_moves(self) -> None:
+        """All that waits is ready."""
+        for member in self.admin.zrange(KEYS.timeout, 0, -1):
+            self.admin.rpush(KEYS.ready, unwrap(member)[1])
+            self.admin.zrem(KEYS.timeout, member)
+
+    def notes(self) -> dict[bytes, list[bytes]]:
+        """What values are parked by, and their ids."""
+        found: dict[bytes, list[bytes]] = {}
+        for field, text in self.admin.hgetall(KEYS.turns).items():
+            if field[:1] == b"p":
+                found.setdefault(text.split(b" ", 1)[1], []).append(field[1:])
+        return found
+
+    def is_idle(self) -> bool:
+        return not self.admin.exists(KEYS.lines, KEYS.turns, SLOTS, RATES)
+
+
+@pytest.fixture
+def shop(server: EmbeddedServer) -> Iterator[Shop]:
+    with ExitStack() as ends:
+        admin = redis.Redis.from_url(server.url)
+        ends.callback(admin.close)
+        ends.enter_context(TestClock(server.url))
+        yield Shop(admin, ends.enter_context(redisson_dq.connect(server.url, codec=StringCodec())))
+
+
+def customers(deliveries: list[Any]) -> list[object]:
+    return [json.loads(each.value)["customer"] for each in deliveries]
+
+
+def test_each_key_has_its_slots(shop: Shop) -> None:
+    shop.queue.add_all([order(customer, number) for number in range(4) for customer in (71, 72)])
+    first = admit(shop.queue, BY, home=HOME)
+    assert customers(first) == [71, 72, 71, 72]
+    assert {label: len(ids) for label, ids in shop.notes().items()} == {
+        b"limit customer=71": 2,
+        b"limit customer=72": 2,
+    }
+    assert first[0].ack()
+    (called,) = admit(shop.queue, BY, home=HOME)
+    assert json.loads(called.value) == {"customer": 71, "number": 2}, "the next of the same key, in order"
+    held = [*first[1:], called]
+    while held:
+        assert held.pop(0).ack()
+        held += admit(shop.queue, BY, home=HOME)
+        assert max(Counter(customers(held)).values(), default=0) <= 2
+    assert shop.is_idle()
+
+
+def test_queues_of_one_home_share_the_slots_of_a_key(shop: Shop) -> None:
+    bills = opened(shop.client, "bills")
+    for queue in (shop.queue, bills):
+        queue.add_all([order(71, 1), order(72, 2), order(71, 3)])
+    held = admit(shop.queue, BY, home=HOME)
+    assert customers(held) == [71, 72, 71]
+    (other,) = admit(bills, BY, home=HOME)
+    assert customers([other]) == [72]
+    assert held[0].ack()
+    more = admit(bills, BY, home=HOME)
+    assert customers(more) == [71], "it was called up in the other queue"
+    for each in (*held[1:], other, *more):
+        assert each.ack()
+    (last,) = admit(bills, BY, home=HOME)
+    assert last.ack()
+    assert shop.is_idle()
+
+
+def test_a_dead_receiver_s_slot_is_free_and_leaves_nothing(shop: Shop) -> None:
+    shop.queue.add_all([order(71, number) for number in range(3)])
+    admit(shop.queue, BY, home=HOME)
+    shop.later(61 * SECOND)
+    shop.java_moves()
+    again = admit(shop.queue, BY, home=HOME)
+    assert len(again) == 2
+    assert {label: len(ids) for label, ids in shop.notes().items()} == {b"limit customer=71": 1}
+    while again:
+        assert again.pop().ack()
+        again += admit(shop.queue, BY, home=HOME)
+    assert shop.is_idle()
+
+
+@pytest.mark.parametrize("count", [1000, by_night(100_000)])
+def test_a_bucket_of_an_idle_key_vanishes(shop: Shop, count: int) -> None:
+    by = Admission(name="h", rate=Rate(1, per=1, by="customer"))
+    for start in range(0, count, 500):
+        shop.queue.add_all([order(customer) for customer in range(start, start + 500) for _ in range(2)])
+        admitted, taken = told(shop.queue, by, home=HOME)
+        assert (len(taken), admitted.parked) == (500, 500)
+        shop.queue.ack_all(taken)
+    assert shop.admin.hlen(RATES) == count
+    assert shop.admin.zcard(SLOTS) == count + 1, "the buckets, and the queue whose values wait"
+    shop.admin.delete(KEYS.timeout, KEYS.deliveries, KEYS.histories, KEYS.history_ends)
+    shop.later(5 * SECOND)
+    shop.look(by)
+    assert shop.admin.hlen(RATES) == count, "they are not full yet"
+    shop.later(30 * SECOND)
+    for _ in range(2 * (count // 200) + 3):
+        shop.look(by)
+    assert not shop.admin.exists(RATES)
+    while shop.admin.exists(KEYS.lines):
+        shop.look(by)
+    assert not shop.admin.exists(KEYS.turns)
+
+
+def test_each_key_has_its_tokens(shop: Shop) -> None:
+    by = Admission(name="h", rate=Rate(2, per=1, by="customer"), limit=Limit(8))
+    shop.queue.add_all([order(customer, number) for number in range(4) for customer in (71, 72)])
+    taken = admit(shop.queue, by, home=HOME)
+    assert customers(taken) == [71, 72, 71, 72]
+    assert {label: len(ids) for label, ids in shop.notes().items()} == {b"rate customer=71": 2, b"rate customer=72": 2}
+    shop.later(SECOND // 2)
+    shop.java_moves()
+    assert customers(admit(shop.queue, by, home=HOME)) == [71, 72]
+
+
+def test_the_key_of_a_context(shop: Shop) -> None:
+    by = Admission(name="h", limit=Limit(1, by="context.tenant"))
+    for number, tenant in enumerate(["a", "a", "b", None]):
+        shop.delayed.offer(f"v{number}", 0, context=None if tenant is None else {"tenant": tenant})
+    shop.later(SECOND)
+    shop.java_moves()
+    first = admit(shop.queue, by, home=HOME)
+    assert [each.value for each in first] == ["v0", "v2", "v3"]
+    assert list(shop.notes()) == [b"limit tenant=a"]
+    assert first[0].ack()
+    assert [each.value for each in admit(shop.queue, by, home=HOME)] == ["v1"]
+
+
+def test_a_higher_limit_holds_for_keys_that_wait(shop: Shop) -> None:
+    """No value of these keys comes, so a look that finds nothing calls up those that wait."""
+    shop.queue.add_all([order(customer, number) for number in range(3) for customer in range(30)])
+    held = admit(shop.queue, Admission(name="h", limit=Limit(1, by="customer")), home=HOME)
+    assert len(held) == 30
+    for _ in range(5):
+        assert not any(count > 3 for count in Counter(customers(held)).values())
+        shop.look(Admission(name="h", limit=Limit(3, by="customer")))
+        held += admit(shop.queue, Admission(name="h", limit=Limit(3, by="customer")), home=HOME)
+    assert len(held) == 90
+
+
+def test_a_call_does_bounded_work_while_many_keys_wait(shop: Shop) -> None:
+    count = 3000
+    by = Admission(name="h", limit=Limit(1, by="customer"))
+    for start in range(0, count, 500):
+        shop.queue.add_all([order(customer, number) for customer in range(start, start + 500) for number in range(2)])
+        admit(shop.queue, by, home=HOME)
+
+    def commands() -> int:
+        return sum(each["calls"] for each in shop.admin.info("commandstats").values())
+
+    before = commands()
+    shop.look(Admission(name="h", limit=Limit(1, by="customer")))
+    assert commands() - before < 600
+
+
+# -- keys ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"customer": {"id": 71}},
+        SimpleNamespace(customer=SimpleNamespace(id=71)),
+        '{"customer": {"id": 71}}',
+        b'{"customer": {"id": 71}}',
+        JavaObject("shop.Order", {"customer": JavaObject("shop.Customer", {"id": 71})}),
+    ],
+)
+def test_a_path_of_fields(value: Any) -> None:
+    assert key_bytes("customer.id", value, "limit= by=") == b"71"
+    assert in_words("customer.id", value, "") == "customer.id=71"
+
+
+def test_keys_in_words() -> None:
+    def tenant(value: Any) -> object:
+        return value
+
+    assert in_words(tenant, uuid.UUID(int=1), "") == "tenant=UUID('00000000-0000-0000-0000-000000000001')"
+    assert in_words(lambda value: value, "a", "") == "key=a"
+
+
+@pytest.mark.parametrize("value", [{}, "no JSON", 5, {"customer": 1.5}])
+def test_a_value_without_the_key(value: Any) -> None:
+    with pytest.raises(BadKey, match="limit= by="):
+        BY.words_of(value, None)
+    assert isinstance(BY.fault_of(value, b""), BadKey)
+
+
+@pytest.mark.parametrize("by", ["", ".a", "a..b", 5, lambda: 1])
+def test_what_is_no_key(by: Any) -> None:
+    with pytest.raises(ArgumentError, match=r'by= is a field such as "customer\.id"'):
+        Limit(4, by=by)
+    with pytest.raises(ArgumentError, match="rate= by="):
+        Rate(4, by=by)
+
+
+def test_limits_by_different_keys_are_apart() -> None:
+    def words(by: Any, **name: str) -> LimitWords:
+        return Admission(name="h", limit=Limit(4, by=by, **name)).words_of({"a": 1, "b": 1}, str)
+
+    assert words("a") == words("a")
+    assert len({words("a").id, words("b").id, words("a", name="n").id}) == 3
+    plain = Admission(name="h", limit=Limit(4)).words_in(str)
+    assert plain.home != words("a").home
+    assert plain.by == ""
