@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 from redisson_dq.java.arrays import Array
 from redisson_dq.java.collections import COLLECTIONS, Elements, Entries
 from redisson_dq.java.facts import INSTEAD
-from redisson_dq.java.hierarchy import is_assignable
+from redisson_dq.java.hierarchy import PYTHON_TYPES, is_assignable, kind_of
+from redisson_dq.java.numbers import BigInteger, Byte, Character, Double, Float, Integer, Long, Short
 from redisson_dq.java.registry import declaration_for, declaration_of
 from redisson_dq.java.sets import OrderedSet
 from redisson_dq.java.values import JavaObject
@@ -19,8 +21,11 @@ __all__ = ["parts_are_assignable", "type_fits", "value_is_assignable"]
 _LISTS = (list, tuple)
 _SETS = (set, frozenset, OrderedSet, Elements)
 _MAPS = (dict, Entries)
-#: The packages of classes that are no collections.
-_NO_COLLECTIONS = ("java.time.", "java.math.", "java.net.", "java.util.UUID", "java.util.Date")
+#: The beginnings of names of types that no collection is.
+_NO_COLLECTIONS = (
+    *("java.time.", "java.math.", "java.net.", "java.util.UUID", "java.util.Date"),
+    *("java.lang.Number", "java.lang.CharSequence", "java.lang.Comparable"),
+)
 _ARRAYS = (Array, tuple, bytes, bytearray, memoryview)
 _HOLDS: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("java.lang.Iterable", "java.util.Collection"), (*_LISTS, *_SETS)),
@@ -44,12 +49,20 @@ _PLAIN: dict[str, type] = {
 }
 
 
+#: The classes of Python whose values have one class in Java, or several with the same supertypes. They are final.
+_FINAL: dict[type, str] = {
+    **{kind: PYTHON_TYPES[kind] for kind in (str, bool, float, bytes, Decimal, UUID)},
+    **{kind: PYTHON_TYPES[kind] for kind in (Byte, Short, Integer, Long, BigInteger, Float, Double, Character)},
+    int: "java.lang.Integer",
+}
+
+
 def value_is_assignable(value: Any, name: str) -> bool:
     """Whether a place of the type ``name`` may hold a value that was read and is not None. O(1)
 
-    This checks plain types, arrays, collections, and declared classes with their supertypes. A value that was read may
-    have lost its class, so it is True of every other type. A class that does not say what it implements may implement
-    interfaces that are not declared.
+    This checks plain types and values, arrays, collections, and declared classes with their supertypes. Another value
+    that was read may have lost its class, so it is True of every other type. A class that does not say what it
+    implements may implement interfaces that are not declared.
     """
     own = declaration_for(type(value))
     plain = _PLAIN.get(name)
@@ -57,6 +70,9 @@ def value_is_assignable(value: Any, name: str) -> bool:
         return own is None and isinstance(value, plain) and (plain is bool or type(value) is not bool)
     if own is not None:
         return is_assignable(own.name, name)
+    final = _FINAL.get(type(value))
+    if final is not None and kind_of(name) is not None:
+        return is_assignable(final, name)
     if name[0] != "[" and (isinstance(value, Array) or (isinstance(value, JavaObject) and value.java_name in INSTEAD)):
         return is_assignable(value.java_name, name)
     holds: Any = _HOLDS.get(name)

@@ -1,7 +1,8 @@
-"""Codecs beside a Java whose mapper has a naming strategy or a default typing of its own."""
+"""Codecs beside a Java whose mapper has a naming strategy, a default typing or serializers of its own."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from contextlib import closing
@@ -55,6 +56,36 @@ class Job(Part):
     givenName: str | None = None
 
 
+@java_class("mappers.Numbers")
+@attrs.define
+class Numbers:
+    id: java.Long | None = None
+    count: Annotated[int, JavaType("long")] = 0
+    size: int | None = None
+    any: Any = None
+    number: Annotated[Any, JavaType("java.lang.Number")] = None
+    ids: Annotated[Any, JavaType("java.lang.Long[]")] = None
+    raw: Annotated[Any, JavaType("long[]")] = None
+    grid: Annotated[Any, JavaType("long[][]")] = None
+    list: Annotated[Any, JavaType("java.util.List<java.lang.Long>")] = None
+    byName: dict[str, java.Long] | None = None
+    byId: dict[java.Long, java.Long] | None = None
+    mixed: Annotated[Any, JavaType("java.lang.Object[]")] = None
+    big: java.BigInteger | None = None
+    price: Decimal | None = None
+    atomic: java.AtomicLong | None = None
+    held: java.AtomicReference[java.Long] | None = None
+    at: java.JavaDate | None = None
+
+
+#: Modules of Java's mapper with ToStringSerializer, and the option that says so.
+AS_TEXT = {
+    "texts": ["java.lang.Long", "long"],
+    "texts_boxed": ["java.lang.Long"],
+    "texts_all": ["java.lang.Long", "long", "java.math.BigInteger", "java.math.BigDecimal"],
+}
+
+
 @pytest.fixture(scope="module", params=EACH_VERSION)
 def mappers(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mappers]:
     version = request.param
@@ -95,6 +126,32 @@ def test_default_typing_is_read_and_written_in_its_form(mappers: Mappers, typing
     codec: Codec[Any] = TypedJsonJacksonCodec(object, typing=typing, redisson=mappers.version)
     for what in ("samples", "values"):
         mappers.check(f"TypedJsonJacksonCodec {typing}", what, codec)
+
+
+@pytest.mark.parametrize("setting", AS_TEXT)
+def test_numbers_are_texts_where_java_writes_them_so(mappers: Mappers, setting: str) -> None:
+    mappers.check(f"JsonJacksonCodec {setting}", "numbers", JsonJacksonCodec(as_text=AS_TEXT[setting]))
+    spec = f"TypedJsonJacksonCodec {setting} mappers.Numbers"
+    codec = TypedJsonJacksonCodec(Numbers, as_text=AS_TEXT[setting])
+    for row in mappers.written(spec, "numbers")[:4]:
+        value = codec.decode(row.data)
+        # Java itself reads other types where Object and Number are declared.
+        value.number = value.mixed = None
+        expected = {name: item for name, item in json.loads(row.data).items() if name not in ("number", "mixed")}
+        assert json.loads(codec.encode(value)) == expected
+        value.count, value.id = 12, java.Long(13)
+        [read] = mappers.read(spec, codec.encode(value))
+        assert read.startswith("Numbers(13 12 ")
+
+
+def test_numbers_are_texts_beside_default_typing(mappers: Mappers) -> None:
+    spec = "TypedJsonJacksonCodec texts_typed"
+    codec: Codec[Any] = TypedJsonJacksonCodec(object, typing="wrapper_array", as_text=AS_TEXT["texts"])
+    rows = [row for row in mappers.written(spec, "numbers") if not row.text.startswith("ERROR")]
+    assert len(rows) == 9
+    for row in rows:
+        assert codec.encode(codec.decode(row.data)) == row.data
+    assert mappers.read(spec, codec.encode(java.Long(5))) == ["Long 5"]
 
 
 def test_a_name_with_half_of_a_surrogate_pair_is_written_where_java_reads_it(mappers: Mappers) -> None:

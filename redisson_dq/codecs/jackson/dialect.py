@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import attrs
@@ -30,6 +30,7 @@ __all__ = [
     "JACKSON_3_PLAIN",
     "Dialect",
     "with_java_time",
+    "with_numbers_as_text",
     "with_patterns",
     "with_typing",
 ]
@@ -57,6 +58,7 @@ class Dialect:
     ``wraps``: the name of an object's class stands in an array before it, and not in it as ``@class``.
     ``naming``: the strategy for the names of fields.
     ``patterns``: the forms of dates and times by Java class, and ``time_zone`` the zone of points in time in patterns.
+    ``as_text``: the classes of numbers that are written as texts, and the primitive types of fields that are.
     """
 
     scalars: Mapping[type, Scalar]
@@ -76,6 +78,8 @@ class Dialect:
     naming: str = checked_naming(None)
     patterns: Mapping[str, DatePattern] = attrs.field(factory=dict)
     time_zone: str | None = None
+    as_text: frozenset[str] = frozenset()
+    _primitives_as_text: frozenset[str] = frozenset()
 
     def pattern_of(self, name: str, declared: Signature) -> DatePattern | None:
         """The pattern of a date or time of the class ``name`` in a place of the type ``declared``."""
@@ -90,7 +94,17 @@ class Dialect:
 
     def properties(self, declaration: Declaration, arguments: tuple[Signature, ...]) -> dict[str, Property]:
         """The properties of a declared class, by their names in JSON."""
-        return properties(declaration, arguments, jackson_3=self.jackson_3, naming=self.naming)
+        return properties(
+            declaration,
+            arguments,
+            jackson_3=self.jackson_3,
+            naming=self.naming,
+            primitives_as_text=self._primitives_as_text,
+        )
+
+    def is_text(self, declared: Signature) -> bool:
+        """Whether numbers in a place of the type ``declared`` are written as texts."""
+        return declared.as_text or declared.name in self.as_text
 
     def names(self, declared: Signature) -> bool:
         """Whether a value in a place of the type ``declared`` is written with the name of its class."""
@@ -220,6 +234,22 @@ _PATTERNED = (
 
 def _same(patterns: Mapping[str, DatePattern]) -> dict[str, DatePattern]:
     return {**patterns, **{name: patterns[other] for name, other in _SAME_PATTERN.items() if other in patterns}}
+
+
+#: Java writes the numbers in a ``long[]`` by another serializer, so the primitive type is about fields.
+_TEXT_NUMBERS = frozenset(("java.lang.Long", "java.math.BigInteger", "java.math.BigDecimal"))
+
+
+def with_numbers_as_text(dialect: Dialect, names: Iterable[str]) -> Dialect:
+    """A dialect of a mapper that has ToStringSerializer for these classes. Raises ArgumentError for other classes."""
+    listed = list(names) if isinstance(names, Iterable) and not isinstance(names, str) else [names]
+    known = ("long", *sorted(_TEXT_NUMBERS))
+    if not all(isinstance(name, str) and name in known for name in listed):
+        raise ArgumentError(f"as_text is a list of names, of {', '.join(map(repr, known))}; not {shown(names)}")
+    found = frozenset(listed)
+    # As the whole value, Java would read such a text as a String.
+    bare = {kind: make for kind, make in dialect.bare.items() if kind not in (int, java.Long) or not found}
+    return attrs.evolve(dialect, as_text=found & _TEXT_NUMBERS, primitives_as_text=found - _TEXT_NUMBERS, bare=bare)
 
 
 def with_typing(dialect: Dialect, typing: str | None) -> Dialect:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from redisson_dq.codecs.jackson import json
 from redisson_dq.codecs.jackson.codecs import JacksonCodec
-from redisson_dq.codecs.jackson.dialect import with_java_time, with_patterns
+from redisson_dq.codecs.jackson.dialect import with_java_time, with_numbers_as_text, with_patterns
 from redisson_dq.codecs.redissons import RedissonForm
 from redisson_dq.java.date_patterns import PatternLike
 
@@ -53,6 +53,10 @@ class JsonJacksonCodec(JacksonCodec):
     ``time_zone``: the zone of patterns that name none, also those of fields, as ``setTimeZone`` says; UTC by default.
     A value that Java would read as another one by its pattern is an EncodeError.
 
+    ``as_text``: the classes of numbers that Java's mapper writes as texts. ``["java.lang.Long", "long"]`` is a module
+    with ``addSerializer(Long.class, ToStringSerializer.instance)`` and the same for ``Long.TYPE``, as Spring's
+    ``serializerByType`` adds it. Also ``"java.math.BigInteger"`` and ``"java.math.BigDecimal"``.
+
     Raises EncodeError for any other type, and for those that Redisson's Jackson has no form for (java.time, Optional).
     Also for keys that are not str where no field declares them, numbers of more than 1,000 digits, and values nested
     more than 200 deep. Raises DecodeError for bytes that are not one JSON value. Also for a Java class that is not
@@ -73,8 +77,10 @@ class JsonJacksonCodec(JacksonCodec):
         naming: str | None = None,
         patterns: Mapping[str, PatternLike] | None = None,
         time_zone: str | None = None,
+        as_text: Iterable[str] = (),
     ) -> None:
         super().__init__(unknown=unknown, redisson=redisson, naming=naming)
         if RedissonForm.HALF_PAIR_IN_NAME.is_written_by(redisson):
             self._dumps = json.dumps_half_pairs
-        self._dialect = with_patterns(with_java_time(self._dialect, java_time), patterns, time_zone)
+        dated = with_patterns(with_java_time(self._dialect, java_time), patterns, time_zone)
+        self._dialect = with_numbers_as_text(dated, as_text)

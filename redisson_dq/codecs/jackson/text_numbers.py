@@ -13,7 +13,7 @@ from redisson_dq.errors import ArgumentError
 from redisson_dq.java.arrays import component_of
 from redisson_dq.java.signatures import Signature, array_signature
 
-__all__ = ["NUMBERS", "as_text", "node_of_text", "text_of"]
+__all__ = ["NUMBERS", "as_text", "natural_number", "node_of_text", "text_of"]
 
 _DECIMAL = "java.math.BigDecimal"
 #: The classes that can be written so.
@@ -23,6 +23,7 @@ NUMBERS = frozenset(
         *(f"java.lang.{name}" for name in ("Byte", "Short", "Integer", "Long")),
     )
 )
+_WITH_POINT = re.compile(r"[+-]?[0-9]{1,1000}(?:\.[0-9]{0,1000})?(?:[eE][+-]?[0-9]{1,9})?")
 _WHOLE = re.compile(r"[ \t\r\n]*([+-]?[0-9]{1,1000})[ \t\r\n]*")
 
 
@@ -48,6 +49,14 @@ def text_of(value: Any) -> str:
         unscaled_and_scale(value)  # raises for what a BigDecimal does not hold
         return str(value if value else value.copy_abs())
     return int.__repr__(value)
+
+
+def natural_number(text: str) -> Any:
+    """The number in a text where any number is declared; the text itself if it is none."""
+    found = _WHOLE.fullmatch(text)
+    if found is not None:
+        return int(found[1])
+    return float(text) if _WITH_POINT.fullmatch(text) is not None else text
 
 
 def node_of_text(text: str, name: str) -> Any:

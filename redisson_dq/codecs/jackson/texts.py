@@ -132,9 +132,9 @@ class Texts:
         name = declared.name
         if kind is _NULL:
             return general if name in PRIMITIVE_CODES else lambda _item, _depth: "null"
-        if name in REFERENCES or name[0] == "[" or declared.as_text:
+        if name in REFERENCES or name[0] == "[" or self._dialect.is_text(declared):
             return general
-        if kind is int or kind is Long:
+        if (kind is int or kind is Long) and not self._dialect.as_text:
             return self._number(kind, declared, general)
         place = place_of(declared)
         is_exact = place is None or kind in place.exact
@@ -269,7 +269,7 @@ class Texts:
             names[f"name_{number}"] = f",{self._quoted(field.name)}:"
             names[f"find_{number}"] = self._of(declared)
             rest = [f"    text = find_{number}(item)(item, below)"]
-            shortcut = [] if declared.as_text else SHORTCUTS.get(declared.name, "").strip().splitlines()
+            shortcut = [] if self._dialect.is_text(declared) else SHORTCUTS.get(declared.name, "").strip().splitlines()
             if field.is_written or self._dialect.nulls:
                 body = [*shortcut, "else:", *rest] if shortcut else [line.strip() for line in rest]
                 body += [f"text_{number} = name_{number} + text"]

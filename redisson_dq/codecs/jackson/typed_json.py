@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, overload
 
 import attrs
@@ -11,7 +11,13 @@ import attrs
 from redisson_dq.codecs.base import Codec, T
 from redisson_dq.codecs.jackson import json
 from redisson_dq.codecs.jackson.codecs import JacksonCodec
-from redisson_dq.codecs.jackson.dialect import JACKSON_2, with_java_time, with_patterns, with_typing
+from redisson_dq.codecs.jackson.dialect import (
+    JACKSON_2,
+    with_java_time,
+    with_numbers_as_text,
+    with_patterns,
+    with_typing,
+)
 from redisson_dq.codecs.jackson.types import without_wildcards
 from redisson_dq.codecs.redissons import RedissonForm
 from redisson_dq.java.annotations import signature_of
@@ -29,8 +35,8 @@ class TypedJsonJacksonCodec(JacksonCodec[T]):
     plain lists and dicts.
 
     Without ``typing`` no class is named in the bytes: a value of a subclass comes back as the declared class, without
-    the subclass's fields. ``java_time``, ``naming``, ``patterns`` and ``time_zone`` as in
-    JsonJacksonCodec.
+    the subclass's fields. ``java_time``, ``naming``, ``patterns``, ``time_zone`` and ``as_text``
+    as in JsonJacksonCodec.
 
     ``typing``: the default typing of Java's mapper. ``"wrapper_array"`` is ``activateDefaultTyping(.., NON_FINAL)``:
     objects are written as ``["com.acme.Order",{..}]``. ``"property"`` is the same with ``JsonTypeInfo.As.PROPERTY``:
@@ -60,6 +66,7 @@ class TypedJsonJacksonCodec(JacksonCodec[T]):
         naming: str | None = None,
         patterns: Mapping[str, PatternLike] | None = None,
         time_zone: str | None = None,
+        as_text: Iterable[str] = (),
         typing: str | None = None,
     ) -> None: ...
 
@@ -73,6 +80,7 @@ class TypedJsonJacksonCodec(JacksonCodec[T]):
         naming: str | None = None,
         patterns: Mapping[str, PatternLike] | None = None,
         time_zone: str | None = None,
+        as_text: Iterable[str] = (),
         typing: str | None = None,
     ) -> None: ...
 
@@ -85,13 +93,14 @@ class TypedJsonJacksonCodec(JacksonCodec[T]):
         naming: str | None = None,
         patterns: Mapping[str, PatternLike] | None = None,
         time_zone: str | None = None,
+        as_text: Iterable[str] = (),
         typing: str | None = None,
     ) -> None:
         super().__init__(redisson=redisson, naming=naming)
         if RedissonForm.HALF_PAIR_IN_NAME.is_written_by(redisson):
             self._dumps = json.dumps_half_pairs
         dated = with_patterns(with_java_time(self._dialect, java_time), patterns, time_zone)
-        self._dialect = with_typing(dated, typing)
+        self._dialect = with_numbers_as_text(with_typing(dated, typing), as_text)
         self._type = type
         self._declared = _declared(type)
 

@@ -182,15 +182,24 @@ def without_wildcards(signature: Signature) -> Signature:
 
 @lru_cache(maxsize=1024)
 def properties(
-    declaration: Declaration, arguments: tuple[Signature, ...], *, jackson_3: bool, naming: str
+    declaration: Declaration,
+    arguments: tuple[Signature, ...],
+    *,
+    jackson_3: bool,
+    naming: str,
+    primitives_as_text: frozenset[str],
 ) -> dict[str, Property]:
     """The class's properties by their names in JSON, in Jackson's order: that of the names, save for records in
-    Jackson 3. ``naming``: the strategy for the names that the declaration does not give.
+    Jackson 3. ``naming``: the strategy for the names that the declaration does not give. ``primitives_as_text``: the
+    primitive types of fields that are written as texts.
     """
     json = json_of(declaration, jackson_3)
     fields = _fields(declaration, arguments)
     write = NAMINGS[naming]
     known = {name: _annotated(field, name, json, write) for name, field in fields.items() if name not in json.ignored}
+    for name, field in known.items():
+        if field.type.name in primitives_as_text:
+            known[name] = attrs.evolve(field, type=attrs.evolve(field.type, as_text=True))
     named = {field.name: field for field in known.values()}
     if declaration.kind != "record" or not jackson_3:
         named = dict(sorted(named.items(), key=lambda item: item[0].encode("utf-16-be", "surrogatepass")))

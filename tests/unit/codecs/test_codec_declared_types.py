@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import enum
 from decimal import Decimal
-from typing import Any, ClassVar
+from itertools import product
+from typing import Annotated, Any, ClassVar
 
 import attrs
 import pytest
@@ -20,6 +21,7 @@ from redisson_dq.codecs import (
     JsonJackson3Codec,
     JsonJacksonCodec,
     Kryo5Codec,
+    MarshallingCodec,
     MsgPackJacksonCodec,
     ProtobufCodec,
     SerializationCodec,
@@ -28,7 +30,7 @@ from redisson_dq.codecs import (
     TypedJsonJacksonCodec,
 )
 from redisson_dq.errors import DecodeError, EncodeError
-from redisson_dq.java import java_class
+from redisson_dq.java import JavaType, java_class
 
 
 @java_class("com.acme.fits.B", serial_version_uid=1)
@@ -72,6 +74,13 @@ TYPES: dict[str, tuple[Any, tuple[str, ...]]] = {
     "money": (Decimal, ("Decimal",)),
     "color": (Color, ("Color",)),
     "array": (java.IntArray, ("int[]",)),
+    "number": (Annotated[Any, JavaType("java.lang.Number")], ("int", "Long", "float", "Decimal")),
+    "characters": (Annotated[Any, JavaType("java.lang.CharSequence")], ("text",)),
+    "comparable": (
+        Annotated[Any, JavaType("java.lang.Comparable")],
+        ("text", "int", "Long", "float", "bool", "Decimal", "Color"),
+    ),
+    "numbers": (Annotated[Any, JavaType("java.util.List<java.lang.Number>")], ("list of int",)),
     "anything": (Any, ()),
 }
 VALUES: dict[str, Any] = {
@@ -103,13 +112,15 @@ VALUES: dict[str, Any] = {
 }
 CODECS: tuple[Codec, ...] = (
     *(JsonJacksonCodec(), JsonJackson3Codec(), MsgPackJacksonCodec(), CborJacksonCodec(), SmileJacksonCodec()),
-    *(IonJacksonCodec(), Kryo5Codec(), SerializationCodec()),
+    *(IonJacksonCodec(), Kryo5Codec(), SerializationCodec(), MarshallingCodec()),
 )
 #: In Java these numbers and texts are read as the declared type as well, or the bytes do not tell them from it.
 ALSO = {
     *((codec.name, field, value) for codec in CODECS[:6] for field, value in (("int", "Long"), ("long", "int"))),
     *((codec.name, "double", value) for codec in CODECS[:6] for value in ("int", "Long", "Decimal")),
     *((codec.name, "money", value) for codec in CODECS[:6] for value in ("int", "Long", "float")),
+    # A class that does not say what it implements may implement these interfaces.
+    *product({codec.name for codec in CODECS}, ("characters", "comparable"), ("Color", "B", "SubB", "Admin")),
 }
 
 
@@ -155,7 +166,8 @@ def test_a_typed_codec_holds_its_type(kind: Any, name: str) -> None:
         "list of objects": '[{"x":[1]}]',
         "number": "[[7]]",
     }
-    own = {"texts": "list", "tags": "list", "text": "text", "bs": "list of objects"}
+    own = {"texts": "list", "tags": "list", "bs": "list of objects"}
+    own.update(dict.fromkeys(("text", "characters", "comparable"), "text"))
     for form, text in forms.items():
         if form == own.get(name) or (form == "object" and name in ("counts", "b", "maybe")):
             continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from enum import Enum
+from functools import partial
 from typing import Any
 
 import attrs
@@ -200,6 +201,13 @@ def test_a_number_in_a_text_names_the_way_to_read_it() -> None:
     ) as caught:
         TypedJsonJacksonCodec(Texts).decode(b'{"other":"6"}')
     assert "out of date" not in str(caught.value)
+
+
+@pytest.mark.parametrize("names", [5, None, ["int"], ["java.lang.Integer"], [["long"]]])
+def test_texts_of_a_mapper_are_of_larger_numbers(names: Any) -> None:
+    for make in (JsonJacksonCodec, partial(TypedJsonJacksonCodec, object)):
+        with pytest.raises(ArgumentError, match=r"as_text is a list of names, of .long., .java.lang.Long., "):
+            make(as_text=names)
 
 
 def test_texts_are_of_numbers() -> None:

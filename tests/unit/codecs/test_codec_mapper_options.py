@@ -20,6 +20,7 @@ NAMINGS: list[dict[str, Any]] = [{}, {"naming": "snake_case"}, {"naming": "upper
 TIMES: list[dict[str, Any]] = [
     *({}, {"java_time": "numbers"}, {"java_time": "text"}, {"time_zone": "GMT+8", "java_time": "text"}),
     {"patterns": PATTERNS, "java_time": "text"},
+    {"as_text": ["java.lang.Long", "long", "java.math.BigDecimal"]},
 ]
 MADE: dict[str, list[dict[str, Any]]] = {
     "JsonJacksonCodec": [{**naming, **times} for naming, times in product(NAMINGS, TIMES)],

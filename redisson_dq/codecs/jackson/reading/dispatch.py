@@ -19,7 +19,7 @@ from redisson_dq.codecs.jackson.reading.plans import UNREAD, Plans
 from redisson_dq.codecs.jackson.reading.undeclared import java_object, names_a_class
 from redisson_dq.codecs.jackson.refusals import no_name, other_typing, unknown, wrong, wrong_time
 from redisson_dq.codecs.jackson.scalar_values import SCALARS
-from redisson_dq.codecs.jackson.text_numbers import node_of_text, text_of
+from redisson_dq.codecs.jackson.text_numbers import natural_number, node_of_text, text_of
 from redisson_dq.codecs.jackson.throwables import DECLARED
 from redisson_dq.codecs.jackson.types import HELD, REFERENCES, element_of, held_by, key_and_value_of
 from redisson_dq.java.assignable import value_is_assignable
@@ -50,8 +50,9 @@ _INTERFACES = {
     **dict.fromkeys(("Queue", "Deque"), "java.util.LinkedList"),
     "concurrent.ConcurrentMap": "java.util.concurrent.ConcurrentHashMap",
 }
+_NUMBER = "java.lang.Number"
 #: Declared as one of these, a value stands as if it were declared as Object.
-_NATURAL = frozenset(("java.lang.Number", "java.lang.CharSequence", "java.lang.Comparable", "java.io.Serializable"))
+_NATURAL = frozenset((_NUMBER, "java.lang.CharSequence", "java.lang.Comparable", "java.io.Serializable"))
 #: Every JDK writes a float of so few characters alike.
 _SAME_DIGITS = 8
 #: A float of few characters in Java's form.
@@ -199,8 +200,13 @@ class Reader:
     def declared_as(self, node: Any, declared: Signature, depth: int) -> Any:
         """The value of a node that stands without the name of its class."""
         name = declared.name
-        if name == OBJECT.name or name in _NATURAL:
+        if name == OBJECT.name:
             return containers.without_class(self, node, depth)
+        if name in _NATURAL:
+            if name == _NUMBER and type(node) is str:  # Java reads the number in it
+                self.doubts.note(Doubt.SCALAR, node, name)
+                node = natural_number(node)
+            return _fitting(containers.without_class(self, node, depth), declared)
         if name.startswith("java.util."):
             name = _INTERFACES.get(name[len("java.util.") :], name)
             if name == "java.util.EnumSet":
@@ -215,7 +221,7 @@ class Reader:
         """The value of a node whose class is known."""
         scalar = SCALARS.get(name)
         if scalar is not None:
-            if declared.as_text:
+            if declared.as_text or name in self.dialect.as_text:
                 return self._number_in_text(name, node, scalar)
             is_time = type(node) is str and name.startswith(_TIMES)
             value = self._time(name, node, declared, scalar) if is_time else scalar(node)

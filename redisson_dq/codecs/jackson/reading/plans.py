@@ -161,7 +161,7 @@ class Plans:
 
     def of(self, declared: Signature) -> Plan:
         """The plan of a declared type."""
-        if declared.name in REFERENCES or declared.name[0] == "[" or declared.as_text:
+        if declared.name in REFERENCES or declared.name[0] == "[" or self.dialect.is_text(declared):
             return Plan(declared, no_plan)
         if not self.dialect.names(declared):
             return Plan(declared, _BARE.get(declared.name, no_plan), _PLAIN.get(declared.name))

@@ -65,7 +65,7 @@ class Writer:
                 of_class = time_numbers.java_time_name(value)
                 text = text_in_pattern(declared.pattern, value, of_class, self.dialect.time_zone)
                 return self.with_name(of_class, text, declared)
-            if declared.as_text:
+            if declared.as_text or declared.name in self.dialect.as_text:
                 return self.with_name(declared.name, text_of(value), declared)
             if REFERENCES.get(declared.name) is type(value) and self._scalars[type(value)] is not no_module:
                 return self._held(value, held_by(declared), depth)
@@ -88,7 +88,11 @@ class Writer:
                 raise Unencodable(
                     f"a {name} where Jackson reads a String alone, as CharSequence is declared: send a str"
                 )
-            return node if name is None else self.with_name(name, node, declared)
+            if name is None:
+                return node
+            if name in self.dialect.as_text and declared.name not in PRIMITIVE_CODES:
+                node = text_of(node)
+            return self.with_name(name, node, declared)
         return container(self, value, declared, depth)
 
     def _held(self, value: Any, declared: Signature, depth: int) -> Any:

@@ -101,7 +101,7 @@ public class Driver {
             map.forEach((key, item) -> found.put(text(key), text(item)));
             return value.getClass().getSimpleName() + found;
         }
-        if (value == null || value instanceof Part || value instanceof Dated) return "" + value;
+        if (value == null || value instanceof Part || value instanceof Dated || value instanceof Numbers) return "" + value;
         return value.getClass().getSimpleName() + " " + value;
     }
 
@@ -116,6 +116,11 @@ public class Driver {
         } else if (setting.equals("property")) {
             mapper.activateDefaultTyping(
                     LaissezFaireSubTypeValidator.instance, ObjectMapper.DefaultTyping.NON_FINAL, JsonTypeInfo.As.PROPERTY);
+        } else if (setting.startsWith("texts")) {
+            mapper = Numbers.mapper(setting);
+            if (setting.equals("texts_typed")) {
+                mapper.activateDefaultTyping(LaissezFaireSubTypeValidator.instance, ObjectMapper.DefaultTyping.NON_FINAL);
+            }
         } else if (setting.startsWith("fields") || setting.startsWith("mapper")) {
             mapper = Dated.mapper(setting);
         } else if (!setting.equals("none")) {
@@ -166,7 +171,12 @@ public class Driver {
         Codec codec = codec(arguments[1]);
         if (arguments[0].equals("write")) {
             Map<String, Object> all =
-                    arguments[2].equals("samples") ? samples() : arguments[2].equals("dates") ? Dated.samples() : values();
+                    switch (arguments[2]) {
+                        case "samples" -> samples();
+                        case "dates" -> Dated.samples();
+                        case "numbers" -> Numbers.samples();
+                        default -> values();
+                    };
             for (Map.Entry<String, Object> each : all.entrySet()) {
                 byte[] data = ByteBufUtil.getBytes(codec.getValueEncoder().encode(each.getValue()));
                 System.out.println(each.getKey() + "\t" + ByteBufUtil.hexDump(data) + "\t" + read(codec, data));
