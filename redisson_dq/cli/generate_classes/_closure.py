@@ -12,11 +12,11 @@ from redisson_dq.cli.generate_classes._defaults import initial_values
 from redisson_dq.cli.generate_classes._errors import UnreadableError
 from redisson_dq.cli.generate_classes._facts import DeclaredClass, class_facts, has_text
 from redisson_dq.cli.generate_classes._initial import Initial
-from redisson_dq.cli.generate_classes._jackson import json_facts
+from redisson_dq.cli.generate_classes._jackson import JsonFacts, json_facts
 from redisson_dq.cli.generate_classes._signatures import PRIMITIVES
 from redisson_dq.cli.generate_classes._sources import Library
 from redisson_dq.cli.generate_classes._streams import why_not_written
-from redisson_dq.cli.generate_classes._supertypes import KOTLIN, Supertypes, Why, is_known, parents_of
+from redisson_dq.cli.generate_classes._supertypes import KOTLIN, OWN_COLLECTIONS, Supertypes, Why, is_known, parents_of
 from redisson_dq.java.extending import may_extend
 
 __all__ = ["Closure"]
@@ -71,12 +71,17 @@ class Closure:
                 java = attrs.evolve(java, not_written=why_not_written(known, self._find))
             if any(map(has_text, (self._find(body) for body in java.bodies.values()))):
                 java = attrs.evolve(java, has_text=True)
-            json, json3 = (json_facts(known, self._find, jackson_3=jackson_3) for jackson_3 in (False, True))
+            json = json3 = JsonFacts()
+            if met not in OWN_COLLECTIONS:
+                json, json3 = (json_facts(known, self._find, jackson_3=jackson_3) for jackson_3 in (False, True))
             self.declared[met] = attrs.evolve(java, json=json, json3=json3)
             if java.superclass is not None and not may_extend(java.superclass.name):
                 waiting.append(java.superclass.name)
             used = [use.name for use in java.types() if not use.is_variable and use.name not in PRIMITIVES]
             used += java.parameters.values()
+            if met in OWN_COLLECTIONS:  # the others of its library are what it holds
+                package = met.rpartition(".")[0]
+                used += [other for other in OWN_COLLECTIONS if other.rpartition(".")[0] == package]
             for needed in used:
                 self._of_values[needed] = None
                 if self._find(needed) is None and not is_known(needed):

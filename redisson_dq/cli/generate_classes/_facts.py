@@ -13,7 +13,7 @@ from redisson_dq.cli.generate_classes._initial import Initial
 from redisson_dq.cli.generate_classes._jackson import JsonFacts
 from redisson_dq.cli.generate_classes._serial_version import serial_version_uid
 from redisson_dq.cli.generate_classes._signatures import OBJECT, ClassSignature, TypeUse, class_signature, field_type
-from redisson_dq.cli.generate_classes._supertypes import NUMBER, ROOTS, is_collection
+from redisson_dq.cli.generate_classes._supertypes import NUMBER, OWN_COLLECTIONS, ROOTS, is_collection
 
 __all__ = ["DeclaredClass", "JavaField", "class_facts", "has_text"]
 
@@ -98,10 +98,15 @@ def class_facts(
         if java.superclass is not None and java.superclass not in ROOTS:
             arguments = head.superclass.within(parameters, OBJECT).arguments if head else ()
             superclass = TypeUse(java.superclass, arguments)
+        superclass = OWN_COLLECTIONS.get(java.name, superclass)
         kind = "enum" if java.is_enum else "record" if java.is_record else "class"
         if is_collection(supertypes):
             kind = "collection"
-        fields = [] if java.is_enum else [field for field in instance if not field.flags & flags.SYNTHETIC]
+        fields = (
+            []
+            if java.is_enum or java.name in OWN_COLLECTIONS
+            else [field for field in instance if not field.flags & flags.SYNTHETIC]
+        )
         serializable = kind == "collection" or (kind != "enum" and not supertypes.isdisjoint(_SERIALIZABLE))
         constants = tuple(field.name for field in java.fields if field.flags & flags.ENUM)
         writers = [method.name for method in java.methods if (method.name, method.descriptor) in _WRITERS]

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from redisson_dq.cli.generate_classes import _classfile as flags
 from redisson_dq.cli.generate_classes._classfile import READ_OBJECT, WRITE_OBJECT, ClassFile
+from redisson_dq.cli.generate_classes._supertypes import OWN_COLLECTIONS
 
 __all__ = ["why_not_written"]
 
@@ -21,6 +22,8 @@ _PERSISTENT = "serialPersistentFields", "[Ljava/io/ObjectStreamField;"
 
 def why_not_written(java: ClassFile, find: Callable[[str], ClassFile | None]) -> str:
     """The reason, as it follows "because"; empty if the fields are all that Java reads. ``find`` looks up a class."""
+    if java.name in OWN_COLLECTIONS:
+        return "it keeps its entries in a field of its own"
     if any((field.name, field.descriptor) == _PERSISTENT for field in java.fields):
         return "its serialPersistentFields say what is written"
     for method, known in _FIELDS.items():

@@ -15,7 +15,18 @@ from redisson_dq.java.extending import may_extend
 from redisson_dq.java.hierarchy import kind_of
 from redisson_dq.java.registry import declaration_for
 
-__all__ = ["NUMBER", "ROOTS", "Supertypes", "Why", "is_collection", "KOTLIN", "is_known", "java_name_of", "parents_of"]
+__all__ = [
+    "NUMBER",
+    "OWN_COLLECTIONS",
+    "ROOTS",
+    "Supertypes",
+    "Why",
+    "is_collection",
+    "KOTLIN",
+    "is_known",
+    "java_name_of",
+    "parents_of",
+]
 
 NUMBER = "java.lang.Number"
 #: The superclasses of records and enums, those without fields, and all that are no superclass of a declaration.
@@ -31,6 +42,17 @@ _JDK_THROWABLE = re.compile(r"java\..*(Throwable|Exception|Error)")
 _COLLECTIONS = re.compile(
     r"java\.util\.(concurrent\.)?(\w*(Collection|List|Set|Queue|Deque|Map)|Vector|Stack|Hashtable|Properties|Dictionary)"
 )
+
+#: Collections of libraries that extend none of java.util, and one that is written with the same entries: Kryo and
+#: Jackson ask for the entries alone.
+OWN_COLLECTIONS = {
+    f"{package}.{name}": TypeUse(base, arguments)
+    for package in ("cn.hutool.json", "com.alibaba.fastjson")
+    for name, base, arguments in (
+        ("JSONObject", "java.util.LinkedHashMap", (TypeUse("java.lang.String"), OBJECT)),
+        ("JSONArray", "java.util.ArrayList", (OBJECT,)),
+    )
+}
 
 _READ_RESOLVE = ("readResolve", "()Ljava/lang/Object;")
 
@@ -77,6 +99,8 @@ class Supertypes:
             if not is_known(name):
                 return Why.MISSING
             return Why.THROWABLE if _JDK_THROWABLE.fullmatch(name) else Why.JDK
+        if name in OWN_COLLECTIONS:
+            return None
         if java.is_interface:
             return Why.INTERFACE
         if java.superclass in _SPECIAL:

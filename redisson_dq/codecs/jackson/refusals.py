@@ -13,12 +13,6 @@ from redisson_dq.java.signatures import OBJECT, Signature
 __all__ = ["no_name", "other_typing", "unknown", "wrong", "wrong_time"]
 
 
-#: Maps that no declaration is generated of.
-_MAPS = tuple(
-    f"{package}.JSONObject" for package in ("cn.hutool.json", "com.alibaba.fastjson", "com.alibaba.fastjson2")
-)
-
-
 def no_name(what: str, declared: Signature, is_own: bool) -> str:
     """The message for a value whose class nothing tells. ``is_own``: it is in a field of an exception's own class."""
     if is_own:
@@ -46,7 +40,10 @@ def wrong_time(name: str, text: str, pattern: DatePattern | None) -> Malformed:
 def wrong(name: str, node: Any = None) -> Malformed:
     """The fault of a node of another form than values of this class have."""
     if name in NUMBERS and type(node) is str and type(node_of_text(node, name)) is not str:
-        advice = "if Java writes it so, by ToStringSerializer: json=java.Json(as_text=...) of the class"
+        advice = (
+            "if Java writes it so, by ToStringSerializer: json=java.Json(as_text=...) of the class, or as_text= of the "
+            "codec where Java's mapper has it"
+        )
         return Malformed(f"a text, {shorten(node, 40)!r}, that is not a {name}; {advice}", near=name, stale=False)
     return Malformed(f"a value that is not a {name}", near=name)
 
@@ -55,10 +52,6 @@ def unknown(name: str) -> Malformed:
     """The fault of a class that is not declared."""
     if name.startswith(("java.", "[")):
         return Malformed(unread(name), near=name, stale=False)
-    if name in _MAPS:
-        declaration = f'@java_class("{name}") above class JSONObject(java.LinkedHashMap): pass'
-        message = f"Java class {name} is not declared: Jackson writes it as a map, so declare it by {declaration}"
-        return Malformed(message, near=name, stale=False)
     return undeclared(name, near=name)
 
 

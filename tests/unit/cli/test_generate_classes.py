@@ -613,6 +613,26 @@ class TestErrors:
     ) -> None:
         assert fails(capsys, USAGE, java_classes, name).endswith(f" cannot be declared: it {reason}")
 
+    def test_the_maps_and_lists_of_a_json_library_are_collections(
+        self, java_classes: Path, generate: Generate, tmp_path: Path
+    ) -> None:
+        text = generate(java_classes, "com.alibaba.fastjson.JSONObject")
+        assert "class JSONObject(java.LinkedHashMap[str, Any]):" in text
+        assert "class JSONArray(list[Any]):" in text
+        assert text.count('not_serialized="it keeps its entries in a field of its own"') == 2
+        script = (
+            "from made import *; from redisson_dq.codecs import *; from redisson_dq.errors import EncodeError\n"
+            "value = JSONObject(id=java.Long(5), rows=JSONArray([1, JSONObject()]))\n"
+            "for codec in Kryo5Codec(), JsonJacksonCodec():\n"
+            "    read = codec.decode(codec.encode(value))\n"
+            "    print(read == value, type(read['rows']).__name__, type(read['rows'][1]).__name__)\n"
+            "try: SerializationCodec().encode(value)\n"
+            "except EncodeError as error: print(error)"
+        )
+        first, second, refused = python("-c", script, cwd=tmp_path).splitlines()
+        assert (first, second) == ("True JSONArray JSONObject",) * 2
+        assert "because it keeps its entries in a field of its own" in refused
+
     def test_no_jar(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         text = tmp_path / "text.jar"
         text.write_text("no jar")
