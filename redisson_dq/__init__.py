@@ -5,7 +5,8 @@
         client.delayed_queue(queue).offer("order-42", delay=2.5)
         value = queue.take()
 
-The names for ``await`` are in :mod:`redisson_dq.aio`. Everything is imported when it is first asked for.
+The names for ``await`` are in :mod:`redisson_dq.aio`. What calls return is in :mod:`redisson_dq.items`, ``health``,
+``stats``, ``inspection`` and ``durability``. Everything is imported when it is first used.
 """
 
 from typing import TYPE_CHECKING
@@ -27,23 +28,8 @@ if TYPE_CHECKING:
     from redisson_dq._sync.queues.partitioned_blocking import PartitionedBlockingQueue
     from redisson_dq._sync.queues.partitioned_delayed import PartitionedDelayedQueue
     from redisson_dq.calls.leases import DeadLetter, InFlight
-    from redisson_dq.durability import Confirmed, Durability
-    from redisson_dq.health import ClientHealth, QueueHealth
-    from redisson_dq.inspection import QueueInspection
-    from redisson_dq.items import (
-        ExpiredItem,
-        ItemState,
-        OfferOutcome,
-        Outcome,
-        Overdue,
-        Problem,
-        RecurringOffer,
-        Redriven,
-        SettleOutcome,
-        Stall,
-        TransferCounts,
-    )
-    from redisson_dq.stats import KeyInspection, Mover, QueueStats
+    from redisson_dq.durability import Durability
+    from redisson_dq.items import ItemState, OfferOutcome, Outcome, SettleOutcome
     from redisson_dq.wire.partitions import partition_names
 else:
     from redisson_dq._common.lazy import lazily
@@ -65,27 +51,12 @@ else:
             "_sync.queues.partitioned_delayed": ("PartitionedDelayedQueue",),
             "aio": (),
             "codecs": (),
-            "durability": ("Confirmed", "Durability"),
+            "durability": ("Durability",),
             "errors": (),
-            "health": ("ClientHealth", "QueueHealth"),
-            "inspection": ("QueueInspection",),
-            "items": (
-                "ExpiredItem",
-                "ItemState",
-                "OfferOutcome",
-                "Outcome",
-                "Overdue",
-                "Problem",
-                "RecurringOffer",
-                "Redriven",
-                "SettleOutcome",
-                "Stall",
-                "TransferCounts",
-            ),
+            "items": ("ItemState", "OfferOutcome", "Outcome", "SettleOutcome"),
             "java": (),
             "observing": (),
             "calls.leases": ("DeadLetter", "InFlight"),
-            "stats": ("KeyInspection", "Mover", "QueueStats"),
             "wire.partitions": ("partition_names",),
         },
     )
@@ -97,35 +68,21 @@ __all__ = [
     "BlockingQueue",
     "BoundedBlockingQueue",
     "Client",
-    "ClientHealth",
-    "Confirmed",
     "DeadLetter",
     "DelayedItem",
     "DelayedQueue",
     "Delivery",
     "DeliveryRequests",
     "Durability",
-    "ExpiredItem",
     "InFlight",
     "ItemState",
-    "KeyInspection",
-    "Mover",
     "OfferOutcome",
     "Outcome",
-    "Overdue",
     "PartitionedBlockingQueue",
     "PartitionedDelayedQueue",
     "Pipeline",
-    "Problem",
-    "QueueHealth",
-    "QueueInspection",
-    "QueueStats",
-    "RecurringOffer",
-    "Redriven",
     "Reply",
     "SettleOutcome",
-    "Stall",
-    "TransferCounts",
     "aio",
     "codecs",
     "connect",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import inspect
 import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
 from types import TracebackType
 from typing import Any
 
+import attrs
 import redis
 import redis.asyncio
 import redis.asyncio.sentinel
@@ -17,11 +19,25 @@ import redis.sentinel
 import redisson_dq
 import redisson_dq.aio.worker
 import redisson_dq.worker
+from redisson_dq._redis.tuning import Tuning, tuned
 from redisson_dq.wire.blocking import Pop, RoundRobin, Waitable
 
 __all__ = ["AsyncioFlavour", "Bridged", "Flavour"]
 
 _LAST_STEPS = 10.0
+_TUNING = {field.name for field in attrs.fields(Tuning)}
+
+
+def _tuned(make: Callable[..., Any]) -> Callable[..., Any]:
+    """Takes the settings of :class:`Tuning` beside the options of a client, as ``probe_interval=0.2``."""
+
+    @functools.wraps(make)
+    def made(*args: Any, **options: Any) -> Any:
+        inner = {name: options.pop(name) for name in _TUNING & options.keys()}
+        with tuned(**inner):
+            return make(*args, **options)
+
+    return made
 
 
 class Flavour:
@@ -33,16 +49,20 @@ class Flavour:
         self._own: list[Any] = []
         self._receivers_of: dict[str, Any] = {}
 
+    @_tuned
     def connect(self, url: str | None, **options: Any) -> Any:
         return redisson_dq.connect(url, **options)
 
+    @_tuned
     def client(self, url: str, *, redis_options: dict[str, Any] | None = None, **options: Any) -> Any:
         """A Client over a redis-py client that the test configures."""
         return redisson_dq.Client(self._owned(redis.Redis.from_url(url, **(redis_options or {}))), **options)
 
+    @_tuned
     def cluster(self, url: str, **options: Any) -> Any:
         return redisson_dq.Client(self._owned(redis.RedisCluster.from_url(url)), **options)
 
+    @_tuned
     def sentinel(self, port: int, service: str, **options: Any) -> Any:
         sentinel = redis.sentinel.Sentinel([("127.0.0.1", port)])
         self._own += sentinel.sentinels
@@ -52,6 +72,7 @@ class Flavour:
         """A worker over a client."""
         return redisson_dq.worker.Worker(client, **options)
 
+    @_tuned
     def worker_of(self, url: str, **options: Any) -> Any:
         """A worker with a client of its own."""
         return redisson_dq.worker.Worker.connect(url, **options)
@@ -91,19 +112,23 @@ class AsyncioFlavour(Flavour):
         self._thread = threading.Thread(target=self.loop.run_forever, name="test-loop", daemon=True)
         self._thread.start()
 
+    @_tuned
     def connect(self, url: str | None, **options: Any) -> Any:
         return self.run(_opened(redisson_dq.aio.connect, url, **options))
 
+    @_tuned
     def client(self, url: str, *, redis_options: dict[str, Any] | None = None, **options: Any) -> Any:
         own = self._owned(redis.asyncio.Redis.from_url(url, **(redis_options or {})))
         return self.run(_called(redisson_dq.aio.Client, own, **options))
 
+    @_tuned
     def cluster(self, url: str, **options: Any) -> Any:
         async def make() -> Any:
             return redisson_dq.aio.Client(self._owned(redis.asyncio.RedisCluster.from_url(url)), **options)
 
         return self.run(make())
 
+    @_tuned
     def sentinel(self, port: int, service: str, **options: Any) -> Any:
         async def make() -> Any:
             sentinel = redis.asyncio.sentinel.Sentinel([("127.0.0.1", port)])
@@ -115,6 +140,7 @@ class AsyncioFlavour(Flavour):
     def worker(self, client: Any, **options: Any) -> Any:
         return self.run(_called(redisson_dq.aio.worker.Worker, client.inner, **options))
 
+    @_tuned
     def worker_of(self, url: str, **options: Any) -> Any:
         return self.run(_called(redisson_dq.aio.worker.Worker.connect, url, **options))
 

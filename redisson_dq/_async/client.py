@@ -32,13 +32,10 @@ class Client(Watching, AsyncWrongWith):
     - ``envelope``: ``"legacy"`` if a Redisson up to 3.21.0 has to deliver the items offered here
     - ``name_mapper``: a prefix or a function, as Redisson's NameMapper
     - ``names``: ``"plain"`` refuses names that share keys with another queue: for names that users choose
-    - ``probe_interval``: how often, in seconds, the client checks subscription and heads
-    - ``transfer_batch``: how many due items one script call moves at most
     - ``undecodable``: for a taken value that the codec cannot read: ``"raise"`` DecodeError, or ``"skip"`` it with a
       warning. Its bytes are kept in Redis either way
     - ``remember``: for how many seconds after its due time an item's outcome and id are remembered; 0: not at all
     - ``wakeups``: ``"keyspace"`` if other programs add entries without announcing them
-    - ``busy_wait``: whether the client waits without sleeping for the last 0.3 ms before a transfer
     - ``durable``: ``Durability(replicas=1, fsync=False, timeout=1.0)``: what has to confirm an offer, an add or the end
       of a lease
     - ``observer``: a function that is called with each happening, as with :meth:`observe`
@@ -57,12 +54,9 @@ class Client(Watching, AsyncWrongWith):
         envelope: Written = Envelope.CURRENT,
         name_mapper: NameMapper | None = None,
         names: Literal["any", "plain"] = "any",
-        probe_interval: float = 30.0,
-        transfer_batch: int = 5000,
         undecodable: OnUndecodable = "raise",
         remember: float = 600.0,
         wakeups: Wakeups = "channel",
-        busy_wait: bool = True,
         durable: Durability | None = None,
         observer: Observer | None = None,
         log_values: LogValues = False,
@@ -72,12 +66,9 @@ class Client(Watching, AsyncWrongWith):
             envelope=envelope,
             name_mapper=name_mapper,
             names=names,
-            probe_interval=probe_interval,
-            transfer_batch=transfer_batch,
             undecodable=undecodable,
             remember=remember,
             wakeups=wakeups,
-            busy_wait=busy_wait,
             durable=durable,
             observer=observer,
             log_values=log_values,

@@ -8,6 +8,8 @@ from typing import Any, Literal, Union
 import attrs
 
 from redisson_dq._common.texts import shown
+from redisson_dq._redis import tuning
+from redisson_dq._redis.tuning import Tuning
 from redisson_dq.codecs.base import Codec, check_codec
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError
@@ -27,10 +29,6 @@ OnUndecodable = Literal["raise", "skip"]
 #: How a client learns that an entry was added.
 Wakeups = Literal["channel", "keyspace"]
 
-# The most items that one script call may move. The script's work grows with it, and Lua cannot unpack many thousand
-# values.
-_LARGEST_TRANSFER = 5000
-_LONGEST_PROBE_INTERVAL = 86_400.0
 _LONGEST_MEMORY = 30 * 86_400.0
 
 
@@ -84,18 +82,6 @@ class Options:
     names: Literal["any", "plain"] = attrs.field(
         default="any", validator=_checked(lambda word: word in ("any", "plain"), "'any' or 'plain'")
     )
-    probe_interval: float = attrs.field(
-        validator=_checked(
-            lambda seconds: isinstance(seconds, (int, float)) and 0 < seconds <= _LONGEST_PROBE_INTERVAL,
-            "a number of seconds up to a day",
-        )
-    )
-    transfer_batch: int = attrs.field(
-        validator=_checked(
-            lambda count: type(count) is int and 1 <= count <= _LARGEST_TRANSFER,
-            f"an int between 1 and {_LARGEST_TRANSFER}",
-        )
-    )
     undecodable: OnUndecodable = attrs.field(
         validator=_checked(lambda word: word in ("raise", "skip"), "'raise' or 'skip'")
     )
@@ -108,7 +94,6 @@ class Options:
     wakeups: Wakeups = attrs.field(
         validator=_checked(lambda word: word in ("channel", "keyspace"), "'channel' or 'keyspace'")
     )
-    busy_wait: bool = attrs.field(validator=_checked(lambda value: isinstance(value, bool), "True or False"))
     durable: Durability | None = attrs.field(validator=lambda _, __, durable: check_durable(durable))
     #: Those who watch the client. More may come later.
     observers: Observers = attrs.field(alias="observer", converter=Observers, eq=False)
@@ -118,6 +103,8 @@ class Options:
     )
     #: The client's clock. Nobody gives it: it is the one that is current when the client is made.
     clock: Clock = attrs.field(init=False, factory=current)
+    #: Nobody gives it either: tests set it for the clients that they make.
+    tuning: Tuning = attrs.field(init=False, factory=tuning.current)
 
     def __attrs_post_init__(self) -> None:
         self.observers.log_values = self.log_values

@@ -75,7 +75,7 @@ class Runtime:
             servers,
             self.clock,
             options.observers,
-            longest_block=client_parts(self.clock).housekeeping(options.probe_interval),
+            longest_block=client_parts(self.clock).housekeeping(options.tuning.probe_interval),
         )
         self.receivers = Receivers(self.connections)
         self.capacity_waiters = CapacityWaiters(self.connections)

@@ -86,8 +86,8 @@ class RecurringView:
 class QueueView:
     """One queue, with its partitions as one.
 
-    ``figures`` has all counts (:class:`redisson_dq.QueueInspection`). ``row`` is it as the fleet shows it, with its
-    series; None where no snapshot has seen it. ``listeners`` are the clients that have to do with it, ``subscribers``
+    ``figures`` has all counts (:class:`redisson_dq.inspection.QueueInspection`). ``row`` is its row in the fleet, with
+    the series; None if no snapshot has seen it. ``listeners`` are the clients that have to do with it, ``subscribers``
     how many would move it. ``others`` is how many of these are not of this library, such as Java's. Both are None where
     nobody can tell. ``clients_error`` says why clients cannot be seen. ``forms`` and ``codecs`` are of a sample, and
     ``classes`` are those of its values. ``recurring`` are the first 50 offers. ``findings`` are the doctor's.

@@ -16,9 +16,12 @@ import pytest
 
 import redisson_dq
 import redisson_dq.aio
-from redisson_dq import OfferOutcome, Outcome, Overdue, QueueInspection, QueueStats, Redriven, SettleOutcome
+from redisson_dq import OfferOutcome, Outcome, SettleOutcome
 from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import ArgumentError, QueueEmptyError, RedisReplyError
+from redisson_dq.inspection import QueueInspection
+from redisson_dq.items import Overdue, Redriven
+from redisson_dq.stats import QueueStats
 from redisson_dq.wire.commands import ping
 from redisson_dq.wire.keys import QueueKeys
 from tests.conftest import PATIENCE, by_night

@@ -40,12 +40,9 @@ def options() -> Options:
         codec=StringCodec(),
         envelope="current",
         name_mapper=None,
-        probe_interval=30.0,
-        transfer_batch=5000,
         undecodable="raise",
         remember=600.0,
         wakeups="channel",
-        busy_wait=True,
         durable=None,
         observer=None,
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import math
 from typing import Any
 
 import attrs
@@ -26,13 +25,6 @@ UNUSED = "redis://127.0.0.1:1/0"
         ("envelope", "old"),
         ("name_mapper", 5),
         ("names", "some"),
-        ("probe_interval", 0),
-        ("probe_interval", math.nan),
-        ("probe_interval", "30"),
-        ("probe_interval", 1e12),
-        ("transfer_batch", 0),
-        ("transfer_batch", 1.5),
-        ("transfer_batch", 5001),
         ("undecodable", "ignore"),
         ("undecodable", None),
         ("observer", "print"),

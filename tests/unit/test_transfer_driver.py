@@ -13,6 +13,7 @@ import attrs
 import pytest
 
 from redisson_dq._async.moving.transfer_driver import TransferDriver as AsyncTransferDriver
+from redisson_dq._redis.tuning import tuned
 from redisson_dq._sync.moving.transfer_driver import TransferDriver
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedisReplyError
 from redisson_dq.items import TransferCounts
@@ -204,8 +205,8 @@ class Rig:
         self.counts = TransferCounts()
         #: The keys of the lists that the client receives from.
         self.receives: set[str] = set()
-        with using(self.clock):
-            self._options = attrs.evolve(options(), observer=None, probe_interval=PROBE, **changed)
+        with using(self.clock), tuned(probe_interval=PROBE, **changed):
+            self._options = attrs.evolve(options(), observer=None)
         self.wire: Any = AsyncWire(self.clock) if isinstance(flavour, AsyncioFlavour) else SyncWire(self.clock)
         self._said = 0
         self.driver: Any = self._made()

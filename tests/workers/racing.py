@@ -12,6 +12,7 @@ import threading
 from typing import Any
 
 import redisson_dq
+from redisson_dq._redis.tuning import tuned
 from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import DuplicateItemError
 
@@ -63,7 +64,7 @@ def recur(url: str, queue: str, seed: int, every: float) -> dict[str, Any]:
         sys.stdin.readline()
         over.set()
 
-    with redisson_dq.connect(url, codec=StringCodec(), probe_interval=3600) as client:
+    with tuned(probe_interval=3600), redisson_dq.connect(url, codec=StringCodec()) as client:
         ready = client.blocking_queue(queue)
         (id,) = _ids(random.Random(seed))
         outcome = client.delayed_queue(ready).offer_recurring("tick", id, every=every)

@@ -12,6 +12,7 @@ import threading
 from typing import Any
 
 import redisson_dq
+from redisson_dq._redis.tuning import tuned
 from redisson_dq.errors import ClosedError
 
 
@@ -22,14 +23,16 @@ def report(line: Any) -> None:
 
 def take(url: str, queue: str, count: int) -> None:
     """A consumer that does nothing but consume."""
-    with redisson_dq.connect(url, probe_interval=3600) as client:
+    with tuned(probe_interval=3600), redisson_dq.connect(url) as client:
         ready = client.blocking_queue(queue)
         for _ in range(count):
             report(ready.take())
 
 
 async def take_async(url: str, queue: str, count: int) -> None:
-    async with redisson_dq.aio.connect(url, probe_interval=3600) as client:
+    with tuned(probe_interval=3600):
+        opening = redisson_dq.aio.connect(url)
+    async with opening as client:
         ready = client.blocking_queue(queue)
         for _ in range(count):
             report(await ready.take())

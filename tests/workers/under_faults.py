@@ -26,6 +26,7 @@ import redis.sentinel
 
 import redisson_dq
 import redisson_dq.aio
+from redisson_dq._redis.tuning import tuned
 from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 
@@ -49,13 +50,13 @@ def connected(way: dict[str, Any]) -> Any:
 
 
 def _connect(way: dict[str, Any]) -> Any:
-    options: dict[str, Any] = {"codec": StringCodec(), "probe_interval": 2}
-    if "url" in way:
-        return redisson_dq.connect(way["url"], **options)
-    if "cluster" in way:
-        return redisson_dq.Client(redis.RedisCluster.from_url(way["cluster"]), **options)
-    sentinel = redis.sentinel.Sentinel([("127.0.0.1", way["sentinel"])])
-    return redisson_dq.Client(sentinel.master_for("main"), **options)
+    with tuned(probe_interval=2):
+        if "url" in way:
+            return redisson_dq.connect(way["url"], codec=StringCodec())
+        if "cluster" in way:
+            return redisson_dq.Client(redis.RedisCluster.from_url(way["cluster"]), codec=StringCodec())
+        sentinel = redis.sentinel.Sentinel([("127.0.0.1", way["sentinel"])])
+        return redisson_dq.Client(sentinel.master_for("main"), codec=StringCodec())
 
 
 @contextlib.asynccontextmanager
@@ -68,7 +69,9 @@ async def _connected(way: dict[str, Any]) -> AsyncIterator[Any]:
     else:
         made = redis.asyncio.Redis.from_url(way["url"])
     try:
-        async with redisson_dq.aio.Client(made, codec=StringCodec(), probe_interval=2) as client:
+        with tuned(probe_interval=2):
+            opening = redisson_dq.aio.Client(made, codec=StringCodec())
+        async with opening as client:
             yield client
     finally:
         await made.aclose()

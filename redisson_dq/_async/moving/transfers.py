@@ -45,7 +45,7 @@ class Transfers:
         self._observers = options.observers
         self._counts = counts
         self._hears = hears
-        self._head_start = HeadStart(busy_wait=options.busy_wait)
+        self._head_start = HeadStart(busy_wait=options.tuning.busy_wait)
 
     def plan(self, task: Task, departs_us: int, fire: Callable[[], None]) -> int:
         """Plans a departure where the time of the next transfer is known. Gives in how many us the timer is to fire.
@@ -62,14 +62,14 @@ class Transfers:
         if task.engine.state is State.ARMED and task.engine.role is not Role.RESERVE:
             delay_us -= self._head_start.us
             alarm_us = departs_us - self._head_start.us if delay_us > 0 else None
-            task.departure = Departure(self._clock, departs_us, alarm_us, busy_wait=self._options.busy_wait)
+            task.departure = Departure(self._clock, departs_us, alarm_us, busy_wait=self._options.tuning.busy_wait)
         return max(0, delay_us)
 
     async def run(self, task: Task, departure: Departure) -> Decided:
         """Makes one call, and takes in its answer. All errors are raised."""
         request = calls.transfer(
             task.keys,
-            self._options.transfer_batch,
+            self._options.tuning.transfer_batch,
             self._options.remember_ms,
             self._connections.client,
             cluster=self._connections.is_cluster,
@@ -103,7 +103,7 @@ class Transfers:
         """Takes in that a transfer has failed that began at ``tried``. The next one follows after a pause."""
         task.refusal = refusal_of(error)
         if task.failed(error, tried):
-            self._head_start = HeadStart(busy_wait=self._options.busy_wait)
+            self._head_start = HeadStart(busy_wait=self._options.tuning.busy_wait)
         await self._connections.refresh()
         at_us = self._clock.now_us()
         return Decided(task.engine.failed(at_us), at_us)
@@ -124,7 +124,7 @@ class Transfers:
             await advance(self._connections, self._options, task.name, task.keys, come, result.now_us)
             for come in result.recurring
         ]
-        if len(advanced) == self._options.transfer_batch and any(advanced):
+        if len(advanced) == self._options.tuning.transfer_batch and any(advanced):
             # There may be more occurrences than one reply holds.
             return result.now_us // 1000
         return result.next_ms

@@ -158,7 +158,7 @@ class Crew:
                 fetcher.set_intakes(intakes)
         if self._arrivals and self._prober is None:
             runtime = self._client.runtime
-            interval = client_parts(self._clock).housekeeping(runtime.options.probe_interval)
+            interval = client_parts(self._clock).housekeeping(runtime.options.tuning.probe_interval)
             self._prober = Prober(runtime.connections, interval, self._probed)
         self._replaced.update(gone)
         for fetcher in gone:

@@ -122,8 +122,8 @@ class Worker(Declarations, AsyncWrongWith):
         self._order = options.asking_order()
         self._grace = options.grace_seconds()
         #: Four bytes that the ids of its leases begin with. A supervisor sets them before the start. It can hand the
-        #: leases back (:meth:`return_leases`) when this process has died.
-        self.owner = b""
+        #: leases back (:meth:`_return_leases`) when this process has died.
+        self._owner = b""
         self._resources: AsyncResources | None = None
         self._crew: Crew | None = None
         # The process in which it was started last.
@@ -235,7 +235,7 @@ class Worker(Declarations, AsyncWrongWith):
                 given=self._resources.given,
                 hooks=self._hooks,
                 chance=self._chance,
-                owner=self.owner,
+                owner=self._owner,
                 stalled_after=self._options.stalled_seconds(),
             )
         except BaseException:
@@ -336,11 +336,14 @@ class Worker(Declarations, AsyncWrongWith):
         finally:
             await self._clients.done_with(client)
 
-    async def return_leases(self, owner: bytes, queues: Sequence[str] = ()) -> int:
-        """Hands the leases of a worker's process back that has died: ready at once, and counted as a crash.
+    # -- inside ------------------------------------------------------------------------------------------------------
 
-        ``owner`` is the :attr:`owner` of that worker, ``queues`` its queues where it had others than this one. Returns
-        how many values came back. A value that somebody else has by now is left alone.
+    async def _return_leases(self, owner: bytes, queues: Sequence[str] = ()) -> int:
+        """Returns the leases of a dead worker process, for the supervisor: its values are ready at once, and that is a
+        crash.
+
+        ``owner`` is the ``_owner`` of that worker, ``queues`` its queues if they differ from this worker's. Returns how
+        many values came back. A value that another receiver holds by now is left.
         """
         names = dict.fromkeys([*self.queues, *queues])
         client = self._clients.make()
@@ -348,8 +351,6 @@ class Worker(Declarations, AsyncWrongWith):
             return sum([await return_leases(client, name, self._settings_of(name), owner) for name in names])
         finally:
             await self._clients.done_with(client)
-
-    # -- inside ------------------------------------------------------------------------------------------------------
 
     def _each_client(self, prepare: Callable[[Client], object]) -> None:
         """Calls ``prepare(client)`` with the client that it has, and with each that it makes at a later start."""

@@ -84,7 +84,7 @@ class TransferDriver:
             queues=lambda: [task.keys.ready for task in list(self.tasks.values())],
         )
         connections.untold = self._on_untold
-        interval = options.probe_interval
+        interval = options.tuning.probe_interval
         interval_us = int(parts.housekeeping(interval) * 1_000_000)
         self._tidy_us = int(parts.housekeeping(min(_TIDY, interval)) * 1_000_000)
         self._probe = Probe(

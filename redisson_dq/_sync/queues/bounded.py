@@ -155,7 +155,7 @@ class BoundedBlockingQueue(BlockingQueue[T]):
                 if left <= 0:
                     return False
                 # A release may go unheard: the right to publish or to subscribe is missing, or a message is lost.
-                released.wait(min(left, self._runtime.options.probe_interval))
+                released.wait(min(left, self._runtime.options.tuning.probe_interval))
             finally:
                 self._runtime.capacity_waiters.leave(keys.capacity_channel, released)
 

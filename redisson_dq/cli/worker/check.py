@@ -12,8 +12,8 @@ from redisson_dq.errors import ArgumentError
 from redisson_dq.working.handlers import Handler
 
 if TYPE_CHECKING:
-    from redisson_dq import QueueInspection
     from redisson_dq.cli.documents.others import WorkerDocument
+    from redisson_dq.inspection import QueueInspection
 
 __all__ = ["check"]
 

@@ -213,7 +213,7 @@ def main(told: dict[str, Any]) -> int:
     except LoadError as error:
         say(f"redisson-dq: error: {error}", error=True)
         return 1
-    worker.owner = bytes.fromhex(told["owner"])
+    worker._owner = bytes.fromhex(told["owner"])
     page = _counted(worker) if told["metrics"] else None
     reporter = Reporter(worker, supervisor, told["max_jobs"], told["max_memory"], page)
     if inspect.iscoroutinefunction(worker.run):

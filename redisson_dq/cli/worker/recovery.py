@@ -61,7 +61,7 @@ class Recovery:
         self._look.set_result({})
         self._looked = -_LOOKS_ANEW
         # A client of an event loop belongs to that loop. It is made while there are descriptors.
-        self._loop = asyncio.new_event_loop() if inspect.iscoroutinefunction(worker.return_leases) else None
+        self._loop = asyncio.new_event_loop() if inspect.iscoroutinefunction(worker._return_leases) else None
         self._thread = threading.Thread(target=self._run, name="redisson_dq-recovery", daemon=True)
         self._thread.start()
 
@@ -110,7 +110,7 @@ class Recovery:
     def _is_over(self, dead: _DeadProcess) -> bool:
         """Hands back the leases of one owner; whether no further look is needed, or any more tried."""
         try:
-            found = self._result_of(self._worker.return_leases(dead.owner, dead.queues))
+            found = self._result_of(self._worker._return_leases(dead.owner, dead.queues))
         except Exception as error:
             # Errors of Redis, and whatever comes of a system without descriptors, threads or memory.
             traceback = None if isinstance(error, (RedissonDQError, OSError)) else error

@@ -17,10 +17,11 @@ import pytest
 import redis
 
 import redisson_dq
-from redisson_dq import QueueInspection, partition_names
+from redisson_dq import partition_names
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import ArgumentError, ClosedError, RedisReplyError
+from redisson_dq.inspection import QueueInspection
 from redisson_dq.wire.envelope import Envelope, wrap
 from redisson_dq.wire.keys import DeadKeys, QueueKeys
 from redisson_dq.wire.rights import acl_words

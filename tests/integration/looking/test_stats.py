@@ -13,11 +13,13 @@ import attrs
 import pytest
 import redis
 
-from redisson_dq import QueueInspection, QueueStats, partition_names
+from redisson_dq import partition_names
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import ArgumentError, ClosedError, CrossSlotError, RedisConnectionError, RedissonDQError
+from redisson_dq.inspection import QueueInspection
 from redisson_dq.scripts.script import load
+from redisson_dq.stats import QueueStats
 from redisson_dq.wire.envelope import Envelope, wrap
 from redisson_dq.wire.keys import QueueKeys
 from tests.cluster import Cluster

@@ -34,7 +34,9 @@ import redisson_dq
 from redisson_dq.codecs import StringCodec
 
 async def asyncio_main():
-    async with redisson_dq.aio.connect(url, codec=StringCodec(), probe_interval=3600) as client:
+    with tuned(probe_interval=3600):
+        opening = redisson_dq.aio.connect(url, codec=StringCodec())
+    async with opening as client:
         queue = client.blocking_queue("orders")
         print("open", flush=True)
         sys.stdin.readline()
@@ -42,7 +44,7 @@ async def asyncio_main():
         print(json.dumps([time.time(), [await queue.take() for _ in range(2)]]))
 
 def sync_main():
-    with redisson_dq.connect(url, codec=StringCodec(), probe_interval=3600) as client:
+    with tuned(probe_interval=3600), redisson_dq.connect(url, codec=StringCodec()) as client:
         queue = client.blocking_queue("orders")
         print("open", flush=True)
         sys.stdin.readline()
@@ -90,6 +92,7 @@ def jump(minutes):
 jump(7)
 import redisson_dq
 import redisson_dq.aio
+from redisson_dq._redis.tuning import tuned
 from redisson_dq.codecs import StringCodec
 
 def told(delivery, before):

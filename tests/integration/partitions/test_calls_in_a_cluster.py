@@ -10,9 +10,9 @@ import attrs
 import pytest
 import redis
 
-from redisson_dq import Redriven
 from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import CrossSlotError, DecodeError, RedisConnectionError, WrongTypeError
+from redisson_dq.items import Redriven
 from redisson_dq.wire.keys import QueueKeys
 from tests.cluster import Cluster
 from tests.conftest import ONE_FLAVOUR_BY_DAY, PATIENCE

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 import redisson_dq.aio
-from redisson_dq import Redriven, SettleOutcome
+from redisson_dq import SettleOutcome
 from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import ArgumentError, DecodeError
+from redisson_dq.items import Redriven
 from redisson_dq.wire.keys import QueueKeys
 from tests.conftest import PATIENCE, eventually
 from tests.faults.awaits import cancelled_at

@@ -10,8 +10,9 @@ import pytest
 import redis
 
 import redisson_dq
-from redisson_dq import Confirmed, Durability, SettleOutcome
+from redisson_dq import Durability, SettleOutcome
 from redisson_dq.codecs import StringCodec
+from redisson_dq.durability import Confirmed
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import ArgumentError, DurabilityError, LeaseLostError, ServerSettingError
 from tests.conftest import PROGRAMS, by_night, eventually

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import redisson_dq
+from redisson_dq._redis.tuning import tuned
 from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import DuplicateItemError
 from tests.conftest import eventually
@@ -36,7 +37,7 @@ ALL = {"clear", "delete", "unlink", "trim to none"}
 
 @pytest.fixture
 def client(url: str) -> Iterator[Any]:
-    with redisson_dq.connect(url, codec=StringCodec(), probe_interval=NO_PROBE) as made:
+    with tuned(probe_interval=NO_PROBE), redisson_dq.connect(url, codec=StringCodec()) as made:
         yield made
 
 

@@ -19,10 +19,11 @@ import redis
 import redis.asyncio
 
 import redisson_dq
-from redisson_dq import ClientHealth, QueueHealth, partition_names
+from redisson_dq import partition_names
 from redisson_dq.codecs import JsonJacksonCodec, StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import ArgumentError, ClosedError, RedisConnectionError
+from redisson_dq.health import ClientHealth, QueueHealth
 from redisson_dq.observing import Answered, Away, BackAgain, Happening, Role
 from redisson_dq.scheduling.clock import SystemClock
 from tests.cluster import Cluster

@@ -11,6 +11,7 @@ import attrs
 import pytest
 
 import redisson_dq
+from redisson_dq._redis.tuning import tuned
 from redisson_dq.codecs import StringCodec
 from tests.conftest import PATIENCE, eventually, moving
 from tests.flavours import Flavour
@@ -72,7 +73,7 @@ def test_who_takes_does_not_wait_for_the_driver(url: str, monkeypatch: pytest.Mo
         assert goes_on.wait(PATIENCE)
 
     monkeypatch.setattr("redisson_dq._sync.moving.departure.stand_back", stand_back)
-    with redisson_dq.connect(url, codec=StringCodec(), probe_interval=HOUR) as client:
+    with tuned(probe_interval=HOUR), redisson_dq.connect(url, codec=StringCodec()) as client:
         queue = moving(client.blocking_queue("orders"))
         delayed = moving(client.delayed_queue(queue))
         # No alarm has led to this transfer, so nothing is held up.
@@ -92,7 +93,7 @@ def test_what_was_told_of_the_counts_does_not_change(client: Any) -> None:
     told = client.transfers
     client.blocking_queue("orders").start_moving()
     eventually(lambda: client.transfers.sent > 0)
-    assert told == redisson_dq.TransferCounts(sent=0, early=0)
+    assert told == redisson_dq.items.TransferCounts(sent=0, early=0)
     told.sent = 99
     assert client.transfers.sent < 99
 
@@ -101,9 +102,3 @@ def test_a_closed_client_still_tells_its_counts(client: Any, queue: Any) -> None
     eventually(lambda: client.transfers.sent > 0)
     client.close()
     assert client.transfers.sent > 0
-
-
-@pytest.mark.parametrize("value", [None, "yes", 0, 1, 0.3])
-def test_whether_to_wait_is_true_or_false(flavour: Flavour, url: str, value: Any) -> None:
-    with pytest.raises(redisson_dq.errors.ArgumentError, match="busy_wait= must be True or False"):
-        flavour.connect(url, busy_wait=value)

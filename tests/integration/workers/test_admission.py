@@ -13,6 +13,7 @@ from redis.crc import key_slot
 
 import redisson_dq
 from redisson_dq import SettleOutcome
+from redisson_dq._redis.tuning import tuned
 from redisson_dq._sync.leases.delivery import Delivery
 from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import ArgumentError, RedisReplyError, WrongTypeError
@@ -36,7 +37,7 @@ def letter(value: str) -> str:
 
 @pytest.fixture
 def client(url: str) -> Iterator[Any]:
-    with redisson_dq.connect(url, codec=StringCodec(), probe_interval=NO_PROBE) as made:
+    with tuned(probe_interval=NO_PROBE), redisson_dq.connect(url, codec=StringCodec()) as made:
         yield made
 
 
@@ -744,7 +745,7 @@ def test_all_keys_are_in_one_slot(name: str) -> None:
 
 
 def test_with_the_legacy_envelope_java_moves_what_is_parked(url: str, admin: Any) -> None:
-    with redisson_dq.connect(url, codec=StringCodec(), envelope="legacy", probe_interval=NO_PROBE) as client:
+    with tuned(probe_interval=NO_PROBE), redisson_dq.connect(url, codec=StringCodec(), envelope="legacy") as client:
         queue = opened(client, envelope=Envelope.LEGACY)
         queue.add_all(["a1", "a2"])
         (a1,) = admit(queue, KEYED)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import redisson_dq
+from redisson_dq._redis.tuning import tuned
 from redisson_dq._sync.leases.delivery import lease_of
 from redisson_dq.codecs import StringCodec
 from redisson_dq.wire.calls.leases import call_with_dead
@@ -28,7 +29,7 @@ ONE = Admission(name="h", limit=Limit(1))
 
 @pytest.fixture
 def client(url: str) -> Iterator[Any]:
-    with redisson_dq.connect(url, codec=StringCodec(), probe_interval=NO_PROBE) as made:
+    with tuned(probe_interval=NO_PROBE), redisson_dq.connect(url, codec=StringCodec()) as made:
         yield made
 
 

@@ -227,7 +227,7 @@ def test_killed_at_random_under_load(url: str, admin: Any, queue: Any, rounds: i
 def test_leases_of_an_owner(flavour: Flavour, url: str, client: Any, admin: Any, queue: Any) -> None:
     """What a supervisor does, by the public calls; what was acked, and what another one has by now, is left alone."""
     worker = flavour.worker(client, visibility_timeout=1000)
-    getattr(worker, "inner", worker).owner = owner = b"\x01\x02\x03\x04"
+    getattr(worker, "inner", worker)._owner = owner = b"\x01\x02\x03\x04"
     seen: list[Any] = []
 
     def handle(value: Any, event: Any) -> None:
@@ -243,9 +243,9 @@ def test_leases_of_an_owner(flavour: Flavour, url: str, client: Any, admin: Any,
         assert {name[:4] for name in admin.zrange(KEYS.leases, 0, -1)} == {owner}
         other = flavour.worker(client)
         other.handler("orders")(print)
-        assert other.return_leases(b"\x09\x02\x03\x04") == 0
-        assert other.return_leases(owner) == 2
-        assert other.return_leases(owner) == 0
+        assert other._return_leases(b"\x09\x02\x03\x04") == 0
+        assert other._return_leases(owner) == 2
+        assert other._return_leases(owner) == 0
         # This worker lives, and receives them again when it has room.
         _gate.set()
         eventually(lambda: len(seen) == 5)
@@ -259,7 +259,7 @@ def test_a_legacy_queue_has_marks_too(flavour: Flavour, url: str, admin: Any) ->
     owner = b"\x01\x02\x03\x04"
     with flavour.connect(url, codec=StringCodec(), envelope="legacy") as client:
         worker = flavour.worker(client, visibility_timeout=1000)
-        getattr(worker, "inner", worker).owner = owner
+        getattr(worker, "inner", worker)._owner = owner
         _gate.clear()
         worker.handler("orders", concurrency=2)(_held)
         client.blocking_queue("orders").add_all(["hold-1", "hold-2"])

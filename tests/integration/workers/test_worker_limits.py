@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import redisson_dq
+from redisson_dq._redis.tuning import tuned
 from redisson_dq.codecs import Kryo5Codec, StringCodec
 from redisson_dq.errors import ArgumentError
 from redisson_dq.worker import Dropped, Failed, Limit, Rate, Reject, Retry, Succeeded, Worker, fixed
@@ -214,7 +215,7 @@ def test_a_slot_that_nothing_tells_of_is_not_idle(url: str, queue: Any, admin: A
     """Other programs take the value of the holder, and those that are called up."""
     limit, ledger = Limit(1, name="partner"), Ledger()
     visible = 0.7 if ends == "the holder dies" else 600
-    with redisson_dq.connect(url, codec=StringCodec(), probe_interval=600) as client:
+    with tuned(probe_interval=600), redisson_dq.connect(url, codec=StringCodec()) as client:
         holder, by = opened(client), Admission(name="h", limit=limit)
         holder.add("held")
         (held,) = admit(holder, by, visible=visible, home="{partner}")

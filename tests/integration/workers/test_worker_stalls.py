@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from prometheus_client import CollectorRegistry
 
-from redisson_dq import Stall
+from redisson_dq.items import Stall
 from redisson_dq.prometheus import instrument
 from redisson_dq.worker import Limit, Succeeded
 from tests.conftest import PATIENCE, eventually
