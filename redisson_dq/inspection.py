@@ -21,7 +21,7 @@ class QueueInspection(QueueStats):
     """
 
     mirrored: int = 0
-    """How many entries stand in the list of envelopes. Redisson's ``size()`` gives this number."""
+    """How many entries are in the list of envelopes. Redisson's ``size()`` gives this number."""
     arrivals: int = 0
     """How many values have come for a receiver that has not leased them yet."""
     newer: int = 0
@@ -31,7 +31,7 @@ class QueueInspection(QueueStats):
     histories: int = 0
     """How many values have a record for their next delivery: with former attempts, a context or an id."""
     turns: int = 0
-    """How many values stand in line by their keys, those that are handled among them."""
+    """How many values are in line by their keys, those that are handled among them."""
     waiting_for_slots: int = 0
     """How many values wait for a slot of a worker's limit."""
     slots: int = 0

@@ -289,7 +289,7 @@ def entry_bytes(size: int, waiting: int, *, lean: bool) -> float:
     member = _MEMBER_BYTES + _allocated(text + header) + 8 * places / max(1, waiting)
     if lean:
         return member
-    # An element's own length stands before and behind it.
+    # An element's own length is before and behind it.
     element = (1 if text < 64 else 2 if text < 4096 else 5) + text
     element += next(count for count in range(1, 6) if element < 1 << 7 * count)
     shared = max(1, (8192 - 7) // element)

@@ -28,10 +28,10 @@ __all__ = ["MovedQueue", "Sidecar", "move_due", "names_for"]
 
 logger = logging.getLogger("redisson_dq")
 
-# A queue of which nothing has moved for so long is given up, in seconds.
+# A queue of which nothing has moved for this long is given up, in seconds.
 _PATIENCE = 10.0
 _PAUSE = 0.02
-# So many values of a queue are made ready again.
+# How many values of a queue are made ready again.
 _AT_ONCE = 1000
 
 
@@ -54,7 +54,7 @@ def names_for(client: Client, queues: Iterable[str], partitions: int | None = No
 
     Redis is scanned for patterns and partitions. A pattern also stands for the queue whose name is its own text, and
     for all partitions of a queue whose name it matches. A name without a pattern is there even when the queue is not.
-    With ``partitions`` it stands for so many partitions, which are there as well.
+    With ``partitions`` it stands for this many partitions, which are there as well.
     """
     wanted = list(dict.fromkeys(queues))
     exact = [exact_name(each) for each in wanted]
@@ -93,7 +93,7 @@ def move_due(client: Client, queues: Sequence[str], partitions: int | None = Non
     """Moves all items of these queues that are due now to their ready lists, and takes none. Gives a row for each.
 
     Values that came to receivers which have died are ready again, too. ``queues`` are names and patterns. With
-    ``partitions`` each name stands for so many. Items that fall due meanwhile may be moved too. A queue that is paused,
+    ``partitions`` each name stands for this many. Items that fall due meanwhile may be moved too. A queue that is paused,
     that the user has no rights on, or whose items do not move for 10 s, has a
     reason. Example::
 
@@ -232,7 +232,7 @@ class Sidecar:
     """Keeps queues moving, those that match patterns and come later too. Made around a client that it does not close.
 
     ``queues`` are names and patterns. :meth:`look` opens the queues that are new; call it once a minute. Partitions
-    are found by their keys. With ``partitions`` each name has so many, which are opened before they have any.
+    are found by their keys. With ``partitions`` each name has this many, which are opened before they have any.
     """
 
     def __init__(self, client: Client, queues: Sequence[str], partitions: int | None = None) -> None:
@@ -258,5 +258,5 @@ class Sidecar:
         return new
 
     def health(self, timeout: float = 0.5) -> ClientHealth:
-        """How the client is, within so many seconds."""
+        """How the client is, within this many seconds."""
         return self._client.health(timedelta(seconds=timeout))

@@ -74,7 +74,7 @@ class QueueStats:
     waiting: int = 0
     """How many values wait for their time: those overdue are among them, those that receivers hold are not."""
     lean: int = 0
-    """How many of them stand in the timeout zset alone. Redisson's ``size()`` does not count these."""
+    """How many of them are only in the timeout zset. Redisson's ``size()`` does not count these."""
     overdue: int = 0
     """How many values are due and have not been moved. When it lasts, nobody moves the queue, or it is paused."""
     in_flight: int = 0

@@ -40,7 +40,7 @@ O = TypeVar("O", bound=Observer)  # noqa: E741
 _AnyQueue = Union[str, Handle[Any], Partitioned[Any]]
 
 
-# So many keys are looked at in one call of SCAN. It takes Redis some 0.3 ms.
+# How many keys are looked at in one call of SCAN. It takes Redis some 0.3 ms.
 _SCANNED = 1000
 
 
@@ -86,7 +86,7 @@ class Watching(Opening):
 
         Each of ``queues`` is a name, or a handle, which brings its partitions and dead letters. ``partitions`` is how
         many each name has, and ``dead_letter`` the queue that gets their dead letters. With ``return_exceptions`` an
-        error stands in the place of figures. A key that holds another type is told of, and fails nothing. Example::
+        error is in the place of figures. A key that holds another type is told of, and fails nothing. Example::
 
             for name, figures in (await client.stats("orders", "bills")).items():
                 print(name, figures.ready, figures.overdue, figures.late_by)

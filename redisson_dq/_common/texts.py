@@ -10,7 +10,7 @@ from typing import Any, get_origin
 
 __all__ = ["counted", "described", "digits", "mixed_up", "nearest", "public_name", "shown"]
 
-# Of a container so many elements are shown, and of a text so many characters.
+# Of a container this many elements are shown, and of a text this many characters.
 _ELEMENTS = 3
 _CHARACTERS = 100
 

@@ -14,12 +14,12 @@ Mutex = type(threading.RLock())
 # One event loop needs no guard, and a context manager in Python that does nothing takes longer than this one.
 AsyncMutex = Mutex
 
-#: Lets so many callers in at once. The others wait until one leaves.
+#: Lets this many callers in at once. The others wait until one leaves.
 AsyncSemaphore = asyncio.Semaphore
 
 
 class Semaphore(queue.SimpleQueue[object]):
-    """So many may be inside at a time. A queue of permits.
+    """How many may be inside at a time. A queue of permits.
 
     Going in and going out is one call of C code each. So a signal handler that raises leaves no lock held and no permit
     lost. ``threading.Semaphore`` is Python code, and may be left locked for ever.

@@ -35,5 +35,5 @@ def stand_back() -> None:
     time.sleep(_STAND_BACK)
 
 
-# For so many seconds. An item that falls due meanwhile is moved that much later.
+# For this many seconds. An item that falls due meanwhile is moved that much later.
 _STAND_BACK = 0.0003

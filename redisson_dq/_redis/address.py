@@ -32,7 +32,7 @@ logger = logging.getLogger("redisson_dq")
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
 # Tries to connect that nobody has asked for, of all parts of a client together.
 _FIRST_CONNECT, _LONGEST_CONNECT = 0.05, 2.0
-# After so many seconds without such a reply, the next one is news.
+# After this many seconds without such a reply, the next one is news.
 _NEWS = 30.0
 
 

@@ -34,7 +34,7 @@ COMMANDS = "commands"
 _LONGEST_PART = 80
 # redis-py's words about itself, where the user has said nothing.
 _DRIVER = "redis-py"
-# The characters that stay as they are. Redis refuses blanks, and "/" stands between the parts.
+# The characters that stay as they are. Redis refuses blanks, and "/" is between the parts.
 _PLAIN = "{}:.-_~@+,=()[]#"
 
 

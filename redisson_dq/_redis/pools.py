@@ -35,7 +35,7 @@ __all__ = [
 
 # The pool's own limit raises an error. Connections lets callers wait instead.
 _UNLIMITED = 2**31
-# For so many seconds a connection of a pool is used. The name of a server may lead to another one, and a program that
+# For this many seconds a connection of a pool is used. The name of a server may lead to another one, and a program that
 # only reads would never hear of it.
 OLD = 120.0
 

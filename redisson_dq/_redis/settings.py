@@ -27,7 +27,7 @@ __all__ = [
 #: Says which client goes with which package, where the two kinds are mixed up.
 WHICH_CLIENT = "redis.Redis goes with redisson_dq.Client, redis.asyncio.Redis with redisson_dq.aio.Client"
 
-# A machine that does not answer for so many seconds counts as gone. The user may set another number.
+# A machine that does not answer for this many seconds counts as gone. The user may set another number.
 _TIMEOUT = 10.0
 
 # A connection that is silent for half a minute is checked. It is given up 15 s later.

@@ -158,7 +158,7 @@ def _check(url: str) -> None:
         is_read = True
     except ValueError:
         is_read = False
-    # Neither this error nor its context has the words of urllib, which show what stands in the place of the password.
+    # Neither this error nor its context has the words of urllib, which show what is in the place of the password.
     if not is_read:
         raise ValueError(f"its host or its port cannot be read; {_ENCODED}")
 
@@ -192,7 +192,7 @@ def _parts(rest: str, port: int) -> tuple[list[tuple[str, int]], list[str], dict
 
 
 def _node(text: str, default: int) -> tuple[str, int]:
-    # An IPv6 address has colons of its own, and stands in brackets.
+    # An IPv6 address has colons of its own, and is in brackets.
     host, colon, port = text.rpartition(":") if not text.endswith("]") else (text, "", "")
     if not colon:
         host, port = text, str(default)

@@ -36,7 +36,7 @@ _VARIABLE = "REDISSON_DQ_URL"
 _OF_SENTINELS = {"sentinel_username", "sentinel_password"}
 
 
-# The options stand here and in Client, as ``redis_options`` may have any name: a TypedDict has no room for these.
+# The options are here and in Client, as ``redis_options`` may have any name: a TypedDict has no room for these.
 # Editors also show the defaults then.
 def connect(
     url: str | None = None,
@@ -58,7 +58,7 @@ def connect(
 
     ``redis://host:port/db``, ``rediss://`` (TLS) and ``unix://path`` are as in redis-py. ``redis+sentinel://host:port,
     host:port/service`` is the master of a service, and ``redis+cluster://host:port,host:port`` a cluster, both also
-    with ``rediss``. User and password stand before the hosts (``user:password@``), and options of redis-py behind a
+    with ``rediss``. User and password are before the hosts (``user:password@``), and options of redis-py behind a
     question mark (``?socket_timeout=2&ssl_ca_certs=ca.pem``).
 
     - ``redisson_config``: replaces the URL: a YAML or JSON file of Redisson, Spring's application.yml, or a mapping

@@ -5,7 +5,7 @@
         print(part.name, part.time_ms(), part.is_paused())
 
 :class:`Admin` has the servers of a client: nodes, clocks, rights, names of queues. :class:`AdminQueue` has one queue:
-pages of its items, actions on batches, contents as they stand in Redis. It is for threads, as those programs are.
+pages of its items, actions on batches, contents as they are stored in Redis. It is for threads, as those programs are.
 
 ``entries`` has the types that operations take and give, and reads the bytes of entries. ``refusals`` tells why Redis
 refuses. ``names`` has names of servers and queues. Of the library, the programs for operators import nothing else but

@@ -1,6 +1,6 @@
 """A filter in words, such as ``order.id = 42 and late > 5m``. It is data: nothing of it runs.
 
-Comparisons stand between ``and``, ``or``, ``not`` and parentheses; ``and`` binds closer than ``or``.
+Comparisons are between ``and``, ``or``, ``not`` and parentheses; ``and`` binds closer than ``or``.
 
 ================================  =====================================================================
 ``FIELD = VALUE``                 also ``!=``, ``<``, ``<=``, ``>``, ``>=``

@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 _NAMED = re.compile(r"(?:(.*)/)?redisson-dq/([^/]+)/([^/]+)/([^/]+)(?:/(.*))?$")
-# So many hex digits of its client begin the id of a lease, which has as many bytes in the current format.
+# How many hex digits of its client begin the id of a lease, which has as many bytes in the current format.
 _DIGITS, _BYTES = 8, 10
 
 

@@ -28,7 +28,7 @@ _STATES: dict[str, SeenIn] = {"leased": "in-flight", "ready": "ready", "dead": "
 
 
 class TooFar(Exception):
-    """A walk has met so many entries, of all that there are, and has not found the one with an id."""
+    """A walk has read this many of all entries, and has not found the one with an id."""
 
     def __init__(self, looked: int, count: int, after: str) -> None:
         super().__init__(f"not found among {looked:,} of {count:,}")
@@ -56,8 +56,8 @@ def find_row(
     Costs one round trip for each partition, and for an id in hex two more, which find a lease, a retry and whatever has
     a record. Behind that the recurring offers are looked through. Only an entry without any record, as Redisson writes
     it, takes a walk through the pages of all that wait. ``told`` is called with how many were looked at, and how many
-    there are. With ``most`` the walk ends behind so many entries and raises TooFar, which has the cursor to go on from
-    by ``after``. Raises ArgumentError, RedisConnectionError, RedisReplyError, WrongTypeError.
+    there are. With ``most`` the walk ends after this many entries and raises TooFar, which has the cursor for
+    ``after``. Raises ArgumentError, RedisConnectionError, RedisReplyError, WrongTypeError.
     """
     place = _AT.fullmatch(id)
     if place is not None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Overview", "figures_of", "grouped", "overview"]
 
-# So many queues are asked for their figures in one round trip.
+# How many queues are asked for their figures in one round trip.
 _TOGETHER = 100
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["HEAD", "MOST_ROWS", "SeenPage", "browse", "cursor_at", "listed_page", "names_of_parts"]
 
-#: So many bytes of a value come with a page, unless the caller asks for another number.
+#: How many bytes of a value come with a page, unless the caller asks for another number.
 HEAD = 256
 MOST_ROWS = 1000
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["exists", "partitions_of"]
 
-# So many partitions are looked for first, and all where one of the later half exists.
+# How many partitions are looked for first, and all where one of the later half exists.
 _FEW_PARTITIONS = 32
 
 

@@ -44,7 +44,7 @@ _IN_A_PIPELINE = "contains or remove in a pipeline"
 
 
 class OfferOptions(TypedDict, total=False):
-    """The options of ``offer``, of each kind of handle. Their defaults stand in :meth:`DelayedRequests.offer`."""
+    """The options of ``offer``, of each kind of handle. Their defaults are in :meth:`DelayedRequests.offer`."""
 
     id: str | None
     on_duplicate: OnDuplicate | None

@@ -24,7 +24,7 @@ def framed(dumps: list[bytes]) -> bytes | None:
 
 
 def unframed(state: bytes, count: int, name: str) -> list[bytes]:
-    """One dump for each of so many keys. Raises ArgumentError for bytes that :func:`framed` did not give."""
+    """One dump for each of this many keys. Raises ArgumentError for bytes that :func:`framed` did not give."""
     if not isinstance(state, (bytes, bytearray, memoryview)):
         raise ArgumentError(f"queue {name!r}: restore takes the bytes that dump() returned, not {shown(state)}")
     state = bytes(state)

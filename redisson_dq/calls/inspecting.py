@@ -135,7 +135,7 @@ def _figures(name: str, found: Inspected) -> dict[str, Any]:
         "server_time": from_ms(0) + timedelta(microseconds=found.now_us),
         **{count: size_of.get(role, 0) for count, role in _SIZES.items()},
         "waiting": waiting,
-        # Whatever waits stands in both keys, or is lean.
+        # Whatever waits is in both keys, or is lean.
         "lean": 0 if "envelopes" in is_wrong else max(0, waiting - size_of.get("envelopes", 0)),
         "overdue": told.get("overdue", 0),
         "in_flight": held,

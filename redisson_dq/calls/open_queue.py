@@ -45,7 +45,7 @@ class QueueKind:
     channel: str | None = None
     #: Whether a value that leaves the queue makes room in it.
     bounded: bool = False
-    #: Whether offers stand in the timeout zset alone.
+    #: Whether offers are only in the timeout zset.
     lean: bool = False
     #: The shortest wait of a value that is given back, in us.
     back_after_us: int = 0
@@ -82,7 +82,7 @@ LEAN = attrs.evolve(DELAYED, lean=True)
 
 
 class LeaseTerms(TypedDict, total=False):
-    """Options that say how a queue ends leases without an ack. Their defaults stand in :class:`OpenQueue`."""
+    """Options that say how a queue ends leases without an ack. Their defaults are in :class:`OpenQueue`."""
 
     delivery_limit: int | None
     dead_letter: str | None

@@ -23,7 +23,7 @@ __all__ = ["OtherType", "QueueValues", "warn_of_other_types"]
 logger = logging.getLogger("redisson_dq")
 T = TypeVar("T")
 U = TypeVar("U")
-#: So many bytes of a value an error shows.
+#: How many bytes of a value an error shows.
 _SHOWN = 40
 
 

@@ -158,7 +158,7 @@ def _all_parts(text: str) -> str:
 
 
 def _texts_of(kind: Any) -> dict[str, str]:
-    """The texts that stand below the fields of a class and of those above it."""
+    """The texts that are below the fields of a class and of those above it."""
     classes = _classes_of(kind.__module__)
     if kind.__name__ not in classes:
         return {}

@@ -22,7 +22,7 @@ __all__ = ["Codec", "T", "check_codec"]
 
 
 class Codec(ABC, Generic[T]):
-    """Turns a value into the bytes that stand in Redis, and back.
+    """Turns a value into the bytes that are in Redis, and back.
 
     A codec holds no state that changes, so one object serves any number of queues and threads. To write one of your
     own, derive from this class, or from ``Codec[Order]`` if it carries one type. For type checkers a queue with such a

@@ -1,7 +1,7 @@
 """The codecs that compress the bytes of another codec: LZ4, Snappy, ZStandard.
 
 The library that compresses (cramjam) allocates whatever size the bytes announce. So each size is checked here first. It
-must not exceed ``max_size``, nor the most that so many compressed bytes can hold.
+must not exceed ``max_size``, nor the most that this many compressed bytes can hold.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _SIZE = 4  # bytes of a length: a Java int, big endian
 class _CompressingCodec(Codec[T]):
     _format: ClassVar[str]
     _header: ClassVar[int]  # bytes before the compressed ones
-    _expansion: ClassVar[int]  # one compressed byte becomes at most so many
+    _expansion: ClassVar[int]  # one compressed byte becomes at most this many
 
     def __init__(
         self, inner: Codec[T] | None = None, *, max_size: int = MAX_SIZE, max_ratio: int | None = MAX_RATIO
@@ -303,7 +303,7 @@ class SnappyCodec(SnappyCodecV2[T]):
                 raise Malformed(f"a chunk of {length} bytes announced, {len(data) - start} left", offset)
             offset = start + length
             part = self._block(data[start:offset], size, start)
-            # Each chunk is a call of the library, so many small ones would take long. Redisson writes full ones.
+            # Each chunk is a call of the library, this many small ones would take long. Redisson writes full ones.
             if len(part) < self._CHUNK and offset < len(data):
                 raise Malformed(f"a chunk of {len(part)} bytes before the last, {self._CHUNK} are in each", start)
             parts.append(part)

@@ -128,7 +128,7 @@ class EncryptedCodec(Codec[T]):
             return self._inner.encode(value)
         except Exception as error:
             kind = type(error).__name__
-        # The inner error quotes the value, in its path too, and nothing of it may stand in a log.
+        # The inner error quotes the value, in its path too, and nothing of it may be in a log.
         raise EncodeError(
             f"{self.name}: the inner codec cannot write this {type_name(value)} ({kind}): its own encode() says why, "
             "in words that quote the value",

@@ -50,7 +50,7 @@ class _Fault(Exception):
         self._steps: list[str] = []
 
     def inside(self, key: Any) -> None:
-        """Note, while the error propagates, that the value stands under ``key`` (an index or a dict key)."""
+        """Note, while the error propagates, that the value is under ``key`` (an index or a dict key)."""
         self._steps.append(f"[{_step(key)}]")
 
     @property

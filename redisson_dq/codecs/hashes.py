@@ -24,7 +24,7 @@ from redisson_dq.codecs.faults import Malformed
 
 __all__ = ["FEW_KEYS", "ONE_CHAIN", "SAME_HASH", "Hashes"]
 
-#: So many keys of a container may have the same hash.
+#: How many keys of a container may have the same hash.
 FEW_KEYS = 16
 SAME_HASH = "keys or elements of which too many have the same hash"
 ONE_CHAIN = "keys or elements of which too many have their places in one chain"

@@ -198,7 +198,7 @@ def _json(kind: Any, name: str) -> _Coding:
     def decode(data: bytes) -> Any:
         value = named.decode(data)
         if not _is_accepted(value, name) and name not in _COLLECTIONS:
-            # As the whole value a Short, a Character, a URI ... stands without its class.
+            # As the whole value a Short, a Character, a URI ... is without its class.
             value = bare.decode(data)
         return _checked(value, name)
 

@@ -1,7 +1,7 @@
 """Sorted collections and priority queues: in which order they are written, and which no Java program can hold.
 
-Java's serialization trusts the order of the bytes. A TreeMap whose keys stand in another order finds none of them.
-Every other codec sorts anew in Java, so the order of the bytes is free there.
+Java's serialization trusts the order of the bytes. A TreeMap whose keys are in another order finds none of them.
+Every other codec sorts again in Java, so the order of the bytes is free there.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ class Unusual(Exception):
 
 
 def is_plain(name: str) -> bool:
-    """Whether the name of an attribute can stand in Python text, and is the same name there."""
+    """Whether the name of an attribute can be in Python text, and is the same name there."""
     return name.isascii() and name.isidentifier() and not keyword.iskeyword(name)
 
 

@@ -50,7 +50,7 @@ def _no_counterpart(name: str) -> str:
 
 class _Fingerprint(NamedTuple):
     name: str
-    #: Patterns for the start of the bytes. If a pattern has a group ``size``, exactly so many bytes follow the match.
+    #: Patterns for the start of the bytes. If a pattern has a group ``size``, exactly this many bytes follow the match.
     #: ``re`` compiles them at their first use: most programs never ask.
     pattern: bytes
 
@@ -105,7 +105,7 @@ _FINGERPRINTS = (
 )
 
 
-#: So many characters tell whether bytes are a text.
+#: How many characters tell whether bytes are a text.
 _LOOKED_AT = 10_000
 #: Parts of the names of the codecs that write bytes of this look, where the first part of the name is another one.
 _KIN = {

@@ -182,7 +182,7 @@ def _seconds_for(sight: Sight, queue: Looked) -> float:
     ready, in_flight = queue.figures.ready, queue.figures.in_flight
     count = sum(each.count for look in (queue, again) for each in look.sampled.holders)
     if count:
-        # A lease that is seen is half over, on average. So many values are held for twice that time.
+        # A lease that is seen is half over, on average. This many values are held for twice that time.
         held_s = 2 * (queue.sampled.held_ms + again.sampled.held_ms) / count / 1000
         return ready * held_s / in_flight if in_flight and ready >= _PER_LEASE * in_flight else 0.0
     taken = ready - again.figures.ready

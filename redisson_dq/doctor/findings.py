@@ -30,7 +30,7 @@ __all__ = [
     "server_warning",
 ]
 
-#: The logs of a server are read back for so many seconds.
+#: The logs of a server are read back for this many seconds.
 RECENTLY_S = 3600
 
 
@@ -84,7 +84,7 @@ class FindingFields(TypedDict):
     """The commands that help. One that begins with # is a deed in words."""
     commands_are: Literal["steps", "alternatives"]
     alternatives: int
-    """So many commands at the end are alternatives, of which one is chosen."""
+    """How many commands at the end are alternatives, of which one is chosen."""
     page: str
     """The section of the documentation."""
 

@@ -23,7 +23,7 @@ _OF_DEAD = {"dead_info", "dead_index"}
 
 
 def name_mapper(sight: Sight) -> Iterator[Finding]:
-    """Producers and consumers use one name: no queue stands under another prefix too."""
+    """Producers and consumers use one name: no queue is under another prefix too."""
     for queue in sight.queues:
         certain = is_elsewhere(sight, queue)
         other = certain or alike(sight, queue)

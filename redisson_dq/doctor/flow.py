@@ -37,9 +37,9 @@ __all__ = [
 _GRACE_S = 5.0
 # A value that is held as long is told of; the second one where no client of ours is connected. In seconds.
 _HELD_S, _HELD_BY_NOBODY_S = 3600.0, 60.0
-# An item that waits for so long was hardly meant to (sample.lua). What a date can tell, in epoch ms.
+# An item that waits for this long was hardly meant to (sample.lua). What a date can tell, in epoch ms.
 _FAR_DAYS, _DAY_MS, _LAST_MS = 1826, 86_400_000, 253_402_300_799_000
-# So many leases are named in a command.
+# How many leases are named in a command.
 _MOST_RELEASED = 20
 
 

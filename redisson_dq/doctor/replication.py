@@ -12,7 +12,7 @@ from redisson_dq.doctor.sight import Sight
 
 __all__ = ["replication"]
 
-# A replica that has been silent for so many seconds.
+# A replica that has been silent for this many seconds.
 _LAG_S = 10
 
 

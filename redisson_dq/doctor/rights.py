@@ -21,7 +21,7 @@ _OF_QUEUES = {
     *("eval", "evalsha", "script|load", "subscribe", "psubscribe", "publish", "blpop", "brpop", "blmove", "brpoplpush"),
     *("lpop", "rpop", "lpush", "rpush", "lrem", "lrange", "zadd", "zrem", "zrange", "zrangebyscore", "lmove"),
 }
-# So many queues are asked about in one round trip.
+# How many queues are asked about in one round trip.
 _ASKED_AT_ONCE = 200
 # The writes of a transfer on each key, and those that a user lacks who only looks.
 _ON_TIMEOUT, _ON_ENVELOPES = ("ZRANGEBYSCORE", "ZREM"), ("LREM",)
@@ -58,7 +58,7 @@ def rights(sight: Sight) -> Iterator[Finding]:
 def _missing(sight: Sight, queues: Sequence[Looked]) -> Iterator[tuple[Looked, list[str]]]:
     """The commands that the user lacks to move a queue, or with a key those that it may not run on that key.
 
-    The questions about so many queues share a round trip.
+    The questions about this many queues share a round trip.
     """
     for begin in range(0, len(queues), _ASKED_AT_ONCE):
         part = queues[begin : begin + _ASKED_AT_ONCE]

@@ -29,7 +29,7 @@ __all__ = ["connection", "eviction", "memory", "persistence", "server_version"]
 _OLDEST = (6, 2)
 # A server that is fuller than this is close to its end.
 _NEARLY_FULL = 0.9
-# A replica that does not answer within so many seconds is passed over.
+# A replica that does not answer within this many seconds is passed over.
 _PATIENCE_S = 2.0
 # The settings of a pool with which a replica is reached too.
 _OF_LOGIN = {"username", "password", "credential_provider"} | {

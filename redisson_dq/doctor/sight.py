@@ -28,18 +28,18 @@ __all__ = ["MOST_NAMED", "TELLS_RIGHTS", "Gone", "Sight"]
 
 T = TypeVar("T")
 
-# So many keys are looked at in one call of SCAN, some 0.3 ms of Redis, and so many calls are made.
+# How many keys are looked at in one call of SCAN, some 0.3 ms of Redis, and this many calls are made.
 _SCANNED, _MOST_SCANS = 1000, 1000
-# So many queues are looked at, and so many entries of each key of a queue.
+# How many queues are looked at, and this many entries of each key of a queue.
 _MOST_QUEUES, _MOST_ENTRIES = 1000, 400
 _SHOWN = 20
-# So many ready values are asked about whether they are dead letters.
+# How many ready values are asked about whether they are dead letters.
 _LETTERS = 20
-# So many dead letters are looked at for their reasons.
+# How many dead letters are looked at for their reasons.
 _MOST_LETTERS, _LETTER_BYTES = 50, 4096
 #: From this version on a server tells which rights a user has.
 TELLS_RIGHTS = (7, 0)
-#: So many queues are named in a command.
+#: How many queues are named in a command.
 MOST_NAMED = 5
 # Between the two looks at queues with ready values, in seconds.
 _BETWEEN_LOOKS = 0.25
@@ -93,7 +93,7 @@ class Sight:
     def missing_rights(self, wanted: Iterable[str], node: Node) -> set[str]:
         """Those of the commands that the user has no right to. None where the server does not tell, as before 7.0.
 
-        A command without a key is asked about with that of a queue. Nothing stands in ``ACL LOG`` of such a question.
+        A command without a key is asked about with that of a queue. Nothing is in ``ACL LOG`` of such a question.
         """
         try:
             info = next(info for each, info in self.infos if each.name == node.name)
@@ -182,7 +182,7 @@ class Sight:
 
     @property
     def scanned(self) -> Scanned:
-        """All queues that stand in Redis, by a scan of so many keys at most."""
+        """All queues that are in Redis, by a scan of this many keys at most."""
         return self._once("scanned", self._scan)
 
     def _scan(self) -> Scanned:
@@ -212,7 +212,7 @@ class Sight:
         return Scanned(names=frozenset(names | heard), left_over=tuple(left_over), is_whole=is_whole)
 
     def _note_other_databases(self, empty: list[str]) -> None:
-        """A channel is one for all databases: the items of a queue that is open and empty may stand in another one."""
+        """A channel is one for all databases: the items of a queue that is open and empty may be in another one."""
         try:
             filled = {name for _, info in self.infos for name in info if name.startswith("db") and name[2:].isdigit()}
         except CannotRun:
@@ -243,7 +243,7 @@ class Sight:
     def queues(self) -> list[Looked]:
         """The first look at each queue. A queue in partitions has one for each partition.
 
-        Those that Redis refuses are left out, and stand in ``refused``.
+        Those that Redis refuses are left out, and are in ``refused``.
         """
         self.has_asked_for_queues = True
         return self._once("queues", self._look_first)
@@ -326,7 +326,7 @@ class Sight:
 
     @property
     def all_looked(self) -> list[Looked]:
-        """The queues that were asked for, and of those that stand in Redis each whose name is like one of theirs."""
+        """The queues that were asked for, and of those that are in Redis each whose name is like one of theirs."""
         return self._once("all_looked", self._look_at_others)
 
     def _look_at_others(self) -> list[Looked]:

@@ -13,7 +13,7 @@ __all__ = ["clock", "keyspace_events", "slow_scripts"]
 
 # A difference of two clocks that is not usual, in seconds.
 _CLOCK_S = 1.0
-# A script that took so long delays all others, in us.
+# A script that took this long delays all others, in us.
 _SLOW_US = 100_000
 
 

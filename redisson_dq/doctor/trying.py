@@ -19,7 +19,7 @@ __all__ = ["main_job"]
 
 _NAME = "redisson_dq_doctor_"
 _DELAY = 0.1
-# An item that has not come so long after its offer does not come on time.
+# An item that has not come this long after its offer does not come on time.
 _PATIENCE = 5.0
 
 

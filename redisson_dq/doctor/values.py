@@ -31,9 +31,9 @@ __all__ = [
     "unknown_classes",
 ]
 
-# Values that were too late are told of for so long.
+# Values that were too late are told of for this long.
 _RECENTLY = timedelta(days=1)
-# A command repeats so many bytes of an entry at most.
+# A command repeats this many bytes of an entry at most.
 _LARGEST = 1000
 _RECENT = timedelta(hours=1)
 _LONGEST_REASON = 200

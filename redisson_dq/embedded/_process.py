@@ -63,7 +63,7 @@ class Supervised:
         return self.wait(0)
 
     def wait(self, seconds: float) -> bool:
-        """Wait at most so long for a message about the server. Returns whether it runs."""
+        """Wait at most this long for a message about the server. Returns whether it runs."""
         with selectors.DefaultSelector() as selector:
             if self.status is None and not self._reports.closed:
                 selector.register(self._reports, selectors.EVENT_READ)

@@ -38,7 +38,7 @@ class EmbeddedServer:
     this process does not own it. Use one object from one thread at a time; different objects are independent.
 
     - ``program``: a path, a name on PATH or a ``ServerProgram``; None looks one up (``find_server``).
-    - ``port``: the TCP port on 127.0.0.1; None picks a free one, anew if somebody else was faster.
+    - ``port``: the TCP port on 127.0.0.1; None picks a free one, again if somebody else was faster.
     - ``unixsocket``: a socket path instead of TCP; True puts it into the server's temporary directory.
     - ``data_dir``: where data is kept, made if missing and left alone at stop; None: a temporary directory.
     - ``appendonly``: write an append-only file, so data survives ``restart``; RDB snapshots are always off.

@@ -117,7 +117,7 @@ def signature_of(annotation: Any, *, where: str, null: bool = False) -> Signatur
 
 
 def _said(said: Signature, annotation: Any, *, where: str, null: bool) -> Signature:
-    """A JavaType's type. One without type arguments has those of the annotation it stands beside."""
+    """A JavaType's type. One without type arguments has those of the annotation it is beside."""
     choices = choices_of(annotation)
     arguments = get_args(choices[0]) if len(choices) == 1 else ()
     if arguments and not said.arguments and not said.name.startswith("["):

@@ -1,4 +1,4 @@
-"""Whether a value that was read may stand in a place of a declared Java type."""
+"""Whether a value that was read may be in a place of a declared Java type."""
 
 from __future__ import annotations
 

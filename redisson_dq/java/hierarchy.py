@@ -171,9 +171,9 @@ def _holds_throwable(declared: str, value: Throwable) -> bool:
 
 
 def is_assignable(name: str, declared: str) -> bool:
-    """Whether objects of the class ``name`` can stand where ``declared`` is declared.
+    """Whether objects of the class ``name`` can be where ``declared`` is declared.
 
-    A user's class that does not say what it implements can stand where an interface is declared that is none of
+    A user's class that does not say what it implements can be where an interface is declared that is none of
     collections.
     """
     if name == declared or declared == _OBJECT:

@@ -317,7 +317,7 @@ class JavaObject:
     """An object of a class that is not declared, as a codec with ``unknown="generic"`` reads it.
 
     ``fields`` are the object's fields by Java name; An enum has its constant's name instead. A collection, or any other
-    single value, has that value instead. One with an empty ``java_name`` stands without a class.
+    single value, has that value instead. One with an empty ``java_name`` is without a class.
 
     SerializationCodec sets two more attributes. ``data`` has the output of each class's writeObject or
     writeExternal beside the fields: BlockData and objects, in order. ``described`` is the stream's description of

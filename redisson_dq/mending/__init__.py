@@ -10,7 +10,7 @@ One action goes through four steps:
    file, so their count is known before anything is changed (``selection.py``).
 2. Each batch is written to the undo file, and fsynced (``undo_file.py``).
 3. One script acts on each batch (``acting.py``). It leaves every entry that is gone, or whose due time is another one.
-   It notes the outcomes in Redis, under a nonce that stands in the undo file. So no batch is acted on twice. After a
+   It notes the outcomes in Redis, under a nonce that is in the undo file. So no batch is acted on twice. After a
    ``kill -9`` Redis tells the outcomes of the last batch.
 4. ``undoing.py`` puts back every entry that was changed and is not there now, by the file and by Redis's notes.
 """

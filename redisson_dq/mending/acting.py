@@ -14,7 +14,7 @@ from redisson_dq.mending.undo_file import UndoWriter
 
 __all__ = ["Acting", "MendCounts", "act_in_batches", "batch_size", "mend_aside", "mend_waiting"]
 
-# With a rate, so many batches a second, so that Redis works evenly.
+# With a rate, this many batches a second, so that Redis works evenly.
 _BATCHES_A_SECOND = 10
 
 
@@ -130,5 +130,5 @@ def _noted(
 
 
 def batch_size(rate: float) -> int:
-    """How many entries a batch has at so many a second."""
+    """How many entries a batch has at this many a second."""
     return max(1, min(250, int(rate / _BATCHES_A_SECOND)))

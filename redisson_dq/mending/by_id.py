@@ -116,7 +116,7 @@ def _torn(
     stop: Callable[[], bool] | None,
 ) -> list[IdProblem]:
     """A problem for each mirrored entry that the list of envelopes does not have. A walk passes over such an entry."""
-    # A lease stands in the zset alone, as its id does that is longer.
+    # A lease, whose id is longer, is only in the zset.
     left = {member: id for member, (id, entry) in met.items() if len(unwrap(member)[0]) == 8 and not entry.deadline}
     if not left or not count_untouched(queue).torn:
         return []

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["codec_of", "envelope_of", "made_value"]
 
-# So many items tell how the others are written.
+# How many items tell how the others are written.
 _LOOKED = 20
 _KRYO = "Kryo5Codec"
 _CLEAR = frozenset((_KRYO, "JsonJacksonCodec", "SerializationCodec", "StringCodec"))

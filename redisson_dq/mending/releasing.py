@@ -14,7 +14,7 @@ from redisson_dq.scheduling.times import from_ms, from_optional_ms
 
 __all__ = ["ack", "release", "select_held"]
 
-# So many leases are read at once.
+# How many leases are read at once.
 _PAGE = 250
 
 

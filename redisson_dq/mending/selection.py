@@ -24,11 +24,11 @@ SelectionKind = Literal["waiting", "in-flight", "dead", "quarantine", "undecodab
 Chosen = Union[Met, Aside]
 _C = TypeVar("_C", Met, Aside)
 
-# One script call acts on so many, and on so many bytes behind the first.
+# One script call acts on this many, and on this many bytes behind the first.
 _BATCH, _BATCH_BYTES = 250, 1_000_000
 # So much of a selection is kept in memory.
 _IN_MEMORY = 16_000_000
-# LREM passes over so many elements in 5 ms.
+# LREM passes over this many elements in 5 ms.
 _PASSED = 300_000
 
 
@@ -74,7 +74,7 @@ class Selection:
         self.count += 1
 
     def batches(self, most: int = _BATCH) -> Iterator[MendBatch]:
-        """The chosen items in their order, in batches of at most so many. May be asked for once."""
+        """The chosen items in their order, in batches of at most this many. May be asked for once."""
         self._file.seek(0)
         chosen: list[Chosen] = []
         part, size, passed = "", 0, 0
@@ -156,7 +156,7 @@ def select_ready(
 def _placed(
     selection: Selection, found: Iterator[tuple[AdminQueue, SeenItem, Aside]]
 ) -> Iterator[tuple[AdminQueue, SeenItem, Aside, int]]:
-    """The place of each element when it is taken out: it stands behind those of its list that are not chosen."""
+    """The place of each element when it is taken out: it is behind those of its list that are not chosen."""
     last, before = None, 0
     for part, row, aside in found:
         if part is not last and selection.queue.dead_letter is None:

@@ -31,7 +31,7 @@ class Undone:
 
     ``left`` has how many were left for each reason:
 
-    - "there": it stands in the queue
+    - "there": it is in the queue
     - "again": its id was offered again
     - "gone": it was delivered or changed since
     - "ended": its lease would have ended since

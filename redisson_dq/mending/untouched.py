@@ -8,13 +8,13 @@ from redisson_dq.mending.queue import MendedQueue
 
 __all__ = ["Untouched", "count_over", "count_untouched"]
 
-# So many entries of each key are compared, as the doctor does.
+# How many entries of each key are compared, as the doctor does.
 _COMPARED = 400
 
 
 @attrs.frozen(kw_only=True)
 class Untouched:
-    """How many entries stand in one of the two keys of the waiting side alone, and how many are in no known format."""
+    """How many entries are in one of the two keys of the waiting side alone, and how many are in no known format."""
 
     torn: int = 0
     unknown: int = 0

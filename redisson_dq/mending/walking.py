@@ -18,12 +18,12 @@ from redisson_dq.scheduling.times import from_ms
 
 __all__ = ["all_aside", "all_ready", "all_waiting", "aside_rows"]
 
-# Elements are read in pages of so many and so many bytes, one at first, each page in one command.
+# Elements are read in pages of this many and this many bytes, one at first, each page in one command.
 _PAGE, _PAGE_BYTES = 500, 500_000
 
 
 def all_waiting(part: AdminQueue) -> Iterator[tuple[SeenItem, Met]]:
-    """All waiting items of a part, in the order of offers, then those that stand in the zset alone.
+    """All waiting items of a part, in the order of offers, then those that are only in the zset.
 
     Each item that keeps its place is met once. A lean item that gets another due time meanwhile may be met twice or not
     at all.
@@ -57,7 +57,7 @@ def all_aside(queue: MendedQueue, kind: AsideKind) -> Iterator[tuple[AdminQueue,
 
 
 def all_ready(queue: MendedQueue, most: int) -> Iterator[tuple[AdminQueue, SeenItem, Aside]]:
-    """The first ready values of a queue, so many of each part, as elements that may be set aside."""
+    """The first ready values of a queue, this many of each part, as elements that may be set aside."""
     for part in queue.parts:
         now = from_ms(part.time_ms())
         values = (value for page in _pages(part, part.keys.ready) for value in page)
@@ -99,6 +99,6 @@ def _letters(part: AdminQueue, elements: list[bytes], met: Counter[str]) -> list
 
 
 def aside_rows(queue: MendedQueue, kind: AsideKind, limit: int | None = None) -> Iterator[SeenItem]:
-    """The rows of a list, oldest first in each part, at most so many."""
+    """The rows of a list, oldest first in each part, at most this many."""
     rows = (row for _, row, _ in all_aside(queue, kind))
     return rows if limit is None else itertools.islice(rows, limit)

@@ -8,7 +8,7 @@ four states. The journal has each of them on the disk before the next step:
 state      holding key of the source  mark of the target           after a kill here, the next run
 =========  =========================  ===========================  =================================================
 planned    may have the batch         below the batch's number     finds what is held; writes and drops that, or
-                                                                   reads the queue anew where nothing is held
+                                                                   reads the queue again where nothing is held
 held       has the batch              below the batch's number     writes the batch, then drops it
 written    has the batch              the batch's number           drops it: the script of the target does nothing
 dropped    has nothing of it          the batch's number           goes on with the next batch
@@ -18,7 +18,7 @@ dropped    has nothing of it          the batch's number           goes on with 
 - From *held* to *written* one script puts them into the target's keys, and notes the batch's number there.
 - From *written* to *dropped* the fields of the hash are deleted.
 
-So an item stands in one place at any time, and nowhere twice. An item that falls due while it is held becomes ready at
+So an item is in one place at any time, and nowhere twice. An item that falls due while it is held becomes ready at
 the target with the script that writes it. It is late by the time from *held* to *written*: one round trip, or until the
 migration is resumed. Due items of the source are moved to its ready list meanwhile, and ready values go first.
 

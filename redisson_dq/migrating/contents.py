@@ -69,7 +69,7 @@ class DeliveryText:
 
     @property
     def text(self) -> bytes:
-        """As it stands in Redis. A turn among others of its key is not carried along."""
+        """As it is stored in Redis. A turn among others of its key is not carried along."""
         return b"%s %s %d %s%s" % (self.numbers, self.digest, len(self.reason), self.reason, self.context)
 
     def place(self, entry_id: bytes) -> bytes:
@@ -97,7 +97,7 @@ class LetterText:
 
     @property
     def text(self) -> bytes:
-        """As it stands in Redis."""
+        """As it is stored in Redis."""
         head = b"%s %d %d " % (self.came, len(self.queue), len(self.record))
         return head + self.queue + self.record + self.value
 
@@ -121,7 +121,7 @@ def latest_of(record: bytes) -> int:
 
 
 def standing_as(entry_id: bytes, value: bytes) -> list[bytes]:
-    """The members of the timeout zset that an entry may stand as: in either envelope, or none for another id."""
+    """The members of the timeout zset that an entry may have: in either envelope, or none for another id."""
     if not 8 <= len(entry_id) <= 10:
         return []
     forms = [Envelope.CURRENT, Envelope.LEGACY] if len(entry_id) == 8 else [Envelope.CURRENT]

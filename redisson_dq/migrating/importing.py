@@ -150,7 +150,7 @@ class _Importing:
         return (kind, self._place.key(part), content[0], content[1] if len(content) > 1 else b"")
 
     def put(self, items: list[list[ExchangeStep]], before: DoneMark, number: int) -> None:
-        """Puts a batch in, and notes how far the import is. ``before`` is the note that has to stand there.
+        """Puts a batch in, and notes how far the import is. ``before`` is the note that has to be there.
 
         Raises ArgumentError where another import of the file has ended meanwhile.
         """
@@ -196,11 +196,11 @@ class _Torn:
                 self._leases.add(content_of(fields)[1][0])
 
     def is_alone(self, member: bytes) -> bool:
-        """Whether an element of the list stands in no zset."""
+        """Whether an element of the list is in no zset."""
         return _digest(member) not in self._waiting
 
     def is_missing(self, member: bytes) -> bool:
-        """Whether a member of the zset is one of the list too, and stands in no list."""
+        """Whether a member of the zset is one of the list too, and is in no list."""
         try:
             entry_id, _ = unwrap(member)
         except EnvelopeError:

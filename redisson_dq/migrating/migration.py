@@ -28,9 +28,9 @@ __all__ = ["Migrated", "Migration"]
 
 T = TypeVar("T")
 
-# So many batches of ready values go before one of another kind.
+# How many batches of ready values go before one of another kind.
 _READY_FIRST = 50
-# A look that finds nothing is repeated after so many seconds.
+# A look that finds nothing is repeated after this many seconds.
 _PAUSE = 0.1
 
 

@@ -13,7 +13,7 @@ from redisson_dq.migrating.sites import QueueSite
 
 __all__ = ["MigrationPlan", "plan"]
 
-# So many reasons are told.
+# How many reasons are told.
 _REASONS = 10
 
 

@@ -18,7 +18,7 @@ from redisson_dq.migrating.sites import PARTS, Content, QueueSite
 
 __all__ = ["KINDS", "SourceItem", "SourceReader"]
 
-#: The kinds of items, in the order in which a migration moves them, and the part of the queue that each stands in.
+#: The kinds of items, in the order in which a migration moves them, and the part of the queue that each is in.
 KINDS = {
     "ready": "ready",
     "waiting": "timeout",
@@ -64,7 +64,7 @@ class _EmptyingWalk:
 
     def next(self, most: int, wanted: Callable[[SourceItem], bool]) -> list[SourceItem]:
         """The next wanted items, some more than ``most`` perhaps."""
-        # Others may have put some in behind the walk, or taken some out: it begins anew before it ends.
+        # Others may have put some in behind the walk, or taken some out: it begins again before it ends.
         for at in dict.fromkeys((self._at, None)):
             self._at = at
             found = list[SourceItem]()
@@ -121,7 +121,7 @@ class SourceReader:
         return [pages]
 
     def _listed(self, at: int | None) -> Iterator[_Page]:
-        """Entries in the order of the offers. Those that stand in the list alone are none."""
+        """Entries in the order of the offers. Those that are only in the list are none."""
         number = at or 0
         for page in self.site.pages("envelopes", start=number):
             members = [content[0] for content in page]
@@ -133,9 +133,9 @@ class SourceReader:
             number += len(page)
 
     def _alone(self, at: Content | None) -> Iterator[_Page]:
-        """Entries that stand in the zset alone, by due times, without leases.
+        """Entries that are only in the zset, by due times, without leases.
 
-        An entry that should stand in the list too is looked for there while the list is short.
+        An entry that should be in the list too is looked for there while the list is short.
         """
         is_short = int(self.site.ask("envelopes", "LLEN")) <= _SHORT
         for page in self.site.pages("timeout", at):
@@ -197,7 +197,7 @@ class SourceReader:
         ]
 
     def _free_records(self, wanted: Counter[bytes]) -> dict[bytes, list[bytes]]:
-        """By value the ids of at most so many records, oldest first, whose deliveries do not wait for a retry."""
+        """By value the ids of at most this many records, oldest first, whose deliveries do not wait for a retry."""
         free: dict[bytes, list[bytes]] = {value: [] for value in wanted}
         starts = dict.fromkeys(wanted, 0)
         while starts:

@@ -23,7 +23,7 @@ def export_all(
 ) -> list[tuple[Path, Exported]]:
     """Writes the partitions of a queue, each into a file of its own: ``path`` with a number before its ending.
 
-    ``progress`` is asked for each partition. The file ``path`` with ``.exporting`` behind it stands there until all are
+    ``progress`` is asked for each partition. The file ``path`` with ``.exporting`` behind it is there until all are
     written. While it does, an export that was ended goes on, and the files that are whole stay. Otherwise as
     :func:`export`.
     """

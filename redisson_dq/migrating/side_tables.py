@@ -10,7 +10,7 @@ from redisson_dq.migrating.sites import Content, QueueSite
 
 __all__ = ["KnownContents", "SideTables"]
 
-#: Contents of the side tables, each with the part of the queue that it stands in.
+#: Contents of the side tables, each with the part of the queue that it is in.
 KnownContents = list[tuple[str, Content]]
 
 

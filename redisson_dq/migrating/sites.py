@@ -90,7 +90,7 @@ class QueueSite:
         return self.queue.keys
 
     def key(self, part: str) -> str:
-        """The key that a part of the queue stands in."""
+        """The key that a part of the queue is in."""
         found: str = getattr(self.queue.dead if part.startswith("dead") else self.keys, part)
         return found
 

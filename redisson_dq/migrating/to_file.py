@@ -61,7 +61,7 @@ class ToFile:
 
     @staticmethod
     def _end(file: Any, mark: str) -> tuple[int, int]:
-        """How many lines of a batch stand at the end of the file, and where the lines before them end."""
+        """How many lines of a batch are at the end of the file, and where the lines before them end."""
         size = file.seek(0, os.SEEK_END)
         back, text = 0, b""
         while back < size:
@@ -101,5 +101,5 @@ def _is_of(line: bytes, mark: str) -> bool:
 
 
 def _others_in(text: bytes, mark: str) -> bool:
-    """Whether a line of another batch stands there whole, behind the first line break."""
+    """Whether a line of another batch is there whole, behind the first line break."""
     return any(not _is_of(line, mark) for line in text.splitlines(keepends=True)[1:] if line.endswith(b"\n"))

@@ -47,7 +47,7 @@ class ToQueue:
         return self._site.raw
 
     def write(self, migration: str, batch: int, items: Sequence[Mapping[str, Any]]) -> None:
-        """Puts a batch in where the number of the one before stands there.
+        """Puts a batch in where the number of the one before is there.
 
         So a script that comes late, after the end of its migration, finds no number, and puts nothing in.
         """

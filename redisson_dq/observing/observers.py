@@ -31,7 +31,7 @@ Observer = Callable[[Happening], object]
 #: Whether the log shows values, or the function that gives the object to show in a value's place.
 LogValues = Union[bool, Callable[[Any], object]]
 
-# Of a value's text so many characters are logged.
+# Of a value's text this many characters are logged.
 _LONGEST_VALUE = 500
 
 #: The name of a request, and its keys.

@@ -211,7 +211,7 @@ class Receipt:
             self._under.end(error)
 
     def took(self, count: int, *, leases: Iterable[TracedLease] = (), queue: str | None = None) -> None:
-        """So many values came. ``leases`` are theirs. ``queue`` gave them, where that is another one."""
+        """This many values came. ``leases`` are theirs. ``queue`` gave them, where that is another one."""
         if self._under is None or not count:
             return
         operation = self._under.operation

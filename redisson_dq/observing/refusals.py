@@ -10,7 +10,7 @@ from redisson_dq.scheduling.clock import Clock
 
 __all__ = ["Refusals"]
 
-# An error that comes again within so many seconds is no news, though its part seemed well in between. On a busy machine
+# An error that recurs within this many seconds is no news, though its part seemed well in between. On a busy machine
 # a refusal comes late.
 _LULL = 5.0
 

@@ -20,16 +20,16 @@ class Tally:
     kinds: tuple[type[Happening], ...] = ()
 
     def offered(self, queue: str, count: int) -> None:
-        """A call has offered so many items, or added that many values to the ready list."""
+        """A call has offered this many items, or added that many values to the ready list."""
 
     def transferred(self, queue: str, seconds: float, was_early: bool) -> None:
-        """Redis has answered a transfer after so many seconds.
+        """Redis has answered a transfer after this many seconds.
 
         ``was_early``: it ran before the due time that it was sent for, and moved nothing.
         """
 
     def leased(self, queue: str, count: int, repeated: int, late_ms: Sequence[int]) -> None:
-        """So many values were received, ``repeated`` of them not for the first time.
+        """This many values were received, ``repeated`` of them not for the first time.
 
         ``late_ms`` is how long after their due times, of those whose due time is known.
         """
@@ -38,7 +38,7 @@ class Tally:
         """A lease has ended, or is lost. ``queue`` is a partition's name where the queue has some."""
 
     def handled(self, queue: str, handler: str, seconds: float, failed: bool) -> None:
-        """A handler has returned after so many seconds, or raised. A batch is one call."""
+        """A handler has returned after this many seconds, or raised. A batch is one call."""
 
     def __call__(self, happening: Happening) -> object:
         """A happening of one of the ``kinds``."""

@@ -18,7 +18,7 @@ __all__ = ["Carrier", "sender"]
 
 # A field that goes along with any trace.
 _BAGGAGE = "baggage"
-# A text of so many characters may be too large in bytes, or as JSON.
+# A text of this many characters may be too large in bytes, or as JSON.
 _LOOKED_AT = LARGEST_CONTEXT // 8
 
 #: The context of a message, or none.

@@ -22,13 +22,13 @@ from redisson_dq.scheduling.clock import Clock
 
 __all__ = ["Spans"]
 
-# The SDK keeps so many links of a span unless it is told otherwise.
+# The SDK keeps this many links of a span unless it is told otherwise.
 _MOST_LINKS = 128
 # No span is current.
 _ROOT = Context()
 # The call that ends most leases.
 _ACK = "ack"
-# So many characters of an error's text and of its traceback are kept.
+# How many characters of an error's text and of its traceback are kept.
 _LONGEST_TEXT = 16_384
 
 

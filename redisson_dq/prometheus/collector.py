@@ -28,7 +28,7 @@ __all__ = ["Collector", "Queues"]
 
 logger = logging.getLogger("redisson_dq")
 
-#: One round trip asks for so many queues.
+#: One round trip asks for this many queues.
 _AT_ONCE = 100
 # Names are looked for that often, in seconds.
 _RESCAN = 60.0
@@ -40,7 +40,7 @@ class _Looking(Protocol):
     def stats(self, *queues: Any, return_exceptions: bool) -> Any: ...
 
 
-#: A queue is a name, a pattern, or a handle. A function gives the queues anew for each scrape.
+#: A queue is a name, a pattern, or a handle. A function gives the queues again for each scrape.
 Queues = Union[str, Iterable[Any], Callable[[], Any]]
 
 
@@ -65,7 +65,7 @@ class Collector:
     - ``queues``: names, patterns such as ``"orders*"``, and handles; or a function that gives them at each scrape. A
       handle of a partitioned queue shows the sums of its partitions. A queue named ``q[1]`` is written ``q\\[1\\]``
     - ``timeout``: for how many seconds a scrape waits for Redis
-    - ``most``: so many queues are shown at most
+    - ``most``: this many queues are shown at most
 
     Example::
 

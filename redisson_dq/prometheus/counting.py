@@ -39,7 +39,7 @@ __all__ = [
 LATENESS = (0.001, 0.01, 0.1, 1.0, 10.0, 60.0, 600.0, 3600.0, 86400.0)
 TRANSFER_LATENESS = (0.001, 0.01, 0.1, 1.0, 60.0, 3600.0)
 HANDLING = (0.01, 0.1, 0.5, 2.5, 10.0, 60.0)
-#: So many handlers of a queue, and so many queues, have figures of their own. All further ones are ``OTHER`` together.
+#: How many handlers of a queue, and how many queues, have their own figures. All further ones are ``OTHER``.
 MOST_HANDLERS = 3
 MOST_QUEUES = 100
 OTHER = "other"

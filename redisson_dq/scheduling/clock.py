@@ -89,7 +89,7 @@ class Clock(Protocol):
         ...
 
     def sleep(self, seconds: float, /) -> None:
-        """Returns after so many seconds."""
+        """Returns after this many seconds."""
         ...
 
     def sleep_until(self, moment_us: int, *, busy: bool) -> None:
@@ -101,11 +101,11 @@ class Clock(Protocol):
     def call_later(
         self, loop: asyncio.AbstractEventLoop, seconds: float, call: Callable[..., object], *args: Any
     ) -> PendingCall:
-        """Calls in so many seconds, in the loop. Called from the loop's thread."""
+        """Calls in this many seconds, in the loop. Called from the loop's thread."""
         ...
 
     async def async_sleep(self, seconds: float, /) -> None:
-        """Returns after so many seconds. The loop goes on meanwhile."""
+        """Returns after this many seconds. The loop goes on meanwhile."""
         ...
 
     async def async_sleep_until(self, moment_us: int, *, busy: bool) -> None:

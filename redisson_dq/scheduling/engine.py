@@ -14,7 +14,7 @@ it returns. The driver owns the connection, the subscription and the timer. The 
 Among several processes one is the mover of a queue. The transfer's answer says who. The others are its reserve, and
 wait a little longer than the due time. The mover publishes the next due time after each transfer. As long as it lives
 it comes first. So an announcement that is later than a reserve's timer says that the item was moved. The reserve leaves
-its timer as it is: one look when it fires is cheaper than arming it anew for every message. Now and then such a timer
+its timer as it is: one look when it fires is cheaper than arming it again for every message. Now and then such a timer
 leads to a transfer all the same, which tells how the clocks have drifted.
 
 Time comes in as an argument, in microseconds of any clock that never steps (``now_us``). Due times are epoch
@@ -22,7 +22,7 @@ milliseconds **of the server's clock**. Each transfer's answer tells how the two
 (:mod:`redisson_dq.scheduling.server_clock`). The wall clock of this machine plays no part. A wait ends when a transfer
 has to be sent, so that its script runs at the due time. A script that runs too early moves nothing, and costs one more
 call. The server's clock may be set while a timer runs. So the probe asks for it (:meth:`Engine.measured`), and the head
-that it reads arms the timer anew.
+that it reads arms the timer again.
 
 A trigger is first classified by its meaning at that moment. An announcement may be due, sooner than the timer, or
 later. Then it is looked up in :data:`TRANSITIONS`, which is the whole behaviour.
@@ -230,7 +230,7 @@ class Engine:
             return self._step(Trigger.LATER)
         if self.role is Role.RESERVE or now_us - self._clock.learned_us < _FRESH_US:
             return self._step(Trigger.SOONER, now_us, wait_us, due_ms)
-        # An old answer says too little about the clock now. A transfer measures it anew.
+        # An old answer says too little about the clock now. A transfer measures it again.
         return self._step(Trigger.DUE)
 
     def knows(self, due_ms: int) -> bool:

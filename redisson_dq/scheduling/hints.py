@@ -1,4 +1,4 @@
-"""Hints: where due entries stand in the envelope list, as one client remembers it between its transfers.
+"""Hints: where due entries are in the envelope list, as one client remembers it between its transfers.
 
 Theory of operation. A transfer has to take its entries out of a list that has no index. Most of them it finds by itself
 (``scripts/include/places.lua``). Entries of Java's that are due in another order than they were offered it finds only
@@ -11,7 +11,7 @@ by reading the list. Reading a long list takes too long for one call. So the tra
   one that the pass saw, less the number of entries in front of it that were taken out since.
 
 Nothing changes in Redis before entries are delivered. This client does not learn which entries others take out of the
-list meanwhile. So the script believes no hint, and looks whether the entry stands there. All that is known here may be
+list meanwhile. So the script believes no hint, and looks whether the entry is there. All that is known here may be
 wrong or forgotten at any time. It costs a new pass then.
 """
 
@@ -30,11 +30,11 @@ _KEY_BYTES = 8
 _HINT = struct.Struct(f"<{_KEY_BYTES}sI")
 # The place of an entry that a pass did not find.
 _ABSENT = 0xFFFFFFFF
-# Up to so many keys are sent to the script, which picks them out of a slice.
+# Up to this many keys are sent to the script, which picks them out of a slice.
 _FEW = 4000
-# So many hints are sent with one call: somewhat more than the last call used.
+# How many hints are sent with one call: somewhat more than the last call used.
 _MOST_HINTS, _LEAST_HINTS = 2000, 100
-# So many places are counted together.
+# How many places are counted together.
 _BLOCK = 512
 
 
@@ -133,7 +133,7 @@ class Hints:
             self._unseen -= seen[key] == _ABSENT
             seen[key] = place
         self._before = b"%d" % first
-        # Fresh entries stand at the end of the list, where the pass begins.
+        # Fresh entries are at the end of the list, where the pass begins.
         if first == 0 or self._unseen == 0:
             self._purpose = _Purpose.DELIVER
             last = max((place for place in seen.values() if place != _ABSENT), default=0)

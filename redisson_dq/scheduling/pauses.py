@@ -12,7 +12,7 @@ JITTER = 0.25
 
 
 def jittered(seconds: float) -> float:
-    """A pause of so many seconds, or a little less."""
+    """A pause of this many seconds, or a little less."""
     return seconds * random.uniform(1 - JITTER, 1)
 
 

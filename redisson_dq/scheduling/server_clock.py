@@ -16,7 +16,7 @@ from typing import Final
 
 __all__ = ["ServerClock"]
 
-# The fastest of so many answers counts. About one answer in as many is faster still, and its command runs too early.
+# The fastest of this many answers counts. About one answer in as many is faster still, and its command runs too early.
 _ANSWERS: Final = 64
 # Clocks drift apart. So an answer counts as higher by 15 us for each second since, and no more after a minute.
 _OLDEST_US: Final = 60_000_000

@@ -19,7 +19,7 @@ __all__ = ["Timer"]
 
 logger = logging.getLogger("redisson_dq")
 
-# How many alarms that were replaced or taken away may stand in the heap, beyond as many as there are live ones.
+# How many alarms that were replaced or taken away may be in the heap, beyond as many as there are live ones.
 _LEFT_OVER = 64
 
 _Signal = Callable[[], None]

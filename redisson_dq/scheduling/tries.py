@@ -28,7 +28,7 @@ _MORE: Final = 2
 
 
 def commands_of_a_wait(queues: int) -> int:
-    """About how many commands a try to wait for so many queues sends."""
+    """About how many commands a try to wait for this many queues sends."""
     # Those of a new connection, a look for the cause, and two for each queue.
     return 4 + 2 * queues
 

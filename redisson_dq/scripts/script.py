@@ -9,8 +9,8 @@ calls so. ``KEYS: any`` marks a script for any number of keys.
 too. Its ``KEYS`` are those it works on. Each include stands once in the assembled text, before the first file that
 needs it.
 
-Lua makes each function anew in each call. So a script may have a line ``-- INCLUDE: names`` further down, behind its
-ordinary case. Those files stand there. A call that returns before that line does not pay for them.
+Lua makes each function again in each call. So a script may have a line ``-- INCLUDE: names`` further down, behind its
+ordinary case. Those files are there. A call that returns before that line does not pay for them.
 
 ScriptError says what is wrong with the files: a cycle, an include of which nothing is called, a key that the script
 is not given.
@@ -96,7 +96,7 @@ class _File:
 
     @property
     def parts(self) -> list[tuple[tuple[str, ...], str]]:
-        """Its text in parts, and the includes that stand before each."""
+        """Its text in parts, and the includes that are before each."""
         size = len(re.match(r"(?:--.*\n)*", self.text).group())  # type: ignore[union-attr]
         first, *later = re.split(r"^-- INCLUDE: (.*)\n", self.text[size:], flags=re.MULTILINE)
         return [

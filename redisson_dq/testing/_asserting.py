@@ -18,7 +18,7 @@ from redisson_dq.wire.request import Request
 __all__ = ["assert_dead", "assert_not_offered", "assert_offered", "assert_settled", "offered"]
 
 _MISSING: Any = object()
-# So many items are looked at, and so many are listed.
+# How many items are looked at, and this many are listed.
 _MOST, _MOST_DEAD, _LISTED = 10_000, 1_000, 20
 #: A delay is read after the offer. Without a test's clock, time has gone on by then.
 _TOLERANCE = timedelta(seconds=1)

@@ -18,7 +18,7 @@ _SCHEMES = ("redis://", "rediss://", "unix://")
 _NAME = "redisson-dq-test-clock"
 # A test that was killed leaves its mark. It ends by itself, in seconds.
 _MARKED = 86_400
-# So many keys are named, and so many are removed at once.
+# How many keys are named, and this many are removed at once.
 _NAMED, _AT_ONCE = 3, 500
 
 

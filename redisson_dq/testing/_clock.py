@@ -146,7 +146,7 @@ class TestClock(OnlyWith, ClockOfAlarms):
         """Lets so much time pass: ``advance(30)`` in seconds, ``advance(days=30)``, ``advance(timedelta(hours=1))``.
 
         It goes from one moment to the next at which anything is due. At each it waits until all that follows from it
-        is done: items are moved, handlers have returned, their outcomes stand in Redis. Raises NoRestError when
+        is done: items are moved, handlers have returned, their outcomes are in Redis. Raises NoRestError when
         something goes on for longer than the patience; ArgumentError for a negative span.
         """
         self._advance(after(self._alarms.now_us, span, parts))

@@ -164,7 +164,7 @@ def redisson_queue(_redisson_database: None) -> str:
 def pytest_report_header(config: pytest.Config) -> list[str]:
     with contextlib.suppress(ValueError):
         url = config.getoption("--redisson-url")
-        # A password may stand before the host, or among the options.
+        # A password may be before the host, or among the options.
         shown = re.sub("//.*@", "//***@", url or "").partition("?")[0]
         return [f"redisson-dq: tests use {shown}"] if url else []
     return []

@@ -25,7 +25,7 @@ from redisson_dq.testing._waits import Alarms, NoRestError
 
 __all__ = ["Abandoned", "Rest"]
 
-# A thread that ends tells nobody. So there is a look at the threads every so many seconds.
+# A thread that ends tells nobody. So there is a look at the threads every this many seconds.
 _LOOK = 0.002
 
 

@@ -1,6 +1,6 @@
 """The library's scripts with the test's time: their own text behind a prelude that answers for Redis's clock.
 
-The prelude stands before the text that production sends, and hides Lua's ``redis`` behind a table of its own. So the
+The prelude is before the text that production sends, and hides Lua's ``redis`` behind a table of its own. So the
 scripts themselves know nothing of a test, and cost nothing for it.
 
 * ``TIME`` gives the time of the test. It stands still between two moves of the clock.
@@ -53,7 +53,7 @@ OWN_KEYS = (CLOCK_KEY, OWNER_KEY, _ENDS_KEY, _IDS_KEY)
 # How much later than it is meant Redis removes a key, in ms.
 _LATER_MS = 100 * 365 * 86_400_000
 
-# A call that runs ahead makes so many transfers at most, and takes some 50 ms then. One that moves items of several
+# A call that runs ahead makes this many transfers at most, and takes some 50 ms then. One that moves items of several
 # moments counts for more.
 _TRANSFERS, _TOGETHER, _COUNTS_FOR = 1000, 500, 100
 
@@ -243,7 +243,7 @@ def _key(name: str) -> str:
     return f"KEYS[{load('transfer').keys.index(name) + 1}]"
 
 
-# The transfer's own text stands between these two. The last of its ARGV is the moment up to which it may go.
+# The transfer's own text is between these two. The last of its ARGV is the moment up to which it may go.
 _BEFORE = f"""\
 {_REAL}{_END}
 local call = redis.call

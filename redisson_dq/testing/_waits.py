@@ -63,7 +63,7 @@ class Alarms:
             self.moves += 1
 
     def alarm(self, seconds: float, ring: Callable[[], None], about: str = "") -> TimedAlarm:
-        """Rings when the time has been moved by so many seconds; at once where that is none.
+        """Rings when the time has been moved by this many seconds; at once where that is none.
 
         Due times are whole milliseconds. So are moments: a client that is to be ready a little earlier is so then.
         """
@@ -303,7 +303,7 @@ class TimedEvents(_Waited):
 
 
 class ClockOfAlarms:
-    """The waits of a clock whose time stands in its alarms. A class of it tells the time."""
+    """The waits of a clock whose time is in its alarms. A class of it tells the time."""
 
     def __init__(self, alarms: Alarms) -> None:
         self._alarms = alarms

@@ -73,7 +73,7 @@ def address_of(request: HTTPConnection) -> str:
 
 @attrs.frozen
 class User:
-    """The maker of a request. ``name`` stands in the log of actions, and ``form_name`` makes the tokens of forms.
+    """The maker of a request. ``name`` is in the log of actions, and ``form_name`` makes the tokens of forms.
 
     A hook may give a user another name for each queue. The tokens of its forms are those of one name.
     """

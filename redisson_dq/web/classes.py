@@ -11,7 +11,7 @@ from redisson_dq.browsing import ValueReader
 
 __all__ = ["ClassMark", "ClassPart", "ClassSample", "sample_classes"]
 
-#: So many classes have a mark of their own. The others share one.
+#: How many classes have a mark of their own. The others share one.
 _MOST = 5
 _OTHERS = "other classes"
 # Collections and texts of Java's own say nothing about the value.

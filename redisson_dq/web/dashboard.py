@@ -42,16 +42,16 @@ __all__ = ["Dashboard"]
 logger = logging.getLogger("redisson_dq")
 T = TypeVar("T")
 
-# So many threads wait for Redis at a time, and so many carry out actions.
+# How many threads wait for Redis at a time, and this many carry out actions.
 _THREADS, _ACTING = 8, 2
-# A page waits so many seconds for an action.
+# A page waits this many seconds for an action.
 _PATIENCE = 1.0
 
 
 class Dashboard:
     """One dashboard. It belongs to the event loop that serves it."""
 
-    #: An answer that several tabs share is so many seconds old at most.
+    #: An answer that several tabs share is this many seconds old at most.
     shared_for = 0.9
 
     def __init__(

@@ -21,7 +21,7 @@ __all__ = ["CheckRow", "DoctorView", "FleetDoctor", "doctor"]
 
 logger = logging.getLogger("redisson_dq")
 
-# A page has so many findings, so that it stays small.
+# A page has this many findings, so that it stays small.
 _MOST_FINDINGS = 100
 
 
@@ -58,7 +58,7 @@ class DoctorView:
 class FleetDoctor:
     """Diagnoses all queues of one client, once a minute at most, while somebody looks."""
 
-    #: By itself it looks again after so many seconds, and for somebody who asks for it after so many.
+    #: By itself it looks again after this many seconds, and for somebody who asks for it after this many.
     fresh, again = 60.0, 5.0
 
     def __init__(self, client: Client, masks: Masks) -> None:

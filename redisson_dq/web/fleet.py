@@ -34,7 +34,7 @@ DoctorVerdict = Literal["problem", "warning", "ok", "unknown"]
 _WORST: dict[str, int] = {"problem": 3, "warning": 2, "unknown": 1, "ok": 0}
 #: The worst finding of a queue, how many there are, and the check of the worst one.
 Judged = tuple[DoctorVerdict, int, str]
-# So many rows are on one page.
+# How many rows are on one page.
 _ROWS = 100
 
 

@@ -27,7 +27,7 @@ __all__ = ["COLORS", "Site", "Trouble", "environment", "last_figures", "sentence
 #: The colours of the environment's badge. The style sheet has a class ``env-COLOR`` for each.
 COLORS = ("gray", "red", "orange", "yellow", "green", "teal", "blue", "purple", "pink")
 _TEMPLATES = Path(__file__).parent / "templates"
-# A page shows so many characters of a text. A value and a traceback have limits of their own.
+# A page shows this many characters of a text. A value and a traceback have limits of their own.
 _LONGEST = 1000
 _WORD = re.compile("[a-z]+(?![^ ,])")
 

@@ -18,16 +18,16 @@ from redisson_dq.web.times import in_words
 
 __all__ = ["MOST_LOOKED", "CodecChoice", "ItemView", "ItemMoment", "ValueNode", "item"]
 
-#: So much of a value is read to be decoded, so much of it is shown as bytes, and so many parts of its tree.
+#: So much of a value is read to be decoded, so much of it is shown as bytes, and this many parts of its tree.
 _HEAD, _BYTES, _MOST_NODES, _LONGEST = 1 << 20, 4096, 2000, 2000
 _LONGEST_REASON = 64_000
-#: A search for one id looks at so many entries before it asks whether to go on.
+#: A search for one id looks at this many entries before it asks whether to go on.
 MOST_LOOKED = 100_000
 
 
 @attrs.frozen(kw_only=True)
 class ValueNode:
-    """One part of a value. ``depth`` counts from 0, and the nodes stand in the order of a walk through the tree.
+    """One part of a value. ``depth`` counts from 0, and the nodes are in the order of a walk through the tree.
 
     ``key`` is a field's name, or an index. ``kind`` is ``object``, ``list``, ``text``, ``number``, ``boolean``,
     ``null``, ``hidden`` or ``cut``. ``text`` is the part itself; of an object its class, of a list its length. A number

@@ -20,12 +20,12 @@ from redisson_dq.web.times import LAST_MS, in_words
 
 __all__ = ["PREVIEW", "ShownItem", "ItemsView", "StateTab", "items"]
 
-#: A row shows so many bytes of a value at most.
+#: A row shows this many bytes of a value at most.
 PREVIEW = 256
 _ROWS, _MOST_ROWS = 50, 100
 # So much of each value is read to be decoded: for a row, and where a filter asks for fields.
 _HEAD, _FILTER_HEAD = 1024, 16_384
-# A filter looks at so many items in one page of Redis, and in so many seconds for one answer.
+# A filter looks at this many items in one page of Redis, and in this many seconds for one answer.
 _LOOKED_AT_ONCE, _PATIENCE = 500, 1.0
 _REASON = 300
 _OF_ITEMS = ("id", "due", "late", "attempts", "size", "class", "reason", "queue", "holder", "held")
@@ -270,7 +270,7 @@ def _in_one_line(text: str) -> str:
 
 
 def _preview(row: SeenItem, decoded: DecodedValue) -> tuple[str, bool]:
-    """The value in so many bytes at most, and whether there is more of it."""
+    """The value in this many bytes at most, and whether there is more of it."""
     if decoded.error:
         if decoded.value == HIDDEN:
             return HIDDEN, False

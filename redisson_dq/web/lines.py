@@ -1,4 +1,4 @@
-"""The log of actions, logins and refusals, and how texts of others stand in its lines."""
+"""The log of actions, logins and refusals, and how texts of others are in its lines."""
 
 from __future__ import annotations
 

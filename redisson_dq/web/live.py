@@ -44,14 +44,14 @@ _IDLE = 15.0
 # The rights of a user to the queues are asked for again that often.
 _ASK_AGAIN = 30.0
 _MOST_TABS = 1000
-# So many bytes of the stream are given to the server at a time.
+# How many bytes of the stream are given to the server at a time.
 _PIECE = 65_536
 
 
 class Live:
     """Takes snapshots while there are tabs. It belongs to the event loop of the application."""
 
-    #: A snapshot is taken that often, and a tab that has not read for so long is dropped, in seconds.
+    #: A snapshot is taken that often, and a tab that has not read for this long is dropped, in seconds.
     every, slow = 1.0, 10.0
 
     def __init__(self, snapshots: Snapshots, doctor: FleetDoctor) -> None:
@@ -147,7 +147,7 @@ class Live:
             self._looking = asyncio.get_running_loop().create_task(self._diagnose())
 
     async def first_look(self, patience: float) -> None:
-        """Waits for the first look of the doctor, for so many seconds at most."""
+        """Waits for the first look of the doctor, for this many seconds at most."""
         self.look()
         if self.doctor.report is None and self._looking is not None:
             await asyncio.wait({self._looking}, timeout=patience)
@@ -174,7 +174,7 @@ _Seeing = Callable[[Collection[str], Collection[str]], Seeing]
 class LiveStream:
     """The answer to one tab: an ASGI application."""
 
-    #: The right to the stream is asked for again after so many seconds.
+    #: The right to the stream is asked for again after this many seconds.
     check_again = 5.0
 
     def __init__(

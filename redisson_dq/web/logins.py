@@ -13,7 +13,7 @@ __all__ = ["Attempts", "Sessions"]
 K = TypeVar("K")
 V = TypeVar("V")
 
-#: So many sessions, addresses and users are remembered.
+#: How many sessions, addresses and users are remembered.
 _MOST = 10_000
 # The longest pause behind a wrong password.
 _LONGEST_PAUSE_S = 30.0
@@ -37,7 +37,7 @@ class Sessions:
     is kept.
     """
 
-    #: A session ends after so many seconds.
+    #: A session ends after this many seconds.
     lasts = 7 * 86_400.0
 
     def __init__(self, now: Callable[[], float]) -> None:
@@ -65,7 +65,7 @@ class Attempts:
     A user who logged in from an address before is not kept out by others who guess.
     """
 
-    #: So many wrong passwords in a row cost no pause. Each further one doubles it.
+    #: How many wrong passwords in a row cost no pause. Each further one doubles it.
     free = 5
 
     def __init__(self, now: Callable[[], float]) -> None:

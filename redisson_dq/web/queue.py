@@ -125,7 +125,7 @@ class ConnectedClients:
         self._error = ""
 
     def rows(self, listeners: int) -> tuple[list[ClientRow], str]:
-        """The connections, or why they cannot be seen. Redis counts so many ``listeners`` of a queue now."""
+        """The connections, or why they cannot be seen. Redis counts this many ``listeners`` of a queue now."""
         now = Admin(self._client).clock.monotonic()
         is_short = listeners > sum(row.listens for row in self._rows)
         if is_short or now - self._at > self._FRESH:

@@ -18,7 +18,7 @@ from redisson_dq.web.paths import Links, text_of
 
 __all__ = ["NotFound", "PostedForm", "WebPage", "WebRequest"]
 
-# A form has so many bytes and fields at most. One of this size is parsed in a thread.
+# A form has this many bytes and fields at most. One of this size is parsed in a thread.
 _MOST_BYTES, _MOST_FIELDS, _LARGE = 1_000_000, 2_000, 16_384
 
 
@@ -68,7 +68,7 @@ class PostedForm:
 
     pairs: tuple[tuple[str, str], ...]
 
-    #: A form comes within so many seconds, or not at all.
+    #: A form comes within this many seconds, or not at all.
     patience: ClassVar[float] = 30.0
 
     @classmethod

@@ -19,9 +19,9 @@ __all__ = ["HEAD_SECONDS", "LONGEST_HEAD", "MOST_CONNECTIONS", "config_of"]
 
 #: The longest head of a request in bytes, and how long it may take in seconds.
 LONGEST_HEAD, HEAD_SECONDS = 32_768, 10.0
-#: So many connections at a time. A tab has one, and a new one replaces the oldest that has not sent its request.
+#: How many connections at a time. A tab has one, and a new one replaces the oldest that has not sent its request.
 MOST_CONNECTIONS = 1200
-# So many descriptors of the process are for its other work.
+# How many descriptors of the process are for its other work.
 _HEADROOM = 100
 
 

@@ -23,11 +23,11 @@ from redisson_dq.stats import QueueStats
 
 __all__ = ["MINUTES", "Minute", "SeenQueue", "Snapshots"]
 
-#: So many minutes are remembered.
+#: How many minutes are remembered.
 MINUTES = 60
-# So many queues are asked for in one snapshot, once all were seen.
+# How many queues are asked for in one snapshot, once all were seen.
 _BUDGET = 200
-# Of SCAN so many keys a call, so many calls a snapshot, and at most so many for the first one.
+# Of SCAN this many keys a call, this many calls a snapshot, and at most this many for the first one.
 _SCANNED, _CALLS, _FIRST_CALLS = 1000, 10, 2000
 
 
@@ -101,7 +101,7 @@ class Snapshots:
 
     #: Figures are as old as this at most, in seconds.
     fresh = 1.0
-    #: A round of scans begins so many seconds after the one before.
+    #: A round of scans begins this many seconds after the one before.
     rescan = 10.0
 
     def __init__(self, client: Client) -> None:
@@ -158,7 +158,7 @@ class Snapshots:
         return self._queues.get(name)
 
     def forget(self) -> None:
-        """Takes the next snapshot anew, as an action has changed something. One that goes on may not have seen it."""
+        """Takes the next snapshot again, as an action has changed something. One that goes on may not have seen it."""
         self._is_old = True
 
     # -- looking -----------------------------------------------------------------------------------------------------

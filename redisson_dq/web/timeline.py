@@ -20,9 +20,9 @@ from redisson_dq.web.times import moment_ms
 
 __all__ = ["MOST_SPANS", "DueSpan", "TimelineView", "Zoom", "timeline"]
 
-#: A script counts so many spans at most, each by two ZCOUNTs. Six more count the rest.
+#: A script counts this many spans at most, each by two ZCOUNTs. Six more count the rest.
 MOST_SPANS = 56
-#: So many values are looked at for their classes, and so many bytes of each.
+#: How many values are looked at for their classes, and this many bytes of each.
 MOST_SHOWN, HEAD = 224, 256
 _S, _M, _H, _D = 1000, 60_000, 3_600_000, 86_400_000
 #: Widths of spans in ms.

@@ -29,9 +29,9 @@ from redisson_dq.web.timeline import timeline
 
 __all__ = ["PAGES"]
 
-# The first page waits so many seconds for the doctor, so that a small server has its problems on top at once.
+# The first page waits this many seconds for the doctor, so that a small server has its problems on top at once.
 _FIRST_LOOK = 0.3
-# A form names so many items at most, as each costs a round trip.
+# A form names this many items at most, as each costs a round trip.
 _MOST_IDS = 1000
 
 
@@ -83,7 +83,7 @@ async def _timeline(dashboard: Dashboard, asked: WebRequest) -> Any:
     def made() -> Any:
         return timeline(dashboard.client, name, _partitions(dashboard, name), dashboard.masks, from_, to)
 
-    # A tab that draws its span anew waits for its turn. So any number of tabs costs one script a second, as one does.
+    # A tab that draws its span again waits for its turn. So any number of tabs costs one script a second, as one does.
     found = await dashboard.shared((name, from_, to), made, when_free=bool(asked.query.get("again")))
     return Response(status_code=204) if found is None else found
 

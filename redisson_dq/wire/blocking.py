@@ -116,7 +116,7 @@ class Source(Waitable, Protocol):
         ...
 
     def look(self, count: int) -> Request[list[Taken]] | None:
-        """Takes up to so many values at once, sent before anything blocks.
+        """Takes up to this many values at once, sent before anything blocks.
 
         None: no look is needed before the blocking command. With 0 it returns values that the blocking
         command may have moved for callers who are gone.
@@ -139,11 +139,11 @@ class Source(Waitable, Protocol):
         ...
 
     def more(self, count: int) -> Request[list[Taken]] | None:
-        """Takes up to so many more values, if there are any. None where only the blocking command may take."""
+        """Takes up to this many more values, if there are any. None where only the blocking command may take."""
         ...
 
     def at_once(self, count: int) -> Request[list[Taken]] | None:
-        """Takes up to so many values that are ready, and never blocks. None where only the blocking command takes."""
+        """Takes up to this many values that are ready, and never blocks. None where only the blocking command takes."""
         ...
 
     def after(self, taken: Sequence[Taken], known: Mapping[str, bytes]) -> PutBack | None:

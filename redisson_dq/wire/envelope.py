@@ -7,7 +7,7 @@ Neither has a version byte. They are told apart by the total length, which each 
     legacy (Redisson up to 3.21.0)               id (8) | length of value (8, little endian) | value
 
 In the current format the byte in front is the length of the id. Redisson writes 8 and reads any. A lean entry of ours
-stands in the timeout zset and in no list. Its id has nine bytes. A lease stands there too, and its id has ten bytes.
+is in the timeout zset and in no list. Its id has nine bytes. A lease is there too, and its id has ten bytes.
 
 The scripts wrap and unwrap inside Redis (``scripts/include/envelope.lua``). This module reads envelopes in Python. The
 two are tested against each other.
@@ -38,7 +38,7 @@ class Envelope(str, enum.Enum):
 
 
 def wrap(envelope: Envelope, entry_id: bytes, value: bytes) -> bytes:
-    """The member as it stands in the zset and the list. ``entry_id`` has 8 bytes, 9 in a lean entry, 10 in a lease."""
+    """The member as it is in the zset and the list. ``entry_id`` has 8 bytes, 9 in a lean entry, 10 in a lease."""
     if envelope is Envelope.CURRENT:
         size = len(entry_id)
         return _CURRENT[size].pack(size, entry_id, len(value)) + value

@@ -1,7 +1,7 @@
 """The commands that are sent for a transaction: each entry has an id of its own, and leases may have to be held.
 
 A transaction of Redis carries out all of its commands, whatever one of them answers. So the first commands of a fenced
-transaction ask whether its leases are held. If they are, a key stands inside the transaction. Each other command looks
+transaction ask whether its leases are held. If they are, a key is inside the transaction. Each other command looks
 for the key first, in the same script, and does nothing without it. The last command removes the key.
 
 Nothing here does any I/O.

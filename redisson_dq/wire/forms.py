@@ -53,7 +53,7 @@ FORMS = {
     # Form 2 is for offers with missed=.
     "recurring": Form("the rule of a recurring offer", reads=2, writes=1),
 }
-# Entries that were set aside stand in a key of their own.
+# Entries that were set aside are in a key of their own.
 _WHAT = {name: form.what for name, form in FORMS.items()} | {"newer": FORMS["timeout"].what}
 _READS = {name: form.reads for name, form in FORMS.items()} | {"newer": FORMS["timeout"].reads}
 

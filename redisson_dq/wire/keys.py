@@ -146,7 +146,7 @@ class QueueKeys:
     ``alarm``                     a time that every client was told to look at, for a second
     ``lines``, ``turns``          who comes next of a key or a limit, and rates (``scripts/include/lines.lua``)
     ``handled``                   what was handled of values that are unique for a time, and until when
-    ``fence``                     stands inside a transaction, as long as its leases are held
+    ``fence``                     is inside a transaction, as long as its leases are held
     ``migrating``                 what a migration holds on its way to another queue, and how far an import is
     ============================  ==================================================================================
     """

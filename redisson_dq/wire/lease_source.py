@@ -47,7 +47,7 @@ os.register_at_fork(after_in_child=_count_anew)
 
 @attrs.frozen(cache_hash=True)
 class LeaseSource(PlainSource):
-    """The first values of a list, each leased for so many us. After ``limit`` deliveries (0: never) a value is a dead
+    """The first values of a list, each leased for this many us. After ``limit`` deliveries (0: never) a value is a dead
     letter. A value that is given back is ready again, or waits for at least ``back_after_us`` where that is above zero.
 
     Redis cannot wait and run a script in one step. So a look leases ready values. When nothing is ready, the blocking
@@ -109,13 +109,13 @@ class LeaseSource(PlainSource):
         return attrs.evolve(back, repeatable=True)
 
     def receive(self, count: int) -> Request[list[Leased]]:
-        """Leases at most so many values. Sent again, it gives the same leases."""
+        """Leases at most this many values. Sent again, it gives the same leases."""
         return self._receive(count, self._nonce())
 
     def ack_and_receive(
         self, ids: Sequence[bytes], count: int, convert: Callable[[list[bytes]], T]
     ) -> tuple[Request[tuple[T, list[Leased]] | None], Callable[[], Request[list[Taken]]]]:
-        """Ends leases and leases at most so many values, in one call; None where that takes two.
+        """Ends leases and leases at most this many values, in one call; None where that takes two.
 
         When its reply was lost, a second request gives the leases that it may have made, or makes as many. Few calls
         need one, so it is a function that makes it.
@@ -138,7 +138,7 @@ class LeaseSource(PlainSource):
         )
 
     def peek(self, count: int) -> Request[list[bytes]]:
-        """The first so many values. They stay."""
+        """The first this many values. They stay."""
         seen = self._peek(count, self.limits())
         return attrs.evolve(seen.then(lambda peeked: peeked.values), repeatable=True)
 
@@ -159,7 +159,7 @@ class LeaseSource(PlainSource):
         return reply
 
     def admit(self, count: int, limits: Sequence[LimitWords], seen: Sequence[Seen]) -> Request[Admitted]:
-        """Leases at most so many of the values that were seen. Sent again, it gives the same leases."""
+        """Leases at most this many of the values that were seen. Sent again, it gives the same leases."""
         request = calls.admit(
             self.lease_keys, self.clock, self.envelope, self._nonce(), count, self.visible_us, self.limit, limits, seen
         )

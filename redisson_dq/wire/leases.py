@@ -114,7 +114,7 @@ class Leased(Taken):
 
     @property
     def record(self) -> LeaseRecord:
-        """The record of this delivery. It is read anew each time."""
+        """The record of this delivery. It is read again each time."""
         # A record in a newer form says nothing here.
         if self.text and newer_form(self.text) is None:
             return LeaseRecord.parse(self.text)

@@ -23,7 +23,7 @@ MOST_PARTITIONS = 1024
 
 # Up to 128 partitions their windows do not overlap. A target is the start of one, as where a master's range starts.
 _WINDOW = 128
-# One name in 128 fits. So many that do not are no chance: the mapper gives them all one raw name.
+# One name in 128 fits. This many that do not are no chance: the mapper gives them all one raw name.
 _MOST_SALTS = 10_000
 _PARTITION = re.compile(r"(.+):(\d{1,4})-(\d+)", re.DOTALL)
 

@@ -23,7 +23,7 @@ Word = Union[str, bytes, int, Left]
 class Fence:
     """A lease that has to be held, or the transaction that the request is in does nothing.
 
-    ``hold`` makes the request that asks. Its arguments are the key that stands as long as all leases of the transaction
+    ``hold`` makes the request that asks. Its arguments are the key that is as long as all leases of the transaction
     are held, and whether it is the first of them. Its result is whether this lease is held. ``lost`` stands
     for the reply to the request where the lease is not held.
     """

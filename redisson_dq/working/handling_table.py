@@ -143,7 +143,7 @@ def _alike(to_do: tuple[Do, ...], places: tuple[int, ...]) -> tuple[HandlingActi
 
 @lru_cache(maxsize=256)
 def _all(count: int) -> tuple[tuple[int, ...], frozenset[int]]:
-    """The places of so many values. Most handlings have one value and lose no lease, so they share these."""
+    """The places of this many values. Most handlings have one value and lose no lease, so they share these."""
     places = tuple(range(count))
     return places, frozenset(places)
 

@@ -28,7 +28,7 @@ class _Alternative:
         if not isinstance(value, self.of) or not self._fits(value):
             return None
         mro = type(value).__mro__
-        # An abstract class that the value's class was registered with stands behind its bases.
+        # An abstract class that the value's class was registered with is behind its bases.
         far = mro.index(self.of) if self.of in mro else len(mro)
         # Between two handlers of one class, the one that says more of the elements is nearer.
         return 2 * far + (not self.elements)

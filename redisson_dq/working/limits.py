@@ -76,7 +76,7 @@ class Rate:
 
 @attrs.frozen
 class Limit:
-    """At most so many values are handled at a time, over all processes.
+    """At most this many values are handled at a time, over all processes.
 
     A slot is part of the value's lease and ends with it, so a process that dies holds none. Handlers of one function
     share it, on all their queues, and so do handlers that give one ``name``: ``Limit(4, name="partner")``.

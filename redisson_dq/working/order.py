@@ -31,7 +31,7 @@ class Order:
         return sorted(names, key=lambda name: self._served[name])
 
     def took(self, name: str, count: int, idle: Sequence[str] = ()) -> None:
-        """Notes that a queue gave so many values, and that others had none."""
+        """Notes that a queue gave this many values, and that others had none."""
         self._served[name] = self._served.get(name, 0.0) + count / self._weight(name)
         for each in idle:
             self._served[each] = max(self._served.get(each, 0.0), self._served[name])

@@ -111,7 +111,7 @@ class Post:
         return self.happened(Trigger.FILLED if fills else Trigger.JOINED, now, value)
 
     def freed(self, now: float, seconds: float = 0.0) -> tuple[PostAction, ...]:
-        """A handling has freed its slot after so many seconds."""
+        """A handling has freed its slot after this many seconds."""
         self.usual.ended(now, seconds)
         self.running -= 1
         self._slots.taken -= 1
@@ -120,7 +120,7 @@ class Post:
         return self.happened(Trigger.FREED if self.running < self.handler.concurrency else Trigger.EASED, now)
 
     def parked(self, count: int, now: float) -> tuple[float, tuple[PostAction, ...]]:
-        """The seconds after which so many values that were turned away come again, and the actions that follow.
+        """The seconds after which this many values that were turned away come again, and the actions that follow.
 
         The time is 0 where others are held up: nobody passes then, and the values go back to the head.
         """

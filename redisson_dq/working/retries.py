@@ -29,7 +29,7 @@ __all__ = [
     "verdict",
 ]
 
-#: After so many doublings every delay has reached its cap.
+#: After this many doublings every delay has reached its cap.
 _MOST_DOUBLINGS = 1000
 
 _DEFAULT_LIMIT = 10

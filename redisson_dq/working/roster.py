@@ -64,7 +64,7 @@ class Roster:
     def close(self, queue: str, handlers: Sequence[Handler], now: float) -> list[PostAction]:
         """These handlers, the last ones of a queue, get no values any more. Their batches that have not begun go back.
 
-        Others may have the queue by now, as it was opened anew.
+        Others may have the queue by now, as it was opened again.
         """
         if self.handlers(queue) == list(handlers):
             self._queues.pop(queue, None)

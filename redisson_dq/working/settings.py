@@ -78,7 +78,7 @@ class QueueSettings:
 
 
 class WorkerOptionNames(TypedDict, total=False):
-    """The options of a worker, for type checkers. Their defaults stand in :class:`WorkerOptions`."""
+    """The options of a worker, for type checkers. Their defaults are in :class:`WorkerOptions`."""
 
     concurrency: int | None
     order: AnyOrder | None

@@ -205,8 +205,9 @@ class Rig:
         self.counts = TransferCounts()
         #: The keys of the lists that the client receives from.
         self.receives: set[str] = set()
-        with using(self.clock), tuned(probe_interval=PROBE, **changed):
-            self._options = attrs.evolve(options(), observer=None)
+        batch = changed.pop("transfer_batch", None)
+        with using(self.clock), tuned(probe_interval=PROBE, transfer_batch=batch):
+            self._options = attrs.evolve(options(), observer=None, **changed)
         self.wire: Any = AsyncWire(self.clock) if isinstance(flavour, AsyncioFlavour) else SyncWire(self.clock)
         self._said = 0
         self.driver: Any = self._made()

@@ -42,7 +42,7 @@ class Pools:
         self._observers = observers
         #: The client's clock, for all that waits or reads the time.
         self.clock = clock
-        #: For so many seconds at most a command blocks in Redis. Then it is sent anew, which shows that Redis answers.
+        #: How many seconds a command blocks in Redis. Then it is sent again, which shows that Redis answers.
         self.longest_block = longest_block
         #: Whether the parts of the client can reach Redis.
         self.outage = Outage(clock, observers)
@@ -52,7 +52,7 @@ class Pools:
         self.tries = Tries(clock)
         #: Those that are called around operations on messages.
         self.operations = observers.operations
-        #: Lets so many callers have connections at once.
+        #: Lets this many callers have connections at once.
         self.permits = AsyncSemaphore(servers.max_connections)
         #: The redis-py client that this client has made for itself, whose nodes it asks.
         self.own: AsyncAnyRedis | None = None
@@ -236,7 +236,7 @@ class Pools:
             await self.give_back(pool, connection)
 
     async def refresh(self) -> None:
-        """Asks the cluster anew who owns which slot, after a connection broke. Never raises."""
+        """Asks the cluster again who owns which slot, after a connection broke. Never raises."""
         try:
             await self._servers.refresh()
         except Exception as error:

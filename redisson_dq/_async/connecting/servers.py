@@ -44,7 +44,7 @@ class SingleServer:
         self.max_connections = max(1, min(pool.max_connections, _MOST_CONNECTIONS))
         #: The number of the database.
         self.database = int(self.only.connection_kwargs.get("db") or 0)
-        #: Host and port, or the path of a socket. A Sentinel tells the master's for each connection anew.
+        #: Host and port, or the path of a socket. A Sentinel tells the master's for each connection again.
         self.address = _address_of(self.only.connection_kwargs)
         #: That address as a URL. A Sentinel's names the Sentinels and the service.
         self.where = where(self.only)
@@ -131,7 +131,7 @@ class ClusterServers:
         return pool
 
     async def refresh(self) -> None:
-        """Asks the cluster anew who owns which slot."""
+        """Asks the cluster again who owns which slot."""
         await self._cluster.nodes_manager.initialize()
 
     async def aclose(self) -> None:

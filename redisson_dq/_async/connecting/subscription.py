@@ -146,7 +146,7 @@ class Subscription:
                 current.asked.append(set(channels) if word == "SUBSCRIBE" else set())
                 await current.dedicated.send(word, *channels)
         except (RedisError, OSError) as error:
-            # The background task's read fails as well. It then subscribes all channels anew.
+            # The background task's read fails as well. It then subscribes all channels again.
             logger.debug("%s on the subscription: %s", word, error)
 
     async def _run(self) -> None:

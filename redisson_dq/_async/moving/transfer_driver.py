@@ -39,7 +39,7 @@ _PAUSE_WHEN_SHORT = 0.2
 # How long aclose() waits for the answer of a transfer that is under way, and for handing over its queues.
 _LAST_ANSWER = 2.0
 
-# Processes in reserve step in one after the other, within so many us. So the first of them is the next mover.
+# Processes in reserve step in one after the other, within this many us. So the first of them is the next mover.
 _STAGGER_US = 15_000
 
 

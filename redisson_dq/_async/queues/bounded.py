@@ -135,7 +135,7 @@ class BoundedBlockingQueue(BlockingQueue[T]):
         if await self._offer_by(deadline, self.requests.offer(value)) is True:
             return True
         while True:
-            # Made anew each time, as the queue may be renamed meanwhile.
+            # Made again each time, as the queue may be renamed meanwhile.
             keys, request = self.keys, self.requests.offer(value)
             # It joins the line first, then tries again. So a release in between is not missed.
             released = await self._runtime.capacity_waiters.enter(keys)

@@ -34,7 +34,7 @@ __all__ = ["DelayedQueue"]
 
 logger = logging.getLogger("redisson_dq")
 
-# For so many seconds a call that leases is sent again when its reply was lost.
+# For this many seconds a call that leases is sent again when its reply was lost.
 _SENT_AGAIN = 2.0
 
 T = TypeVar("T")
@@ -204,7 +204,7 @@ class DelayedQueue(DueTaking[T], RecurringOffers[T]):
         """Gives one item another due time, and keeps its id and its place among equal due times.
 
         An item with an id of yours is reached as :meth:`cancel` does. A ready one waits again, a dead letter begins
-        anew at that time. One that a receiver holds comes again at that time if the receiver fails.
+        again at that time. One that a receiver holds comes again at that time if the receiver fails.
 
         ``delay`` (seconds or timedelta) or ``at`` (an aware datetime), as in :meth:`offer`. Every client, Java's
         included, is told of a new head. Gives Outcome.RESCHEDULED, or the item's fate, as :meth:`cancel` does.

@@ -21,7 +21,7 @@ __all__ = ["DueTaking"]
 
 logger = logging.getLogger("redisson_dq")
 
-# For so many seconds a call that leases is sent again when its reply was lost.
+# For this many seconds a call that leases is sent again when its reply was lost.
 _SENT_AGAIN = 2.0
 
 T = TypeVar("T")
@@ -67,9 +67,9 @@ class DueTaking(WaitingQueue[T]):
 
         - ``until``: takes items that are due by then, an aware datetime; else now
         - ``since``: takes items that are due from then on
-        - ``offset``: so many of them are passed over
-        - ``limit``: at most so many, and at most 1,000
-        - ``visibility_timeout``: leases the values for so long (seconds or a timedelta), and gives deliveries
+        - ``offset``: this many of them are passed over
+        - ``limit``: at most this many, and at most 1,000
+        - ``visibility_timeout``: leases the values for this long (seconds or a timedelta), and gives deliveries
 
         >>> await delayed.offer_all([("later", 20), ("sooner", 10)])
         2

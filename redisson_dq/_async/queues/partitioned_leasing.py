@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 # Dead letters that another program put into the list come first. It is not known when.
 _LONG_AGO = datetime.min.replace(tzinfo=timezone.utc)
-# So many dead letters are moved or removed at most where a limit is given.
+# How many dead letters are moved or removed at most where a limit is given.
 _MOST = 1000
 
 

@@ -17,7 +17,7 @@ __all__ = ["ReadyQueue"]
 
 T = TypeVar("T")
 
-# So many values are read at a time where each is compared.
+# How many values are read at a time where each is compared.
 _PART = 1000
 
 

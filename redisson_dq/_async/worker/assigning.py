@@ -107,7 +107,7 @@ class Assigner:
             self._stops = True
 
     def check_end(self) -> None:
-        """Lets :meth:`ended` check anew whether the end hurries."""
+        """Lets :meth:`ended` check again whether the end hurries."""
         self._changed.on()
 
     async def ended(self, deadline: float, hurries: Callable[[], bool]) -> None:

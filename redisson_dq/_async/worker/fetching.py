@@ -5,7 +5,7 @@ A fetcher has one queue, or many. It goes in rounds: it looks which values are w
 
 * With one queue it waits itself. So the thread that reads a value from Redis runs its handler. While more values are
   ready, one call ends leases and takes the next values (:class:`AcksAlong`).
-* With many queues, a waiter stands in line at each one that values are wanted of. So the number of queues costs neither
+* With many queues, a waiter is in line at each one that values are wanted of. So the number of queues costs neither
   threads nor rounds. Where the slots of a worker are limited over all queues, values may come to more waiters at a time
   than there are slots. Those that find none go back to the head of their queue, as if they had never come. Such a queue
   is looked at when a slot is free, in the order of the worker, before its next waiter enters.
@@ -43,7 +43,7 @@ __all__ = ["Fetcher"]
 
 logger = logging.getLogger("redisson_dq")
 
-# So many queues are asked in the first round trip of a look. Each one more asks some times as many.
+# How many queues are asked in the first round trip of a look. Each one more asks some times as many.
 _FIRST, _TIMES = 1, 8
 # How long a wait that is to end may take to do so.
 _PATIENCE = 0.2

@@ -22,7 +22,7 @@ _LAST_ANSWER = 2.0
 class Prober:
     """Notices that Redis stands still, which no wait does, and values that came for a receiver that died.
 
-    Probes every so many ``seconds``, with one command for each queue.
+    Probes every this many ``seconds``, with one command for each queue.
     """
 
     def __init__(self, connections: Connections, seconds: float, arrivals: Callable[[], Iterable[Arrivals]]) -> None:

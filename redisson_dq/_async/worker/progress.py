@@ -33,7 +33,7 @@ EVERY = 5.0
 LONG = 60.0
 # An event loop that is blocked for this many seconds is reported.
 _STILL = 15.0
-# So many queues are asked about in one look, and so much of a stack is noted in Redis.
+# How many queues are asked about in one look, and so much of a stack is noted in Redis.
 _MOST_ASKED, _MOST_STACK = 32, 2000
 # A value that was parked less than this many seconds ago waits for the handler that parked it.
 _PARKED = 15.0

@@ -45,7 +45,7 @@ class WaitAnswer:
     def more(self) -> bool:
         """Whether more values stood behind those that came."""
         last: Any = self.value[-1] if isinstance(self.value, list) and self.value else None
-        # Values that were only seen may all have to wait. Others may stand behind them.
+        # Values that were only seen may all have to wait. Others may be behind them.
         return last is not None and (not isinstance(last, Leased) or bool(last.left))
 
 
@@ -181,7 +181,7 @@ class QueueWait:
 
     @property
     def _has_waited(self) -> bool:
-        """Whether it has waited for so long that Redis has not refused the wait."""
+        """Whether it has waited for this long that Redis has not refused the wait."""
         return self.table.state is State.WAITING and self._runtime.clock.monotonic() - self._entered > ACCEPTED
 
 

@@ -34,7 +34,7 @@ logger = logging.getLogger("redisson_dq")
 
 _FIRST_PAUSE = 0.05
 _LONGEST_PAUSE = 1.0
-# One script call ends so many.
+# One script call ends this many.
 _AT_ONCE = 1000
 # Its name in an outage.
 _PART = "settling"
@@ -102,7 +102,7 @@ class Settler:
     ) -> None:
         """Ends a lease soon. From here on it is renewed no more. ``acked`` gets an ack that a receive may carry.
 
-        Values that go to the head of their queue are put last one first. So they stand in order, however many go in one
+        Values that go to the head of their queue are put last one first. So they are in order, however many go in one
         batch.
         """
         lease = lease_of(delivery)

@@ -119,7 +119,7 @@ class Connections(Pools):
 
         ``when_closed``: the request is sent even after :meth:`close`. ``before_sending`` is called when the connection
         and the bytes are ready, each time that they are sent, and ``after_sending`` before the reply is read. With
-        ``within`` the reply has to come in so many seconds, and a condition that would pass is an error. With
+        ``within`` the reply has to come in this many seconds, and a condition that would pass is an error. With
         ``at_hand`` nothing is waited for but that reply: without an idle connection nothing is sent. ``node`` is the
         one that has to answer, where the key does not tell. Raises
         RedisConnectionError, WrongTypeError, RedisReplyError, ClosedError.

@@ -88,7 +88,7 @@ class Dedicated:
     def send_packed(self, packed: bytes) -> None:
         """Sends commands that are bytes already. Raises redis-py's errors."""
         if self._closed:
-            # redis-py would connect anew, to a session that knows neither subscriptions nor our client id.
+            # redis-py would connect again, to a session that knows neither subscriptions nor our client id.
             raise ConnectionError("the connection was closed")
         if self.is_over:
             raise ConnectionError("the connection leads to the wrong server now")
@@ -149,7 +149,7 @@ class Dedicated:
     ) -> Any:
         """Sends a command that blocks, and a request behind it in one piece; gives the command's reply.
 
-        Redis ends it after so many ``seconds``. ``sent`` is called when both are sent, and :meth:`read_behind` reads
+        Redis ends it after this many ``seconds``. ``sent`` is called when both are sent, and :meth:`read_behind` reads
         the other reply. Raises redis-py's errors.
         """
         packed = pack(words)

@@ -127,7 +127,7 @@ def _newer_form(request: Request[Any], name: str, form: int) -> NewerFormError |
     if script is None or name not in script.keys:
         return None
     keys = dict(zip(script.keys, map(str, request.words[1:]), strict=False))
-    # The queue's name stands in braces, or has braces of its own.
+    # The queue's name is in braces, or has braces of its own.
     queue = re.sub(r"^\{([^{}]+)\}$", r"\1", keys[name].partition(":")[2])
     return NewerFormError(newer_text(queue, keys[name], name, form), key=keys[name], form=form)
 

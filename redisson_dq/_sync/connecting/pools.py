@@ -45,7 +45,7 @@ class Pools:
         self._observers = observers
         #: The client's clock, for all that waits or reads the time.
         self.clock = clock
-        #: For so many seconds at most a command blocks in Redis. Then it is sent anew, which shows that Redis answers.
+        #: How many seconds a command blocks in Redis. Then it is sent again, which shows that Redis answers.
         self.longest_block = longest_block
         #: Whether the parts of the client can reach Redis.
         self.outage = Outage(clock, observers)
@@ -55,7 +55,7 @@ class Pools:
         self.tries = Tries(clock)
         #: Those that are called around operations on messages.
         self.operations = observers.operations
-        #: Lets so many callers have connections at once.
+        #: Lets this many callers have connections at once.
         self.permits = Semaphore(servers.max_connections)
         #: The redis-py client that this client has made for itself, whose nodes it asks.
         self.own: AnyRedis | None = None
@@ -239,7 +239,7 @@ class Pools:
             self.give_back(pool, connection)
 
     def refresh(self) -> None:
-        """Asks the cluster anew who owns which slot, after a connection broke. Never raises."""
+        """Asks the cluster again who owns which slot, after a connection broke. Never raises."""
         try:
             self._servers.refresh()
         except Exception as error:

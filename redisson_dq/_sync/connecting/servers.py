@@ -47,7 +47,7 @@ class SingleServer:
         self.max_connections = max(1, min(pool.max_connections, _MOST_CONNECTIONS))
         #: The number of the database.
         self.database = int(self.only.connection_kwargs.get("db") or 0)
-        #: Host and port, or the path of a socket. A Sentinel tells the master's for each connection anew.
+        #: Host and port, or the path of a socket. A Sentinel tells the master's for each connection again.
         self.address = _address_of(self.only.connection_kwargs)
         #: That address as a URL. A Sentinel's names the Sentinels and the service.
         self.where = where(self.only)
@@ -134,7 +134,7 @@ class ClusterServers:
         return pool
 
     def refresh(self) -> None:
-        """Asks the cluster anew who owns which slot."""
+        """Asks the cluster again who owns which slot."""
         self._cluster.nodes_manager.initialize()
 
     def close(self) -> None:

@@ -10,7 +10,7 @@ from redisson_dq.scheduling.clock import Clock
 
 __all__ = ["Departure"]
 
-# The longest wait before a sending. A timer that was armed anew meanwhile may have set a later time.
+# The longest wait before a sending. A timer that was armed again meanwhile may have set a later time.
 _LONGEST_WAIT_US = 2_500
 
 

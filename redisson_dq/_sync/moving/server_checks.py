@@ -25,7 +25,7 @@ __all__ = ["ServerChecks"]
 
 logger = logging.getLogger("redisson_dq")
 
-# Rights are asked for in so many queues. Others have names alike.
+# Rights are asked for in this many queues. Others have names alike.
 _MOST_QUEUES = 20
 # How long the end of the client waits for an answer that is under way.
 _LAST_ANSWER = 0.5

@@ -24,7 +24,7 @@ __all__ = ["Decided", "Task"]
 
 logger = logging.getLogger("redisson_dq")
 
-# After so many failures in succession the hints may be the cause, and the queue counts as one that does not move.
+# After this many failures in succession the hints may be the cause, and the queue counts as one that does not move.
 _FAILURES = 2
 
 
@@ -55,7 +55,7 @@ class Task:
     arrivals: Arrivals = attrs.field(default=attrs.Factory(lambda task: Arrivals(task.keys), takes_self=True))
     #: The departure of the transfer that the timer leads to, where its time is known to the microsecond.
     departure: Departure | None = None
-    #: Where due entries stand in the list, as far as this client knows.
+    #: Where due entries are in the list, as far as this client knows.
     hints: Hints = attrs.field(factory=Hints)
     #: How fast its server works.
     pace: Pace = attrs.field(factory=Pace)
@@ -70,7 +70,7 @@ class Task:
     _logged: str = ""
 
     def answered(self, us: int, moved: int, step: tuple[object, ...]) -> bool:
-        """Learns from a transfer that took so long. True when its server may be slow, and the way is to be measured."""
+        """Learns from the time of a transfer. True if its server may be slow, and the way must be measured."""
         self.connections.outage.ended(self.keys.channel)
         self.connections.tries.succeeded(self)
         self.has_role = True

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypedDict, Unpack
 
     class ReceiveOptions(TypedDict, Generic[T], total=False):
-        """How ``receive`` leases. Their defaults stand in :class:`Receiving`."""
+        """How ``receive`` leases. Their defaults are in :class:`Receiving`."""
 
         visibility_timeout: Delay
         renew: bool

@@ -44,7 +44,7 @@ U = TypeVar("U")
 # Pause between two tries of a receive whose reply was lost.
 _FIRST_PAUSE = 0.05
 _LONGEST_PAUSE = 1.0
-# A value that comes within this time stood there already, and more may stand behind it.
+# A value that comes within this time stood there already, and more may be behind it.
 _AT_ONCE = 0.005
 # The time left for a caller whose time is over. Zero would mean a caller that does not wait, and that hangs when the
 # server is away.
@@ -107,7 +107,7 @@ class Leaser(Generic[T]):
                     for side in self.sides:
                         for start in side.starts:
                             start()
-                    # Made anew each time, as the queue may be renamed meanwhile.
+                    # Made again each time, as the queue may be renamed meanwhile.
                     sources = [side.lease_source(how.visibility_timeout) for side in self.sides]
                     left = seconds
                     if deadline is not None and seconds != 0:

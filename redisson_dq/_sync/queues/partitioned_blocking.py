@@ -277,7 +277,7 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
 def _shares(sizes: Sequence[int], limit: int) -> list[int]:
     """How many to take of each.
 
-    The shares add up to the limit if there are so many values. They are as even as possible.
+    The shares add up to the limit if there are this many values. They are as even as possible.
     """
     shares = [0] * len(sizes)
     while limit and (more := [i for i, size in enumerate(sizes) if shares[i] < size]):

@@ -46,7 +46,7 @@ class TakingQueue(ReadyQueue[T], LeasingQueue[T]):
         return self._runtime.receivers.of(source)
 
     def _receivers(self, end: End, keys: tuple[str, ...] = ()) -> Callable[[], Receiver]:
-        """The receiver of a call, anew for each wait of it."""
+        """The receiver of a call, again for each wait of it."""
         return partial(self._receiver, self._source(end, keys))
 
     def _wait_for_move(self, destination: str, from_end: End, to_end: End, timeout: float | None) -> T | None:

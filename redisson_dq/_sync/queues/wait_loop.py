@@ -54,7 +54,7 @@ class WaitLoop(Generic[T]):
     ) -> U:
         """``result(key, values)`` for values of the list ``key``, or ``nothing`` after ``timeout`` seconds.
 
-        ``receiver_of`` gives the receiver, anew for each wait. ``name_of(key)`` names the queue of a list, where the
+        ``receiver_of`` gives the receiver, again for each wait. ``name_of(key)`` names the queue of a list, where the
         wait is for several queues.
         """
         clock, lifeline = self._runtime.clock, Lifeline()

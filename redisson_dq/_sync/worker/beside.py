@@ -27,7 +27,7 @@ __all__ = ["figures_of", "inspections", "return_leases"]
 
 Stats = TypeVar("Stats", bound=QueueStats)
 
-# One script call ends so many.
+# One script call ends this many.
 _AT_ONCE = 1000
 
 

@@ -39,7 +39,7 @@ __all__ = ["LAST_STEPS", "Crew"]
 LAST_STEPS = 5.0
 # The name of the fetcher for many queues.
 _MANY = ""
-# So many queues have a fetcher each, which sends acks along with the next receive.
+# How many queues have a fetcher each, which sends acks along with the next receive.
 _FEW = 4
 
 
@@ -71,7 +71,7 @@ class Crew:
         self._hooks = hooks
         self._mutex = Mutex()
         self._intakes: dict[str, Intake] = {}
-        #: By the queue's name; one fetcher for many queues stands under an empty name.
+        #: By the queue's name; one fetcher for many queues is under an empty name.
         self._fetchers: dict[str, Fetcher] = {}
         # Tasks that close fetchers and queues, until they have done that.
         self._closings: list[BackgroundTask] = []
@@ -230,7 +230,7 @@ class Crew:
     # -- the end -----------------------------------------------------------------------------------------------------
 
     def check_end(self) -> None:
-        """Lets :meth:`close` check anew whether the end hurries."""
+        """Lets :meth:`close` check again whether the end hurries."""
         self._assigner.check_end()
 
     def close(self, grace: float, hurries: Callable[[], bool]) -> None:

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypedDict, TypeForm, Unpack
 
     class HandlerOptions(TypedDict, Generic[T], total=False):
-        """The options of a handler of values of type T. Their defaults stand in :func:`declared`."""
+        """The options of a handler of values of type T. Their defaults are in :func:`declared`."""
 
         where: Mapping[str, Any] | None
         when: Callable[[T], object] | None
@@ -244,7 +244,7 @@ class Declarations:
         return function
 
     def per_item(self, function: F) -> F:
-        """Declares a dependency that is made anew for each handling. Handlers get it by the function's name.
+        """Declares a dependency that is made again for each handling. Handlers get it by the function's name.
 
         The code behind its ``yield`` runs when the handler has returned or raised, before the value is acked. Its
         own arguments are other dependencies, and ``event``.

@@ -138,7 +138,7 @@ class Event:
         return self._bridge.call(lambda: self._delivery.save(cursor))
 
     def extend(self, visibility_timeout: Delay) -> Settled:
-        """Moves the deadline to so many seconds (or a timedelta) from now.
+        """Moves the deadline to this many seconds (or a timedelta) from now.
 
         The worker does that by itself. It is for work that takes the whole process for long. With asyncio it is
         awaited, but for a handler that is no coroutine function: that one gets the outcome itself.

@@ -75,7 +75,7 @@ class HandOver:
     def admitted(
         self, intake: Intake, side: OpenQueue[Any], source: LeaseSource, seen: Sequence[bytes], wanted: int
     ) -> list[Leased]:
-        """Leases those of the values that were seen whose turn it is, at most so many."""
+        """Leases those of the values that were seen whose turn it is, at most this many."""
         if not seen:
             return []
         asked = intake.admission_of(seen, side)
@@ -121,5 +121,5 @@ class HandOver:
 
 
 def page(wanted: int) -> int:
-    """How many values are peeked at where so many may be leased: some may have to wait, and others come behind them."""
+    """How many values are peeked at if this many may be leased: some may have to wait, and others come after them."""
     return min(MOST_AT_ONCE, 4 * wanted + 28)

@@ -28,7 +28,7 @@ class Failure(TypedDict):
 
 
 class FailureDocument(TypedDict):
-    """Printed where the command fails, on one line. Lines of a command that goes on may stand before it."""
+    """Printed where the command fails, on one line. Lines of a command that goes on may be before it."""
 
     failure: Failure
 

@@ -35,7 +35,7 @@ class MendDocument(TypedDict):
     problems: list[IdProblem]
     """The ids that name no such item."""
     torn: int
-    """How many more entries stand in one key alone, and were not chosen."""
+    """How many more entries are in only one key, and were not chosen."""
     unknown: int
     """How many more entries are in no known format, and were not chosen."""
     stopped: bool
@@ -50,7 +50,7 @@ class AsideItem(ItemFields):
     entry_id: str | None
     """The id in its entry, in hex."""
     bytes: bytes
-    """The whole element as it stands in Redis."""
+    """The whole element as it is stored in Redis."""
 
 
 class AsideListDocument(TypedDict):

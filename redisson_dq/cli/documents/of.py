@@ -8,7 +8,7 @@ __all__ = ["Of"]
 class Of:
     """The mark of a mapping that ``fields_of`` of ``redisson_dq.cli.frame`` makes: the fields of an attrs class.
 
-    ``properties`` are properties of the class that stand beside them. ``types`` are fields that are added, or that are
+    ``properties`` are properties of the class that are beside them. ``types`` are fields that are added, or that are
     written in another way::
 
         Annotated[dict[str, Any], Of(Memory, "used", "total")]

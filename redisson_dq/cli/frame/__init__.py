@@ -20,7 +20,7 @@ imports anything else inside its function: ``redisson-dq --help`` loads all comm
             output.table(["queue", Column("waiting", right=True)], [(each.name, each.waiting) for each in found])
         return FINE
 
-The type of its JSON stands in ``redisson_dq/cli/documents`` and in the table there. Its JSON
+The type of its JSON is in ``redisson_dq/cli/documents`` and in the table there. Its JSON
 Schema is derived from it.
 
 A command is thin: it parses, calls a room of the library that knows no click, and shows the result. It raises errors

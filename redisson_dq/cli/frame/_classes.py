@@ -24,7 +24,7 @@ def classes_option(function: _F) -> _F:
 def load_classes(names: tuple[str, ...]) -> None:
     """Runs files and imports modules that declare classes. Their declarations hold from then on.
 
-    A name that ends with ``.py`` is a file. A module may stand in the working directory. Raises click.UsageError.
+    A name that ends with ``.py`` is a file. A module may be in the working directory. Raises click.UsageError.
     """
     import importlib.util
 

@@ -62,7 +62,7 @@ def folded(text: str, width: int | None, hang: int = 0) -> list[str]:
 
 
 def text_lines(text: str, width: int | None) -> list[str]:
-    """Lines of text, each folded. The rest of a line begins below its value, if a name and a gap stand before that."""
+    """Lines of text, each folded. The rest of a line begins below its value, if a name and a gap are before that."""
     lines = []
     for line in text.split("\n"):
         named = re.match(r" *[^ ]+(?: [^ ]+)*  +|", line)

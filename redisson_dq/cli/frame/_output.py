@@ -141,7 +141,7 @@ def say(text: str = "", *, error: bool = False, lines: bool = False) -> None:
     encoding = stream.encoding or "utf-8"
     shown = "\n".join(map(safe, text.split("\n"))) if lines else safe(text)
     # print() writes the end of a line apart where nothing is buffered, as in most containers. In a log that several
-    # processes share, a line of another one would stand before it.
+    # processes share, a line of another one would be before it.
     stream.write(shown.encode(encoding, "backslashreplace").decode(encoding) + "\n")
     stream.flush()
 

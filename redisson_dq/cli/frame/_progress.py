@@ -15,7 +15,7 @@ from redisson_dq.cli.frame._output import say
 
 __all__ = ["Progress", "progress"]
 
-# Where no terminal is, so many seconds lie between two lines.
+# Where no terminal is, this many seconds lie between two lines.
 _BETWEEN_LINES = 5.0
 
 

@@ -87,7 +87,7 @@ def run_in_loop(main: Coroutine[Any, Any, T]) -> T:
 
 @contextlib.contextmanager
 def interruptible_sleep() -> Iterator[Callable[[float | None], None]]:
-    """A function that sleeps for so many seconds, or until a signal with None, and that no signal can miss.
+    """A function that sleeps for this many seconds, or until a signal with None, and that no signal can miss.
 
     Python runs the handler of a signal between two of its own steps. Where the signal comes after the last of them, a
     lock or ``time.sleep`` sleeps on to its end, and the handler runs then.

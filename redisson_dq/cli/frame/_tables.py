@@ -33,7 +33,7 @@ class Column:
 
 @attrs.frozen
 class TableLine:
-    """One line of a table. ``is_head`` tells names: those of the columns, or that of a row whose cells stand below."""
+    """One line of a table. ``is_head`` tells names: those of the columns, or that of a row whose cells are below."""
 
     text: str
     is_head: bool = False

@@ -16,7 +16,7 @@ _U2 = struct.Struct(">H")
 
 @attrs.frozen
 class Annotation:
-    """One annotation. ``values`` has the elements that are written out: the defaults stand in the annotation's own
+    """One annotation. ``values`` has the elements that are written out: the defaults are in the annotation's own
     class.
     """
 

@@ -2,7 +2,7 @@
 parameters.
 
 Only code that runs from its beginning to its end is read, instruction by instruction; nothing is executed. A value
-that takes more than a constant or ``new ArrayList<>()`` is not known, and what stands behind a branch is not read.
+that takes more than a constant or ``new ArrayList<>()`` is not known, and what is behind a branch is not read.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ CONSTANTS: dict[int, int | float] = {
     **{0x0B + number: float(number) for number in range(3)},
     **{0x0E + number: float(number) for number in range(2)},
 }
-#: Loads of a local variable: the number stands behind the operation, or in it.
+#: Loads of a local variable: the number is behind the operation, or in it.
 _LOADS = {**dict.fromkeys(range(0x15, 0x1A), -1), **{0x1A + number: number % 4 for number in range(20)}}
 #: Operations behind which the code does not always run: branches, switches, returns, throws, the wide form.
 _ENDS = frozenset((*range(0x99, 0xB2), 0xBF, 0xC4, 0xC6, 0xC7, 0xC8, 0xC9))
@@ -165,7 +165,7 @@ class _Reader:
         return (owner, descriptor), tuple(given) if len(given) == count and None not in given else (None,) * count
 
     def _skip_arguments(self) -> bool:
-        """Go to the call of the other constructor. False if a branch stands before it."""
+        """Go to the call of the other constructor. False if a branch is before it."""
         made = 0
         while self._at < len(self._code):
             opcode = self._next()

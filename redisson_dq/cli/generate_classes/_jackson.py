@@ -55,7 +55,7 @@ _SAYS_NOTHING = frozenset(
         *("ConstructorProperties", "JacksonStdImpl"),
     )
 )
-#: Annotations that do not stand on a field and change the object all the same.
+#: Annotations that are not on a field and change the object all the same.
 _OF_OBJECTS = frozenset(
     (
         *("JsonUnwrapped", "JsonAnyGetter", "JsonAnySetter", "JsonValue", "JsonTypeId", "JsonKey"),

@@ -328,7 +328,7 @@ class _Module:
         return "\n".join(lines)
 
     def _is_raw(self, use: TypeUse) -> bool:
-        """Whether a declared class stands without the type arguments that it takes."""
+        """Whether a declared class is without the type arguments that it takes."""
         known = self._classes.get(use.name)
         return not use.arguments and known is not None and bool(known.parameters)
 

@@ -1,7 +1,7 @@
 """The properties that Jackson finds in a class: its fields, getters, setters and creators, gathered, renamed, sorted.
 
 It finds others for writing than for reading. The steps are those of Jackson's POJOPropertiesCollector, set up as
-Redisson's codecs do. Fields are visible. Getters and setters are not, unless an annotation stands on them.
+Redisson's codecs do. Fields are visible. Getters and setters are not, unless an annotation is on them.
 """
 
 from __future__ import annotations

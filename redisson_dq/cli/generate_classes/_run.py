@@ -50,7 +50,7 @@ def generate(
     UnreadableError for a file that cannot be read, and RedissonDQError when the file cannot be written."""
     try:
         closure = _collected(path, classes, classpath, subclasses=subclasses)
-    except ArgumentError as error:  # names that stand in files may hold anything, line ends as well
+    except ArgumentError as error:  # names that are in files may hold anything, line ends as well
         raise type(error)(printable(str(error))) from error
     options = {"--subclasses": subclasses, "--snake-case": snake_case, f"--{style}": style != "attrs"}
     heading = _heading(path, classes, classpath, [option for option, given in options.items() if given])
@@ -118,7 +118,7 @@ def _add_named(closure: Closure, library: Library, asked: str, *, subclasses: bo
 
 
 def _resolved(library: Library, asked: str) -> str:
-    """The Java name of the class; a dot may stand where Java has a dollar sign."""
+    """The Java name of the class; a dot may be where Java has a dollar sign."""
     parts = asked.split(".")
     for nested in range(len(parts)):
         outer = len(parts) - nested
@@ -169,7 +169,7 @@ def _dropped(closure: Closure) -> str:
 
 
 def _said_in(earlier: Path, option: str, kinds: type | tuple[type, ...]) -> dict[str, dict[str, Any]]:
-    """The ``texts=`` and ``json=`` that somebody wrote into the module that is made anew, by Java name: no class file
+    """The ``texts=`` and ``json=`` that somebody wrote into the module that is made again, by Java name: no class file
     tells them.
     """
     try:

@@ -40,7 +40,7 @@ __all__ = ["command"]
 _STATES = ("waiting", "ready", "in-flight", "dead", "quarantined", "undecodable", "expired", "recurring")
 # So much of each value comes along to be decoded.
 _HEAD = 16_384
-# A call of Redis looks at so many, in some 1.5 ms of a queue with 10,000,000 entries.
+# A call of Redis looks at this many, in some 1.5 ms of a queue with 10,000,000 entries.
 _TOGETHER = 200
 
 

@@ -189,7 +189,7 @@ def choosing(queue: MendedQueue) -> Iterator[Callable[[int, int], None]]:
         met = [0]
 
         def told(now: int, chosen: int) -> None:
-            # Each part counts anew where items are looked for by ids.
+            # Each part counts again where items are looked for by ids.
             bar.add(max(0, now - met[0]))
             met[0] = now
 

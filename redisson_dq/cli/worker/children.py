@@ -22,9 +22,9 @@ HURRY = b"!"
 
 # How long a process may take to end beyond the grace of its handlers.
 _LAST_STEPS = 15.0
-# A process that tells nothing for so long receives nothing. One that is busy tells something each second.
+# A process that tells nothing for this long receives nothing. One that is busy tells something each second.
 _SILENT = 10.0
-# A process that tells nothing at all may take so many times as long. One that began without memory may hang for good.
+# A process that tells nothing at all may take this many times as long. One that began without memory may hang for good.
 _FIRST_WORD = 10
 # So much time counts at most between two looks at a silent process: the supervisor may have stood still too.
 _LONGEST_STEP = 2.0
@@ -132,7 +132,7 @@ class Child:
 
     @property
     def is_silent(self) -> bool:
-        """Whether it has reported nothing for so long that its figures are old."""
+        """Whether it has reported nothing for this long that its figures are old."""
         return self._has_told and self._silent >= _SILENT
 
     @property

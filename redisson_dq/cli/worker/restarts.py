@@ -19,7 +19,7 @@ class RestartBackoff:
         self._not_before = 0.0
 
     def died(self, now: float, ran_for: float) -> float:
-        """Notes that a process has died which ran for so long; tells the pause before the next one starts."""
+        """Notes that a process has died which ran for this long; tells the pause before the next one starts."""
         self._failures = 1 if ran_for >= _WELL else self._failures + 1
         pause = 0.0 if self._failures < 2 else min(_LONGEST, _FIRST * 2.0 ** min(self._failures - 2, 30))
         self._not_before = max(self._not_before, now + pause)

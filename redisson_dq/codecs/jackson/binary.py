@@ -196,7 +196,7 @@ def deeper(depth: int, pos: int) -> int:
 
 
 def read_bytes(data: bytes, pos: int, length: int) -> tuple[bytes, int]:
-    """So many bytes. O(length)."""
+    """This many bytes. O(length)."""
     end = pos + length
     if end > len(data):
         raise Malformed(f"{length} bytes are announced, {len(data) - pos} are there", pos)
@@ -204,7 +204,7 @@ def read_bytes(data: bytes, pos: int, length: int) -> tuple[bytes, int]:
 
 
 def read_text(data: bytes, pos: int, length: int) -> tuple[str, int]:
-    """A text of so many bytes of UTF-8. O(length)."""
+    """A text of this many bytes of UTF-8. O(length)."""
     raw, end = read_bytes(data, pos, length)
     try:
         return raw.decode(), end

@@ -168,7 +168,7 @@ class _Reader:
         self.is_usual = True
 
     def read(self, data: bytes, pos: int, depth: int, *, after_class: bool = False) -> tuple[Any, int]:
-        """``after_class``: the value stands after the name of its class."""
+        """``after_class``: the value is after the name of its class."""
         start = pos
         first = data[pos]
         kind = first & 0xE0

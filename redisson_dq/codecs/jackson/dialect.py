@@ -54,8 +54,8 @@ class Dialect:
     ``generic``: an object of a class that is not declared is read as a JavaObject.
     ``unwraps``: an array of Optionals has a class name if an array of their contents would have one.
     ``names_referred``: an object of a declared class in an AtomicReference has its class name around it.
-    ``annotates``: the name of a class stands beside its value and not in it.
-    ``wraps``: the name of an object's class stands in an array before it, and not in it as ``@class``.
+    ``annotates``: the name of a class is beside its value and not in it.
+    ``wraps``: the name of an object's class is in an array before it, and not in it as ``@class``.
     ``naming``: the strategy for the names of fields.
     ``patterns``: the forms of dates and times by Java class, and ``time_zone`` the zone of points in time in patterns.
     ``as_text``: the classes of numbers that are written as texts, and the primitive types of fields that are.

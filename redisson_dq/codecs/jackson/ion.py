@@ -184,9 +184,9 @@ _ESCAPED = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8
 _UNESCAPED = {letter: char for char, letter in _SHORT.items()}
 
 
-#: So many parts of a text are kept until they are joined. A part takes far more memory than its characters.
+#: How many parts of a text are kept until they are joined. A part takes far more memory than its characters.
 _MOST_PARTS = 10_000
-#: What ends a quoted text, or may not stand in one.
+#: What ends a quoted text, or may not be in one.
 _QUOTE = {'"': re.compile(r'["\x00-\x1f]'), "'": re.compile(r"['\x00-\x1f]")}
 
 

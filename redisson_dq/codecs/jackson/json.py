@@ -42,7 +42,7 @@ _MAX_NUMBER_BITS = 3322  # more bits have more digits than that
 _ESCAPED = re.compile('["\\\\\x00-\x1f\ud800-\udfff\U00010000-\U0010ffff]')
 _ESCAPED_3 = re.compile('["\\\\\x00-\x1f\ud800-\udfff]')
 _SURROGATE = re.compile("[\ud800-\udfff]")
-#: So many characters are escaped at once.
+#: How many characters are escaped at once.
 _SLICE = 10_000
 #: An escape with more than one spelling, a character beyond U+FFFF.
 _ESCAPES = re.compile(rb"\\[u/]")
@@ -131,7 +131,7 @@ def quoted(text: str) -> str:
     """``text`` as a JSON string in Jackson's spelling. O(length).
 
     Control characters and every UTF-16 surrogate become ``\\uXXXX`` with capital digits. So a character beyond U+FFFF
-    becomes two of them, and a lone surrogate is kept. Anything else stands as it is.
+    becomes two of them, and a lone surrogate is kept. Anything else stays as it is.
     """
     if _ESCAPED.search(text) is None:
         return f'"{text}"'

@@ -68,7 +68,7 @@ _LONGEST_ASCII = 2666
 
 
 def _groups(number: int, count: int) -> bytes:
-    """A number in so many groups of 7 bits."""
+    """A number in this many groups of 7 bits."""
     return bytes([number >> shift & 0x7F for shift in range(7 * (count - 1), -1, -7)])
 
 

@@ -60,7 +60,7 @@ def natural_number(text: str) -> Any:
 
 
 def node_of_text(text: str, name: str) -> Any:
-    """The number in a text, as it would stand without the quotes; the text itself if it is none."""
+    """The number in a text, as it would be without the quotes; the text itself if it is none."""
     if name != _DECIMAL:
         found = _WHOLE.fullmatch(text)
         return text if found is None else int(found[1])

@@ -1,7 +1,7 @@
 """The JSON of ordinary values, written at once: without the tree of nodes, by a function for each declared class.
 
 Ordinary are declared classes, lists, dicts with texts as keys, texts, bools, enums and the usual numbers, where they
-stand without their class. The way over nodes writes any other part of a value. It writes the whole value again if a
+are without their class. The way over nodes writes any other part of a value. It writes the whole value again if a
 part cannot be written, and finds the words for that. So the bytes and the errors are the same without this module.
 """
 

@@ -58,7 +58,7 @@ class Kryo5Codec(Codec):
     ``allowed_classes`` and ``references`` are the arguments of Java's
     ``new Kryo5Codec(Set<String> allowedClasses, boolean useReferences)`` and must be the same on both sides.
     The names are registered in their order, and with any, no other class is read or written. With references,
-    an object that stands in a value twice comes back as one object, and values may contain themselves.
+    an object that occurs twice in a value comes back as one object, and values may contain themselves.
 
     ``redisson``: the version that the Java side has, such as ``"4.3"``, where that is not the newest. Before Redisson
     4.7 a java.ConcurrentHashSet has other bytes, which later ones do not read. Both are read here.

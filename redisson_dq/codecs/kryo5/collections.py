@@ -3,10 +3,10 @@
 A collection is a flagged varint of its size + 1 (0 is null), then, for a sorted one, its comparator, then the elements.
 With the flag set all elements are of one class or null. That class stands once (when it is null, every element is null
 and nothing follows). A boolean says whether there are nulls; the immutable lists and sets leave it out. The elements
-follow without their class. Without the flag each element stands with its class. An empty collection is 01.
+follow without their class. Without the flag each element has its class. An empty collection is 01.
 
 A field's declared type may have type arguments (``arguments``, see :mod:`~redisson_dq.codecs.kryo5.generics`). Then
-elements of a final class stand without it, and the flag says whether there are nulls.
+elements of a final class are without it, and the flag says whether there are nulls.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ def _is_fieldless(serializer: ClassSerializer) -> bool:
 
 
 def read_comparator(data: bytes, pos: int, reader: ReaderProtocol) -> tuple[Comparator | None, int]:
-    """The comparator that stands before the elements of a sorted collection or map."""
+    """The comparator that is before the elements of a sorted collection or map."""
     comparator, end = reader.read_any(data, pos)
     if comparator is not None and not isinstance(comparator, Comparator):
         raise Malformed("a sorted collection with a comparator of its own", pos)

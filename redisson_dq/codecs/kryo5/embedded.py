@@ -113,7 +113,7 @@ def unreadable(name: str, offset: int) -> Malformed:
 
 
 def stream_writer(stream: str) -> Any:
-    """The writer of objects that stand in that stream."""
+    """The writer of objects that are in that stream."""
 
     def write(value: Any, writer: WriterProtocol) -> None:
         if stream != THROWABLE and not writer.types.embeds_streams:

@@ -3,7 +3,7 @@
 A map is a varint of its size + 1, the comparator of a sorted one, then each key and value with its class.
 
 A field's declared type may have type arguments (``arguments``, see :mod:`~redisson_dq.codecs.kryo5.generics`). Then
-keys and values of a final class stand without it, and can always be null.
+keys and values of a final class are without it, and can always be null.
 """
 
 from __future__ import annotations

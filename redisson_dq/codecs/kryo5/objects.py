@@ -163,7 +163,7 @@ def spelled_mostly(declared: Argument, types: TypesProtocol) -> bytes:
 def _open_check(declared: Argument) -> tuple[Callable[[Any, int], None] | None, set[type]]:
     """The check of a value in a field of a class that is not final; and the types that pass it in any case.
 
-    Its value's class stands in the bytes, and must be one of that field's. Otherwise the bytes are out of step with the
+    Its value's class is in the bytes, and must be one of that field's. Otherwise the bytes are out of step with the
     declaration.
     """
     name = declared.name

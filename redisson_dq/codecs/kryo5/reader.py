@@ -145,7 +145,7 @@ class Reader:
         """A class, or None for null.
 
         A named class is 01 and a number; numbers count from 0 within a value. The first time the name follows
-        as a string, later the number stands alone.
+        as a string, later the number is alone.
         """
         found, end = self._serializer_or_name(data, pos)
         return (found if isinstance(found, ClassSerializer) else self._unknown(found, data, pos, end)), end
@@ -230,7 +230,7 @@ class Reader:
             self._hashes.check(keys, pos, kind)
 
     def check_hash(self, size: int, pos: int) -> None:
-        """Refuse keys or elements of so many objects in all when their hashes would take too long."""
+        """Refuse keys or elements of this many objects in all when their hashes would take too long."""
 
 
 _MAX_HASHED = 100_000
@@ -247,7 +247,7 @@ class ReferenceReader(Reader):
     """
 
     references = True
-    #: A mark stands between a value and its class.
+    #: A mark is between a value and its class.
     by_byte = (None,) * 256
 
     def __init__(self, types: Types, data: bytes) -> None:

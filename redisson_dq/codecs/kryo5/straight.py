@@ -1,8 +1,8 @@
 """Straight-line code for the objects of one declared class (see :mod:`redisson_dq.codecs.straight`).
 
-Each field has a step, a function of :mod:`~redisson_dq.codecs.kryo5.objects` that does all that can stand there. Before
+Each field has a step, a function of :mod:`~redisson_dq.codecs.kryo5.objects` that does all that can be there. Before
 the step there may be a shortcut: lines for the ordinary values of a type, such as a text that is ASCII. Whatever else
-stands there, and whatever is wrong, goes to the step. So a shortcut raises nothing of its own, and without all
+is there, and whatever is wrong, goes to the step. So a shortcut raises nothing of its own, and without all
 shortcuts the values, the bytes and the errors are the same. The types with a shortcut are those of the fields of the
 object in the benchmark of the codecs. It shows what they are worth; a shortcut for another type needs a row there.
 """
@@ -74,7 +74,7 @@ _MOSTLY_READ = """
             names.append(found)
             {value}, end = found.read(data, pos + {length}, reader{arguments})
 """
-#: The names of so many classes have their bytes ready, each with every number that it can have.
+#: The names of this many classes have their bytes ready, each with every number that it can have.
 _FEW_NAMES = 8
 
 #: By Java type of the field: how an ordinary ``item`` is written. ``else`` follows.
@@ -127,9 +127,9 @@ _KNOWN: dict[str, Any] = {
 
 @attrs.frozen
 class Step:
-    """One field: its attribute, the step, and the Java type whose shortcut stands before it, if there is one.
+    """One field: its attribute, the step, and the Java type whose shortcut is before it, if there is one.
 
-    With ``is_open`` the value stands with its class, and there is no step. The reader or the writer itself does it,
+    With ``is_open`` the value has its class, and there is no step. The reader or the writer itself does it,
     with the ``arguments`` of the field's type. ``mostly`` is how Kryo spells the class that most such values have.
     ``check`` makes sure that a value that was read may be there; the types in ``fits`` always may. ``place`` makes a
     value that is written one of the field's type, unless its type is in ``fits``.

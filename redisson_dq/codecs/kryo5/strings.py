@@ -80,7 +80,7 @@ def ordinary_strings(
 def _read(
     data: bytes, pos: int, count: int, find: Callable[..., int], text: str, reader: ReaderProtocol | None
 ) -> tuple[list[Any], int]:
-    """So many texts. Without a reader only those before the first one that is not ASCII, or is long, or null."""
+    """Reads this many texts. Without a reader only those before the first that is not ASCII, or is long, or null."""
     values: list[Any] = []
     for _ in range(count):
         first = data[pos]

@@ -137,7 +137,7 @@ class Types:
         return found if found is not None and found.final else None
 
     def component(self, name: str) -> ClassSerializer | None:
-        """The class of an array's elements if they stand without it: a final class, or any array's."""
+        """The class of an array's elements if they are without it: a final class, or any array's."""
         return self.named(name) if name.startswith("[") else self.final(name)
 
     def is_open(self, name: str) -> bool:
@@ -175,7 +175,7 @@ class Types:
         return found
 
     def _is_final(self, code: str) -> bool:
-        """Whether a class is final, of its name or of its name as it stands in that of an array of arrays."""
+        """Whether a class is final, of its name or of its name as it is in that of an array of arrays."""
         return self.final(code[1:-1] if code.endswith(";") else code) is not None
 
     def _of_declaration(self, declaration: Declaration) -> ClassSerializer:
@@ -213,7 +213,7 @@ class Types:
             declaration.name,
             read,
             write,
-            # With references a mark stands before each.
+            # With references a mark is before each.
             sizeless=not self.references and not declaration.has_attributes,
             final=declaration.final,
             generic=objects.is_generic(declaration),

@@ -109,7 +109,7 @@ def _packed(layout: struct.Struct, value: Any) -> bytes:
 
 
 def _optional(kind: Callable[[Any], Any], layout: struct.Struct) -> tuple[_Read, Callable[[Any], bytes]]:
-    """A number of fixed size that may be missing: a boolean stands before it."""
+    """A number of fixed size that may be missing: a boolean is before it."""
 
     def read(data: bytes, pos: int, _: object = None) -> tuple[Any, int]:
         present, pos = read_boolean(data, pos)

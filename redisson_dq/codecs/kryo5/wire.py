@@ -135,7 +135,7 @@ def read_varint_flag(data: bytes, pos: int) -> tuple[int, int]:
 
 
 def read_length(data: bytes, pos: int) -> tuple[int, int]:
-    """The length + 1 that stands before bytes, checked against the bytes that are there: -1 for null."""
+    """The length + 1 that is before bytes, checked against the bytes that are there: -1 for null."""
     length, start = read_varint(data, pos)
     if length - 1 > len(data) - start:
         raise Malformed(f"{length - 1} bytes are announced, {len(data) - start} are there", pos)

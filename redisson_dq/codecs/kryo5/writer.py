@@ -88,7 +88,7 @@ class Writer:
         return found
 
     def placed(self, name: str, value: Any) -> Any:
-        """The value as one of the class ``name``, which stands without its class. Raises Misfit."""
+        """The value as one of the class ``name``, which is without its class. Raises Misfit."""
         place = place_named(name)
         return value if place is None else place(value, self.notes)
 
@@ -182,7 +182,7 @@ class ReferenceWriter(Writer):
     """A writer with ``references=True``: it writes an object that stands twice only once (see the reader)."""
 
     references = True
-    #: A mark stands between a value and its class.
+    #: A mark is between a value and its class.
     flat = _NOT_FLAT
 
     def __init__(self, types: Types) -> None:

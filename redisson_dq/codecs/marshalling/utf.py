@@ -10,7 +10,7 @@ from redisson_dq.codecs.serialization.stream import Content
 
 __all__ = ["as_java_writes_utf", "as_river_writes_utf"]
 
-_ZONE = 7  # the number of ZoneRegion, which stands before the text
+_ZONE = 7  # the number of ZoneRegion, which is before the text
 
 
 def as_java_writes_utf(block: Content) -> Content:

@@ -94,7 +94,7 @@ class RiverWriter:
             self.out += (bytes((far,)), _pack_int(place))
 
     def _count(self, empty: int, count: int) -> None:
-        """The id of a thing with so many parts, and the length: the ids of the four lengths follow each other."""
+        """The id of a thing with this many parts, and the length: the ids of the four lengths follow each other."""
         if not count:
             self._byte(empty)
         elif count <= 0x100:

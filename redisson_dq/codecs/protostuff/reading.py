@@ -148,7 +148,7 @@ def _constant(reader: Reader, name: str) -> Any:
     return declaration.members[ordinal]
 
 
-# Values whose type stands in the bytes: inside their group, which is open
+# Values whose type is in the bytes: inside their group, which is open
 
 
 def _any(reader: Reader, declared: str) -> Any:

@@ -59,7 +59,7 @@ def _only(*kinds: type) -> Callable[[Any], Any]:
 
 
 def _integer(kind: Callable[[int], int], bits: int, width: int, make: Callable[[int], Any] = int) -> ScalarForm:
-    """A number of so many bits, which protostuff widens to ``width`` bits of two's complement."""
+    """A number of this many bits, which protostuff widens to ``width`` bits of two's complement."""
     mask = (1 << width) - 1
     least, most = -(1 << bits - 1), (1 << bits - 1) - 1
     return ScalarForm(
@@ -175,7 +175,7 @@ SCALARS: dict[str, ScalarForm] = {
 _PRIMITIVES = ("boolean", "byte", "char", "short", "int", "long", "float", "double")
 _BOXES = ("Boolean", "Byte", "Character", "Short", "Integer", "Long", "Float", "Double")
 
-#: By the number that stands before a value whose type is not declared. (10 is a class of protostuff's.)
+#: By the number that is before a value whose type is not declared. (10 is a class of protostuff's.)
 NAMES: dict[int, str] = {
     **{number: f"java.lang.{name}" for number, name in enumerate((*_BOXES, "String"), 1)},
     11: "[B",
@@ -184,7 +184,7 @@ NAMES: dict[int, str] = {
     14: "java.util.Date",
 }
 
-#: By component: the number that stands before the elements of an array whose type is not declared.
+#: By component: the number that is before the elements of an array whose type is not declared.
 ARRAY_IDS: dict[str, int] = {
     **{name: number for number, name in enumerate(_PRIMITIVES) if name != "byte"},
     **{f"java.lang.{name}": number for number, name in enumerate(_BOXES, 8) if name != "Byte"},

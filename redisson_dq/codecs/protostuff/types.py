@@ -166,7 +166,7 @@ def collection_made_for(name: str) -> str:
 
 
 def allowed_in(name: str) -> frozenset[int]:
-    """The numbers that may stand before a value that is declared as this type of the kind ``any``."""
+    """The numbers that may be before a value that is declared as this type of the kind ``any``."""
     return _ALLOWED.get(name, _OF_A_CLASS)
 
 

@@ -1,7 +1,7 @@
 """Protostuff's bytes: protobuf's tags, numbers and texts, with every message as a group.
 
 A field is a tag and the bytes that follow it. The tag is the field's number and one of five wire types. A message
-stands between the tags that start and end its group. The whole value is the content of one group, without these tags.
+is between the tags that start and end its group. The whole value is the content of one group, without these tags.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class Reader:
             self._next_bytes(8 if self.wire == FIXED64 else 4)
 
     def signed(self, bits: int, least: int, most: int) -> int:
-        """A number in so many bits of two's complement, from ``least`` to ``most``."""
+        """A number in this many bits of two's complement, from ``least`` to ``most``."""
         self._expect(VARINT)
         found = self._varint()
         if found >> bits - 1:

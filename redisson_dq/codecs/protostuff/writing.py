@@ -146,7 +146,7 @@ class _Writer:
         except Exception as error:
             raise unwritable(error, key) from error
 
-    # Values whose type stands in the bytes
+    # Values whose type is in the bytes
 
     def _any(self, value: Any, declared: str) -> None:
         scalar = scalar_name(value)

@@ -24,7 +24,7 @@ class SerializationCodec(Codec):
     also needs its ``serial_version_uid``. With ``unknown="generic"`` some objects come back as a JavaObject, which is
     written again as it was. These are objects of a class that is not declared, or that writes more than its fields.
 
-    An object that stands at several places of a value is one object there. As in Java, it is one object when it comes
+    An object that occurs at several places of a value is one object there. As in Java, it is one object when it comes
     back. Lists, dicts and objects may hold themselves. Equal texts that Python made are written as one object, numbers
     and dates never. A value that was read is written as Java had it (docs/codecs.md, The same bytes).
 

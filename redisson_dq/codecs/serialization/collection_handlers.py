@@ -55,7 +55,7 @@ Contents = Callable[[Instance], "list[Content]"]
 
 
 def counted(java_class: str) -> Contents:
-    """An int and so many elements."""
+    """An int and this many elements."""
 
     def contents(node: Instance) -> list[Content]:
         data = Data(node, java_class)

@@ -1,7 +1,7 @@
 """Streams inside the bytes of another codec: each is objects one after another that share its header and its handles.
 
 Kryo's JavaSerializer keeps one ObjectOutputStream for each of its own instances while one Kryo value is written.
-Its first object begins with the stream's header, the later ones stand without, and refer to the names of the
+Its first object begins with the stream's header, the later ones are without, and refer to the names of the
 earlier ones. A state serves one Kryo value; each of its streams has a name::
 
     state = ReadState()

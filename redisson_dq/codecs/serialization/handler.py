@@ -135,7 +135,7 @@ class Data:
         return found
 
     def contents(self, count: int) -> list[Content]:
-        """So many objects. They must be all that is left. O(count)."""
+        """Reads this many objects. They must be all that is left. O(count)."""
         if self._pos < len(self._block) or count != len(self._contents) - self._next:
             raise self._wrong()
         found = self._contents[self._next :]

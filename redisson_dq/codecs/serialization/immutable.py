@@ -100,7 +100,7 @@ def _write_map_of(node: Instance, value: Any, encoder: EncoderProtocol) -> None:
     put(node, {"tag": _MAP}, [int_bytes(2 * len(value)), *encoder.pairs(pairs_in_order(value))])
 
 
-# Entries that stand by themselves; that of Map.entry is not Serializable
+# Entries that are by themselves; that of Map.entry is not Serializable
 
 
 def _entry_handler(kind: Any) -> ClassHandler:

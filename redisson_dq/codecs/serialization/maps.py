@@ -27,7 +27,7 @@ __all__ = ["HANDLERS"]
 def _table_handler(name: str, kind: Any, java_class: str, usual: Callable[[int], Table]) -> ClassHandler:
     """The handler of a map that writes the length of its table, its load factor and its threshold.
 
-    ``usual`` makes the table of a map into which so many entries were put one by one.
+    ``usual`` makes the table of a map into which this many entries were put one by one.
     """
 
     def read(node: Instance, decoder: DecoderProtocol) -> Any:
@@ -62,7 +62,7 @@ def _hashtable_table(size: int) -> Table:
 
 
 def _properties_table(size: int) -> Table:
-    """The table that a Hashtable would have made of so many entries."""
+    """The table that a Hashtable would have made of this many entries."""
     length = size * 4 // 3 + size // 20 + 3
     length -= length > size and length % 2 == 0
     return Table((), length, LOAD_FACTOR, length * 3 // 4)

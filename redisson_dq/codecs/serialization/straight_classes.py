@@ -56,7 +56,7 @@ class Class:
 class _Described:
     """The bytes of a class, the handles and texts that they add, and the handles that they refer to.
 
-    If they refer to their own handles, so many have to be there before: ``base``.
+    If they refer to their own handles, this many have to be there before: ``base``.
     """
 
     raw: bytes

@@ -33,7 +33,7 @@ __all__ = ["UNREAD", "read"]
 #: Stands for the value of a stream that is not ordinary.
 UNREAD: Any = object()
 
-#: A value that nests deeper is not ordinary, nor is a stream with so many classes that were never seen before.
+#: A value that nests deeper is not ordinary, nor is a stream with this many classes that were never seen before.
 _MOST_DEPTH = 50
 _MOST_NEW = 16
 
@@ -77,7 +77,7 @@ class _Stream:
         return bool(self._decoder.other or (self._contents is not None and self._contents.other))
 
     def value(self, data: bytes, pos: int, depth: int) -> tuple[Any, int]:
-        """The value of a content inside so many others."""
+        """The value of a content inside this many others."""
         code = data[pos]
         if code == 0x74:
             return self.text(data, pos)

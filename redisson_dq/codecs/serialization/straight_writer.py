@@ -30,7 +30,7 @@ from redisson_dq.java.registry import declaration_for, generation
 
 __all__ = ["written"]
 
-#: Writes a value that so many others are around.
+#: Writes a value inside this many others.
 _Put = Callable[[Any, "_Straight", int], None]
 
 #: A value that nests deeper is not ordinary, nor is an object of a class with more superclasses.
@@ -107,7 +107,7 @@ class _Straight(StreamWriter):
         self.known = functions.by_type
 
     def put(self, item: Any, depth: int) -> None:
-        """Write a value that may stand where it stands."""
+        """Write a value that is allowed where it is."""
         put = self.known.get(type(item))
         if put is None:
             put = self.functions.add(item)

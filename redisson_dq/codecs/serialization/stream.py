@@ -110,7 +110,7 @@ class FieldDesc(NamedTuple):
 class ClassDesc:
     """A class as the stream describes it: ``java.util.HashMap``; an array's name is ``[Ljava.lang.String;``.
 
-    Fields of primitive types stand before the others. ``flags`` are the ``SC_`` ones, ``superclass`` is the
+    Fields of primitive types are before the others. ``flags`` are the ``SC_`` ones, ``superclass`` is the
     nearest serializable superclass. A dynamic proxy has no name, but ``interfaces``.
     """
 

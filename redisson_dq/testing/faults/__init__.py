@@ -1,6 +1,6 @@
 """Faults for tests: connections that break, a server that is away, frozen or full, replies that get lost.
 
-A proxy stands before a real Redis. Clients that connect to its URL meet the faults, on threads and on asyncio::
+A proxy is in front of a real Redis. Clients that connect to its URL meet the faults, on threads and on asyncio::
 
     with server_of_tests() as server, Faults(server) as faults, redisson_dq.connect(faults.url) as client:
         with faults.lost_reply("offer"), pytest.raises(RedisConnectionError):

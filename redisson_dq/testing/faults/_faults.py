@@ -24,7 +24,7 @@ from redisson_dq.testing.faults._proxy import Proxy
 __all__ = ["Faults"]
 
 _ALWAYS = sys.maxsize
-# A pause that nobody ends is over after so many ms.
+# A pause that nobody ends is over after this many ms.
 _PAUSE_MS = 60_000
 
 
@@ -128,7 +128,7 @@ class Faults(OnlyWith):
     @entered
     @contextlib.contextmanager
     def delayed(self, seconds: float) -> Iterator[None]:
-        """Replies take so many seconds of real time longer."""
+        """Replies take this many seconds of real time longer."""
         before, self._proxy.delay = self._proxy.delay, seconds
         try:
             yield
@@ -144,7 +144,7 @@ class Faults(OnlyWith):
 
     @entered
     def delayed_at(self, at: str, seconds: float) -> contextlib.AbstractContextManager[Trap]:
-        """Replies to such commands take so many seconds of real time longer."""
+        """Replies to such commands take this many seconds of real time longer."""
         return self._at(at, "reply", "delay", _ALWAYS, seconds=seconds)
 
     @entered

@@ -8,7 +8,7 @@ __all__ = ["CommandFrames", "Frames", "ReplyFrames", "words"]
 
 _LINE = frozenset(b"+-:_,#(")
 _BLOB = frozenset(b"$!=")
-# How many messages belong to each one that is counted, and how many come besides: attributes stand before a reply.
+# How many messages belong to each one that is counted, and how many come besides: attributes are before a reply.
 _LIST = {ord("*"): (1, 0), ord("~"): (1, 0), ord(">"): (1, 0), ord("%"): (2, 0), ord("|"): (2, 1)}
 _COUNT = re.compile(rb"-?[0-9]{1,19}")
 # Redis takes no more of a command: bytes of a line, words, and bytes of a word.
@@ -60,7 +60,7 @@ class Frames:
         return None if end < 0 else bytes(self._rest[self._at + 1 : end])
 
     def _pass(self, size: int, parts: int = 0) -> bool:
-        """Goes behind a part of so many bytes, which has parts of its own."""
+        """Goes behind a part of this many bytes, which has parts of its own."""
         if self._at + size > len(self._rest):
             return False
         self._at += size

@@ -21,7 +21,7 @@ _NOT_DONE = b"-NOSCRIPT"
 _MESSAGE = b">"
 # The server gets this for a command of a transaction that is refused. It refuses this one, and then the transaction.
 _UNKNOWN = b"*1\r\n$12\r\nREDISSON_DQ_\r\n"
-# So many bytes are shown that are no message.
+# How many bytes are shown that are no message.
 _SHOWN = 40
 
 logger = logging.getLogger("redisson_dq")

@@ -18,7 +18,7 @@ from redisson_dq.testing.faults._link import Link
 __all__ = ["Proxy"]
 
 _LOOPBACK = "127.0.0.1"
-# So many commands are named when a trap has not sprung.
+# How many commands are named when a trap has not sprung.
 _REMEMBERED = 12
 
 Self = TypeVar("Self", bound="Proxy")

@@ -21,9 +21,9 @@ from redisson_dq.web.masks import Masks
 __all__ = ["MOST_DEEDS", "Deeds"]
 
 logger = logging.getLogger("redisson_dq")
-#: So many deeds are remembered.
+#: How many deeds are remembered.
 MOST_DEEDS = 200
-# So many of each user may be chosen and not carried out.
+# How many of each user may be chosen and not carried out.
 _MOST_READY = 20
 _READY_FOR_US = 600_000_000
 _ENDED = ("done", "undone", "dropped", "failed")

@@ -20,7 +20,7 @@ __all__ = ["Admitted", "LimitWords", "Peeked", "Seen", "admit", "peek"]
 
 @attrs.frozen(kw_only=True)
 class LimitWords:
-    """A limit over all processes: so many slots, and so many tokens in so many us. 0: any number.
+    """A limit over all processes: this many slots, and this many tokens in this many us. 0: any number.
 
     ``id`` and ``rate`` have 16 bytes, and name slots and tokens. Queues that give one home share them, and
     without a home they are the queue's own (``shared_limit.lua``). ``size`` is how many tokens its bucket holds. ``by``
@@ -83,7 +83,7 @@ class Peeked:
 
 
 def peek(keys: QueueKeys, most: int, limits: Sequence[LimitWords] = ()) -> Request[Peeked]:
-    """The values that a receive would give next, at most so many. They stay.
+    """The values that a receive would give next, at most this many. They stay.
 
     Where there are none, values that wait for a slot of these limits are called up first, as far as slots are free.
     """

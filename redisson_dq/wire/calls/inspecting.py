@@ -75,7 +75,7 @@ class Sampled:
 
     ``kinds`` counts the entries that were read, by their kinds. ``examples`` has one member of each kind.
     ``far`` counts the entries that are due in more than five years, and has the last due time in epoch ms.
-    ``list_alone`` and ``zset_alone`` count the entries that stand in one of the two keys alone, as far as they were
+    ``list_alone`` and ``zset_alone`` count the entries that are in only one of the two keys, as far as they were
     read: all of them where ``is_whole``. ``held_since_ms`` is when the value was received that is held longest, and
     ``received_last_ms`` when the last one was. ``held_ms`` is the sum of the times since the values were received that
     ``holders`` have. ``failing`` counts the values whose handling has failed twice or more: the values, their failures,
@@ -107,7 +107,7 @@ class Sampled:
 
     @property
     def torn(self) -> tuple[int, int]:
-        """How many entries stand in the list of envelopes alone, and how many in the zset alone."""
+        """How many entries are only in the list of envelopes, and how many in the zset alone."""
         list_alone, zset_alone = self.list_alone, self.zset_alone
         if not self.is_whole and not {"lean", "newer", "unknown"} & self.kinds.keys():
             # Neither key was read to its end, and their sizes tell.

@@ -42,7 +42,7 @@ class Found:
 class Page:
     """Items, and the server's time when they were read.
 
-    ``is_cut``: more stand behind them in the wanted page, which is too large for one reply.
+    ``is_cut``: more are behind them in the wanted page, which is too large for one reply.
     """
 
     now_us: int

@@ -42,7 +42,7 @@ AsideKind = Literal["dead", "quarantine", "undecodable"]
 AsideAction = Literal["purge", "redrive", "values", "add"]
 ASIDE_ACTIONS: tuple[AsideAction, ...] = ("purge", "redrive", "values", "add")
 
-#: The place of an entry that stands in the timeout zset alone, and of one whose place is unknown.
+#: The place of an entry that is only in the timeout zset, and of one whose place is unknown.
 ALONE, UNKNOWN_PLACE = -1, -2
 
 
@@ -88,7 +88,7 @@ class FoundAnywhere:
 
 @attrs.frozen(kw_only=True)
 class Mended:
-    """The script's word for each entry, and how far entries stand before the places that a walk told."""
+    """The script's word for each entry, and how far entries are before the places that a walk told."""
 
     now_us: int
     outcomes: tuple[str, ...]
@@ -105,7 +105,7 @@ class Aside:
 
 
 def mend_letters(keys: LeaseKeys, values: Sequence[tuple[str, int]]) -> Request[list[tuple[bytes, bytes]]]:
-    """Id and record of dead letters, each given by the digest of its value, and how many equal ones stand before it."""
+    """Id and record of dead letters, each given by the digest of its value, and how many equal ones are before it."""
     args = [word for pair in values for word in pair]
     return call_with_dead("mend_letters", keys, args, lambda reply: [(id, info) for id, info in reply])
 

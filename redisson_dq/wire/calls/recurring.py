@@ -17,7 +17,7 @@ __all__ = ["Advanced", "RecurringRow", "advance", "recurring"]
 
 @attrs.frozen(kw_only=True)
 class RecurringRow:
-    """One recurring offer as it stands in Redis."""
+    """One recurring offer as it is stored in Redis."""
 
     id: str
     #: None where another program gave it a time that never comes.

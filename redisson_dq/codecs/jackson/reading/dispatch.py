@@ -51,7 +51,7 @@ _INTERFACES = {
     "concurrent.ConcurrentMap": "java.util.concurrent.ConcurrentHashMap",
 }
 _NUMBER = "java.lang.Number"
-#: Declared as one of these, a value stands as if it were declared as Object.
+#: Declared as one of these, a value is as if it were declared as Object.
 _NATURAL = frozenset((_NUMBER, "java.lang.CharSequence", "java.lang.Comparable", "java.io.Serializable"))
 #: Every JDK writes a float of so few characters alike.
 _SAME_DIGITS = 8
@@ -65,7 +65,7 @@ _ONE_FORM = frozenset(
         *(f"java.lang.{name}" for name in ("Boolean", "Byte", "Short", "Integer", "Long", "Character", "String")),
     )
 )
-#: The classes whose values stand without their class.
+#: The classes whose values are without their class.
 _UNNAMED = frozenset(f"java.lang.{name}" for name in ("String", "Integer", "Double", "Boolean"))
 _TIMES = ("java.time.", "java.sql.", "java.util.Date")
 _PROPERTIES = "java.util.Properties"
@@ -77,7 +77,7 @@ _ENUMS = re.compile(r"java\.util\.Enum(?:(Set)<([^<>,]+)>|Map<([^<>,]+),[^<>,]+>
 class Reader:
     """The state of reading one value.
 
-    ``is_json``: the format is JSON, where bytes stand as texts. ``is_compared``: the value is compared with its bytes
+    ``is_json``: the format is JSON, where bytes are as texts. ``is_compared``: the value is compared with its bytes
     in any case, so that some doubts need not be looked for.
     """
 
@@ -178,7 +178,7 @@ class Reader:
         return null()
 
     def number(self, node: Any) -> Any:
-        """A node that stands without a class and holds no others, as it is; a number with a point is a Double."""
+        """A node that is without a class and holds no others, as it is; a number with a point is a Double."""
         kind = type(node)
         if kind is not Number:
             if kind is int and not INT_MIN <= node <= INT_MAX:
@@ -198,7 +198,7 @@ class Reader:
             self.doubts.note(Doubt.FLOAT, shorten(node, 40), text(value))
 
     def declared_as(self, node: Any, declared: Signature, depth: int) -> Any:
-        """The value of a node that stands without the name of its class."""
+        """The value of a node that is without the name of its class."""
         name = declared.name
         if name == OBJECT.name:
             return containers.without_class(self, node, depth)

@@ -20,7 +20,7 @@ _CERTAIN: Final = 1
 #: Other bytes are written, and to write them could take far more time than to read the value.
 _UNCOMPARED: Final = 2
 
-#: So much of each name or text from the bytes stands in a reason.
+#: So much of each name or text from the bytes is in a reason.
 _SHOWN = 80
 
 

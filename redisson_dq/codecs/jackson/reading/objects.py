@@ -42,7 +42,7 @@ def plan_of(reader: NodeReaderProtocol, declaration: Declaration, node: Any, dec
     plan = reader.plans.of_class(declaration, arguments)
     if type(node) is list and len(node) == 2 and type(node[0]) is str and type(node[1]) is Object:
         raise other_typing(node[0], wrapped=True)
-    object_node(declaration.name, node)  # a class that is refused may stand as another node
+    object_node(declaration.name, node)  # a class that is refused may be another node
     return plan
 
 
@@ -126,7 +126,7 @@ def throwable(reader: NodeReaderProtocol, name: str, node: Object, depth: int) -
     if reader.dialect.renames:
         raise Malformed(RENAMED, near=name)
     found: dict[str, Any] = {}
-    # An exception may stand in a field of another one's own class.
+    # An exception may be in a field of another one's own class.
     was_own, key = reader.is_own, ""
     try:
         for key, item in node:

@@ -38,7 +38,7 @@ _PLAIN = {
 #: The classes that hold nothing.
 _EMPTY = java.kotlin.EMPTY | {java.CopiesList, java.EmptyList, java.EmptySet, java.EmptyMap}
 
-#: Jackson reads all that stands in one as texts, whatever its writer put there.
+#: Jackson reads all that is in one as texts, whatever its writer put there.
 _PROPERTIES = Signature("java.util.Properties", (Signature("java.lang.String"),) * 2)
 
 #: The classes that are never named.
@@ -75,7 +75,7 @@ def entry_nodes(
     named_keys: bool = False,
     write: _PartWrite | None = None,
 ) -> Object:
-    """The node of a map's entries. ``named_keys``: their keys stand as Java names them, not as texts alone."""
+    """The node of a map's entries. ``named_keys``: their keys are written as Java names them, not only as texts."""
     write = write or writer.write
     declared_key, declared_value = key_and_value_of(declared)
     named_keys = named_keys or declared_key.name != OBJECT.name
@@ -171,7 +171,7 @@ def _enum_map(writer: NodeWriterProtocol, value: java.EnumMap[Any, Any], declare
         raise Unencodable(f"an EnumMap of {declaration.name} with a key that is none of its constants")
     pairs = sorted(value.items(), key=lambda pair: declaration.members.index(pair[0]))
     name = f"{value.java_name}<{declaration.name},java.lang.Object>"
-    # As its name says, its values stand as objects do whose class is not known.
+    # As its name says, its values are like objects whose class is not known.
     declared_key, declared_value = key_and_value_of(declared)
     place = place_of(declared_value)
     placed = pairs if place is None else ((key, place(item, {})) for key, item in pairs)
