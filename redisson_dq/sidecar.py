@@ -92,9 +92,9 @@ def _there(client: Client, wholes: Iterable[str], partitions: int | None) -> lis
 def move_due(client: Client, queues: Sequence[str], partitions: int | None = None) -> list[MovedQueue]:
     """Moves all items of these queues that are due now to their ready lists, and takes none. Gives a row for each.
 
-    Values that came to receivers which have died are ready again, too. ``queues`` are names and patterns. With
-    ``partitions`` each name stands for this many. Items that fall due meanwhile may be moved too. A queue that is paused,
-    that the user has no rights on, or whose items do not move for 10 s, has a
+    Values of dead receivers are ready again, too. ``queues`` are names and patterns. With ``partitions`` each name
+    stands for this many. Items that fall due meanwhile may be moved too. A queue that is paused, that the user has no
+    rights on, or whose items do not move for 10 s, has a
     reason. Example::
 
         for row in move_due(client, ["orders", "bills*"]):
