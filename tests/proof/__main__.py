@@ -6,6 +6,7 @@ python -m tests.proof ablate [WORD]      take out each safeguard, and require th
 python -m tests.proof world              play worlds that seeds decide, in a time that is counted
 python -m tests.proof kills [SETTING]    kill servers of each durability, and count what confirmed calls have lost
 python -m tests.proof all                all of these with fresh seeds, and the tests of this folder
+python -m tests.proof others [NAME]      kill servers beside other task queues, and count what became of their jobs
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from __future__ import annotations
 import argparse
 import logging
 import random
-import subprocess
 import sys
 import time
 from collections.abc import Sequence
@@ -22,18 +22,18 @@ from pathlib import Path
 import attrs
 
 from tests.proof.ablations import ABLATIONS, FOUND, ablated, table
-from tests.proof.checker import check, judged
+from tests.proof.checker import check
+from tests.proof.everything import Extent, everything
+from tests.proof.everything import table as parts_table
 from tests.proof.kills import SETTINGS, measured
 from tests.proof.kills import table as kills_table
-from tests.proof.making import ORDERED, Lines, right
-from tests.proof.operations import happened
-from tests.proof.planting import PLANTS, planted
+from tests.proof.others import OTHERS, killed
+from tests.proof.others import table as others_table
 from tests.proof.simulated.search import Worlds, shrunk, with_fixed_hashes
-from tests.proof.simulated.steps import planned
-from tests.proof.trials import STAGED, TRIALS, trial
+from tests.proof.simulated.steps import kept, planned
+from tests.proof.trials import TRIALS, trial
 
 _PAGE = Path(__file__).resolve().parents[2] / "docs" / "model.md"
-_PROOF = [sys.executable, "-m", "tests.proof"]
 _START, _END = "<!-- made by python -m tests.proof ablate --write -->", "<!-- end of ablate -->"
 
 
@@ -64,12 +64,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     worlds.add_argument("--shrink", action="store_true", help="reduce one with a finding to a few steps, as a test")
     worlds.set_defaults(run=_world)
     ablating.add_argument("--write", action="store_true", help="write the table into docs/model.md")
-    everything = commands.add_parser("all", help="all of it, with fresh seeds, and all tests of this folder")
-    everything.add_argument("--kills", type=int, default=10, help="of each setting")
-    everything.add_argument("--worlds", type=int, default=25, help="seeds of simulated worlds")
-    everything.add_argument("--histories", type=int, default=100, help="of each kind that is planted")
-    everything.set_defaults(run=_all)
-    for each in (trying, ablating, killing, worlds, everything):
+    whole = commands.add_parser("all", help="all of it, with fresh seeds, and all tests of this folder")
+    for name, count, help in (
+        ("histories", Extent().histories, "that are right, and of each planted defect"),
+        ("operations", Extent().operations, "of one long history"),
+        ("worlds", Extent().worlds, "seeds of simulated worlds, each played twice"),
+        ("times", Extent().times, "how often one more seed is played"),
+        ("kills", Extent().kills, "of each durability"),
+    ):
+        whole.add_argument(f"--{name}", type=int, default=count, help=f"{help} ({count:,})")
+    whole.add_argument("--walks", nargs="+", default=list(Extent().walks), help="items x ticks of every order")
+    whole.set_defaults(run=_all)
+    beside = commands.add_parser("others", help="the same kills beside other task queues, in environments of their own")
+    beside.add_argument("name", nargs="*", help=", ".join(OTHERS))
+    beside.add_argument("--appendfsync", default="everysec", choices=("always", "everysec", "no"))
+    beside.add_argument("--kills", type=int, default=200, help="of each (200)")
+    beside.add_argument("--within", type=float, default=420, help="seconds of kills of each (420)")
+    beside.set_defaults(run=_others)
+    for each in (trying, ablating, killing, worlds, whole, beside):
         each.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1_000_000))
     logging.getLogger("redisson_dq").addHandler(logging.NullHandler())
     options = parser.parse_args(arguments)
@@ -90,10 +102,12 @@ def _world(options: argparse.Namespace) -> int:
             print(f"world {seed}: {played[0].digest[:16]}", *found, sep="\n  ", flush=True)
             failed += bool(found)
             days += sum(each.seconds for each in played) / 86400
-            if found and options.shrink:
-                print(shrunk(plan, worlds.play), flush=True)
+            if played[0].findings and options.shrink:
+                path = kept(shrunk(plan, worlds.play), played[0].findings[0].partition("\n")[0])
+                print(f"a test from now on: {path}", flush=True)
     took = time.monotonic() - began
-    print(f"{options.runs} worlds, {failed} with findings; {days:,.1f} days in {took:,.0f} s")
+    sizes = f"{options.runs} worlds, {options.times} times each"
+    print(f"{sizes}: {failed} with findings; {days:,.1f} days in {took:,.0f} s")
     return FOUND if failed else 0
 
 
@@ -153,42 +167,24 @@ def _kills(options: argparse.Namespace) -> int:
 
 
 def _all(options: argparse.Namespace) -> int:
-    """Everything, with seeds that nobody has tried. Prints one table at the end."""
-    seed = options.seed
-    print(f"seed {seed}", flush=True)
-    rows: list[tuple[str, str, list[str]]] = []
-
-    def add(part: str, size: str, failed: list[str]) -> None:
-        rows.append((part, size, failed))
-        print(f"{part}, {size}: {'; '.join(failed) or 'as it should be'}", flush=True)
-
-    numbers = range(seed, seed + options.histories)
-    refused = [f"right({number}, 150) was refused" for number in numbers if _judged(right(number, 150))]
-    add("right histories", f"{options.histories}", refused)
-    for kind in PLANTS:
-        missed = [f"planted({kind!r}, {number}, 150)" for number in numbers if not _judged(planted(kind, number, 150))]
-        add(f"planted: {kind}", f"{options.histories}", [f"not found: {each}" for each in missed])
-    for name in STAGED:
-        add(f"trial: {name}", "1", [found] if (found := trial(name, seed)) else [])
-    world = ["world", f"--seed={seed}", f"--runs={options.worlds}", "--times=2", "--shrink"]
-    add("simulated worlds", f"{options.worlds} seeds, twice each", _failed([*_PROOF, *world]))
-    settings = argparse.Namespace(**vars(options), word="", trial=None, write=False, setting=[])
-    add("safeguards taken out", f"{len(ABLATIONS)}", ["not all were found"] if _ablate(settings) else [])
-    add("servers killed", f"{options.kills} of each setting", ["confirmed calls were lost"] if _kills(settings) else [])
-    tests = [sys.executable, "-m", "pytest", "-q", "-m", "", "tests/proof"]
-    add("tests of this folder", "all", _failed(tests))
-    print("| part | tried | found that should not be |", "|---|---|---|", sep="\n")
-    for part, size, failed in rows:
-        print(f"| {part} | {size} | {'; '.join(failed) or 'nothing'} |")
-    return 1 if any(failed for _, _, failed in rows) else 0
+    names = [each.name for each in attrs.fields(Extent) if each.name != "walks"]
+    sizes = Extent(walks=tuple(options.walks), **{name: getattr(options, name) for name in names})
+    print(f"seed {options.seed}", *parts_table([]), sep="\n", flush=True)
+    rows = []
+    for row in everything(sizes, options.seed):
+        rows.append(row)
+        print(row, flush=True)
+    failed = [row.part for row in rows if row.found]
+    print(f"{len(rows)} parts in {sum(row.seconds for row in rows):,.0f} s: {'; '.join(failed) or 'as it should be'}")
+    return 1 if failed else 0
 
 
-def _failed(command: list[str]) -> list[str]:
-    return ["see above"] if subprocess.run(command, check=False).returncode else []
-
-
-def _judged(lines: Lines) -> bool:
-    return bool(judged([happened(lambda: lines)], ordered=[ORDERED]).findings)
+def _others(options: argparse.Namespace) -> int:
+    print(*others_table([]), sep="\n", flush=True)
+    for name in options.name or OTHERS:
+        outcome = killed(name, options.appendfsync, options.kills, options.seed, options.within)
+        print(others_table([outcome])[-1], flush=True)
+    return 0
 
 
 if __name__ == "__main__":

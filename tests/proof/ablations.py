@@ -52,7 +52,11 @@ class Betrayed:
         lines = [line.strip() for line in self.finding.splitlines() if line.strip()]
         kinds = ("walk:", "lost:", "twice:", "early:", "overlap:", "stale:", "outcome:", "late:", "renewal:", "stuck:")
         found = next((line for line in lines if line.startswith(kinds)), lines[0] if lines else "NOT FOUND")
-        found = re.sub(r"(item:\S+ of \S+: )|(?<=\w)--+|^walk: ", "", found)
+        found = re.sub(r"(item:\S+ of \S+: )|(?<=\w)--+", "", found)
+        if found.startswith("walk: "):
+            way, _, rest = found.removeprefix("walk: ").partition(": ")
+            calls = (call.split() for call in way.split(" / "))
+            found = "`" + ",".join(f"{f}({','.join(of)})" if of else f for f, *of in calls) + f"`: {rest}"
         return found.replace("|", "/")[:240]
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conftest import by_night
 from tests.proof.checker import Report, judged
-from tests.proof.making import ORDERED, Lines, long, right
+from tests.proof.making import ORDERED, Lines, right
 from tests.proof.operations import happened
 from tests.proof.planting import PLANTS, planted
 
@@ -15,9 +14,8 @@ def _judged(lines: Lines) -> Report:
     return judged([happened(lambda: lines)], ordered=[ORDERED])
 
 
-@pytest.mark.parametrize("seeds", [range(25), by_night(range(25, 2000))])
-def test_right_histories_are_accepted(seeds: range) -> None:
-    for seed in seeds:
+def test_right_histories_are_accepted() -> None:
+    for seed in range(25):
         report = _judged(right(seed, 150))
         assert not report.findings, f"seed {seed}: {report}"
         assert not report.excused
@@ -33,10 +31,9 @@ def test_a_history_in_parts() -> None:
         assert {str(finding) for finding in judged(parts).findings} == whole
 
 
-@pytest.mark.parametrize("seeds", [range(10), by_night(range(10, 1000))])
 @pytest.mark.parametrize("kind", PLANTS)
-def test_each_planted_defect_is_found(kind: str, seeds: range) -> None:
-    for seed in seeds:
+def test_each_planted_defect_is_found(kind: str) -> None:
+    for seed in range(10):
         report = _judged(planted(kind, seed, 150))
         assert report.findings, f"{kind} was planted and not found: seed {seed}"
 
@@ -46,10 +43,3 @@ def test_a_call_without_an_answer_may_have_extended_a_lease() -> None:
     for seed in (141, 170, 242, 243):
         report = _judged(right(seed, 400))
         assert not report.findings, f"seed {seed}: {report}"
-
-
-@pytest.mark.nightly
-def test_a_million_operations() -> None:
-    report = judged([happened(lambda: long(1_000_000))])
-    assert report.operations >= 1_000_000
-    assert not report.findings, report

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
-__all__ = ["FAULTS", "SERVER_FAULTS", "Plan", "Step", "planned"]
+__all__ = ["FAULTS", "KEPT", "SERVER_FAULTS", "Plan", "Step", "kept", "planned", "plans"]
+
+#: A file for each world that has found something, reduced to a few steps. Each is a test.
+KEPT = Path(__file__).resolve().parents[1] / "worlds"
 
 
 class Step(NamedTuple):
@@ -32,6 +37,26 @@ _CALLS = (*["offer"] * 3, *["receive"] * 3, "take", "cancel", "reschedule", "red
 #: Of one client, then of the server.
 FAULTS = ("cut", "lose", "lose", "partition", "crash")
 SERVER_FAULTS = ("slow", "power", "failover", "clock")
+
+
+def kept(plan: Plan, found: str, folder: Path = KEPT) -> Path:
+    """Writes a plan and what it has found into a file, which is a test from now on."""
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{plan.seed}.json"
+    steps = ",\n".join(json.dumps([*step]) for step in plan.steps)
+    head = json.dumps({"found": found, "seed": plan.seed, "clients": plan.clients, "is_long": plan.is_long})
+    path.write_text(f'{head[:-1]}, "steps": [\n{steps}\n]}}\n')
+    return path
+
+
+def plans(folder: Path = KEPT) -> dict[str, Plan]:
+    """The plans that were kept, by the names of their files."""
+    found = {}
+    for path in sorted(folder.glob("*.json")):
+        told = json.loads(path.read_text())
+        steps = tuple(Step(at, client, what, tuple(args)) for at, client, what, args in told["steps"])
+        found[path.name] = Plan(told["seed"], told["clients"], steps, told["is_long"])
+    return found
 
 
 def planned(seed: int) -> Plan:

@@ -19,7 +19,7 @@ import attrs
 import redis
 
 import redisson_dq.aio
-from redisson_dq.aio.worker import Retry, Succeeded, Worker
+from redisson_dq.aio.worker import HandedBack, Received, Retry, Succeeded, Worker
 from redisson_dq.codecs import StringCodec
 from redisson_dq.errors import RedissonDQError
 from redisson_dq.scheduling import clock as clocks
@@ -193,7 +193,8 @@ class _Client:
 
     async def take(self, wait_ms: int, cancelled_ms: int) -> None:
         call = self.queue.poll(1, timeout=wait_ms / 1000)
-        if not cancelled_ms:
+        # A cancelled caller that does not wait loses its value: docs/guarantees.md.
+        if not (wait_ms and cancelled_ms):
             await call
             return
         with suppress(asyncio.TimeoutError):
@@ -211,32 +212,53 @@ class _Client:
 
     async def work(self, span_ms: int, lease_ms: int, work_ms: int, fails: int) -> None:
         """Runs a worker for some time. Every handling fails whose number ``fails`` divides."""
-        began, history, handled = time.monotonic_ns(), self._history, 0
-        ends: dict[str, Call] = {}
+        began, handled = time.monotonic_ns(), 0
         chance = random.Random(f"{self._world.plan.seed}-{began}")
         worker = Worker(self.client, visibility_timeout=lease_ms / 1000, chance=chance)
+        told = _OfWorker(self._history)
 
         @worker.handler(_QUEUE, concurrency=2, retry=Retry(limit=None, backoff=0.05))
         async def handle(value: str, event: Any) -> None:
             nonlocal handled
             handled += 1
-            number, delivery = handled, Recorded(event.delivery, history, _QUEUE, asyncio=True)  # type: ignore[arg-type]
-            process = f"worker-{number}"
-            history.invoke(process, "receive", _QUEUE, 1, at=began, renew=True).ok([delivery.received(renew=True)])
+            failing = handled % fails == 0
             await asyncio.sleep(work_ms / 1000)
-            delivery.renewed()
-            failing = number % fails == 0
-            ends[event.id] = history.invoke(process, "nack" if failing else "ack", _QUEUE, [[value, event.id]])
+            told.ends(event, "nack" if failing else "ack")
             if failing:
                 raise ValueError("now and then")
 
-        @worker.on(Succeeded)
-        def succeeded(happening: Succeeded) -> None:
-            ends.pop(happening.id).ok(["acked"])
-
+        worker.on(Received, Succeeded, HandedBack)(told.happened)
         await worker.start()
         await asyncio.sleep(span_ms / 1000)
         await worker.stop(grace=1)
+
+
+class _OfWorker:
+    """Writes down what a worker does, as far as it tells: the end of a call, and some moment before its beginning."""
+
+    def __init__(self, history: _OfOne) -> None:
+        self._history = history
+        self._began = time.monotonic_ns()
+        #: By lease: the delivery, and the call that ends it.
+        self._received: dict[str, Recorded] = {}
+        self._ending: dict[str, Any] = {}
+
+    def happened(self, happening: Any) -> None:
+        if isinstance(happening, Received):
+            delivery = Recorded(happening.event.delivery, self._history, _QUEUE, asyncio=True)  # type: ignore[arg-type]
+            self._received[happening.id] = delivery
+            call = self._history.invoke("worker", "receive", _QUEUE, 1, at=self._began, renew=True)
+            call.ok([delivery.received(renew=True)])
+        elif isinstance(happening, Succeeded):
+            self._ending[happening.id].ok(["acked"])
+        else:
+            self.ends(happening, "nack", at=self._began)
+
+    def ends(self, event: Any, f: str, **more: Any) -> None:
+        """Where the worker does not tell the outcome nobody knows it."""
+        delivery = self._received[event.id]
+        delivery.renewed()
+        self._ending[event.id] = self._history.invoke("worker", f, _QUEUE, [delivery.name_and_lease], **more)
 
 
 class _OfOne:
