@@ -97,7 +97,7 @@ class Pipeline(AsyncWrongWith):
             if isinstance(outcome, DecodeError) and reply.request.aside is not None:
                 # The reply raises the error, whether the bytes could be kept or not.
                 with contextlib.suppress(DecodeError):
-                    await self._connections.set_aside(outcome, reply.request.aside)
+                    await self._connections.undecodable.set_aside(outcome, reply.request.aside)
             if self._connections.is_cluster:
                 outcome = _of_one_node(outcome)
             reply._fill(outcome)

@@ -98,7 +98,7 @@ class Pipeline(WrongWith):
             if isinstance(outcome, DecodeError) and reply.request.aside is not None:
                 # The reply raises the error, whether the bytes could be kept or not.
                 with contextlib.suppress(DecodeError):
-                    self._connections.set_aside(outcome, reply.request.aside)
+                    self._connections.undecodable.set_aside(outcome, reply.request.aside)
             if self._connections.is_cluster:
                 outcome = _of_one_node(outcome)
             reply._fill(outcome)

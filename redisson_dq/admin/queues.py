@@ -169,7 +169,7 @@ class AdminQueue:
 
     def set_aside(self, value: bytes) -> RedissonDQError | None:
         """Puts a value that was taken, and that nobody can read, aside. Gives the error when that fails."""
-        return self.servers.client.runtime.connections.put_aside([value], self.keys.undecodable)
+        return self.servers.client.runtime.connections.undecodable.put([value], self.keys.undecodable)
 
     # -- taking an action back ---------------------------------------------------------------------------------------
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import secrets
 from collections.abc import Callable
 from typing import Any, TypeVar, Union
 
@@ -26,7 +25,8 @@ from redisson_dq._async.connecting.explaining import explained
 from redisson_dq._async.connecting.pools import Pools
 from redisson_dq._async.connecting.servers import Servers
 from redisson_dq._async.connecting.transactions import Transactions
-from redisson_dq._concurrency import AsyncCancelled, AsyncWork, async_finish
+from redisson_dq._async.connecting.undecodable import UndecodableLists
+from redisson_dq._concurrency import AsyncWork
 from redisson_dq._redis import (
     async_exchange,
     cannot_connect,
@@ -37,16 +37,11 @@ from redisson_dq._redis import (
 )
 from redisson_dq.calls.confirming import check_confirmed, subject
 from redisson_dq.durability import Confirmed, Durability
-from redisson_dq.errors import (
-    DecodeError,
-    RedisConnectionError,
-    RedissonDQError,
-)
+from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.observing import Observers, Sent
 from redisson_dq.scheduling.clock import Clock
 from redisson_dq.scripts.script import Script
-from redisson_dq.wire import calls, commands
-from redisson_dq.wire.keys import QueueKeys
+from redisson_dq.wire import commands
 from redisson_dq.wire.request import Request
 
 __all__ = ["Connections"]
@@ -65,8 +60,6 @@ _How = tuple[Union[AsyncWork, None], Union[AsyncWork, None], Union[float, None]]
 # A slot under migration answers at the second try. More tries are for a slot that moves again meanwhile.
 _REDIRECTIONS = 8
 _PAUSE_WHILE_MIGRATING = 0.05
-# Pauses between the tries to set aside values that exist nowhere else any more.
-_ASIDE_PAUSES = (0.01, 0.05, 0.2, 0.5)
 
 
 def _was_left(pool: Any, number: int) -> bool:
@@ -86,8 +79,8 @@ class Connections(Pools):
         self._only_looks = False
         # Whether the user may write to lists, as far as is known.
         self._may_write = True
-        # By list of undecodable values: the nonce of the last call that has put some into it.
-        self._aside_nonces: dict[str, bytes] = {}
+        #: The lists of values that could not be read.
+        self.undecodable = UndecodableLists(self)
         #: The looks that follow when this client announces something itself, by the channels that it does not hear now.
         self.unheard: dict[str, Callable[[], None]] = {}
         #: Gets a queue's channel, and a due time that a call of this client has put in and not announced.
@@ -293,50 +286,6 @@ class Connections(Pools):
             return result
         except RedissonDQError as error:
             return error
-
-    async def set_aside(self, error: DecodeError, key: str) -> None:
-        """Puts undecodable values, which exist nowhere else any more, into the list ``key``.
-
-        Raises the error itself when Redis does not take it.
-        """
-        # A cancelled caller cannot be given the bytes, so they are set aside in any case.
-        failure = await async_finish(self.put_aside(error.undecodable, key))
-        if failure is not None:
-            raise error from failure
-        error.kept_in = key
-
-    async def put_aside(self, values: list[bytes], key: str) -> RedissonDQError | None:
-        """Puts values into the list ``key``, and tries again when a connection breaks.
-
-        Gives the error when it fails.
-        """
-        # A try whose reply was lost may have been carried out. The nonce keeps the next one from doing it again.
-        # To the script the list is a ready list to which values go back.
-        nonce = secrets.token_bytes(8)
-        once = calls.put_back(QueueKeys.of(key), nonce, self._aside_nonces.get(key, b""), "last", values[::-1])
-        for pause in (*_ASIDE_PAUSES, None):
-            try:
-                await self._run_or_push(once, key, values)
-                self._aside_nonces[key] = nonce
-                return None
-            except RedissonDQError as error:
-                if pause is None or not isinstance(error, RedisConnectionError):
-                    return error
-            except AsyncCancelled:
-                # The end of the loop cancels a connection that is being made. The next try has another one.
-                if pause is None:
-                    raise
-            await self.clock.async_sleep(pause)
-        raise AssertionError("the last try returns")
-
-    async def _run_or_push(self, once: Request[bool], key: str, values: list[bytes]) -> None:
-        try:
-            await self.run(once, when_closed=True)
-        except RedisConnectionError:
-            raise
-        except RedissonDQError:
-            # Redis refuses the script: a right is missing, or its keys share no slot. Twice is better than not at all.
-            await self.run(commands.set_aside(key, values), when_closed=True)
 
     async def _ask(self, request: Request[Any], how: _How, node: ConnectionPool | None, *, at_hand: bool) -> _Answer:
         """The reply, and the confirmation of the change where that was asked for."""

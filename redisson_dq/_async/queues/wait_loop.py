@@ -130,7 +130,7 @@ class TakenValues(Generic[T]):
 
     async def set_aside(self, error: DecodeError, key: str) -> None:
         """Puts undecodable values into the list ``key``. Raises the error where the client does not skip them."""
-        await self._connections.set_aside(error, key)
+        await self._connections.undecodable.set_aside(error, key)
         self.skip(error, key, None)
 
     def skip(self, error: DecodeError, key: str, failure: RedissonDQError | None) -> None:

@@ -13,7 +13,6 @@ from redisson_dq._async.receiving.lookouts import Lookouts
 from redisson_dq._async.receiving.looks import PATIENCE, Looks
 from redisson_dq._async.receiving.pump import IdleConnections, Pump
 from redisson_dq._async.receiving.shared_pump import SharedPump, SharedSources
-from redisson_dq._async.receiving.taker import Taker
 from redisson_dq._concurrency import AsyncInbox, AsyncMutex, AsyncPromise, AsyncWork
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.scheduling.clock import Clock
@@ -23,12 +22,16 @@ from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken
 
-__all__ = ["Notice", "Receiver", "time_left"]
+__all__ = ["Notice", "Receiver", "Taker", "time_left"]
 
 # How much later than its timeout a call returns, when Redis has not answered by then.
 _GRACE = 0.15
 # How long a caller waits until its bytes are set aside.
 _ASIDE_TIMEOUT = 30.0
+
+#: What takes from one source for the callers of a line: over a connection of its own, or by a lookout. Its triggers
+#: come under the mutex of the line. Its properties may be read without it, and may have changed a moment later.
+Taker = Union[Pump, SharedPump]
 
 #: A message to the background task of all receivers: something to do, or a caller that is gone.
 Notice = Union[AsyncWork, Waiter, Farewell]
@@ -334,7 +337,7 @@ class Receiver:
 
     async def _put_aside(self, values: list[bytes], key: str, answer: AsyncPromise[RedissonDQError | None]) -> None:
         try:
-            answer.fill(await self._connections.put_aside(values, key))
+            answer.fill(await self._connections.undecodable.put(values, key))
         finally:
             with self.line.mutex:
                 del self._asides[answer]

@@ -19,8 +19,7 @@ from redisson_dq._async.connecting.connections import Connections
 from redisson_dq._async.receiving.beginning import Begun
 from redisson_dq._async.receiving.lookouts import Lookouts
 from redisson_dq._async.receiving.pump import Pump
-from redisson_dq._async.receiving.receiver import Notice, Receiver
-from redisson_dq._async.receiving.taker import Taker
+from redisson_dq._async.receiving.receiver import Notice, Receiver, Taker
 from redisson_dq._concurrency import AsyncCancelled, AsyncInbox
 from redisson_dq._redis import translate
 from redisson_dq.errors import RedisConnectionError, RedissonDQError

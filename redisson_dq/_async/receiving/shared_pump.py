@@ -66,7 +66,7 @@ class SharedPump(WatchedSource):
         self._part = f"wait {id(self)}"
         sources.add(self)
 
-    # -- for a receiver (Taker) --------------------------------------------------------------------------------------
+    # -- for a receiver ----------------------------------------------------------------------------------------------
 
     def met(self, trouble: RedisConnectionError) -> None:
         """Nobody but its lookout looks at its source."""

@@ -133,7 +133,7 @@ class TakenValues(Generic[T]):
 
     def set_aside(self, error: DecodeError, key: str) -> None:
         """Puts undecodable values into the list ``key``. Raises the error where the client does not skip them."""
-        self._connections.set_aside(error, key)
+        self._connections.undecodable.set_aside(error, key)
         self.skip(error, key, None)
 
     def skip(self, error: DecodeError, key: str, failure: RedissonDQError | None) -> None:

@@ -17,7 +17,6 @@ from redisson_dq._sync.receiving.lookouts import Lookouts
 from redisson_dq._sync.receiving.looks import PATIENCE, Looks
 from redisson_dq._sync.receiving.pump import IdleConnections, Pump
 from redisson_dq._sync.receiving.shared_pump import SharedPump, SharedSources
-from redisson_dq._sync.receiving.taker import Taker
 from redisson_dq.errors import ClosedError, RedisConnectionError, RedissonDQError
 from redisson_dq.scheduling.clock import Clock
 from redisson_dq.waits.debts import Debts
@@ -26,12 +25,16 @@ from redisson_dq.wire.blocking import Source
 from redisson_dq.wire.request import Request
 from redisson_dq.wire.taken import Taken
 
-__all__ = ["Notice", "Receiver", "time_left"]
+__all__ = ["Notice", "Receiver", "Taker", "time_left"]
 
 # How much later than its timeout a call returns, when Redis has not answered by then.
 _GRACE = 0.15
 # How long a caller waits until its bytes are set aside.
 _ASIDE_TIMEOUT = 30.0
+
+#: What takes from one source for the callers of a line: over a connection of its own, or by a lookout. Its triggers
+#: come under the mutex of the line. Its properties may be read without it, and may have changed a moment later.
+Taker = Union[Pump, SharedPump]
 
 #: A message to the background task of all receivers: something to do, or a caller that is gone.
 Notice = Union[Work, Waiter, Farewell]
@@ -337,7 +340,7 @@ class Receiver:
 
     def _put_aside(self, values: list[bytes], key: str, answer: Promise[RedissonDQError | None]) -> None:
         try:
-            answer.fill(self._connections.put_aside(values, key))
+            answer.fill(self._connections.undecodable.put(values, key))
         finally:
             with self.line.mutex:
                 del self._asides[answer]

@@ -24,8 +24,7 @@ from redisson_dq._sync.connecting.connections import Connections
 from redisson_dq._sync.receiving.beginning import Begun
 from redisson_dq._sync.receiving.lookouts import Lookouts
 from redisson_dq._sync.receiving.pump import Pump
-from redisson_dq._sync.receiving.receiver import Notice, Receiver
-from redisson_dq._sync.receiving.taker import Taker
+from redisson_dq._sync.receiving.receiver import Notice, Receiver, Taker
 from redisson_dq.errors import RedisConnectionError, RedissonDQError
 from redisson_dq.waits.line import WAKE
 from redisson_dq.waits.rotation import Rotation, evenly
