@@ -44,13 +44,10 @@ class HandOver:
         # Deliveries that were handed over, and are not renewed yet.
         self._handed_over: list[Delivery[Any]] = []
 
-    async def received(
-        self, intake: Intake, taken: Iterable[Taken], wanted: int, lifeline: Lifeline
-    ) -> tuple[list[Leased], list[Came]]:
-        """The leases and the deliveries of values that came. Where that fails, the values are let go."""
+    async def received(self, intake: Intake, taken: Iterable[Taken], wanted: int, lifeline: Lifeline) -> list[Came]:
+        """The deliveries of values that came. Where that fails, the values are let go."""
         try:
-            leased = await self._leased(intake, taken, wanted)
-            return leased, await self.opened(intake, leased)
+            return await self.opened(intake, await self._leased(intake, taken, wanted))
         except BaseException:
             lifeline.let_go()
             raise

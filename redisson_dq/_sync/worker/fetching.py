@@ -19,28 +19,25 @@ from __future__ import annotations
 import enum
 import itertools
 import logging
-from collections import deque
 from collections.abc import Iterable, Sequence
-from functools import partial
 from typing import Union
 
 from redisson_dq._concurrency import Failure, Inbox, give_way
 from redisson_dq._concurrency.handler_pools import HandlerPool, PoolWork
-from redisson_dq._sync.receiving.receiver import Receiver
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq._sync.worker.acks_along import AcksAlong
 from redisson_dq._sync.worker.assigning import Assigner
 from redisson_dq._sync.worker.handing_over import Came, HandOver, page
 from redisson_dq._sync.worker.intake import Intake
 from redisson_dq._sync.worker.queue_wait import QueueWait, WaitAnswer
+from redisson_dq._sync.worker.queues import FetchedQueues
 from redisson_dq._sync.worker.settling import Settler
 from redisson_dq._sync.worker.starting import Turns
 from redisson_dq.errors import ClosedError, RedissonDQError
 from redisson_dq.waits.line import Lifeline
-from redisson_dq.wire.lease_source import MOST_AT_ONCE
 from redisson_dq.wire.leases import Leased
 from redisson_dq.working.order import Order
-from redisson_dq.working.queue_wait_table import Do, State, Trigger
+from redisson_dq.working.queue_wait_table import Trigger
 
 __all__ = ["Fetcher"]
 
@@ -91,26 +88,15 @@ class Fetcher:
         self._is_limited = assigner.is_limited and not is_alone
         self._hand_over = HandOver(runtime, assigner)
         self._bell: Inbox[_Event] = Inbox(self._clock)
-        # The queues of which values are wanted again. Whoever adds one rings the bell where the fetcher sleeps.
-        self._freed: deque[str] = deque()
+        # Whether it waits for its bell. Whoever frees a slot rings then.
         self._sleeps = False
+        self._queues = FetchedQueues(
+            runtime, assigner, self._bell.put, self._along_of if is_alone else None, is_limited=self._is_limited
+        )
         # The queues that it was told to receive from last.
         self._intakes: Sequence[Intake] = ()
-        # The state of each queue is in the table of its wait. The collections below only find those that have
-        # something to do, without a look through all of them.
-        self._waits: dict[str, QueueWait] = {}
-        # Waits whose queue was taken off, until their waiters are out of the line.
-        self._leaving: set[QueueWait] = set()
-        # The queues that are reviewed before the next wait.
-        self._dirty: dict[str, None] = {}
-        # Those that wanted nothing when they were reviewed last, where slots are limited over all queues.
-        self._unmet: dict[str, None] = {}
-        self._stocked: dict[str, QueueWait] = {}
-        # When the pauses of the queues end that Redis refuses.
-        self._pausing: dict[QueueWait, float] = {}
         self._ends = False
         self._turns = Turns(pool, self._run, self._clock)
-        self._receivers: set[Receiver] = set()
         # The only queue, while this thread or task waits itself.
         self._here: QueueWait | None = None
 
@@ -119,7 +105,7 @@ class Fetcher:
     @property
     def is_well(self) -> bool:
         """Whether it receives, and Redis does not refuse that."""
-        return not self._ends and all(wait.is_well for wait in list(self._waits.values()))
+        return not self._ends and all(wait.is_well for wait in list(self._queues.waits.values()))
 
     def start(self) -> None:
         """Begins to receive."""
@@ -129,8 +115,7 @@ class Fetcher:
         if waits:
             # The next turn waits for a thread until a handler has returned. Leases and acks do not.
             self._hand_over.renew()
-            for wait in list(self._waits.values()):
-                wait.collects_no_more()
+            self._queues.collect_no_more()
 
     def set_intakes(self, intakes: Iterable[Intake]) -> None:
         """Receives from these queues from now on."""
@@ -145,8 +130,11 @@ class Fetcher:
 
     def freed(self, queue: str) -> None:
         """Values of a queue are wanted again."""
-        self._freed.append(queue)
+        self._queues.freed.append(queue)
         self._wake()
+
+    def _along_of(self, intake: Intake) -> AcksAlong:
+        return AcksAlong(self._runtime, self._settler, intake, self._wake)
 
     def _wake(self) -> None:
         if self._sleeps:
@@ -169,9 +157,9 @@ class Fetcher:
         # A waiter leaves its line without Redis.
         self._turns.ended(None)
         # Values that came for waiters in leaving go back before the process may exit.
-        is_quiet = self._runtime.receivers.quiet(list(self._receivers))
+        is_quiet = self._runtime.receivers.quiet(list(self._queues.receivers))
         if self._is_alone:
-            for receiver in self._receivers:
+            for receiver in self._queues.receivers:
                 receiver.stand_down()
         return is_quiet
 
@@ -186,7 +174,7 @@ class Fetcher:
                     self._round(handlings)
                 except Failure:
                     # A defect. Values that were received already come again at their deadlines.
-                    logger.exception("worker: receiving from %d queues failed", len(self._waits))
+                    logger.exception("worker: receiving from %d queues failed", len(self._queues.waits))
                     if not handlings:
                         self._clock.sleep(_PAUSE)
                 if not handlings:
@@ -200,9 +188,8 @@ class Fetcher:
             else:
                 self._ends = True
                 self._hand_over.renew()
-                for wait in (*self._waits.values(), *self._leaving):
-                    wait.collects_no_more()
-                    wait.forget()
+                self._queues.collect_no_more()
+                self._queues.forget()
                 self._turns.end()
                 self._pool.start_all(handlings)
         return handlings[0] if goes_on else None
@@ -210,31 +197,25 @@ class Fetcher:
     @property
     def _is_over(self) -> bool:
         """Whether it ends, and nothing more comes."""
-        return self._ends and not self._waits and not self._leaving
+        return self._ends and not self._queues.waits and not self._queues.leaving
 
     def _round(self, handlings: list[PoolWork]) -> None:
         if self._take_in(self._bell.poll(), handlings):
             return
-        self._review()
-        if self._is_over or (self._stocked and self._look(handlings)):
+        self._queues.review()
+        if self._is_over or (self._queues.stocked and self._look(handlings)):
             return
-        if (here := self._entered()) is not None:
+        if (here := self._queues.entered) is not None:
             self._take_in(self._wait_here(here), handlings)
             return
         self._sleeps = True
         try:
-            for wait in self._stocked.values():
+            for wait in self._queues.stocked.values():
                 wait.passes_on()
-            event = self._bell.next(self._patience())
+            event = self._bell.next(self._queues.patience)
         finally:
             self._sleeps = False
         self._take_in(event, handlings)
-
-    def _entered(self) -> QueueWait | None:
-        """The only queue, where it is to be waited for."""
-        if not self._is_alone:
-            return None
-        return next((wait for wait in self._waits.values() if wait.table.state is State.WAITING), None)
 
     def _wait_here(self, wait: QueueWait) -> WaitAnswer | None:
         """Waits for the values of the only queue in this thread or task."""
@@ -245,7 +226,7 @@ class Fetcher:
                 wait.withdraw()
             return wait.receive()
         except Failure as error:
-            self._broke(wait, error)
+            self._queues.broke(wait, error)
             return None
         finally:
             self._here = None
@@ -257,110 +238,17 @@ class Fetcher:
             if isinstance(event, WaitAnswer):
                 answers.append(event)
             elif isinstance(event, QueueWait):
-                self._go_on([event])
+                self._queues.go_on([event])
             else:
                 self._note(event)
             event = self._bell.poll()
-        if self._pausing:
-            now = self._clock.monotonic()
-            self._go_on([wait for wait, moment in self._pausing.items() if moment <= now])
+        self._queues.end_pauses()
         return bool(answers) and self._answered(answers, handlings)
 
-    def _patience(self) -> float | None:
-        """How long nothing has to be done."""
-        if self._dirty or self._freed:
-            return 0.0
-        moment = min(self._pausing.values(), default=None)
-        return None if moment is None else max(0.0, moment - self._clock.monotonic())
-
-    def _go_on(self, waits: Iterable[QueueWait]) -> None:
-        """The pauses of these queues are over."""
-        for wait in waits:
-            if self._pausing.pop(wait, None) is not None:
-                wait.tries_again()
-                self._happened(wait, Trigger.OVER)
-
     def _note(self, change: _FetchTrigger) -> None:
-        if change is _FetchTrigger.QUEUES:
-            self._take_queues()
-        elif change is _FetchTrigger.END and not self._ends:
-            self._ends = True
-            for wait in list(self._waits.values()):
-                self._give_up(wait)
-
-    def _take_queues(self) -> None:
-        intakes = {} if self._ends else {intake.name: intake for intake in self._intakes}
-        for name, wait in list(self._waits.items()):
-            if intakes.get(name) is not wait.intake:
-                self._give_up(wait)
-        for name, intake in intakes.items():
-            if name not in self._waits:
-                self._waits[name] = self._wait_for(intake)
-            self._dirty[name] = None
-
-    def _wait_for(self, intake: Intake) -> QueueWait:
-        along = AcksAlong(self._runtime, self._settler, intake, self._wake) if self._is_alone else None
-        intake.acked = None if along is None else along.put
-        return QueueWait(self._runtime, intake, along, is_stocked=self._is_limited)
-
-    def _give_up(self, wait: QueueWait) -> None:
-        del self._waits[wait.intake.name]
-        self._leaving.add(wait)
-        self._happened(wait, Trigger.END)
-
-    # -- decisions ---------------------------------------------------------------------------------------------------
-
-    def _review(self) -> None:
-        """Finds out how many values are wanted of the queues that may have changed."""
-        if self._freed:
-            # A slot of any queue may be for the only one.
-            self._dirty.update(dict.fromkeys(self._waits) if self._is_alone else self._unmet)
-            while self._freed:
-                self._dirty[self._freed.popleft()] = None
-        dirty, self._dirty = self._dirty, {}
-        for name in dirty:
-            self._unmet.pop(name, None)
-            wait = self._waits.get(name)
-            if wait is None or (self._is_alone and wait.table.state is State.STOCKED):
-                # The look that follows finds out.
-                continue
-            wanted = min(self._assigner.wanted(wait.intake), MOST_AT_ONCE)
-            if wait.table.state is State.WAITING:
-                # Where slots are limited over all queues, one value more is turned round sooner than all waiters are.
-                is_less = wanted < wait.limit and not self._is_limited
-                if is_less or wait.waits_elsewhere:
-                    self._happened(wait, Trigger.FEWER)
-            elif wanted > 0:
-                self._happened(wait, Trigger.WANTED, wanted)
-            elif self._is_limited:
-                self._unmet[name] = None
-
-    def _happened(self, wait: QueueWait, trigger: Trigger, wanted: int = 0) -> None:
-        for do in wait.table.happened(trigger):
-            if do is Do.ENTER:
-                wait.begin(1 if self._is_limited else wanted)
-                if not self._is_alone:
-                    wait.enter(self._bell.put)
-                if wait.receiver is not None:
-                    self._receivers.add(wait.receiver)
-            elif do is Do.WITHDRAW:
-                wait.withdraw()
-            elif do is Do.PAUSE:
-                seconds = wait.pause(partial(self._bell.put, wait))
-                self._pausing[wait] = self._clock.monotonic() + seconds
-            elif do is Do.FORGET:
-                self._pausing.pop(wait, None)
-                self._leaving.discard(wait)
-                wait.forget()
-        name = wait.intake.name
-        if wait.table.state is State.STOCKED:
-            self._stocked[name] = wait
-        else:
-            wait.collects_no_more()
-            if self._stocked.get(name) is wait:
-                del self._stocked[name]
-        if wait.table.state is State.RESTING:
-            self._dirty[name] = None
+        self._ends = self._ends or change is _FetchTrigger.END
+        if change is not _FetchTrigger.WANTED:
+            self._queues.take({} if self._ends else {intake.name: intake for intake in self._intakes})
 
     # -- values ------------------------------------------------------------------------------------------------------
 
@@ -393,9 +281,9 @@ class Fetcher:
         try:
             self._hand_over.accept(came, handlings.append)
         except Failure as error:
-            self._broke(wait, error)
+            self._queues.broke(wait, error)
         else:
-            self._happened(wait, Trigger.MORE if more else Trigger.TOOK)
+            self._queues.happened(wait, Trigger.MORE if more else Trigger.TOOK)
 
     def _opened(self, answer: WaitAnswer, *, has_slot: bool) -> list[Came]:
         """The deliveries of an answer. None, where it has no values for the worker."""
@@ -408,128 +296,96 @@ class Fetcher:
             if wait.table.ends or not is_wanted:
                 # The values go back. A look finds them when a slot is free.
                 wait.lifeline.let_go()
-                self._happened(wait, Trigger.UNWANTED)
+                self._queues.happened(wait, Trigger.UNWANTED)
                 return []
-            _, opened = self._hand_over.received(wait.intake, value, wait.limit, wait.lifeline)
+            opened = self._hand_over.received(wait.intake, value, wait.limit, wait.lifeline)
             wait.is_well_now()
             if not opened:
                 wait.lifeline.keep()
-                self._happened(wait, Trigger.MISSED)
+                self._queues.happened(wait, Trigger.MISSED)
             return opened
         except ClosedError as error:
             # It was withdrawn, or somebody has closed the client.
             if wait.lifeline.is_withdrawn:
-                self._happened(wait, Trigger.MISSED)
+                self._queues.happened(wait, Trigger.MISSED)
             else:
-                self._failed(wait, error, is_told=False)
+                self._queues.failed(wait, error, is_told=False)
         except RedissonDQError as error:
-            self._failed(wait, error)
+            self._queues.failed(wait, error)
         except Failure as error:
             # A defect, or in a thread a class of the user's that wants to end the program when it is made.
-            self._broke(wait, error)
+            self._queues.broke(wait, error)
         return []
-
-    def _broke(self, wait: QueueWait, error: BaseException) -> None:
-        """A defect. Values that were handed over already come again at the deadlines of their leases."""
-        logger.exception("worker: receiving from %s failed", [wait.intake.name])
-        self._failed(wait, error, is_told=False)
-
-    def _failed(self, wait: QueueWait, error: BaseException, *, is_told: bool = True) -> None:
-        wait.failed(error, is_told=is_told)
-        self._happened(wait, Trigger.FAILED)
 
     # -- looks -------------------------------------------------------------------------------------------------------
 
     def _look(self, handlings: list[PoolWork]) -> bool:
         """Takes ready values of the first queue in order that has some, of those that may. Whether one has."""
+        stocked, idle = self._queues.stocked, list[str]()
         if self._is_alone:
-            return self._look_along(handlings)
+            (wait,) = stocked.values()
+            return self._queues.wanted(wait) > 0 and self._look_at(wait, idle, handlings)
         # Most looks find values at one of the first, so it is not asked for all how many they may give.
-        wanted = (name for name in self._order.sorted(list(self._stocked)) if self._wanted(name))
-        idle: list[str] = []
+        wanted = (
+            name
+            for name in self._order.sorted(list(stocked))
+            if name in stocked and self._queues.wanted(stocked[name]) > 0
+        )
         size = _FIRST
         while some := list(itertools.islice(wanted, size)):
             size *= _TIMES
-            ready = self._ready(some)
+            ready = self._queues.ready(some)
             for name in some:
-                if name in ready and self._look_at(self._stocked[name], idle, handlings):
+                if name in ready and self._look_at(stocked[name], idle, handlings):
                     return True
                 if name not in ready:
-                    self._happened(self._stocked[name], Trigger.MISSED)
+                    self._queues.happened(stocked[name], Trigger.MISSED)
                 idle.append(name)
         return False
 
-    def _wanted(self, name: str) -> int:
-        wait = self._stocked.get(name)
-        return 0 if wait is None else min(self._assigner.wanted(wait.intake), MOST_AT_ONCE)
-
-    def _ready(self, names: Sequence[str]) -> Sequence[str]:
-        """Those of these queues whose lists are not empty."""
-        if len(names) == 1:
-            return names
-        asked = [
-            (name, source) for name in names for _, source in self._stocked[name].intake.reception.sources.values()
-        ]
-        try:
-            lengths = self._runtime.connections.run_many([source.length() for _, source in asked], transaction=False)
-        except RedissonDQError:
-            # Each look tells its own error.
-            return names
-        return [name for (name, _), length in zip(asked, lengths, strict=True) if length != 0]
-
     def _look_at(self, wait: QueueWait, idle: Sequence[str], handlings: list[PoolWork]) -> bool:
-        intake, wanted = wait.intake, self._wanted(wait.intake.name)
-        found: list[Leased] = []
+        """Takes ready values of one queue. Whether there were any."""
         lifelines: list[Lifeline] = []
         try:
-            for side, source in intake.reception.sources.values():
-                left = wanted - len(found)
-                if left > 0 and source.sees_first:
-                    seen = self._runtime.connections.run(source.peek(page(left)))
-                    found += self._hand_over.admitted(intake, side, source, seen, left)
-                elif left > 0:
-                    lifelines.append(Lifeline())
-                    found += intake.leaser.lease(source, left, 0.0, lifelines[-1])
-            came = self._hand_over.opened(intake, found)
+            found = self._leased_along(wait) if self._is_alone else self._leased_now(wait, lifelines)
+            came = self._hand_over.opened(wait.intake, found)
         except Failure as error:
             for lifeline in lifelines:
                 lifeline.let_go()
             if isinstance(error, RedissonDQError):
-                self._failed(wait, error)
+                self._queues.failed(wait, error)
             else:
-                self._broke(wait, error)
+                self._queues.broke(wait, error)
             return False
-        wait.is_well_now()
+        if not self._is_alone or found:
+            # Nothing is found along either where the call has failed.
+            wait.is_well_now()
         if not found:
-            self._happened(wait, Trigger.MISSED)
+            self._queues.happened(wait, Trigger.MISSED)
             return False
         for lifeline in lifelines:
             lifeline.keep()
-        self._order.took(intake.name, len(found), idle)
+        if not self._is_alone:
+            self._order.took(wait.intake.name, len(found), idle)
         self._accept(wait, came, handlings, more=bool(found[-1].left))
         return True
 
-    def _look_along(self, handlings: list[PoolWork]) -> bool:
-        """Takes ready values of the only queue, and sends acks in the same call."""
-        ((name, wait),) = self._stocked.items()
-        intake, along, wanted = wait.intake, wait.along, self._wanted(name)
-        if not wanted:
-            return False
-        if along is None or not along.is_possible:
-            self._happened(wait, Trigger.MISSED)
-            return False
-        try:
-            leased = along.receive(wanted)
-            came = self._hand_over.opened(intake, leased)
-        except RedissonDQError as error:
-            self._failed(wait, error)
-            return False
-        except Failure as error:
-            self._broke(wait, error)
-            return False
-        if not leased:
-            self._happened(wait, Trigger.MISSED)
-            return False
-        wait.is_well_now()
-        self._accept(wait, came, handlings, more=bool(leased[-1].left))
-        return True
+    def _leased_along(self, wait: QueueWait) -> list[Leased]:
+        """Leases ready values of the only queue, and sends acks in the same call."""
+        if wait.along is None or not wait.along.is_possible:
+            return []
+        return wait.along.receive(self._queues.wanted(wait))
+
+    def _leased_now(self, wait: QueueWait, lifelines: list[Lifeline]) -> list[Leased]:
+        """Leases ready values of one of many queues."""
+        intake, wanted = wait.intake, self._queues.wanted(wait)
+        found: list[Leased] = []
+        for side, source in intake.reception.sources.values():
+            left = wanted - len(found)
+            if left > 0 and source.sees_first:
+                seen = self._runtime.connections.run(source.peek(page(left)))
+                found += self._hand_over.admitted(intake, side, source, seen, left)
+            elif left > 0:
+                lifelines.append(Lifeline())
+                found += intake.leaser.lease(source, left, 0.0, lifelines[-1])
+        return found

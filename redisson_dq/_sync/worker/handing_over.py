@@ -47,13 +47,10 @@ class HandOver:
         # Deliveries that were handed over, and are not renewed yet.
         self._handed_over: list[Delivery[Any]] = []
 
-    def received(
-        self, intake: Intake, taken: Iterable[Taken], wanted: int, lifeline: Lifeline
-    ) -> tuple[list[Leased], list[Came]]:
-        """The leases and the deliveries of values that came. Where that fails, the values are let go."""
+    def received(self, intake: Intake, taken: Iterable[Taken], wanted: int, lifeline: Lifeline) -> list[Came]:
+        """The deliveries of values that came. Where that fails, the values are let go."""
         try:
-            leased = self._leased(intake, taken, wanted)
-            return leased, self.opened(intake, leased)
+            return self.opened(intake, self._leased(intake, taken, wanted))
         except BaseException:
             lifeline.let_go()
             raise

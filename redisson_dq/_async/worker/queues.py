@@ -1,0 +1,206 @@
+"""The queues of one fetcher, and which of them have something to do.
+
+The state of each queue is in the table of its wait (:mod:`redisson_dq.working.queue_wait_table`). The collections here
+only find the queues that have something to do, without a look through all of them.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+
+from redisson_dq._async.receiving.receiver import Receiver
+from redisson_dq._async.runtime import Runtime
+from redisson_dq._async.worker.acks_along import AcksAlong
+from redisson_dq._async.worker.assigning import Assigner
+from redisson_dq._async.worker.intake import Intake
+from redisson_dq._async.worker.queue_wait import QueueWait, WaitAnswer
+from redisson_dq.errors import RedissonDQError
+from redisson_dq.wire.lease_source import MOST_AT_ONCE
+from redisson_dq.working.queue_wait_table import Do, State, Trigger
+
+__all__ = ["FetchedQueues"]
+
+logger = logging.getLogger("redisson_dq")
+
+
+class FetchedQueues:
+    """For one fetcher, whose thread or task alone calls it, but for :meth:`freed`."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        assigner: Assigner,
+        put: Callable[[WaitAnswer | QueueWait], object],
+        along_of: Callable[[Intake], AcksAlong] | None,
+        *,
+        is_limited: bool,
+    ) -> None:
+        """``put`` gets the answers of waits, and a queue whose pause ends before its time. ``along_of`` makes the acks
+        that go along, for a fetcher of one queue. ``is_limited``: several queues share the slots.
+        """
+        self._runtime = runtime
+        self._clock = runtime.clock
+        self._assigner = assigner
+        self._put = put
+        self._along_of = along_of
+        self._is_alone = along_of is not None
+        self._is_limited = is_limited
+        self.waits: dict[str, QueueWait] = {}
+        #: Waits whose queue was taken off, until their waiters are out of the line.
+        self.leaving: set[QueueWait] = set()
+        #: Those that are looked at before the next wait for them.
+        self.stocked: dict[str, QueueWait] = {}
+        self.receivers: set[Receiver] = set()
+        #: The queues of which values are wanted again.
+        self.freed: deque[str] = deque()
+        # The queues that are reviewed before the next wait.
+        self._dirty: dict[str, None] = {}
+        # Those that wanted nothing when they were reviewed last, where slots are limited over all queues.
+        self._unmet: dict[str, None] = {}
+        # When the pauses of the queues end that Redis refuses.
+        self._pausing: dict[QueueWait, float] = {}
+
+    def take(self, intakes: Mapping[str, Intake]) -> None:
+        """Receives from these queues from now on."""
+        for name, wait in list(self.waits.items()):
+            if intakes.get(name) is not wait.intake:
+                self._give_up(wait)
+        for name, intake in intakes.items():
+            if name not in self.waits:
+                along = None if self._along_of is None else self._along_of(intake)
+                intake.acked = None if along is None else along.put
+                self.waits[name] = QueueWait(self._runtime, intake, along, is_stocked=self._is_limited)
+            self._dirty[name] = None
+
+    def _give_up(self, wait: QueueWait) -> None:
+        del self.waits[wait.intake.name]
+        self.leaving.add(wait)
+        self.happened(wait, Trigger.END)
+
+    def collect_no_more(self) -> None:
+        """Each ack goes its own way from now on."""
+        for wait in (*list(self.waits.values()), *list(self.leaving)):
+            wait.collects_no_more()
+
+    def forget(self) -> None:
+        """Nothing is received any more."""
+        for wait in (*self.waits.values(), *self.leaving):
+            wait.forget()
+
+    # -- how many values are wanted ----------------------------------------------------------------------------------
+
+    def review(self) -> None:
+        """Finds out how many values are wanted of the queues that may have changed."""
+        if self.freed:
+            # A slot of any queue may be for the only one.
+            self._dirty.update(dict.fromkeys(self.waits) if self._is_alone else self._unmet)
+            while self.freed:
+                self._dirty[self.freed.popleft()] = None
+        dirty, self._dirty = self._dirty, {}
+        for name in dirty:
+            self._unmet.pop(name, None)
+            wait = self.waits.get(name)
+            if wait is None or (self._is_alone and wait.table.state is State.STOCKED):
+                # The look that follows finds out.
+                continue
+            wanted = self.wanted(wait)
+            if wait.table.state is State.WAITING:
+                # Where slots are limited over all queues, one value more is turned round sooner than all waiters are.
+                is_less = wanted < wait.limit and not self._is_limited
+                if is_less or wait.waits_elsewhere:
+                    self.happened(wait, Trigger.FEWER)
+            elif wanted > 0:
+                self.happened(wait, Trigger.WANTED, wanted)
+            elif self._is_limited:
+                self._unmet[name] = None
+
+    def wanted(self, wait: QueueWait) -> int:
+        """How many values of a queue are wanted."""
+        return min(self._assigner.wanted(wait.intake), MOST_AT_ONCE)
+
+    @property
+    def entered(self) -> QueueWait | None:
+        """The only queue, where it is to be waited for."""
+        if not self._is_alone:
+            return None
+        return next((wait for wait in self.waits.values() if wait.table.state is State.WAITING), None)
+
+    async def ready(self, names: Sequence[str]) -> Sequence[str]:
+        """Those of these queues whose lists are not empty."""
+        if len(names) == 1:
+            return names
+        asked = [(name, source) for name in names for _, source in self.stocked[name].intake.reception.sources.values()]
+        try:
+            lengths = await self._runtime.connections.run_many(
+                [source.length() for _, source in asked], transaction=False
+            )
+        except RedissonDQError:
+            # Each look tells its own error.
+            return names
+        return [name for (name, _), length in zip(asked, lengths, strict=True) if length != 0]
+
+    # -- what happens to a queue -------------------------------------------------------------------------------------
+
+    def happened(self, wait: QueueWait, trigger: Trigger, wanted: int = 0) -> None:
+        """Carries out what the table of the queue decides."""
+        for do in wait.table.happened(trigger):
+            if do is Do.ENTER:
+                wait.begin(1 if self._is_limited else wanted)
+                if not self._is_alone:
+                    wait.enter(self._put)
+                if wait.receiver is not None:
+                    self.receivers.add(wait.receiver)
+            elif do is Do.WITHDRAW:
+                wait.withdraw()
+            elif do is Do.PAUSE:
+                seconds = wait.pause(partial(self._put, wait))
+                self._pausing[wait] = self._clock.monotonic() + seconds
+            elif do is Do.FORGET:
+                self._pausing.pop(wait, None)
+                self.leaving.discard(wait)
+                wait.forget()
+        name = wait.intake.name
+        if wait.table.state is State.STOCKED:
+            self.stocked[name] = wait
+        else:
+            wait.collects_no_more()
+            if self.stocked.get(name) is wait:
+                del self.stocked[name]
+        if wait.table.state is State.RESTING:
+            self._dirty[name] = None
+
+    def broke(self, wait: QueueWait, error: BaseException) -> None:
+        """A defect. Values that were handed over already come again at the deadlines of their leases."""
+        logger.exception("worker: receiving from %s failed", [wait.intake.name])
+        self.failed(wait, error, is_told=False)
+
+    def failed(self, wait: QueueWait, error: BaseException, *, is_told: bool = True) -> None:
+        """Receiving from a queue has failed. It pauses."""
+        wait.failed(error, is_told=is_told)
+        self.happened(wait, Trigger.FAILED)
+
+    # -- pauses ------------------------------------------------------------------------------------------------------
+
+    def go_on(self, waits: Iterable[QueueWait]) -> None:
+        """The pauses of these queues are over."""
+        for wait in waits:
+            if self._pausing.pop(wait, None) is not None:
+                wait.tries_again()
+                self.happened(wait, Trigger.OVER)
+
+    def end_pauses(self) -> None:
+        """Goes on with the queues whose pauses are over by now."""
+        if self._pausing:
+            now = self._clock.monotonic()
+            self.go_on([wait for wait, moment in self._pausing.items() if moment <= now])
+
+    @property
+    def patience(self) -> float | None:
+        """For how many seconds nothing has to be done."""
+        if self._dirty or self.freed:
+            return 0.0
+        moment = min(self._pausing.values(), default=None)
+        return None if moment is None else max(0.0, moment - self._clock.monotonic())
