@@ -1,15 +1,12 @@
 """When a recurring offer is due: its definition, and the one time that follows from another. No I/O, no clock.
 
 The definition is stored in Redis and any number of processes work from it, so every answer depends on the arguments
-alone. APScheduler's triggers compute the times. No other module knows that library.
+alone. APScheduler's triggers compute the times. Only this module and ``cron.py`` know that library.
 Three things are done around the triggers, because versions and users have to agree on the result:
 
 - An ``IntervalTrigger`` counts in floating-point seconds. One step, rounded to a millisecond, is exact. The number of
   missed steps is not: that of 3.11 is one too many about every other time. It is integer arithmetic here.
-- A ``CronTrigger`` numbers weekdays from Monday = 0, and lets day of month and weekday both have to match. Here an
-  expression has cron's meaning, see :meth:`Recurrence.checked`.
-- Where clocks change, a ``CronTrigger`` of APScheduler 3.10 differs from one of 3.11. Here it sees a calendar
-  without clock changes, and this module places the times it finds in the time zone, as cron does.
+- A ``CronTrigger`` differs from cron, and between the versions. ``cron.py`` gives an expression cron's meaning.
 
 Nothing is due after the year 9900.
 
@@ -22,12 +19,10 @@ functions here.
 from __future__ import annotations
 
 import json
-import re
-from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta, timezone, tzinfo
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import attrs
@@ -35,11 +30,8 @@ from attrs.validators import ge, in_, instance_of, le, optional
 
 from redisson_dq._common.texts import shown
 from redisson_dq.errors import ArgumentError
+from redisson_dq.scheduling.cron import HORIZON, next_match, trigger_of
 from redisson_dq.scheduling.times import Delay, span_ms, to_ms
-
-if TYPE_CHECKING:
-    from apscheduler.triggers.combining import OrTrigger
-    from apscheduler.triggers.cron import CronTrigger
 
 __all__ = ["MOST_MISSED", "Following", "NewerRuleError", "Recurrence"]
 
@@ -57,9 +49,6 @@ _UTC = timezone.utc
 _EPOCH = datetime(1970, 1, 1, tzinfo=_UTC)
 _MS = timedelta(milliseconds=1)
 
-# The longest interval, and how far ahead a cron expression is searched. At the worst, 29 February falls on a given
-# weekday once in 40 years. Searching on to the year 9999 for a 30 February takes half a second.
-_HORIZON = timedelta(days=36_500)
 # The horizon is a date that datetime can hold.
 _LAST_MS = (datetime(9900, 1, 1, tzinfo=_UTC) - _EPOCH) // _MS
 
@@ -72,10 +61,6 @@ _ALIASES = {
     "@yearly": "0 0 1 1 *",
     "@annually": "0 0 1 1 *",
 }
-_MONTHS = ("", "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_WEEKDAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
-_WEEKDAY_ITEM = re.compile(r"(?:\*|(?P<first>\w+)(?:-(?P<last>\w+))?)(?:/(?P<step>[0-9]+))?", re.ASCII)
-
 _optional_int = optional(instance_of(int))
 
 
@@ -116,7 +101,7 @@ class Recurrence:
     ValueError for a single field that does.
     """
 
-    every_ms: int | None = attrs.field(default=None, validator=optional([instance_of(int), ge(1), le(_HORIZON // _MS)]))
+    every_ms: int | None = attrs.field(default=None, validator=optional([instance_of(int), ge(1), le(HORIZON // _MS)]))
     cron: str | None = attrs.field(default=None, validator=optional(instance_of(str)))
     timezone: str = attrs.field(default="UTC", validator=instance_of(str))
     start_ms: int | None = attrs.field(default=None, validator=_optional_int)
@@ -136,7 +121,7 @@ class Recurrence:
             ) from error
         if self.cron is not None:
             try:
-                _cron_trigger(self.cron, _EPOCH)
+                trigger_of(self.cron, _EPOCH)
             except ValueError as error:
                 raise ArgumentError(
                     f"cron={self.cron!r} cannot be read: {error}. Give minute, hour, day of month, month and weekday, "
@@ -189,7 +174,7 @@ class Recurrence:
         ``start``. ``missed_limit`` is 100 by default.
         """
         every_ms = None if every is None else span_ms(every, queue_name, "every=")
-        if every_ms is not None and not 1 <= every_ms <= _HORIZON // _MS:
+        if every_ms is not None and not 1 <= every_ms <= HORIZON // _MS:
             raise ArgumentError(
                 f"queue {queue_name!r}: every= must be between 1 ms and 36,500 days, not {shown(every)}"
             )
@@ -273,7 +258,8 @@ class Recurrence:
         shifts nothing. Costs about 0.1 ms, and some 5 ms for a cron expression that never matches.
         """
         if self.cron is not None:
-            due_ms = _next_cron(self.cron, _zone(self.timezone), max(previous_ms, now_ms))
+            after_ms = max(previous_ms, now_ms)
+            due_ms = None if after_ms > _LAST_MS else next_match(self.cron, _zone(self.timezone), after_ms)
         else:
             assert self.every_ms is not None
             passed = max(0, (now_ms - previous_ms) // self.every_ms)
@@ -348,94 +334,5 @@ def _next_interval(every_ms: int, previous_ms: int) -> int | None:
     return round(since / _MS)
 
 
-def _next_cron(cron: str, zone: tzinfo, after_ms: int) -> int | None:
-    """The first match later than ``after_ms``."""
-    if after_ms > _LAST_MS:
-        return None
-
-    def local(second: int) -> datetime:
-        return (_EPOCH + timedelta(seconds=second)).astimezone(zone)
-
-    def offset_at(second: int) -> int:
-        return (local(second).utcoffset() or timedelta()) // timedelta(seconds=1)
-
-    start = after_ms // 1000 + 1
-    trigger = _cron_trigger(cron, _EPOCH + timedelta(seconds=start) + _HORIZON)
-    whenever_shown = cron.split()[1].startswith("*")
-    # The zone is one constant offset after another. Within one, the trigger's calendar and the zone's differ by that
-    # offset alone. A second early, so a change at the very start is seen as one.
-    offset = offset_at(start - 1)
-    while True:
-        shown: datetime | None = trigger.get_next_fire_time(None, _EPOCH + timedelta(seconds=start + offset))
-        if shown is None:
-            return None
-        due = (shown - _EPOCH) // timedelta(seconds=1) - offset
-        if offset_at(due) != offset:
-            # Clocks change before that. Go on from there, with the new offset.
-            change = _first_other(offset_at, offset, start, due)
-            skipped = offset_at(change) - offset
-            if due - change < skipped and not whenever_shown:
-                return change * 1000
-            start, offset = change, offset + skipped
-        elif local(due).fold and not whenever_shown:
-            start = due + 1
-        else:
-            return due * 1000
-
-
-def _first_other(offset_at: Callable[[int], int], offset: int, start: int, end: int) -> int:
-    """The second at which the zone leaves ``offset``; it has at ``end``."""
-    return start + bisect_left(range(start, end), True, key=lambda second: offset_at(second) != offset)
-
-
 def _zone(name: str) -> tzinfo:
     return _UTC if name == "UTC" else ZoneInfo(name)  # there is a UTC where the system has no time zones
-
-
-def _cron_trigger(cron: str, until: datetime) -> CronTrigger | OrTrigger:
-    """The trigger of an expression, read in UTC. Raises ValueError."""
-    from apscheduler.triggers.combining import OrTrigger
-    from apscheduler.triggers.cron import CronTrigger
-
-    fields = cron.split()
-    if len(fields) != 5:
-        raise ValueError(f"it has {len(fields)} fields, not 5")
-    minute, hour, day, month, weekday = fields
-    # APScheduler ignores text behind a name: "jan/2", "last-1".
-    if re.search("last[^,]", day):
-        raise ValueError(f"{day!r} is not a day of the month")
-    month = re.sub("[a-z]+", _month, month)
-    weekdays = ",".join(_weekdays(weekday))
-    rest = {"minute": minute, "hour": hour, "month": month, "timezone": _UTC, "end_date": until}
-    if day.startswith("*") or weekday.startswith("*"):
-        return CronTrigger(day=day, day_of_week=weekdays, **rest)
-    return OrTrigger([CronTrigger(day=day, **rest), CronTrigger(day_of_week=weekdays, **rest)])
-
-
-def _month(name: re.Match[str]) -> str:
-    if name[0] in _MONTHS:
-        return str(_MONTHS.index(name[0]))
-    raise ValueError(f"{name[0]!r} is not a month (1-12, jan-dec)")
-
-
-def _weekdays(field: str) -> list[str]:
-    """The names of a field's weekdays: names are the same to cron and APScheduler, numbers are not."""
-    days: set[int] = set()
-    for item in field.split(","):
-        match = _WEEKDAY_ITEM.fullmatch(item)
-        if match is None or match["step"] == "0":
-            raise ValueError(f"{item!r} is not a weekday, range or step of weekdays")
-        first = _weekday(match["first"] or "0")
-        last = first if match["first"] and not match["step"] else 6
-        if match["last"]:
-            last = _weekday(match["last"])
-        days.update(range(first, last + 1 if first <= last else last + 8, int(match["step"] or 1)))
-    return [name for day, name in enumerate(_WEEKDAYS) if {day, day + 7} & days]
-
-
-def _weekday(text: str) -> int:
-    if text in _WEEKDAYS:
-        return _WEEKDAYS.index(text)
-    if text in tuple("01234567"):
-        return int(text)
-    raise ValueError(f"{text!r} is not a weekday (0-7, sun-sat)")

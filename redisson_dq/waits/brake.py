@@ -1,8 +1,8 @@
-"""Slows a lookout down where Redis tells of changes again and again, and nothing is ever ready.
+"""Slows a lookout down when Redis keeps reporting changes, and nothing is ever ready.
 
-Redis tells of a key also when it has no room to remember it (``tracking-table-max-keys``). A lookout that asks and
-watches the key again then drives out another key, of which Redis tells. So the two would go on for ever, as fast as
-they can. Many processes that wait for one queue do the same: each value is told to all of them, and one gets it.
+Redis also reports a key when it has no room to remember it (``tracking-table-max-keys``). A lookout that asks and
+watches the key again then drives out another key, which Redis reports. So the two would go on for ever, as fast as they
+can. Many processes that wait for one queue do the same: each value is reported to all of them, and one gets it.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import Final
 
 __all__ = ["Brake"]
 
-# It counts in spans of so many seconds.
+# It counts in spans of this many seconds.
 _SPAN: Final = 1.0
-# So many changes for each value that came are no storm, and so many beside for each source that is waited for.
+# Changes that are no storm: for each value that came, for each source that is waited for, and in any case.
 _EACH_VALUE: Final = 100
 _EACH_SOURCE: Final = 2
 _ALWAYS: Final = 500
@@ -22,7 +22,7 @@ _PAUSE: Final = 0.5
 
 
 class Brake:
-    """Counts the changes that Redis tells of, and the values that come. Time is an argument, in seconds."""
+    """Counts the changes that Redis reports, and the values that come. Time is an argument, in seconds."""
 
     def __init__(self) -> None:
         self._since = 0.0
@@ -30,16 +30,16 @@ class Brake:
         self._has_braked = False
 
     def told(self, count: int, now: float) -> None:
-        """Redis told of changes of so many sources."""
+        """Redis reported changes of ``count`` sources."""
         self._go_on(now)
         self._told += count
 
     def came(self, count: int) -> None:
-        """So many values came."""
+        """``count`` values came."""
         self._came += count
 
     def pause(self, sources: int, now: float) -> float:
-        """For how many seconds to pause before the next round, with so many sources."""
+        """For how many seconds to pause before the next round, where ``sources`` are watched."""
         self._go_on(now)
         is_storm = self._told > _EACH_VALUE * self._came + _EACH_SOURCE * sources + _ALWAYS
         return _PAUSE if is_storm else 0.0

@@ -2,7 +2,7 @@
 
 :meth:`WaitEngine.run` is a generator. It yields a step (``steps.py``), and is resumed with the outcome. A driver for
 threads and one for asyncio carries the steps out (``_async/receiving/pump.py``). It resumes the generator under the
-mutex of the line. So what stands between two ``yield`` happens at once for everybody else.
+mutex of the line. So what is between two ``yield`` happens at once for everybody else.
 
 Who runs it is the *pumper*: a background task, or a caller that stands in for one while it waits. There is one at a
 time, and nobody else reads on the connection. Callers, other tasks and the unblocker call the methods of the last
@@ -86,7 +86,7 @@ class WaitEngine(Taking):
     def run(self, caller: Waiter | None = None) -> Steps:
         """Pumps until there is nothing to do; ``caller``: until it has its answer. Values go back before all else."""
         line, debts, backs = self.line, self.debts, self.backs
-        # Nobody has rung for long. So others see to the callers that wait.
+        # The bell has not rung for long. The callers that still wait are served by others.
         has_lingered = False
         while True:
             if self.bell.qsize() and self.admit():
@@ -94,7 +94,7 @@ class WaitEngine(Taking):
             if self.connection is not None and self.connection.is_over:
                 self._drop()
             if line.expired:
-                # In an outage the last command was cut, and has not told that there is nothing.
+                # In an outage the last command was cut, and shows no caller that the queue is empty.
                 line.answer_expired(self.trouble)
             if backs.surplus:
                 backs.surplus = line.give(backs.surplus)
@@ -190,7 +190,7 @@ class WaitEngine(Taking):
         """Gives the connection up. A background task asks Redis for the cause, and outlasts it or fails the callers."""
         cause = error.error if isinstance(error, StepFailed) else error
         logger.debug("queue %r: a wait broke: %r", self.source.key, cause)
-        # No caller may be told that nothing is there before another command was sent.
+        # No caller gets "nothing is there" for an answer before another command was sent.
         self.line.broke()
         self._drop()
         with contextlib.suppress(StepFailed):
@@ -218,7 +218,7 @@ class WaitEngine(Taking):
             self.line.doubt()
         self.line.answer_expired(reason)
         if self._clock() - self.chose > LONGEST_PAUSE:
-            # Redis could be reached since the last trouble: nothing has come, so nothing has told.
+            # Redis could be reached since the last trouble. Nothing came, so no reply has shown it.
             self._pauses.reset()
         try:
             yield Pause(self._next_pause(), reason)
@@ -260,7 +260,7 @@ class WaitEngine(Taking):
         self.stir(ends=self.owes_another())
 
     def end(self) -> None:
-        """Nobody waits any more. The reply to a blocking command tells whether it had taken a value."""
+        """Nobody waits any more. The reply to a blocking command shows whether it had taken a value."""
         if self.blocked is not None:
             self.unblock()
 

@@ -40,7 +40,7 @@ _RATE = 20_000_000
 _GRACE = 0.1
 #: Wakes a background task that waits for callers.
 WAKE = "wake"
-#: In the last so many seconds of a caller's time, no blocking command is sent for it after a look.
+#: In the last seconds of a caller's time, no blocking command is sent for it after a look.
 SOON = 0.002
 
 
@@ -74,9 +74,9 @@ class Waiter:
 
     Its life is no one state, as several change it at a time. The caller keeps its answer (``farewell``) and says that
     it leaves (``is_leaving``), each in one step that no signal handler can split. Background tasks note the rest under
-    the mutex of the line: that it stands in line (``number``), that its time is over, and that it is gone.
+    the mutex of the line: that it is in line (``number``), that its time is over, and that it is gone.
 
-    ``notify`` puts a notice into the inbox of the background task that sees to the callers of ``owner``, the receiver.
+    ``notify`` puts a notice into the inbox of the background task that serves the callers of ``owner``, the receiver.
     """
 
     def __init__(
@@ -155,7 +155,7 @@ class Line:
     """Callers of one receiver. The caller that has waited longest is served first."""
 
     def __init__(self, name: str, inbox: Entrance, mutex: AbstractContextManager[Any]) -> None:
-        """``mutex`` guards everything but ``inbox``, and the fields of the pumps. Callers take it only to stand in."""
+        """``mutex`` guards everything but ``inbox``, and the fields of the pumps. Callers take it only as stand-ins."""
         self.name = name
         self.inbox = inbox
         self.mutex = mutex
@@ -167,7 +167,7 @@ class Line:
         self.waiting: OrderedDict[Waiter, None] = OrderedDict()
         #: Those in line whose time is over.
         self.expired: dict[Waiter, None] = {}
-        #: How many values all that stand in the line want together.
+        #: How many values all callers in line want together.
         self.wanted = 0
         self._endless = 0
         self._latest = -math.inf
@@ -220,12 +220,12 @@ class Line:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nobody stands in the line. Others may be in the inbox."""
+        """Whether nobody is in line. Others may be in the inbox."""
         return not self.waiting
 
     @property
     def anyone(self) -> bool:
-        """Whether anybody waits whose time is not over."""
+        """Whether a caller waits whose time is not over."""
         return len(self.waiting) > len(self.expired)
 
     def patience(self, now: float) -> float:
@@ -362,7 +362,7 @@ class Line:
         return any(waiter.is_leaving and not waiter.is_gone for waiter in list(self._served))
 
     def is_waiting(self, waiter: Waiter) -> bool:
-        """Whether it stands in the line."""
+        """Whether it is in line."""
         return waiter in self.waiting
 
     def _first_out(self) -> Waiter:

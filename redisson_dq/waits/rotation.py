@@ -42,19 +42,19 @@ class Stock(NamedTuple):
 
 
 def evenly(wanted: int, count: int) -> list[int]:
-    """So many values, shared out among so many sources. The first ones give one more."""
+    """Shares out ``wanted`` values among ``count`` sources. The first ones give one more."""
     return [wanted // count + (rank < wanted % count) for rank in range(count)]
 
 
 def needs_sizes(stocks: Sequence[Stock]) -> bool:
-    """Whether each source is first asked how many values it has. One alone is asked for values at once."""
+    """Whether each source is first asked how many values it has. A single source is asked for values at once."""
     return len(stocks) > 1 and any(stock.left is None for stock in stocks)
 
 
 def share_out(wanted: int, stocks: Sequence[Stock]) -> list[int | None]:
     """How many of the wanted values each source is asked for; None for one that yields to the others.
 
-    A source that owes, or that had nothing left, is asked in any case: for no value, it tells how many it has.
+    A source that owes, or that had nothing left, is asked in any case. Asked for no value, it replies how many it has.
     """
     giving = [rank for rank, stock in enumerate(stocks) if stock.left or len(stocks) == 1][:wanted]
     given = dict(zip(giving, evenly(wanted, len(giving)), strict=True))

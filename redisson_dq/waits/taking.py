@@ -38,7 +38,7 @@ logger = logging.getLogger("redisson_dq")
 
 # The server ends a pop this much before the caller's time is over. So the pop has ended when the caller checks.
 _HEAD_START: Final = 0.0015
-# A stand-in does not look again within this many seconds of a reply that said that nothing is left.
+# A stand-in does not look again within this many seconds of a reply that left nothing.
 _EMPTY: Final = 0.005
 # A pop that took at most this much longer than a round trip did not wait. There was a value, and there may be more.
 _AT_ONCE: Final = 0.001
@@ -102,7 +102,7 @@ class Taking:
         self.has_answered = False
         # Whether the source has a look, as far as is known.
         self._looks = True
-        # When a reply told last that nothing is left.
+        # When the last reply came that left nothing.
         self._emptied = -math.inf
         # The shortest time that a reply took on this connection.
         self._round_trip = 0.0
@@ -189,7 +189,7 @@ class Taking:
                 raise
             # Redis would refuse it again at once. A value that was set aside comes with the next look of any caller.
             debts.look = False
-            # The error may be about a key that only this request uses. A plain look at the keys tells which one.
+            # The error may be about a key that only this request uses. A plain look at the keys shows which one.
             raise StepFailed((yield Explain(request, error.error))) from error.error
         finally:
             line.unclaim(count)
@@ -216,8 +216,8 @@ class Taking:
     def _block(self, caller: Waiter | None) -> Generator[WaitStep, Any, list[Taken]]:
         """Waits in Redis. Gives the values that came, without any where others have to go first.
 
-        Nothing tells that a command has begun to block. So one that does not block comes first, where Redis was not
-        well.
+        Redis does not report that a command has begun to block. So after a trouble a command comes first that does not
+        block.
         """
         line, debts, source = self.line, self.debts, self.source
         is_unsure = self.trouble is not None
@@ -336,7 +336,7 @@ class Taking:
         """Waits: a full server refuses a blocking command that would move a value. It refuses no look."""
         self._answered()
         self.is_full = self._has_rested = True
-        # A value may have come since the look. No caller may be told that nothing is there before the next one.
+        # A value may have come since the look. No caller gets "nothing is there" for an answer before the next one.
         self.line.broke()
         seconds = self._when_full.next()
         logger.debug("queue %r: waiting again in %.2f s: %s", self.source.key, seconds, refusal.error)
@@ -359,7 +359,7 @@ class Taking:
     # -- inside ------------------------------------------------------------------------------------------------------
 
     def was_just_emptied(self) -> bool:
-        """Whether a reply has just told that nothing is left, and nothing is owed."""
+        """Whether a reply has just left nothing, and nothing is owed."""
         return not self.debts and self._clock() - self._emptied < _EMPTY
 
     def _answered(self) -> None:

@@ -1,22 +1,22 @@
 """One source whose connection many sources share: what a lookout does for it when. Decisions, without any I/O.
 
-A lookout (``_async/receiving/lookout.py``) takes for many sources of one node over one connection. Redis tells it of
+A lookout (``_async/receiving/lookout.py``) takes for many sources of one node over one connection. Redis reports
 changes of the keys that it watches (``CLIENT TRACKING``). It goes in rounds, and comes to each source that was called:
 
-* It asks the source: a command takes ready values for those who wait, and one behind it tells how many values are left.
+* It asks the source: a command takes ready values for those who wait, and one behind it shows how many values are left.
   With that one Redis begins to watch the key.
 * When nothing is left, the source is watched. No command is sent then, though callers come and go. At the next change
-  Redis tells once, and the source is called again.
+  Redis reports it once, and the source is called again.
 * A caller's time may be over while the commands are under way. The source is asked again then, and the caller is
-  answered after that. A lookout hears of changes between two rounds alone, when no command is under way.
+  answered after that. A lookout hears of changes only between two rounds, when no command is under way.
 * A source whose callers are being served from other sources yields to those.
 * Put-backs, repeated requests and the cause of a refusal belong to the clerk, so they hold up no other source. After a
   failure the source pauses.
 
 Three promises hold. Each value is given, on its way back, or owed (:mod:`redisson_dq.waits.debts`). While somebody
-waits, the source is watched, or a step is under way that ends with a call. A caller whose time is over is told that
-nothing is there only by a command that was sent later, or where Redis watches all sources of its line. No reply says so
-that tells of values which are left.
+waits, the source is watched, or a step is under way that ends with a call. A caller whose time is over learns that
+nothing is there only from a command that was sent later, or where Redis watches all sources of its line. A reply that
+reports values which are left never counts as that.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from redisson_dq.wire.taken import Taken
 
 __all__ = ["LATE", "Calling", "Commands", "Refusal", "State", "WatchedSource"]
 
-#: After so many seconds without a reply, others may take for the same callers.
+#: After this many seconds without a reply, others may take for the same callers.
 LATE: Final = 0.5
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0
 
@@ -51,13 +51,13 @@ class State(enum.Enum):
     CALLED = "the lookout comes to it in its next round"
     YIELDED = "callers are being served from other sources, and the lookout comes to it later"
     ASKED = "its commands are under way"
-    WATCHED = "nothing is ready, and Redis tells of the next change"
+    WATCHED = "nothing is ready, and Redis reports the next change"
     BUSY = "the clerk works for it, or it pauses, and calls the lookout when that is over"
 
 
 @attrs.frozen
 class Refusal:
-    """A request that Redis has refused, None for the watch alone, and the error. One that ``passes`` ends by itself."""
+    """A request that Redis has refused, or None where it refused only the watch. One that ``passes`` ends by itself."""
 
     request: Request[list[Taken]] | None
     error: Exception
@@ -94,7 +94,7 @@ class Calling(Protocol):
         """Lets the lookout come to it in its next round."""
 
     def later(self, work: Callable[[], Any], after: float = 0.0) -> None:
-        """Does something beside the lookouts: at once, or in so many seconds where it asks no node for anything."""
+        """Does something beside the lookouts: at once, or ``after`` seconds where it asks no node for anything."""
 
 
 class WatchedSource:
@@ -106,9 +106,9 @@ class WatchedSource:
         self.state = State.RESTING
         #: Those that are under way.
         self.commands = Commands()
-        #: How many values stood there at the last reply; None where Redis has told of a change since.
+        #: How many values were left at the last reply; None where Redis has reported a change since.
         self.left: int | None = None
-        #: Whether Redis tells of the next change of the key.
+        #: Whether Redis reports the next change of the key.
         self.is_key_watched = False
         #: Whether a pump of its own has taken its place, for good. That one asks, and pays what is owed.
         self.is_replaced = False
@@ -138,14 +138,14 @@ class WatchedSource:
         raise NotImplementedError
 
     def spaced(self, seconds: float, reason: RedisConnectionError) -> float:
-        """A pause of so many seconds, or longer where others are refused too, for the same reason."""
+        """A pause of ``seconds``, or longer where others are refused too, for the same reason."""
         raise NotImplementedError
 
     def rests(self) -> None:
         """Nobody waits for it, and nobody tries any more."""
         raise NotImplementedError
 
-    # -- what others tell --------------------------------------------------------------------------------------------
+    # -- what others report ------------------------------------------------------------------------------------------
 
     def wake(self) -> None:
         """Somebody may wait, or something is owed."""
@@ -195,7 +195,7 @@ class WatchedSource:
         self._call_from(State.YIELDED)
 
     def has_changed(self) -> None:
-        """Redis tells once of a change of the key."""
+        """Redis has reported a change of the key. It does so once."""
         self.left, self.is_key_watched = None, False
         self._call_from(State.YIELDED, State.WATCHED)
 
@@ -249,7 +249,7 @@ class WatchedSource:
         self.state = State.YIELDED
 
     def ask(self, share: int, now: float) -> None:
-        """Chooses the commands to take so many values."""
+        """Chooses the commands to take ``share`` values."""
         request = owed = self.debts.first
         if request is None and share:
             request = self.source.at_once(share)
