@@ -90,12 +90,12 @@ _FAILURES = 5
 
 
 def failing(sight: Sight) -> Iterator[Finding]:
-    """Handlers are done with a value at the first or second try."""
+    """Handlers are done with a value at the first or second try, and live on."""
     for queue in sight.queues:
         values, failures, most, reason = queue.sampled.failing
         if failures < _FAILURES:
             continue
-        last = reason.strip().splitlines()[-1:] or ["no reason is known"]
+        last = reason.strip().splitlines()[-1:] or ["the processes that had them died or hung"]
         yield queue.finding(
             check="failing",
             severity=Severity.WARNING,

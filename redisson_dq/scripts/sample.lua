@@ -154,14 +154,15 @@ end
 -- The leases that were received first and last, of those that end first and last, and those of each holder: of the four
 -- bytes that their ids begin with.
 local MOST_IDS, HOUR_MS = 20, 3600000
--- Values whose handling has failed: how many there are, and how often they have failed; the reason of the one that has
--- failed most.
+-- Values whose handling has failed, or has ended their process: how many there are, and how often that was; the reason of
+-- the one that has failed most, or "" for a crash.
 local failing, failures, most_failures, reason = 0, 0, 0, ''
 local function count_failures(d)
-  if d and d.failures > 1 then
-    failing, failures = failing + 1, failures + d.failures
-    if d.failures > most_failures then
-      most_failures, reason = d.failures, d.reason
+  local times = d and d.failures + d.crashes or 0
+  if times > 1 then
+    failing, failures = failing + 1, failures + times
+    if times > most_failures then
+      most_failures, reason = times, d.crashes > d.failures and '' or d.reason
     end
   end
 end

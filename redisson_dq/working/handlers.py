@@ -159,7 +159,7 @@ def declared(
     retry: Retry | Sequence[Retry] | None = _DEFAULT_RETRY,
     timeout: Delay | None = None,
     on_failed: Callable[[Any, Any, Exception], Any] | None = None,
-    crash_limit: int | None = 10,
+    crash_limit: int | None = 5,
     rate: Rate | None = None,
     limit: Limit | None = None,
     key: Callable[[Any], object] | None = None,

@@ -128,6 +128,7 @@ class Worker(Declarations, AsyncWrongWith):
         self._crew: Crew | None = None
         # The process in which it was started last.
         self._process = os.getpid()
+        self._has_begun = False
         self._bridge: AsyncBridge | None = None
         self._changed = AsyncSwitch(current())
         self._asked_to_stop = 0
@@ -211,7 +212,7 @@ class Worker(Declarations, AsyncWrongWith):
                 'a worker without handlers receives nothing: declare them with @worker.handler("orders"), or import '
                 "the modules that do, before it starts"
             )
-        self._process = os.getpid()
+        self._process, self._has_begun = os.getpid(), True
         self._check_names()
         self.check_dependencies()
         self._bridge = AsyncBridge()
@@ -253,13 +254,13 @@ class Worker(Declarations, AsyncWrongWith):
         """Receives no more, and gives handlers ``grace`` (seconds or a timedelta; else the worker's) to return.
 
         The values of handlers that have not returned by then are handed back, uncounted and ready at once. Nothing is
-        lost. May be called twice; a call of :meth:`request_stop` while it waits ends the grace. Raises ArgumentError
-        in a handler, in a hook and in a function per worker, for which it would wait.
+        lost. :meth:`run` returns then. May be called twice; a call of :meth:`request_stop` while it waits ends the
+        grace. Raises ArgumentError in a handler, in a hook and in a function per worker, for which it would wait.
         """
         await self._stop(grace, self._asked_to_stop)
 
     def request_stop(self) -> None:
-        """Makes :meth:`run` end. A second call ends the grace of a stop that is under way.
+        """Makes :meth:`run` end, at once if it has not begun. A second call ends the grace of a stop that is under way.
 
         It only asks, so a handler, another thread or a signal handler may call it.
         """
@@ -274,21 +275,24 @@ class Worker(Declarations, AsyncWrongWith):
             self._crew.check_end()
 
     async def run(self, grace: Delay | None = None) -> None:
-        """Starts, and stops at SIGTERM, SIGINT or :meth:`request_stop`. A second signal ends the ``grace``.
+        """Starts, and ends at SIGTERM, SIGINT, :meth:`request_stop` or :meth:`stop`. Another signal ends the ``grace``.
 
-        Signals are for the main thread; in another one only :meth:`request_stop` ends it.
+        Signals are for the main thread; in another one only these calls end it.
         """
-        self._asked_to_stop = 0
         with async_signals(self.request_stop):
             await self.start()
             try:
-                while not self._asked_to_stop:
+                while not self._is_to_end:
                     self._changed.off()
-                    if not self._asked_to_stop:
+                    if not self._is_to_end:
                         await self._changed.wait(None)
             finally:
                 # It stops because of the first request. Each one more ends the grace.
                 await self._stop(grace, min(1, self._asked_to_stop))
+
+    @property
+    def _is_to_end(self) -> bool:
+        return self._asked_to_stop > 0 or self._crew is None
 
     async def __aenter__(self: Self) -> Self:
         await self.start()
@@ -385,6 +389,8 @@ class Worker(Declarations, AsyncWrongWith):
             )
         if await self._takes_over(starts=False):
             await async_finish(self._stopped(seconds, asked))
+        elif not self._has_begun:
+            logger.warning("worker: stop() before start() or run() stops nothing: a run() that follows goes on")
 
     async def _stopped(self, grace: float, asked: int) -> None:
         self._changer = async_here()
@@ -400,6 +406,8 @@ class Worker(Declarations, AsyncWrongWith):
             await self._end_resources()
         finally:
             self._crew = None
+            self._asked_to_stop = 0
+            self._changed.on()
 
     async def _takes_over(self, *, starts: bool) -> bool:
         """Waits until nobody else starts or stops it. Whether there is still something to start, or to stop.

@@ -131,6 +131,7 @@ class Worker(Declarations, WrongWith):
         self._crew: Crew | None = None
         # The process in which it was started last.
         self._process = os.getpid()
+        self._has_begun = False
         self._bridge: Bridge | None = None
         self._changed = Switch(current())
         self._asked_to_stop = 0
@@ -214,7 +215,7 @@ class Worker(Declarations, WrongWith):
                 'a worker without handlers receives nothing: declare them with @worker.handler("orders"), or import '
                 "the modules that do, before it starts"
             )
-        self._process = os.getpid()
+        self._process, self._has_begun = os.getpid(), True
         self._check_names()
         self.check_dependencies()
         self._bridge = Bridge()
@@ -256,13 +257,13 @@ class Worker(Declarations, WrongWith):
         """Receives no more, and gives handlers ``grace`` (seconds or a timedelta; else the worker's) to return.
 
         The values of handlers that have not returned by then are handed back, uncounted and ready at once. Nothing is
-        lost. May be called twice; a call of :meth:`request_stop` while it waits ends the grace. Raises ArgumentError
-        in a handler, in a hook and in a function per worker, for which it would wait.
+        lost. :meth:`run` returns then. May be called twice; a call of :meth:`request_stop` while it waits ends the
+        grace. Raises ArgumentError in a handler, in a hook and in a function per worker, for which it would wait.
         """
         self._stop(grace, self._asked_to_stop)
 
     def request_stop(self) -> None:
-        """Makes :meth:`run` end. A second call ends the grace of a stop that is under way.
+        """Makes :meth:`run` end, at once if it has not begun. A second call ends the grace of a stop that is under way.
 
         It only asks, so a handler, another thread or a signal handler may call it.
         """
@@ -277,21 +278,24 @@ class Worker(Declarations, WrongWith):
             self._crew.check_end()
 
     def run(self, grace: Delay | None = None) -> None:
-        """Starts, and stops at SIGTERM, SIGINT or :meth:`request_stop`. A second signal ends the ``grace``.
+        """Starts, and ends at SIGTERM, SIGINT, :meth:`request_stop` or :meth:`stop`. Another signal ends the ``grace``.
 
-        Signals are for the main thread; in another one only :meth:`request_stop` ends it.
+        Signals are for the main thread; in another one only these calls end it.
         """
-        self._asked_to_stop = 0
         with signals(self.request_stop):
             self.start()
             try:
-                while not self._asked_to_stop:
+                while not self._is_to_end:
                     self._changed.off()
-                    if not self._asked_to_stop:
+                    if not self._is_to_end:
                         self._changed.wait(None)
             finally:
                 # It stops because of the first request. Each one more ends the grace.
                 self._stop(grace, min(1, self._asked_to_stop))
+
+    @property
+    def _is_to_end(self) -> bool:
+        return self._asked_to_stop > 0 or self._crew is None
 
     def __enter__(self: Self) -> Self:
         self.start()
@@ -388,6 +392,8 @@ class Worker(Declarations, WrongWith):
             )
         if self._takes_over(starts=False):
             finish(self._stopped(seconds, asked))
+        elif not self._has_begun:
+            logger.warning("worker: stop() before start() or run() stops nothing: a run() that follows goes on")
 
     def _stopped(self, grace: float, asked: int) -> None:
         self._changer = here()
@@ -403,6 +409,8 @@ class Worker(Declarations, WrongWith):
             self._end_resources()
         finally:
             self._crew = None
+            self._asked_to_stop = 0
+            self._changed.on()
 
     def _takes_over(self, *, starts: bool) -> bool:
         """Waits until nobody else starts or stops it. Whether there is still something to start, or to stop.

@@ -336,6 +336,18 @@ def test_a_value_that_came_to_a_receiver_which_died(
         assert not diagnose(client, only=["leases-stuck"]).findings
 
 
+def test_a_value_that_ends_its_processes(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REDISSON_DQ_URL", fleet.url)
+    fleet.listen("orders")
+    fleet.writer.offer("orders", "kill", 0.001)
+    for _ in range(5):
+        assert fleet.client.blocking_queue("orders").receive(timeout=PATIENCE, visibility_timeout=900)
+        # As for a process that has died.
+        assert main(["release", "orders", "--all", "--yes"]) == 0
+    (finding,) = [each for each in examined(fleet.url).findings if each.check == "failing"]
+    assert "up to 5 times so far: the processes that had them died or hung" in finding.text
+
+
 def test_a_list_of_envelopes_that_is_gone_comes_back_by_one_command(fleet: Fleet) -> None:
     fleet.listen("orders")
     for number in range(30):

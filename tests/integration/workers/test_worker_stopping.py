@@ -308,9 +308,10 @@ def test_two_requests_at_once_end_the_grace(
 
 
 def test_many_stops_at_a_time_and_stops_of_what_does_not_run(
-    worker: Any, queue: Any, admin: Any, threads: ThreadPoolExecutor
+    worker: Any, queue: Any, admin: Any, threads: ThreadPoolExecutor, caplog: pytest.LogCaptureFixture
 ) -> None:
     worker.stop()
+    assert "stop() before start() or run() stops nothing" in caplog.text
     gate = Gate()
     worker.handler("orders")(lambda value: gate.wait())
     queue.add("a")
@@ -510,12 +511,19 @@ def test_a_handler_asks_for_the_end(worker: Any, queue: Any, admin: Any, threads
     assert whereabouts(admin).total.total() == 2 - len(ledger.values)
 
 
-def test_signals_outside_the_main_thread_are_left_alone(worker: Any, threads: ThreadPoolExecutor) -> None:
+def test_what_ends_a_run_outside_the_main_thread(worker: Any, threads: ThreadPoolExecutor) -> None:
     before = signal.getsignal(signal.SIGTERM)
     worker.add_handler(print, "orders")
     runs = threads.submit(worker.run)
     eventually(lambda: worker.is_running)
     assert signal.getsignal(signal.SIGTERM) is before
+    worker.stop()
+    runs.result(PATIENCE)
+    # A request that came before a run counts, and only for that one.
+    worker.request_stop()
+    threads.submit(worker.run).result(PATIENCE)
+    runs = threads.submit(worker.run)
+    eventually(lambda: worker.is_running)
     worker.request_stop()
     runs.result(PATIENCE)
 

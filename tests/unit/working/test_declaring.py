@@ -23,7 +23,7 @@ OPTIONS = [each for each in inspect.signature(declared).parameters.values() if e
 def test_help_lists_the_options_with_their_defaults(kind: Any, method: str) -> None:
     shown = inspect.signature(getattr(kind, method)).parameters
     assert list(shown.values())[-len(OPTIONS) :] == OPTIONS
-    assert shown["crash_limit"].default == 10
+    assert shown["crash_limit"].default == 5
     assert not [each for each in shown.values() if each.kind is each.VAR_KEYWORD]
 
 
