@@ -343,7 +343,7 @@ def test_a_value_that_ends_its_processes(fleet: Fleet, monkeypatch: pytest.Monke
     for _ in range(5):
         assert fleet.client.blocking_queue("orders").receive(timeout=PATIENCE, visibility_timeout=900)
         # As for a process that has died.
-        assert main(["release", "orders", "--all", "--yes"]) == 0
+        assert main(["release", "orders", "--all", "--yes", "--no-undo"]) == 0
     (finding,) = [each for each in examined(fleet.url).findings if each.check == "failing"]
     assert "up to 5 times so far: the processes that had them died or hung" in finding.text
 
