@@ -23,8 +23,7 @@ class QueueHealth:
     name: str
     role: Role | None
     """The part of the client in moving the queue's due items: ``MOVER``, ``RESERVE``, or ``ALONE`` when no other client
-    listens. It is the last one that Redis has told. None: this client does not move the queue, or Redis has not told
-    yet.
+    listens. It is the last one that Redis has reported. None: it does not move the queue, or does not know yet.
     """
     subscribed: bool
     """Whether the client hears when an item with an earlier due time is offered."""

@@ -61,7 +61,7 @@ class Outcome(enum.Enum):
     """
     DELIVERED = "delivered"
     """The item is settled: it was delivered and acked, or taken. For an item without an id of yours, this outcome
-    follows from its due time alone. Such an item may also have been removed by ``clear()`` or by Java.
+    follows only from its due time. Such an item may also have been removed by ``clear()`` or by Java.
     """
     EXPIRED = "expired"
     """The item was too late to be delivered (``expires=``)."""

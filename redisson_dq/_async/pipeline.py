@@ -161,7 +161,7 @@ class Pipeline(AsyncWrongWith):
 
 
 def _of_one_node(outcome: Any) -> Any:
-    """A result without the number of clients that listen, as a node knows its own subscribers alone."""
+    """A result without the number of clients that listen, as a node knows only its own subscribers."""
     if isinstance(outcome, Redriven):
         return attrs.evolve(outcome, clients=None)
     return attrs.evolve(outcome, subscribers=None) if isinstance(outcome, QueueStats) else outcome

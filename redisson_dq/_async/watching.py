@@ -136,7 +136,7 @@ class Watching(Opening):
                 print("nobody moves the queue")
 
         One round trip, or one for each node with ``partitions``; O(log n), and the size of at most four entries. One
-        queue is seen at one moment, and each partition at a moment of its own. A user needs rights to look alone:
+        queue is seen at one moment, and each partition at a moment of its own. A user needs only rights to look:
         ``+@read +eval +evalsha +time``, and ``+pubsub`` to know the ``subscribers``. Raises ArgumentError,
         RedisConnectionError, RedisReplyError, ClosedError, and on a cluster CrossSlotError for a ``dead_letter``
         without the queue's hash tag.
@@ -152,7 +152,7 @@ class Watching(Opening):
         """The names of the queues that Redis has, one by one, in no order: those of this library and of Redisson's.
 
         ``match`` is a pattern as Redis's KEYS takes it. A queue is found by its keys and by its subscribers. So a queue
-        is not found that has ready values alone and that no client has open. Each partition has a name of its own. The
+        is not found that has only ready values and that no client has open. Each partition has a name of its own. The
         names are those before the name mapper. Queues that come or go meanwhile may be missed. Example::
 
             async for name in client.queue_names("orders*"):

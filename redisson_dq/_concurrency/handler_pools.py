@@ -168,7 +168,7 @@ class Bridge:
         return function()
 
     def soon(self, function: Callable[[], object]) -> None:
-        """Calls a function that is for the loop alone."""
+        """Calls a function that is only for the loop."""
         function()
 
 
@@ -187,7 +187,7 @@ class AsyncBridge:
         return function()
 
     def soon(self, function: Callable[[], object]) -> None:
-        """Calls a function that is for the loop alone."""
+        """Calls a function that is only for the loop."""
         # On a closed loop, nobody waits for the call.
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(function)

@@ -129,7 +129,7 @@ class _Thread(threading.Thread):
     """A daemon thread that is started in one step, which no signal handler can split.
 
     ``start()`` is Python code with a lock that the new thread needs. A handler that raises in there may leave the lock
-    held, and the thread never runs. Handlers run in the main thread alone, so yet another thread calls it.
+    held, and the thread never runs. Handlers run only in the main thread, so yet another thread calls it.
     """
 
     def __init__(self, work: Work, name: str) -> None:

@@ -24,7 +24,7 @@ def _wake(woken: asyncio.Future[None]) -> None:
 
 
 async def _until_woken(clock: Clock, woken: asyncio.Future[None], timeout: float | None) -> None:
-    """Waits for a future of this wait alone, as a cancelled task cancels the future that it awaits.
+    """Waits for a future that only this wait has, as a cancelled task cancels the future that it awaits.
 
     asyncio.wait would wake the task one round of the loop later.
     """

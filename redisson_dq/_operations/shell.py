@@ -61,7 +61,7 @@ def has_password(url: str) -> bool:
 class NamedServer:
     """The options by which the user has named a server, so that printed commands name it too.
 
-    A URL with a password is not repeated. ``left_out`` tells whether a command was printed without it.
+    A URL with a password is not repeated. ``left_out`` says whether a command was printed without it.
     """
 
     options: tuple[str, ...] = ()

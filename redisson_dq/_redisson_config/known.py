@@ -53,7 +53,7 @@ _OF_CONNECTIONS = _words(
     """
 )
 
-# This library reads from masters alone.
+# This library reads only from masters.
 _OF_REPLICAS = _words(
     """
     checkMasterLinkStatus checkSentinelsList checkSlaveStatusWithSyncing failedSlaveCheckInterval

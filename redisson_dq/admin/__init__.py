@@ -7,7 +7,7 @@
 :class:`Admin` has the servers of a client: nodes, clocks, rights, names of queues. :class:`AdminQueue` has one queue:
 pages of its items, actions on batches, contents as they are stored in Redis. It is for threads, as those programs are.
 
-``entries`` has the types that operations take and give, and reads the bytes of entries. ``refusals`` tells why Redis
+``entries`` has the types that operations take and give, and reads the bytes of entries. ``refusals`` says why Redis
 refuses. ``names`` has names of servers and queues. Of the library, the programs for operators import nothing else but
 public handles, values and codecs: ``tests/unit/test_imports.py`` holds that.
 """

@@ -54,7 +54,7 @@ class AdminServers:
     """The servers of a client: one, or the masters of a cluster. :class:`Admin` has their queues too.
 
     ``pauses``: an operation whose reply is lost is sent again after these seconds. Operations that change something
-    take a nonce or tell what they found, so they are done once. ``away`` is called with the reason while Redis is away,
+    take a nonce or say what they found, so they are done once. ``away`` is called with the reason while Redis is away,
     and with an empty text when it answers again.
     """
 

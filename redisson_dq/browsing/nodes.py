@@ -1,4 +1,4 @@
-"""Tells whether a client's server is one node of a cluster, which shows a part of its queues."""
+"""Says whether a client's server is one node of a cluster, which shows a part of its queues."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Overview:
 def overview(client: Client, match: str | None = None) -> Iterator[Overview]:
     """The queues whose names match a pattern, with their figures, by their names.
 
-    The names come from SCAN in calls of 1,000 keys, and from the subscriptions. A queue that has ready values alone
+    The names come from SCAN in calls of 1,000 keys, and from the subscriptions. A queue that has only ready values
     is found where the pattern is its name. The figures take one round trip for 100 queues. The partitions of a queue
     are one row. Example::
 

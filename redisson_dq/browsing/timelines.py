@@ -35,7 +35,7 @@ class DueTimes:
 
 
 def due_times(client: Client, queue: str, partitions: int | None = None) -> DueTimes:
-    """When the items of a queue are due. Its script counts ranges alone, so it takes as long for any number of items.
+    """When the items of a queue are due. Its script counts only ranges, so it takes as long for any number of items.
 
     One round trip for each partition. Raises ArgumentError, RedisConnectionError, RedisReplyError, WrongTypeError.
     """

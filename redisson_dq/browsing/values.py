@@ -63,7 +63,7 @@ class DecodedValue:
 
 
 class ValueReader:
-    """Decodes values of any codec, or of one that is given. It makes objects of declared classes alone."""
+    """Decodes values of any codec, or of one that is given. It makes only objects of declared classes."""
 
     def __init__(self, codec: str | Codec | None = None, *, keys: Mapping[str, bytes] | None = None) -> None:
         """``codec`` is a codec, or the name of one, such as ``"json"``. Without it the bytes tell. ``keys`` are those

@@ -59,7 +59,7 @@ def taken_due(queue: OpenQueue[T], wanted: DueRange, told: Callable[[Due], None]
 
 
 def tell_undelivered(observers: Observers, name: str, keys: QueueKeys, set_aside: int, expired: int = 0) -> None:
-    """Tells how many entries cannot be delivered, and how many items were too late to be."""
+    """Says how many entries cannot be delivered, and how many items were too late to be."""
     if set_aside:
         observers.tell(SetAside(queue=name, count=set_aside, kept_in=keys.quarantine))
     if expired:

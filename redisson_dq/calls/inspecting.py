@@ -1,4 +1,4 @@
-"""The requests that tell about a queue, all or the figures alone, and the sum of several results."""
+"""The requests that tell about a queue, all or only the figures, and the sum of several results."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class WaitingItem(Generic[T]):
         return self._decode(self.data)
 
     def moved(self, due_ms: int, now_us: int) -> WaitingItem[T]:
-        """This item with the due time that Redis has told just now."""
+        """This item with the due time that Redis has reported just now."""
         read_us = self._clock.now_us()
         return attrs.evolve(
             self, due_ms=due_ms, now_us=now_us, read_us=read_us, target=attrs.evolve(self.target, due_ms=due_ms)

@@ -43,7 +43,7 @@ class DemandPage:
             try:
                 due = sum(self._admin.queue(part).due_times([self._within_ms]).counts[1] for part in parts)
             except RedissonDQError:
-                # The collector tells why Redis does not answer.
+                # The collector says why Redis does not answer.
                 continue
             found[name] = Demand.of(stats, due, self._times.of(name), self._drain)
         return found

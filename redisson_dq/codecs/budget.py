@@ -3,7 +3,7 @@
 The bytes of each layer after decompression count, and so does the value that the innermost codec makes of its bytes.
 The outermost codec sets the number. The reader of a page allows less.
 
-Before a value is read, its memory is estimated by its bytes (``memory_of``). A codec whose bytes do not tell how many
+Before a value is read, its memory is estimated by its bytes (``memory_of``). A codec whose bytes do not say how many
 objects they become counts these while it reads them, if they could take more than is left (:func:`counting_budget`).
 So an ordinary value costs nothing.
 """

@@ -105,7 +105,7 @@ _FINGERPRINTS = (
 )
 
 
-#: How many characters tell whether bytes are a text.
+#: How many characters say whether bytes are a text.
 _LOOKED_AT = 10_000
 #: Parts of the names of the codecs that write bytes of this look, where the first part of the name is another one.
 _KIN = {

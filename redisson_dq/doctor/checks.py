@@ -120,7 +120,7 @@ def diagnose(
         for finding in report.findings:
             print(finding.check, finding.text, finding.shown_by)
 
-    Nothing is changed without ``trial``. A user needs rights to look alone, and a check without its rights is unknown.
+    Nothing is changed without ``trial``. A user needs only rights to look, and a check without its rights is unknown.
     Each queue costs two scripts of some ms at most, whatever is in it. With ready values there is a second look 0.25 s
     later. Raises ArgumentError for an id that no check has, and ClosedError.
     """

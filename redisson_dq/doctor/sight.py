@@ -37,7 +37,7 @@ _SHOWN = 20
 _LETTERS = 20
 # How many dead letters are looked at for their reasons.
 _MOST_LETTERS, _LETTER_BYTES = 50, 4096
-#: From this version on a server tells which rights a user has.
+#: From this version on a server says which rights a user has.
 TELLS_RIGHTS = (7, 0)
 #: How many queues are named in a command.
 MOST_NAMED = 5

@@ -150,7 +150,7 @@ _NAMED: tuple[Any, ...] = (
     SingletonMap,
 )
 
-#: By Java name: every collection class whose objects are made from their elements alone (a dict from its pairs).
+#: By Java name: every collection class whose objects are made only from their elements (a dict from its pairs).
 COLLECTIONS: dict[str, type] = {**_PLAIN, **{kind.java_name: kind for kind in _NAMED}}
 
 #: By declared interface: the class that a plain list, set or dict becomes. ArrayList, HashSet and LinkedHashMap

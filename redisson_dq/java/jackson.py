@@ -92,7 +92,7 @@ class Json:
 
 
 def json_of(said: Any) -> Json | None:
-    """The Json of an argument ``json=``, which may give the names alone."""
+    """The Json of an argument ``json=``, which may give only the names."""
     if said is None or isinstance(said, Json):
         return said
     if isinstance(said, Mapping):

@@ -26,7 +26,7 @@ _HEX = re.compile("[0-9a-f]{16}(?:[0-9a-f]{2}){0,2}")
 class IdProblem:
     """An id that names no item that waits. ``state`` is where its item is instead. Its text says what helps.
 
-    Of the state "torn" is an item that waits in one key alone.
+    Of the state "torn" is an item that waits in only one key.
     """
 
     id: str
@@ -47,7 +47,7 @@ def found_by_id(
 ) -> tuple[Selection, list[IdProblem]]:
     """The waiting items with these ids, and the problem of each other id. An id that is given twice counts once.
 
-    With ``stays``, for an action that leaves entries in their keys, an item that waits in the zset alone is a problem
+    With ``stays``, for an action that leaves entries in their keys, an item that is only in the zset is a problem
     too, and is chosen. Costs one round trip for each id. The bare hex ids of entries take one walk through all that
     waits, which ends early with ``stop``.
     """

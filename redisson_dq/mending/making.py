@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["codec_of", "envelope_of", "made_value"]
 
-# How many items tell how the others are written.
+# How many items say how the others are written.
 _LOOKED = 20
 _KRYO = "Kryo5Codec"
 _CLEAR = frozenset((_KRYO, "JsonJacksonCodec", "SerializationCodec", "StringCodec"))
@@ -70,7 +70,7 @@ def envelope_of(client: Client, queue: str, partitions: int | None) -> str:
 def codec_of(client: Client, queue: str, partitions: int | None, *, help: str = "say --codec NAME") -> str:
     """Redisson's name of the codec that the first items have, and its default where there are none.
 
-    Raises ArgumentError where the bytes do not tell which one it is. ``help`` ends its text: how the caller names one.
+    Raises ArgumentError where the bytes do not say which one it is. ``help`` ends its text: how the caller names one.
     """
     from redisson_dq.browsing import browse, recognise
 

@@ -36,7 +36,7 @@ class Undone:
     - "gone": it was delivered or changed since
     - "ended": its lease would have ended since
     - "lined": it is a lease of a queue with keys or limits, whose turn went to another value
-    - "unsure": the action was killed more than a day ago, and nobody can tell whether it was done
+    - "unsure": the action was killed more than a day ago, and nobody can say whether it was done
     """
 
     wanted: int = 0

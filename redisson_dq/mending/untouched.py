@@ -14,7 +14,7 @@ _COMPARED = 400
 
 @attrs.frozen(kw_only=True)
 class Untouched:
-    """How many entries are in one of the two keys of the waiting side alone, and how many are in no known format."""
+    """How many entries are only in one of the two keys of the waiting side, and how many are in no known format."""
 
     torn: int = 0
     unknown: int = 0
@@ -23,7 +23,7 @@ class Untouched:
 def count_untouched(queue: MendedQueue) -> Untouched:
     """Counts the waiting entries that a walk passes over.
 
-    One short script for each part. It reads the ends of a long queue, and the sizes of its keys tell how many are torn.
+    One short script for each part. It reads the ends of a long queue, and the sizes of its keys say how many are torn.
     """
     found = [part.sample(_COMPARED, 0) for part in queue.parts]
     return Untouched(

@@ -240,7 +240,7 @@ class _ExportLines:
 
 @contextmanager
 def _watched(place: QueueSite) -> Iterator[Callable[[], bool]]:
-    """Gives a function that tells whether no key of the queue has changed since. Redis itself notices each change."""
+    """Gives a function that says whether no key of the queue has changed since. Redis itself notices each change."""
     watching = Redis(connection_pool=place.queue.pool()).pipeline()
     keys = [place.key(part) for part in PARTS if part not in PASSING]
     can_tell = True

@@ -30,7 +30,7 @@ class Imported:
     counts: dict[str, int]
     #: How many lines were in before, as an earlier run had put them in.
     resumed_at: int
-    #: Entries of an export that was not exact: in one of the two keys alone, and put into both or left out.
+    #: Entries of an export that was not exact: only in one of the two keys, and put into both or left out.
     mended: int
 
 
@@ -176,7 +176,7 @@ class _Importing:
 
 
 class _Torn:
-    """Which mirrored entries an export that was not exact has in one of the two keys alone.
+    """Which mirrored entries an export that was not exact has only in one of the two keys.
 
     It keeps 16 bytes of each entry in memory.
     """

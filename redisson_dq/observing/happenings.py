@@ -86,7 +86,7 @@ class OfRequest(Happening):
     """A happening of one request, a command or a script call.
 
     ``request`` is the name of the script (``"offer"``), or the command (``"LPOP"``). ``keys`` are the keys that it is
-    about. ``number`` tells which :class:`Answered` belongs to which :class:`Sent`. ``waits`` is true for a command with
+    about. ``number`` says which :class:`Answered` belongs to which :class:`Sent`. ``waits`` is true for a command with
     which Redis answers when there is a value, as ``BLPOP``.
     """
 

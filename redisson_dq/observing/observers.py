@@ -147,7 +147,7 @@ class Observers(list[Observer]):
                 try:
                     observer(happening)
                 except BaseException as error:
-                    # A signal strikes in the main thread alone. In any other one the observer ends no thread of the
+                    # A signal strikes only in the main thread. In any other one the observer ends no thread of the
                     # client's.
                     if may_be_of_a_signal(error):
                         raise

@@ -229,6 +229,6 @@ UNASKED = Receipt(None)
 
 
 def may_be_of_a_signal(error: BaseException) -> bool:
-    """Whether an error in a function of the user's may come from a signal, which strikes in the main thread alone."""
+    """Whether an error in a function of the user's may come from a signal, which strikes only in the main thread."""
     is_of_function = isinstance(error, (Exception, CancelledError))
     return not is_of_function and threading.current_thread() is threading.main_thread()

@@ -15,10 +15,10 @@ Among several processes one is the mover of a queue. The transfer's answer says 
 wait a little longer than the due time. The mover publishes the next due time after each transfer. As long as it lives
 it comes first. So an announcement that is later than a reserve's timer says that the item was moved. The reserve leaves
 its timer as it is: one look when it fires is cheaper than arming it again for every message. Now and then such a timer
-leads to a transfer all the same, which tells how the clocks have drifted.
+leads to a transfer all the same, which says how the clocks have drifted.
 
 Time comes in as an argument, in microseconds of any clock that never steps (``now_us``). Due times are epoch
-milliseconds **of the server's clock**. Each transfer's answer tells how the two clocks relate
+milliseconds **of the server's clock**. Each transfer's answer says how the two clocks relate
 (:mod:`redisson_dq.scheduling.server_clock`). The wall clock of this machine plays no part. A wait ends when a transfer
 has to be sent, so that its script runs at the due time. A script that runs too early moves nothing, and costs one more
 call. The server's clock may be set while a timer runs. So the probe asks for it (:meth:`Engine.measured`), and the head

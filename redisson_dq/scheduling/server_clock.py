@@ -5,7 +5,7 @@ Each answer tells the server's time when the command ran. The command ran at som
     server's time - time of reading  <=  difference of the clocks  <=  server's time - time of sending
 
 The upper end is too high by the time that the command took to the server, and by nothing else. So the lowest of the
-last upper ends belongs to the fastest way, and a slow answer changes nothing. That figure tells when to send a command
+last upper ends belongs to the fastest way, and a slow answer changes nothing. That figure says when to send a command
 for a due time. The command runs at the due time, or as much later as its own way is slower than the fastest one.
 """
 

@@ -49,7 +49,7 @@ def assert_offered(
     """Asserts that exactly one waiting item is like this, and returns it.
 
     - ``delayed``: a delayed queue, one in partitions, or several queues that have one such item together
-    - ``value``: an equal value, or a function of the value that tells whether it is the one
+    - ``value``: an equal value, or a function of the value that says whether it is the one
     - ``fields``: fields or keys that the value has, with their values
     - ``delay``: in how much time it is due: a timedelta, seconds, or ``pytest.approx`` of one
     - ``id``: the name of the item

@@ -261,7 +261,7 @@ class TestClock(OnlyWith, ClockOfAlarms):
             self._lines.ahead_until_us = 0
 
     def _ahead(self, due: list[TimedAlarm], until_us: int, ends_ms: int | None) -> int:
-        """The moment before which only transfers are due that nobody can tell of, if such alone are due now."""
+        """The moment before which only transfers are due that nobody can tell of, if only such are due now."""
         quiet = self._lines.quiet()
         if any(alarm.about not in quiet for alarm in due):
             return 0

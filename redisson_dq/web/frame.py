@@ -40,7 +40,7 @@ class Site:
     password. ``user`` is the name of the user, empty where nobody logs in; ``can_log_out`` by a form to
     ``links.logout()``. ``rights`` are the user's rights here: of the queue on its pages, else of all queues.
     ``form_token`` goes into each form as the hidden field ``token``. ``path`` and ``query`` are those of the page.
-    ``now`` is the time of the dashboard's machine, for pages that Redis has told none.
+    ``now`` is the time of the dashboard's machine, for pages that Redis has reported none.
     """
 
     name: str

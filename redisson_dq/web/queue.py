@@ -197,7 +197,7 @@ def _listeners(
 ) -> Iterator[ConnectedClient]:
     """Those of this library that name the queue, or move it.
 
-    Redis tells how many hear a channel, and not which. So where more hear this queue, also each that may do so: a
+    Redis says how many hear a channel, and not which. So where more hear this queue, also each that may do so: a
     client of this library that listens to several, and any other that listens.
     """
     certain: dict[str, list[ClientRow]] = {}

@@ -272,7 +272,7 @@ async def _step(dashboard: Dashboard, asked: WebRequest) -> Any:
     user = await _check(dashboard, asked, deed.kind.right, deed.queue)
     await dashboard.form(asked)
     step = asked.path("step")
-    # A second click, or that of another tab, changes nothing: the page tells how far the action is.
+    # A second click, or that of another tab, changes nothing: the page says how far the action is.
     if step == "do":
         if dashboard.deeds.begin(deed):
             await dashboard.go_on(dashboard.deeds.carry_out, deed, user.name)

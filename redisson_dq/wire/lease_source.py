@@ -24,9 +24,9 @@ from redisson_dq.wire.taken import Taken
 __all__ = ["MOST_AT_ONCE", "LeaseSource", "mark_of"]
 
 T = TypeVar("T")
-#: A reply that tells how many values became dead letters.
+#: A reply that says how many values became dead letters.
 R = TypeVar("R", Admitted, Due)
-#: A reply that tells when a slot ends.
+#: A reply that says when a slot ends.
 S = TypeVar("S", Admitted, Peeked)
 
 #: One script call leases no more values than that.
@@ -71,7 +71,7 @@ class LeaseSource(PlainSource):
     limits: Callable[[], Sequence[LimitWords]] = attrs.field(default=tuple, eq=False, repr=False)
     #: A function that is called with ``next_slot_ms`` (:class:`Peeked`), and the source.
     tell_slots: Callable[[LeaseSource, int], object] | None = attrs.field(default=None, eq=False, repr=False)
-    #: The clock by which the leases tell how much of their time is left.
+    #: The clock by which the leases say how much of their time is left.
     clock: Clock = attrs.field(default=SYSTEM, eq=False, repr=False)
     #: A function that is called with the number of values that a call has made dead letters.
     tell_buried: Callable[[int], object] | None = attrs.field(default=None, eq=False, repr=False)

@@ -33,7 +33,7 @@ class Admitting:
     """Of one queue: the limits of its handlers, and the values that were let past them."""
 
     def __init__(self, is_passed: Callable[[Handler], bool]) -> None:
-        """``is_passed`` tells whether a handler has been full for a while, so that others go on."""
+        """``is_passed`` says whether a handler has been full for a while, so that others go on."""
         self._is_passed = is_passed
         # The leases of values that were let past a limit. Two fetchers may add to them, where one follows the other.
         self._let_past: set[str] = set()

@@ -25,7 +25,7 @@ __all__ = ["Admission", "Limit", "Rate", "digest_of"]
 # Lua counts in doubles, which are exact up to 2**53.
 _LARGEST = 2**52
 _MOST_SLOTS = 10_000
-# So many characters tell what a value waits for.
+# So many characters say what a value waits for.
 _LONGEST = 120
 
 
@@ -147,7 +147,7 @@ class Admission:
 
     @property
     def words(self) -> LimitWords:
-        """The script's arguments for rate and slots of one queue alone."""
+        """The script's arguments for rate and slots of only one queue."""
         return self.words_in(None)
 
     @property

@@ -54,5 +54,5 @@ async def timed(connections: Connections, request: Request[T], node: ConnectionP
 
 
 def without_subscribers(found: Stats, connections: Connections) -> Stats:
-    """A node of a cluster knows its own subscribers alone, so there the figure is unknown."""
+    """A node of a cluster knows only its own subscribers, so there the figure is unknown."""
     return attrs.evolve(found, subscribers=None) if connections.is_cluster else found

@@ -82,7 +82,7 @@ class ClusterServers:
         self.client = name_of_client()
         self._cluster = cluster
         self.max_connections = _MOST_CONNECTIONS
-        #: A cluster has database 0 alone.
+        #: A cluster has only database 0.
         self.database = 0
         self._pools: dict[tuple[str, int], ConnectionPool] = {}
 

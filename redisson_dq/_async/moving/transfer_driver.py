@@ -57,7 +57,7 @@ class TransferDriver:
         self._connections = connections
         self._clock = connections.clock
         self._observers = options.observers
-        # Tells whether this client receives from the list with this key.
+        # Says whether this client receives from the list with this key.
         self._receives = receives
         #: The name by which the scripts tell this client from others that move the same queue.
         self.id = connections.client

@@ -35,7 +35,7 @@ class BlockingQueue(TakingQueue[T]):
     Every call raises ArgumentError for an argument that cannot be used, and ClosedError after :meth:`destroy`. It
     raises RedisConnectionError when Redis cannot be reached, WrongTypeError when the name holds something else, and
     RedisReplyError for any other refusal. A value that the codec has no bytes for is an EncodeError. Bytes that are no
-    value are a DecodeError, which tells where they are kept.
+    value are a DecodeError, which says where they are kept.
 
     Calls that look for a value (``contains``, ``remove`` ...) compare bytes, and so does ``deduplicate_for=``. Equal
     values that Python made have equal bytes. A value that was read from Java has those it was read from, but for the

@@ -70,7 +70,7 @@ class LeasingQueue(LeaseCalls[T], Handle[T], Generic[T]):
         """Makes dead letters ready again, where they begin again: in this queue, or in another one.
 
         ``ids`` chooses some of :meth:`dead_letters`; else they are the oldest. No more than ``limit`` are moved, and
-        1,000 without it. Tells how many were moved, how many are left, and how many clients have the queue open. On a
+        1,000 without it. Says how many were moved, how many are left, and how many clients have the queue open. On a
         cluster nobody can tell that.
 
         ``to`` is the other queue or its name, which is the name of one list. No list has the name of a queue in
@@ -81,7 +81,7 @@ class LeasingQueue(LeaseCalls[T], Handle[T], Generic[T]):
         :Guarantee: atomic; never sent twice
         """
         done = await self._run(self.requests.redrive(ids, limit, target_name(to, self.name)))
-        # A node of a cluster knows its own subscribers alone.
+        # A node of a cluster knows only its own subscribers.
         return attrs.evolve(done, clients=None) if self._runtime.connections.is_cluster else done
 
     async def purge_dead(self, ids: Iterable[str | DeadLetter[T]] | None = None, limit: int | None = None) -> int:

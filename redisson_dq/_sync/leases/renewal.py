@@ -90,7 +90,7 @@ class Renewal:
         self._refused: set[str] = set()
 
     def start(self, *, calls_back: bool) -> None:
-        """Starts those background tasks that do not run yet, the third one for callbacks alone.
+        """Starts those background tasks that do not run yet, the third one only for callbacks.
 
         The first lease that needs them does so too. By then the system may have no threads left.
         """
@@ -164,7 +164,7 @@ class Renewal:
             self._watching.wait(self._tell_in_time())
 
     def _tell_in_time(self) -> float | None:
-        """Gives up the leases whose renewal has hung for too long, and tells how long until the next look."""
+        """Gives up the leases whose renewal has hung for too long, and says how long until the next look."""
         pause: float | None = None
         for delivery in self._living():
             lease = lease_of(delivery)

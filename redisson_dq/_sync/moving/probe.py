@@ -121,7 +121,7 @@ def look(connections: Connections, task: Task) -> Decided:
         raise due_ms
     if isinstance(due_ms, RedissonDQError):
         logger.warning("queue %r: cannot read its head: %s", task.keys.ready, due_ms)
-        # A transfer tells whether the queue can be moved, and is tried again until it can.
+        # A transfer says whether the queue can be moved, and is tried again until it can.
         return Decided() if task.engine.state is State.PAUSING else Decided(task.engine.subscribed(), read_us)
     if times and isinstance(times[0], int):
         task.engine.measured(times[0], sent_us, read_us)

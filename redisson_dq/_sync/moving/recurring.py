@@ -32,7 +32,7 @@ def advance(
 ) -> bool:
     """Offers the next occurrence of a recurring offer, unless another process is first. Announced like any other.
 
-    Tells which occurrences were missed, of the queue with the name ``queue``. ``come`` are the offer's id, its
+    Says which occurrences were missed, of the queue with the name ``queue``. ``come`` are the offer's id, its
     definition and the due time of the occurrence that has come. False when this release cannot read the definition.
     Other failures are raised. The next call that looks finds the same occurrence.
     """

@@ -41,7 +41,7 @@ class Transfers:
     def __init__(
         self, connections: Connections, options: Options, counts: TransferCounts, hears: Callable[[str], bool]
     ) -> None:
-        """``hears`` tells whether the client hears a channel."""
+        """``hears`` says whether the client hears a channel."""
         self._connections = connections
         self._clock = connections.clock
         self._options = options
@@ -146,7 +146,7 @@ class Transfers:
             self._observers.tell(Moved(queue=task.name, count=moved, late_by=late_by))
 
     def _measure_way(self, task: Task) -> None:
-        """Long transfers tell of a slow server, or of a long way to it. A call without work shows the way alone."""
+        """Long transfers tell of a slow server, or of a long way to it. A call without work shows only the way."""
         sent_us = self._clock.now_us()
         self._connections.run(commands.server_time_us(task.keys.timeout))
         task.pace.way_took(self._clock.now_us() - sent_us)

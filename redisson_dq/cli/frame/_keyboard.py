@@ -14,7 +14,7 @@ __all__ = ["quit_key"]
 
 @contextlib.contextmanager
 def quit_key() -> Iterator[Callable[[float], bool]]:
-    """A function that waits for some seconds, and tells whether q was pressed. Without a terminal it only waits.
+    """A function that waits for some seconds, and says whether q was pressed. Without a terminal it only waits.
 
     Keys come without Return and are not shown meanwhile. Afterwards the terminal is as before.
     """

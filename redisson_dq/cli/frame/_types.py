@@ -17,7 +17,7 @@ _AMOUNT = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(?:([kmgt])(i?)b?|b)?", re.IGNORE
 _THOUSANDS = {"k": 1, "m": 2, "g": 3, "t": 4}
 
 
-class BoundedNumber(click.ParamType):  # type: ignore[type-arg] # generic in new versions alone
+class BoundedNumber(click.ParamType):  # type: ignore[type-arg] # generic only in new versions
     """A whole number, or any number, within bounds."""
 
     def __init__(self, kind: type[int] | type[float], least: float, most: float = math.inf, what: str = "") -> None:
@@ -36,7 +36,7 @@ class BoundedNumber(click.ParamType):  # type: ignore[type-arg] # generic in new
         return number
 
 
-class Seconds(click.ParamType):  # type: ignore[type-arg] # generic in new versions alone
+class Seconds(click.ParamType):  # type: ignore[type-arg] # generic only in new versions
     """A time in seconds, or with a unit: ``90``, ``1.5``, ``500ms``, ``5m``, ``1h30m``, ``1d``. Gives seconds."""
 
     name = "a time"
@@ -54,7 +54,7 @@ class Seconds(click.ParamType):  # type: ignore[type-arg] # generic in new versi
         return seconds
 
 
-class Amount(click.ParamType):  # type: ignore[type-arg] # generic in new versions alone
+class Amount(click.ParamType):  # type: ignore[type-arg] # generic only in new versions
     """A number, or one with a unit: ``5000``, ``5k``, ``1.5M``, ``10MB``, ``4GiB``. ``whole`` makes an int of it."""
 
     name = "an amount"

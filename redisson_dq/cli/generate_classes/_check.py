@@ -57,7 +57,7 @@ class _ComparedClass:
 
 
 def compared(path: Path, text: str) -> list[str]:
-    """The lines that tell how a module differs from ``text``: a diff, then a line for each change of a class. Empty
+    """The lines that say how a module differs from ``text``: a diff, then a line for each change of a class. Empty
     where they are equal. The comment at the head does not count, as it holds the name of the jar. Raises
     UnreadableError.
     """

@@ -129,7 +129,7 @@ def do(
 
 
 def _left(queue: MendedQueue, untouched: Untouched) -> Iterator[str]:
-    """A line for each kind of entries that are left, with the command that tells what helps."""
+    """A line for each kind of entries that are left, with the command that says what helps."""
     kinds = (
         (untouched.torn, "is", "are", f"in only one of the two keys of {queue.name}", "torn-entries"),
         (untouched.unknown, f"of {queue.name} is", f"of {queue.name} are", "in no known format", "quarantine"),

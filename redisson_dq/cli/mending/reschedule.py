@@ -25,7 +25,7 @@ from redisson_dq.cli.mending._waiting import act_on_waiting
 __all__ = ["command"]
 
 
-class _Moment(click.ParamType):  # type: ignore[type-arg] # generic in new versions alone
+class _Moment(click.ParamType):  # type: ignore[type-arg] # generic only in new versions
     """A moment with its time zone. Gives epoch ms."""
 
     name = "a moment"
@@ -41,7 +41,7 @@ class _Moment(click.ParamType):  # type: ignore[type-arg] # generic in new versi
         return round(moment.timestamp() * 1000)
 
 
-class _Span(click.ParamType):  # type: ignore[type-arg] # generic in new versions alone
+class _Span(click.ParamType):  # type: ignore[type-arg] # generic only in new versions
     """A time that may begin with a minus. Gives ms."""
 
     name = "a time"

@@ -37,7 +37,7 @@ exit codes:
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
-class _Size(click.ParamType):  # type: ignore[type-arg] # generic in new versions alone
+class _Size(click.ParamType):  # type: ignore[type-arg] # generic only in new versions
     name = "a size"
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:

@@ -199,7 +199,7 @@ class Child:
         self.process.send_signal(number)
 
 
-# Variables that service managers set for the supervisor alone.
+# Variables that service managers set only for the supervisor.
 _SUPERVISORS = ("NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC")
 
 # Asks for stops and their ends alone, so that Popen learns of the end of the process.

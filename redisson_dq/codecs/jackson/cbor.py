@@ -56,7 +56,7 @@ def parse(data: bytes, *, typed: bool = True) -> tuple[Any, bool]:
     return binary.read_whole(reader.read, data), reader.is_usual
 
 
-# The top three bits of a first byte. The other five are a number, or tell how many bytes the number takes.
+# The top three bits of a first byte. The other five are a number, or say how many bytes the number takes.
 _INTEGER, _NEGATIVE, _BYTES, _TEXT, _ARRAY, _OBJECT, _TAG, _OTHER = range(0, 0x100, 0x20)
 _NO_LENGTH = 0x1F
 _END = 0xFF

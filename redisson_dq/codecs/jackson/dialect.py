@@ -46,7 +46,7 @@ class Dialect:
     ``bare``: top-level encoding of types that carry a class name only when nested.
     ``long_is_final``: a Long in a field or array of Longs has no class name, like values of other final classes.
     ``jackson_3``: it is Jackson 3, which does not sort a record's properties and writes an enum's constant as its
-    ``toString()``. Some annotations are of one Jackson alone.
+    ``toString()``. Some annotations are only of one Jackson.
     ``numbered_exceptions``: exceptions have an ``@id``. Later occurrences of the same exception refer to it.
     ``nulls``: properties that are null are written.
     ``typed``: values carry the names of their classes.
@@ -127,7 +127,7 @@ class Dialect:
     def names_object(self, declaration: Declaration, declared: Signature) -> bool:
         """Whether an object of a declared class is written with the name of the class.
 
-        An object with @JsonTypeInfo is, where an interface is declared. No declaration tells whether the interface has
+        An object with @JsonTypeInfo is, where an interface is declared. No declaration says whether the interface has
         the annotation. Without it Java could not read the object.
         """
         if self.names(declared):

@@ -63,7 +63,7 @@ def parse(data: bytes) -> tuple[Any, bool]:
 
 _ONE = tuple(bytes((n,)) for n in range(256))
 _FLOAT_FORM, _DOUBLE_FORM = struct.Struct(">f"), struct.Struct(">d")
-#: Jackson cannot tell whether a longer text is ASCII before it has written its first byte.
+#: Jackson cannot say whether a longer text is ASCII before it has written its first byte.
 _LONGEST_ASCII = 2666
 
 

@@ -124,7 +124,7 @@ def parts_of(
 ) -> tuple[Signature, bool]:
     """The collection as which Jackson takes an object of a subclass of one in a place of the type ``declared``.
 
-    The second result: whether other elements are declared there than the class says. ``names`` tells whether the values
+    The second result: whether other elements are declared there than the class says. ``names`` says whether the values
     of a type are written with the names of their classes.
     """
     own = tuple(map(without_wildcards, element_types(declaration, declared)))

@@ -51,7 +51,7 @@ def collection_reader(java_name: str, kind: type, *, sorted_: bool = False, null
             if arguments:
                 found = ordinary_strings(data, pos, reader, arguments)
             elif 0x81 < data[pos] < 0xC0 and reader.depth < MAX_DEPTH:
-                # All are of the class that follows the size. It tells which of them may fit.
+                # All are of the class that follows the size. It says which of them may fit.
                 byte = data[pos + 1]
                 if byte == 3:
                     found = ordinary_strings(data, pos, reader, ())
@@ -201,7 +201,7 @@ def collection_writer(java_name: str, *, sorted_: bool = False, null_flag: bool 
             items = sorted_contents(value, java_name)
         elif type(value) is list:
             if is_plain and value:
-                # The first one tells which of them may fit.
+                # The first one says which of them may fit.
                 kind = type(value[0])
                 if kind is str and put_ordinary_strings(value, writer, arguments):
                     return

@@ -125,7 +125,7 @@ class ClassDesc:
     _component: str | None = attrs.field(default=None, init=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A copy has these alone, and works the rest out again."""
+        """A copy has only these, and works the rest out again."""
         return ClassDesc, (self.name, self.uid, self.flags, self.fields, self.superclass, self.interfaces)
 
     def same_as(self, other: ClassDesc) -> bool:

@@ -29,7 +29,7 @@ __all__ = ["act", "new_undo_file", "put_back", "when"]
 
 
 def act(deed: WebDeed, queue: MendedQueue, writer: UndoWriter | None) -> None:
-    """Acts on the chosen items, or on the queue. The deed tells how far it is.
+    """Acts on the chosen items, or on the queue. The deed says how far it is.
 
     Raises RedisConnectionError, RedisReplyError, UndoFileError.
     """

@@ -37,7 +37,7 @@ def total_of(deed: WebDeed, client: Client) -> int:
 
 
 def selected(deed: WebDeed, queue: MendedQueue, masks: Masks) -> Selection:
-    """The items that a deed is for. The deed tells how far the walk is.
+    """The items that a deed is for. The deed says how far the walk is.
 
     Raises RedisConnectionError, RedisReplyError, WrongTypeError.
     """

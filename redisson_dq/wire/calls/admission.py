@@ -73,7 +73,7 @@ class Admitted:
 class Peeked:
     """The result of :func:`peek`. ``called_up`` counts values that waited for slots, and are ready again.
 
-    ``next_slot_ms`` tells when the first slot ends that values wait for. 0: they wait, and no slot is taken. -1: no
+    ``next_slot_ms`` says when the first slot ends that values wait for. 0: they wait, and no slot is taken. -1: no
     value waits for a slot.
     """
 

@@ -1,4 +1,4 @@
-"""The calls that tell about a queue: all, the figures alone, or some of its values and entries."""
+"""The calls that tell about a queue: all, only the figures, or some of its values and entries."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class FoundKey:
     """One key that is there. ``role`` is its name in QueueKeys or DeadKeys. ``expected`` is the type it has to have.
 
     ``vanishes_ms`` is None for a key without an end, and ``bytes`` where the user may not ask for its memory. The
-    figures alone come without both.
+    only the figures come without both.
     """
 
     role: str
@@ -107,7 +107,7 @@ class Sampled:
 
     @property
     def torn(self) -> tuple[int, int]:
-        """How many entries are only in the list of envelopes, and how many in the zset alone."""
+        """How many entries are only in the list of envelopes, and how many only in the zset."""
         list_alone, zset_alone = self.list_alone, self.zset_alone
         if not self.is_whole and not {"lean", "newer", "unknown"} & self.kinds.keys():
             # Neither key was read to its end, and their sizes tell.

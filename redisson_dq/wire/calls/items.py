@@ -54,7 +54,7 @@ class Page:
 class Target:
     """The item a call names: by the caller's id, by its payload's key, or by the entry's id and a due time.
 
-    That is the due time it was offered with, or any later one: a record tells where a rescheduled entry is.
+    That is the due time it was offered with, or any later one: a record says where a rescheduled entry is.
     """
 
     given_id: str | None = None

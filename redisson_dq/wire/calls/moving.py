@@ -1,4 +1,4 @@
-"""Calls that move due values to the ready list, or tell what is due."""
+"""Calls that move due values to the ready list, or say what is due."""
 
 from __future__ import annotations
 

@@ -225,7 +225,7 @@ def test_killed_at_random_under_load(url: str, admin: Any, queue: Any, rounds: i
 
 
 def test_leases_of_an_owner(flavour: Flavour, url: str, client: Any, admin: Any, queue: Any) -> None:
-    """What a supervisor does, by the public calls; what was acked, and what another one has by now, is left alone."""
+    """What a supervisor does; what was acked, and what another one has by now, is left alone."""
     worker = flavour.worker(client, visibility_timeout=1000)
     getattr(worker, "inner", worker)._owner = owner = b"\x01\x02\x03\x04"
     seen: list[Any] = []
