@@ -17,6 +17,7 @@ import redisson_dq
 from redisson_dq._version import __version__
 from redisson_dq.codecs import ByteArrayCodec, Kryo5Codec
 from redisson_dq.scheduling.times import machine_us
+from redisson_dq.wire.envelope import unwrap
 from redisson_dq.wire.keys import DeadKeys, QueueKeys
 from tests.conftest import PATIENCE, eventually, moving
 
@@ -127,6 +128,19 @@ def overdue(fleet: Fleet, queue: str) -> None:
     fleet.frozen(queue)
     fleet.writer.offer(queue, "late", HOUR)
     fleet.late(queue)
+
+
+def parked(fleet: Fleet, queue: str) -> None:
+    fleet.listen(queue)
+    fleet.writer.offer(queue, "over its limit", HOUR)
+    keys = QueueKeys.of(queue)
+    entries: Any = fleet.admin.zrange(keys.timeout, -1, -1, withscores=True)
+    ((member, due),) = entries
+    id, _ = unwrap(member)
+    since = int(due) - 3 * 3_600_000
+    fleet.admin.hset(keys.deliveries, id, b"0 0 0 0 0 0 0 %d %s: 0 " % (int(due), b"0" * 32))
+    fleet.admin.zadd(keys.lines, {b"p" + since.to_bytes(8, "big") + id: 0})
+    fleet.admin.hset(keys.turns, b"p" + id, b"%d limit customer=71" % since)
 
 
 def far_due(fleet: Fleet, queue: str) -> None:
@@ -290,7 +304,7 @@ def worker(fleet: Fleet, queue: str) -> None:
 ILLNESSES: dict[str, Callable[[Fleet, str], None]] = {
     illness.__name__.replace("_", "-"): illness
     for illness in (
-        *(rights, eviction, persistence, memory, replication, key_types, overdue, far_due, nobody_moves),
+        *(rights, eviction, persistence, memory, replication, key_types, overdue, far_due, nobody_moves, parked),
         *(nobody_consumes,),
         *(paused, leases_stuck, failing, dead_letters, quarantine, undecodable, expired, torn_entries, mixed_envelopes),
         *(codec, unknown_classes, name_mapper, clock, keyspace_events, recurring, slow_scripts, client_versions),

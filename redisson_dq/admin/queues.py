@@ -61,6 +61,10 @@ class AdminQueue:
         """Items that wait, by due time, behind a score and an entry. ``head`` bytes of each value come along."""
         return self._run(calls.browse_waiting(self.keys, behind, most, head))
 
+    def parked(self, behind: tuple[bytes, bytes] | None, most: int, head: int) -> FoundPage:
+        """Values that limits by key have parked, the longest parked first."""
+        return self._run(calls.browse_parked(self.keys, behind, most, head))
+
     def held(self, behind: tuple[bytes, bytes] | None, most: int, head: int) -> FoundPage:
         """Values under a lease, by deadline."""
         return self._run(calls.browse_held(self.keys, behind, most, head))

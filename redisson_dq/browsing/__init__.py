@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from redisson_dq.browsing.pages import SeenPage, browse, cursor_at, names_of_parts
     from redisson_dq.browsing.partitions import exists, partitions_of
     from redisson_dq.browsing.recognising import Candidate, recognise
-    from redisson_dq.browsing.rows import STATES, SeenIn, SeenItem
+    from redisson_dq.browsing.rows import STATES, SeenIn, SeenItem, SeenOn
     from redisson_dq.browsing.timelines import SPANS, DueTimes, due_times
     from redisson_dq.browsing.values import DecodedValue, ValueReader
 else:
@@ -63,6 +63,7 @@ else:
             "rows": (
                 "STATES",
                 "SeenIn",
+                "SeenOn",
                 "SeenItem",
             ),
             "timelines": (
@@ -86,6 +87,7 @@ __all__ = [
     "Filter",
     "FilterError",
     "SeenIn",
+    "SeenOn",
     "Overview",
     "SeenPage",
     "SeenItem",

@@ -62,7 +62,7 @@ def find_row(
     place = _AT.fullmatch(id)
     if place is not None:
         for state in STATES:
-            if state == place[1]:
+            if state == place[1] and state != "parked":
                 return _at(client, queue, state, int(place[2]), partitions, dead_letter, head)
     options: dict[str, Any] = {"partitions": partitions, "dead_letter": dead_letter}
     if after is not None:

@@ -17,9 +17,11 @@ from redisson_dq.browsing.rows import (
     STATES,
     SeenIn,
     SeenItem,
+    SeenOn,
     dead_row,
     held_row,
     listed_row,
+    parked_row,
     recurring_row,
     waiting_row,
 )
@@ -48,6 +50,8 @@ _SCORE = re.compile(r"-?(?:inf|\d{1,40}(?:\.\d{1,40})?(?:e[+-]?\d{1,4})?)", re.A
 # Redis counts no more members or elements of a key.
 _MOST_PLACES = 2**32
 _BY_DUE = ("waiting", "in-flight", "recurring")
+# What lists a state, and makes a row of what it finds.
+_LOOKS = {"waiting": waiting_row, "parked": parked_row, "in-flight": held_row}
 
 
 @attrs.frozen(kw_only=True)
@@ -73,7 +77,7 @@ class _PartPage:
 def browse(
     client: Client,
     queue: str,
-    state: SeenIn = "waiting",
+    state: SeenOn = "waiting",
     *,
     partitions: int | None = None,
     dead_letter: str | None = None,
@@ -102,7 +106,7 @@ def browse(
         raise ArgumentError(f"a page has 1 to {MOST_ROWS} rows, not {limit!r}")
     names = names_of_parts(client, queue, partitions)
     cursor = _Cursor.read(after, state, len(names))
-    if state in _BY_DUE:
+    if state == "parked" or state in _BY_DUE:
         page = _merged(client, names, state, cursor, limit, head)
         return _with_holders(client, page) if state == "in-flight" and page.rows and head else page
     return _in_turn(client, names, state, dead_letter, cursor, limit, head)
@@ -118,7 +122,7 @@ def names_of_parts(client: Client, queue: str, partitions: int | None) -> list[s
     return [part.name for part in Admin(client).parts(queue, partitions)]
 
 
-def cursor_at(state: SeenIn, due_ms: int, partitions: int | None) -> str:
+def cursor_at(state: SeenOn, due_ms: int, partitions: int | None) -> str:
     """The cursor of the page that begins with the items that are due at ``due_ms`` or later.
 
     ``partitions`` are those that :func:`browse` is given with it. Raises ArgumentError for a state without due times.
@@ -132,7 +136,7 @@ def cursor_at(state: SeenIn, due_ms: int, partitions: int | None) -> str:
 # -- pages of several partitions -------------------------------------------------------------------------------------
 
 
-def _merged(client: Client, names: list[str], state: SeenIn, cursor: _Cursor, limit: int, head: int) -> SeenPage:
+def _merged(client: Client, names: list[str], state: SeenOn, cursor: _Cursor, limit: int, head: int) -> SeenPage:
     """The rows of all partitions by their times. A row comes once no partition can have an earlier one."""
     found: list[tuple[int, _PartPage]] = []
     for i, name in enumerate(names):
@@ -160,7 +164,8 @@ def _merged(client: Client, names: list[str], state: SeenIn, cursor: _Cursor, li
 
 
 def _sorted_by(row: SeenItem) -> float:
-    return float("inf") if row.due is None else row.due.timestamp()
+    moment = row.at if row.waits_for else row.due
+    return float("inf") if moment is None else moment.timestamp()
 
 
 def _in_turn(
@@ -191,13 +196,13 @@ def _in_turn(
 # -- a page of one queue ---------------------------------------------------------------------------------------------
 
 
-def _part(client: Client, name: str, state: SeenIn, place: _Place, most: int, head: int) -> _PartPage:
+def _part(client: Client, name: str, state: SeenOn, place: _Place, most: int, head: int) -> _PartPage:
     queue = Admin(client).queue(name)
     if state == "recurring":
         return _recurring(client, queue, place if isinstance(place, int) else 0, most, head)
     behind = place if isinstance(place, tuple) else None
-    look, made = (queue.waiting, waiting_row) if state == "waiting" else (queue.held, held_row)
-    page = look(behind, most, head)
+    looks = {"waiting": queue.waiting, "parked": queue.parked, "in-flight": queue.held}
+    page, made = looks[state](behind, most, head), _LOOKS[state]
     now = from_ms(page.now_us // 1000)
     rows = [made(name, now, row) for row in page.rows]
     return _PartPage(rows=rows, count=page.count, following=page.following, now_us=page.now_us)
@@ -258,11 +263,11 @@ def _place(found: Any) -> _Place:
 class _Cursor:
     """Where the next page begins in each partition. -1 is the end of one."""
 
-    state: SeenIn
+    state: SeenOn
     places: list[_Place]
 
     @classmethod
-    def read(cls, text: str | None, state: SeenIn, parts: int) -> _Cursor:
+    def read(cls, text: str | None, state: SeenOn, parts: int) -> _Cursor:
         if text is None:
             return cls(state=state, places=[None] * parts)
         try:

@@ -17,18 +17,24 @@ from redisson_dq.scheduling.times import from_ms, from_optional_ms
 __all__ = [
     "STATES",
     "SeenIn",
+    "SeenOn",
     "SeenItem",
     "dead_row",
     "held_row",
     "listed_row",
+    "parked_row",
     "recurring_row",
     "time_of",
     "waiting_row",
 ]
 
-#: Where an item may be. An item of an unpaused queue that is overdue still counts as waiting.
+#: Where an item may be. An item of an unpaused queue that is overdue still counts as waiting, and so does a parked one.
 SeenIn = Literal["waiting", "ready", "in-flight", "dead", "quarantined", "undecodable", "expired", "recurring"]
-STATES: tuple[SeenIn, ...] = get_args(SeenIn)
+#: The pages of items. Those that are parked wait, so they are on two of them.
+SeenOn = Literal[
+    "waiting", "parked", "ready", "in-flight", "dead", "quarantined", "undecodable", "expired", "recurring"
+]
+STATES: tuple[SeenOn, ...] = get_args(SeenOn)
 
 # The sizes of an entry without its value, by the size of its id.
 _AROUND = {8: "current", 9: "lean", 10: "lease"}
@@ -43,7 +49,8 @@ class SeenItem:
     ``id`` is the id of its offer where it has one. An item that waits has the one that its offer made otherwise. A
     lease or a dead letter has its own in hex, and an element of a list ``state@index``. ``entry_id`` is the id inside
     its entry in hex, where the item was chosen for an action (``mending``).
-    ``due`` is the due time, or the deadline of a value in flight. ``at`` is when it was received, or when it died.
+    ``due`` is the due time, or the deadline of a value in flight. ``at`` is when it was received or parked, or when it
+    died. ``waits_for`` is what a limit by key has parked it for, as in ``limit customer=71``.
     ``data`` are the first bytes of its value, which has ``size`` bytes in all. ``envelope`` is ``current``, ``lean``,
     ``legacy``, ``lease``, ``torn`` or ``unknown``. It is empty where an item has none. ``context`` is that of its
     offer, where a record tells. ``holder`` has a value in flight, where it can be told. ``every`` is the rule of a
@@ -65,6 +72,7 @@ class SeenItem:
     envelope: str = ""
     every: str = ""
     missed: str = ""
+    waits_for: str = ""
     cursor: Any = None
     entry_id: str = ""
     context: Mapping[str, str] = attrs.field(factory=dict)
@@ -119,6 +127,14 @@ def waiting_row(queue: str, now: datetime, found: list[Any]) -> SeenItem:
         context={} if record is None else record.context,
         cursor=None if record is None else record.cursor,
     )
+
+
+def parked_row(queue: str, now: datetime, found: list[Any]) -> SeenItem:
+    """A row of ``browse_parked.lua``."""
+    *waiting, since, label = found
+    row = waiting_row(queue, now, waiting)
+    at, waits_for = from_optional_ms(int(since)), label.decode(errors="replace")
+    return attrs.evolve(row, at=at, waits_for=waits_for)
 
 
 def held_row(queue: str, now: datetime, found: list[Any]) -> SeenItem:

@@ -77,6 +77,7 @@ CHECKS = (
     Check("nobody-moves", flow.nobody_moves),
     Check("nobody-consumes", consumers.nobody_consumes),
     Check("paused", flow.paused),
+    Check("parked", flow.parked),
     Check("leases-stuck", flow.leases_stuck),
     Check("failing", values.failing),
     Check("dead-letters", values.dead_letters),

@@ -14,8 +14,9 @@ from datetime import timedelta
 from redisson_dq._common.texts import counted
 from redisson_dq._operations.shell import command_line
 from redisson_dq.admin.entries import Entry, SampledHolder, unwrap, whole_ms
+from redisson_dq.browsing.rows import parked_row
 from redisson_dq.doctor.facts import Looked
-from redisson_dq.doctor.findings import CannotRun, Finding, Severity, redis_cli
+from redisson_dq.doctor.findings import CannotRun, Finding, Severity, ValueText, redis_cli
 from redisson_dq.doctor.sight import Gone, Sight
 from redisson_dq.errors import EnvelopeError
 from redisson_dq.scheduling.times import from_ms
@@ -28,6 +29,7 @@ __all__ = [
     "leases_stuck",
     "nobody_moves",
     "overdue",
+    "parked",
     "paused",
     "recurring",
     "value_of",
@@ -39,6 +41,8 @@ _GRACE_S = 5.0
 _HELD_S, _HELD_BY_NOBODY_S = 3600.0, 60.0
 # An item that waits for this long was hardly meant to (sample.lua). What a date can tell, in epoch ms.
 _FAR_DAYS, _DAY_MS, _LAST_MS = 1826, 86_400_000, 253_402_300_799_000
+# A value that waits longer for a limit of its key is told of, in seconds.
+_PARKED_S = 3600.0
 # How many leases are named in a command.
 _MOST_RELEASED = 20
 
@@ -202,6 +206,32 @@ def paused(sight: Sight) -> Iterator[Finding]:
 def _gone(sight: Sight, queue: Looked) -> list[SampledHolder]:
     """The holders of leases that are not connected any more."""
     return [each for each in queue.sampled.holders if sight.holder_of(each.ids[0]) is Gone]
+
+
+def parked(sight: Sight) -> Iterator[Finding]:
+    """No value waits for more than an hour for a limit of its key."""
+    for queue in sight.queues:
+        if not queue.size_of("lines"):
+            continue
+        page = sight.admin.queue(queue.name).parked(None, 1, 0)
+        if not page.rows:
+            continue
+        row = parked_row(queue.name, from_ms(queue.now_ms), page.rows[0])
+        waits_s = 0.0 if row.at is None else (row.now - row.at).total_seconds()
+        if waits_s <= _PARKED_S:
+            continue
+        yield queue.finding(
+            check="parked",
+            severity=Severity.WARNING,
+            text=f"{counted(page.count, 'value is', 'values are')} parked by limits of their keys, the first one for "
+            f"{waits_s / 3600:.1f} h by {row.waits_for}",
+            evidence={"parked": page.count, "waits_s": round(waits_s), "waits_for": ValueText(row.waits_for)},
+            shown_by=redis_cli("ZRANGEBYLEX", queue.keys.lines, "[p", "(q", "LIMIT", 0, 1),
+            commands=(
+                queue.command("list", "--state", "parked"),
+                "# raise the limit of this key, or let the other side send less",
+            ),
+        )
 
 
 def leases_stuck(sight: Sight) -> Iterator[Finding]:

@@ -10,7 +10,7 @@ import attrs
 
 from redisson_dq import Client
 from redisson_dq.admin import Admin
-from redisson_dq.browsing import STATES, DecodedValue, Filter, SeenIn, SeenItem, browse, cursor_at
+from redisson_dq.browsing import STATES, DecodedValue, Filter, SeenItem, SeenOn, browse, cursor_at
 from redisson_dq.browsing.values import CLASS
 from redisson_dq.errors import ArgumentError
 from redisson_dq.web.actions import ActionChoice
@@ -185,10 +185,10 @@ class _PageReader:
     """Reads pages until enough rows were found, the time is over, or the span ends."""
 
     def __init__(
-        self, client: Client, queue: str, state: SeenIn, partitions: int | None, masks: Masks, reader: Any
+        self, client: Client, queue: str, state: SeenOn, partitions: int | None, masks: Masks, reader: Any
     ) -> None:
         self._client, self._queue, self._partitions = client, queue, partitions
-        self._state: SeenIn = state
+        self._state: SeenOn = state
         self._masks, self._reader = masks, reader
         self.found: list[tuple[SeenItem, DecodedValue]] = []
         self.count = self.looked = 0

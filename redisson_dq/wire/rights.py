@@ -56,7 +56,7 @@ _ROLES = {
         scripts=(
             *("inspect", "sample", "items", "read_waiting", "waiting_part", "in_flight", "in_flight_size", "recurring"),
             *("dead_letters", "find_item", "page", "contains", "contains_ready", "size", "time_to_live", "memory"),
-            *("browse_dead", "browse_held", "browse_list", "browse_waiting", "due_spans"),
+            *("browse_dead", "browse_held", "browse_list", "browse_parked", "browse_waiting", "due_spans"),
         ),
         plain=(
             *("info", "scan", "pubsub|channels", "pubsub|numsub", "client|list", "lrange"),

@@ -171,6 +171,7 @@ def requests(leased: dict[bytes, bytes]) -> dict[str, Request[Any]]:
         "browse_dead": calls.browse_dead(LEASES, 0, 9, 256),
         "browse_held": calls.browse_held(KEYS, None, 9, 256),
         "browse_list": calls.browse_list(KEYS.quarantine, 0, 9, 256),
+        "browse_parked": calls.browse_parked(KEYS, None, 9, 256),
         "browse_waiting": calls.browse_waiting(KEYS, None, 9, 256),
         "cancel": call_with_dead("cancel", LEASES, (*NAMED.words(), 1000), bytes),
         "contains": walks.contains(KEYS, [b"later"], b""),

@@ -17,7 +17,7 @@ from redisson_dq.embedded import EmbeddedServer
 from tests.conftest import PATIENCE, emptied, eventually, moving
 
 HOUR = 3600.0
-STATES = ("waiting", "ready", "in-flight", "dead", "quarantined", "undecodable", "expired", "recurring")
+STATES = ("waiting", "parked", "ready", "in-flight", "dead", "quarantined", "undecodable", "expired", "recurring")
 LOOKS = [
     ["queues"],
     ["stats", "orders"],

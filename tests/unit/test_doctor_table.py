@@ -22,8 +22,9 @@ ROOT = Path(redisson_dq.__file__).parents[1]
 
 IDS = (
     *("connection", "server-version", "commands", "rights", "eviction", "persistence", "memory", "replication"),
-    *("key-types", "overdue", "far-due", "nobody-moves", "nobody-consumes", "paused", "leases-stuck", "failing"),
+    *("key-types", "overdue", "far-due", "nobody-moves", "nobody-consumes", "paused", "parked", "leases-stuck"),
     *(
+        "failing",
         "dead-letters",
         "quarantine",
         "undecodable",

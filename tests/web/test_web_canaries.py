@@ -28,7 +28,7 @@ from tests.web.conftest import Open, TestClient, logged_in, token_of
 
 LINKS = Links("")
 CANARY = "canary-4111"
-STATES = ("waiting", "ready", "in-flight", "dead", "quarantined", "undecodable", "expired", "recurring")
+STATES = ("waiting", "parked", "ready", "in-flight", "dead", "quarantined", "undecodable", "expired", "recurring")
 #: Commands that show values, as that is their work, and the doctor, whose remedies are to be copied.
 SHOW = {"list", "show", "peek", "take", "doctor", "export"} | {
     f"{kind} {verb}" for kind in ("dead", "quarantine", "undecodable") for verb in ("list", "show")

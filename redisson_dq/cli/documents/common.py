@@ -63,7 +63,7 @@ class ItemFields(_Class):
     late_seconds: float | None
     """For how long its due time has passed."""
     at: datetime | None
-    """When the value was received, or when it died."""
+    """When the value was received or parked, or when it died."""
     attempts: int | None
     """How many deliveries of the value have begun."""
     reason: str | None
@@ -78,6 +78,8 @@ class ItemFields(_Class):
     """The rule of a recurring offer."""
     missed: str | None
     """What comes of its missed occurrences: one, skip, or all with how many at most."""
+    waits_for: str | None
+    """What a limit by key has parked it for, as in ``limit customer=71``."""
     envelope: str | None
     """The form of its entry: current, legacy, lean, lease, torn or unknown."""
     size: int

@@ -134,6 +134,7 @@ def as_fields(row: SeenItem, decoded: DecodedValue) -> ItemFields:
         "holder": _holder_fields(row),
         "every": row.every or None,
         "missed": row.missed or None,
+        "waits_for": row.waits_for or None,
         "envelope": row.envelope or None,
         "size": row.size,
         "codec": decoded.codec or None,

@@ -32,12 +32,12 @@ from redisson_dq.cli.looking._values import (
 
 if TYPE_CHECKING:
     from redisson_dq import Client
-    from redisson_dq.browsing import DecodedValue, Filter, SeenIn, SeenItem, ValueReader
+    from redisson_dq.browsing import DecodedValue, Filter, SeenItem, SeenOn, ValueReader
     from redisson_dq.cli.documents.looking import ListDocument
 
 __all__ = ["command"]
 
-_STATES = ("waiting", "ready", "in-flight", "dead", "quarantined", "undecodable", "expired", "recurring")
+_STATES = ("waiting", "parked", "ready", "in-flight", "dead", "quarantined", "undecodable", "expired", "recurring")
 # So much of each value comes along to be decoded.
 _HEAD = 16_384
 # A call of Redis looks at this many, in some 1.5 ms of a queue with 10,000,000 entries.
@@ -73,7 +73,7 @@ class _Listed:
 @json_option
 def command(
     queue: str,
-    state: SeenIn,
+    state: SeenOn,
     page: PageChoice,
     values: ValueChoice,
     partitions: int | None,
@@ -93,7 +93,8 @@ def command(
     if output.as_json:
         told: ListDocument = {
             "queue": queue,
-            "state": state,
+            # Parked items wait.
+            "state": "waiting" if state == "parked" else state,
             "count": found.count,
             "looked": found.looked,
             "items": [as_fields(row, decoded) for row, decoded in found.rows],
@@ -113,7 +114,7 @@ def command(
 def _listed(
     client: Client,
     queue: str,
-    state: SeenIn,
+    state: SeenOn,
     wanted: Filter | None,
     reader: ValueReader,
     choice: PageChoice,
@@ -152,6 +153,9 @@ def _show(output: Output, state: str, rows: list[tuple[SeenItem, DecodedValue]])
         columns["since"] = [in_words(row.at, row.now) for row, _ in rows]
         if any(row.holder for row, _ in rows):
             columns["held by"] = [str(row.holder or "") for row, _ in rows]
+    if state == "parked":
+        columns["since"] = [in_words(row.at, row.now) for row, _ in rows]
+        columns["waits for"] = [row.waits_for for row, _ in rows]
     if state == "dead":
         columns["died"] = [in_words(row.at, row.now) for row, _ in rows]
     if state == "recurring":

@@ -89,12 +89,19 @@ end
 -- The last place of a line. A void turn with a number that no line comes to is none of ours.
 local function new_turn(prefix, now_ms)
   local last
-  for _, turn in ipairs(redis.call('ZREVRANGEBYLEX', keys.lines, '[' .. prefix .. HIGHEST, '[' .. prefix, 'LIMIT', 0, 100)) do
-    local number = number_of(turn)
-    if number >= 2 ^ 40 and (number >= 2 ^ 52 or not state_of(turn, now_ms)) then
-      drop_turn(turn)
-    else
-      last = last or #turn == #prefix + 8 and turn
+  -- Nearly always the last one is right.
+  for _, most in ipairs({1, 100}) do
+    for _, turn in ipairs(redis.call(
+      'ZREVRANGEBYLEX', keys.lines, '[' .. prefix .. HIGHEST, '[' .. prefix, 'LIMIT', 0, most)) do
+      local number = number_of(turn)
+      if number >= 2 ^ 40 and (number >= 2 ^ 52 or not state_of(turn, now_ms)) then
+        drop_turn(turn)
+      else
+        last = last or #turn == #prefix + 8 and turn
+      end
+    end
+    if last then
+      break
     end
   end
   local number = last and number_of(last) + 1 or 1
@@ -125,8 +132,10 @@ local PAGES = 20
 -- The first of a line whose turn is not void, and whether void ones were before it. Those are dropped. The argument mine
 -- is a turn whose value the caller has.
 local function first_of(prefix, now_ms, mine)
-  for page = 1, PAGES do
-    local turns, void = line_of(prefix, 100), {}
+  for page = 0, PAGES do
+    -- Nearly always the first one is not void.
+    local most = page == 0 and 1 or 100
+    local turns, void = line_of(prefix, most), {}
     for i, turn in ipairs(turns) do
       local state, d, id, member = nil, nil, nil, nil
       if turn == mine then
@@ -136,12 +145,12 @@ local function first_of(prefix, now_ms, mine)
       end
       if state then
         drop_turns(void)
-        return turn, page > 1 or i > 1, state, d, id, member
+        return turn, page > 0 or i > 1, state, d, id, member
       end
       void[i] = turn
     end
     drop_turns(void)
-    if #turns < 100 then
+    if #turns < most then
       break
     end
   end

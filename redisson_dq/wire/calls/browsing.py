@@ -19,6 +19,7 @@ __all__ = [
     "browse_dead",
     "browse_held",
     "browse_list",
+    "browse_parked",
     "browse_waiting",
     "due_spans",
     "timeline",
@@ -83,6 +84,11 @@ def _by_index(reply: list[Any]) -> FoundPage:
 def browse_waiting(keys: QueueKeys, behind: tuple[bytes, bytes] | None, most: int, head: int) -> Request[FoundPage]:
     """At most ``most`` entries that wait ``behind`` another one, with at most ``head`` bytes of each value."""
     return call("browse_waiting", keys, (*(behind or (b"", b"")), most, head), _by_score)
+
+
+def browse_parked(keys: QueueKeys, behind: tuple[bytes, bytes] | None, most: int, head: int) -> Request[FoundPage]:
+    """At most ``most`` values that limits by key have parked, ``behind`` another one, the longest parked first."""
+    return call("browse_parked", keys, (*(behind or (b"", b"")), most, head), _by_score)
 
 
 def browse_held(keys: QueueKeys, behind: tuple[bytes, bytes] | None, most: int, head: int) -> Request[FoundPage]:

@@ -218,6 +218,7 @@ OPEN = {
         "far-due",
         "nobody-consumes",
         "paused",
+        "parked",
         "leases-stuck",
         "failing",
         "dead-letters",

@@ -29,7 +29,7 @@ from tests.integration.full_queue import fill
 from tests.json_schemas import documents, with_json
 
 HOUR = 3600
-STATES = ("waiting", "ready", "in-flight", "dead", "quarantined", "undecodable", "expired", "recurring")
+STATES = ("waiting", "parked", "ready", "in-flight", "dead", "quarantined", "undecodable", "expired", "recurring")
 CODECS = (codecs.Kryo5Codec(), codecs.SerializationCodec(), codecs.MsgPackJacksonCodec(), codecs.JsonJacksonCodec())
 
 #: By command: lines of words with the exit code before each. A line with ``!`` ends with a failure. The first line of

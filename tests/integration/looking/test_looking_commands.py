@@ -51,7 +51,7 @@ LOOKING = (
     ["show", "orders", "order-1"],
     ["peek", "orders"],
 )
-STATES = ("waiting", "ready", "in-flight", "dead", "quarantined", "undecodable", "expired", "recurring")
+STATES = ("waiting", "parked", "ready", "in-flight", "dead", "quarantined", "undecodable", "expired", "recurring")
 
 #: By their names: the commands of the sessions of docs/looking.md that this file plays, in their order.
 SESSION_LINES = {

@@ -7,6 +7,7 @@ import uuid
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
+from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 import redis
 
 import redisson_dq
+from redisson_dq.browsing import browse
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import ArgumentError
@@ -155,6 +157,19 @@ def test_a_bucket_of_an_idle_key_vanishes(shop: Shop, count: int) -> None:
     while shop.admin.exists(KEYS.lines):
         shop.look(by)
     assert not shop.admin.exists(KEYS.turns)
+
+
+def test_what_is_parked_is_listed_with_its_reason(shop: Shop) -> None:
+    shop.queue.add_all([order(customer, number) for number in range(4) for customer in (71, 72)])
+    admit(shop.queue, BY, home=HOME)
+    shop.later(7200 * SECOND)
+    first = browse(shop.client, "orders", "parked", limit=3)
+    rows = [*first.rows, *browse(shop.client, "orders", "parked", limit=3, after=first.next).rows]
+    assert (first.count, len(rows)) == (4, 4)
+    assert Counter(row.waits_for for row in rows) == {"limit customer=71": 2, "limit customer=72": 2}
+    assert {row.state for row in rows} == {"waiting"}
+    assert all(row.at and row.now - row.at >= timedelta(hours=2) for row in rows)
+    assert [json.loads(row.data)["number"] for row in rows] == [2, 2, 3, 3]
 
 
 def test_each_key_has_its_tokens(shop: Shop) -> None:
