@@ -104,7 +104,8 @@ class Pipeline(AsyncWrongWith):
         return [reply.result for reply in replies]
 
     async def _refused(self, replies: list[Reply[Any]]) -> dict[int, EncodeError]:
-        """By their places: requests that are not sent, as they would do harm to an equal value of another type in Java.
+        """By their places: requests that are not sent, as they would do harm to an equal value of another type in Java,
+        or be no duplicates of one that this pipeline offers before them.
 
         A transaction is all or nothing, so one such request makes it raise. One more round trip if there are any
         requests that might.
@@ -114,6 +115,15 @@ class Pipeline(AsyncWrongWith):
             (at, request.others) for at, request in enumerate(requests) if request.others and request.others.before
         )
         refused = {at: errors[0] for at, errors in found.items()}
+        offered: set[str] = set()
+        for at, request in enumerate(requests):
+            if at not in refused and request.others and request.others.offered:
+                name, equal = request.others.offered()
+                clashes = [error for other, error in equal.items() if other in offered]
+                if clashes:
+                    refused[at] = clashes[0]
+                else:
+                    offered.add(name)
         if refused and self._transaction:
             for at, error in refused.items():
                 replies[at]._fill(error)

@@ -14,7 +14,7 @@ from redisson_dq.calls.checks import check_count, check_index, check_page, nothi
 from redisson_dq.calls.due import due_range, taken_due, tell_undelivered
 from redisson_dq.calls.items import checked_id, page_of_items, rescheduled, target, waiting_items
 from redisson_dq.calls.long_calls import told_if_long
-from redisson_dq.calls.offers import all_offered, equal_offers, offered, recurring_offers
+from redisson_dq.calls.offers import all_offered, equal_offers, names_of_equal_offers, offered, recurring_offers
 from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.calls.waiting_item import WaitingItem
 from redisson_dq.calls.whole import WholeRequests
@@ -102,7 +102,12 @@ class DelayedRequests(WholeRequests[T]):
         )
         if deduplicate_for is None:
             return request
-        return attrs.evolve(request, others=OtherTypes(lookups=lambda: equal_offers(queue, value), before=True))
+        others = OtherTypes(
+            lookups=lambda: equal_offers(queue, value),
+            before=True,
+            offered=lambda: names_of_equal_offers(queue, value),
+        )
+        return attrs.evolve(request, others=others)
 
     def offer_all(
         self,

@@ -43,6 +43,7 @@ __all__ = [
     "LARGEST_CONTEXT",
     "all_offered",
     "equal_offers",
+    "names_of_equal_offers",
     "note_offered",
     "offered",
     "offered_again",
@@ -147,6 +148,13 @@ def equal_offers(queue: OpenQueue[T], value: T) -> list[Request[list[EncodeError
             request = calls.find_item(place.lease_keys, Target(payload=_payload_key(other.data)), 0)
             lookups.append(request.then(_errors_of(queue.other_type(other))))
     return lookups
+
+
+def names_of_equal_offers(queue: OpenQueue[T], value: T) -> tuple[str, dict[str, EncodeError]]:
+    """The name of an offer with deduplicate_for=, and errors by the names of equal values of other types."""
+    name = (queue.partitions[0] if queue.partitions else queue).name
+    others = {name + _payload_key(other.data): queue.other_type(other) for other in queue.of_other_types([value])}
+    return name + _payload_key(queue.encode_to_compare(value)), others
 
 
 def _errors_of(error: EncodeError) -> Callable[[Page], list[EncodeError]]:

@@ -5,7 +5,7 @@ A queue is searched by bytes. So a plain ``5``, an Integer, finds no Long that J
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
@@ -27,13 +27,13 @@ _MAPS = (HashMap, TreeMap, MapOf)
 def equal_values(value: Any) -> Iterator[tuple[str, Any]]:
     """Each equal value with the name of its type in :mod:`redisson_dq.java`. Of a list or a dict all its values are."""
     kind = type(value)
-    if kind in (list, tuple) and value:
-        for make in _INTS:
-            if all(type(item) is int for item in value):
-                yield from _made(f"list[java.{make.__name__}]", lambda make=make: [make(item) for item in value])
-    if kind is dict and value and all(type(item) is int for item in value.values()):
-        name = f"dict[..., java.{Long.__name__}]"
-        yield from _made(name, lambda: {key: Long(item) for key, item in value.items()})
+    if kind in (list, tuple):
+        for make in _other_ints(value, _INTS):
+            yield from _made(f"list[java.{make.__name__}]", lambda make=make: [make(item) for item in value])
+    if kind is dict:
+        for make in _other_ints(value.values(), (Long, Integer)):
+            name = f"dict[..., java.{make.__name__}]"
+            yield from _made(name, lambda make=make: {key: make(item) for key, item in value.items()})
     makes: tuple[Any, ...] = ()
     if isinstance(value, int) and kind is not bool:
         makes = _INTS
@@ -57,6 +57,12 @@ def equal_values(value: Any) -> Iterator[tuple[str, Any]]:
             for name, other in _made(f"java.{make.__name__}", lambda make=make: make(value)):
                 if other == value:
                     yield name, other
+
+
+def _other_ints(parts: Iterable[Any], kinds: tuple[Any, ...]) -> list[Any]:
+    """The other types of whole numbers that the parts could be of, where they are all of one."""
+    found = {*map(type, parts)}
+    return [kind for kind in kinds if kind not in found] if len(found) == 1 and found <= {int, *_INTS} else []
 
 
 def _made(name: str, make: Any) -> Iterator[tuple[str, Any]]:

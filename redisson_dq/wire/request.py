@@ -39,12 +39,14 @@ class OtherTypes:
 
     The result of each lookup is the errors for those that are there. They are sent ``before`` a request that would
     do harm, and else after one whose result is ``false``. With ``partly`` a request may also have found some values and
-    not others: then the errors are only warnings.
+    not others: then the errors are only warnings. ``offered``, of a request that offers a value, gives a name of its
+    bytes, and by the names of equal values of another type the errors for these: a pipeline compares its offers.
     """
 
     lookups: Callable[[], list[Request[list[EncodeError]]]]
     before: bool = False
     partly: bool = False
+    offered: Callable[[], tuple[str, dict[str, EncodeError]]] | None = None
 
 
 @attrs.frozen(kw_only=True)

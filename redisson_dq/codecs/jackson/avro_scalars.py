@@ -19,6 +19,7 @@ from redisson_dq.codecs.jackson.binary import (
     utf8,
 )
 from redisson_dq.codecs.jackson.json import digits
+from redisson_dq.codecs.jackson.node import Typed
 from redisson_dq.java.numbers import INT_MAX, INT_MIN, LONG_MAX, LONG_MIN, BigInteger, Byte, Float, Long, Short
 
 __all__ = [
@@ -55,7 +56,8 @@ class Type(ABC):
 
     def misfit(self, node: Any) -> Unencodable:
         """The fault of a node that does not fit."""
-        return Unencodable(f"a node of type {type_name(node)} does not fit the schema's {self.kind}")
+        kind = f"{node.name} with its class" if type(node) is Typed else f"node of type {type_name(node)}"
+        return Unencodable(f"a {kind} does not fit the schema's {self.kind}")
 
 
 class _ScalarType(Type):

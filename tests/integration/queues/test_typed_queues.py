@@ -123,6 +123,7 @@ EQUAL: list[tuple[Any, Any, str]] = [
     (java.JavaDate(REMINDER.at), REMINDER.at, "java.JavaDate"),
     (java.LinkedList(["a"]), ["a"], "java.LinkedList"),
     ({"a": "b"}, java.HashMap({"a": "b"}), "dict"),
+    ([1, 2], [java.Long(1), java.Long(2)], r"list\[java.Integer\]"),
 ]
 
 #: For tests of each call.
@@ -178,6 +179,7 @@ def test_the_error_names_a_type_only_if_that_helps(
         told = str(caught.value).partition(", or open the queue with type=")[2]
         assert bool(told) == (not isinstance(there, (java.LinkedList, dict)) or "[" in name)
         types: dict[str, Any] = {"dict[..., java.Long]": dict[str, java.Long], "list[java.Long]": list[java.Long]}
+        types["list[java.Integer]"] = list[java.Integer]
         if told:
             kind = types[told] if told in types else getattr(java, told.removeprefix("java."))
             assert client.delayed_queue("orders", type=kind).contains(sought)
@@ -309,6 +311,34 @@ def test_a_pipeline_does_no_harm_to_a_value_of_another_type(
                 other.result  # noqa: B018
         # Nothing was removed, and nothing added.
         assert delayed.size() + client.blocking_queue("orders").size() == 1
+
+
+@pytest.mark.parametrize("transaction", [False, True])
+@pytest.mark.parametrize("partitions", [None, 8])
+def test_a_pipeline_compares_its_own_offers(
+    flavour: Flavour, url: str, partitions: int | None, transaction: bool
+) -> None:
+    with flavour.connect(url) as client:
+        delayed = client.delayed_queue("orders", partitions=partitions)
+        pipe = client.pipeline(transaction=transaction)
+        replies = [
+            pipe.add(delayed.requests.offer(value, delay=60, deduplicate_for=300, on_duplicate="keep"))
+            for value in (25, 26, java.Long(25), 25, [java.Long(1)], [1])
+        ]
+        with pytest.raises(EncodeError, match=r"is not there as Long, but an equal java\.Integer is"):
+            pipe.execute()
+        if transaction:
+            assert delayed.size() == 0
+            return
+        for reply in (replies[2], replies[5]):
+            with pytest.raises(EncodeError, match="but an equal"):
+                reply.result  # noqa: B018
+        assert replies[3].result.id == replies[0].result.id
+        assert delayed.size() == 3
+        # One with another name is no offer of this queue.
+        pipe.add(client.delayed_queue("others").requests.offer(java.Long(25), delay=60, deduplicate_for=300))
+        pipe.add(client.delayed_queue("more").requests.offer(25, delay=60, deduplicate_for=300))
+        assert len(pipe.execute()) == 2
 
 
 @pytest.mark.parametrize("in_a_pipeline", [False, True])
