@@ -154,6 +154,7 @@ SECTIONS: dict[str, dict[str, Callable[[], str]]] = {
         "connect": partial(options_table, redisson_dq.Client, redisson_dq.connect),
         "queues": partial(options_table, redisson_dq.Client.delayed_queue, redisson_dq.Client.blocking_queue),
         "offer": partial(options_table, redisson_dq.DelayedQueue.offer),
+        "offer_recurring": partial(options_table, redisson_dq.DelayedQueue.offer_recurring),
         "receive": partial(options_table, redisson_dq.BlockingQueue.receive),
         "worker": partial(options_table, Worker),
         "handler": partial(options_table, Worker.handler),

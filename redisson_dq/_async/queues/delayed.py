@@ -90,7 +90,7 @@ class DelayedQueue(DueTaking[T], RecurringOffers[T]):
         <Outcome.CANCELLED: 'cancelled'>
 
         Raises ArgumentError, EncodeError, QueueFullError; RedisConnectionError (``maybe_done``: the value may be in).
-        More: docs/queues.md, "Offers".
+        More: docs/offers.md, "Offers".
 
         :Redisson: ``RDelayedQueue.offer(Object, long, TimeUnit)``
         :Cost: O(log n); O(n) to replace an item that is not lean; one round trip

@@ -47,7 +47,7 @@ class RecurringOffers(WaitingQueue[T]):
         - ``timezone``: the name of the time zone of ``cron``
         - ``start``, ``end``: aware datetimes
         - ``missed``: what comes of occurrences whose time passed while no process moved the queue. ``"one"``: one late
-          delivery stands for all. ``"all"``: each of them is delivered. ``"skip"``: none; one that is a minute late, or
+          delivery replaces them all. ``"all"``: each of them is delivered. ``"skip"``: none; one that is a minute late, or
           later than the next one's time, is dropped as with ``expires=``
         - ``missed_limit``: with ``"all"``, how many of them at most, the last ones (100; up to 1,000)
 
@@ -58,7 +58,7 @@ class RecurringOffers(WaitingQueue[T]):
         >>> [offer.id for offer in delayed.recurring()]
         ['daily']
 
-        Raises ArgumentError, EncodeError. More: docs/queues.md, "Recurring offers".
+        Raises ArgumentError, EncodeError. More: docs/offers.md, "Recurring offers".
 
         :Cost: O(log n); O(n) to replace one that is not lean; two round trips
         :Guarantee: atomic; may safely be repeated
