@@ -13,6 +13,7 @@ from redisson_dq.scheduling.times import from_ms
 
 __all__ = [
     "ExpiredItem",
+    "ItemEvent",
     "ItemState",
     "OfferOutcome",
     "Outcome",
@@ -223,6 +224,35 @@ class RecurringOffer:
     data: bytes
     missed: str = "one"
     missed_limit: int | None = None
+
+
+@attrs.frozen(kw_only=True)
+class ItemEvent:
+    """One thing that happened to an item, as the history of its queue tells it.
+
+    ``what`` is ``"offered"``, ``"rescheduled"``, ``"moved"`` (to the ready list), ``"delivered"``, ``"failed"``,
+    ``"returned"`` (not counted as an attempt), ``"lost"`` (its lease ended by its deadline), ``"parked"``, ``"done"``,
+    ``"dead"``, ``"redriven"``, ``"expired"``, ``"replaced"``, ``"cancelled"``, ``"dropped"`` (it had been cancelled, or
+    was a duplicate, when it came), ``"taken"`` (before its time, by ``take_due()``), ``"removed"``, ``"purged"``,
+    ``"restored"`` (an action was undone), or ``"gone"``. The last is found by the call that looks: the item is nowhere,
+    and no event tells why.
+
+    ``id`` is the ``id=`` of its offer, or None. ``host`` and ``pid`` are those of the process that did it. ``lease``
+    is the id of the delivery, and ``attempt`` its number. ``due`` is when it is due from then on. ``reason`` is why it
+    failed, its first 200 bytes. ``certain`` is false for an event of a value that equals the item's, where only the
+    value could be compared.
+    """
+
+    time: datetime
+    what: str
+    id: str | None
+    host: str
+    pid: int | None
+    lease: str
+    attempt: int
+    due: datetime | None
+    reason: str
+    certain: bool = True
 
 
 def item_id(due_ms: int, entry: bytes) -> str:

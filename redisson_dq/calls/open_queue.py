@@ -15,8 +15,8 @@ from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError, EncodeError
 from redisson_dq.observing import Buried
 from redisson_dq.scheduling.times import Delay, visible_us
-from redisson_dq.scripts.script import Script
 from redisson_dq.wire.calls import LeaseKeys
+from redisson_dq.wire.calls.base import Prepared
 from redisson_dq.wire.calls.leases import prepared
 from redisson_dq.wire.envelope import Envelope
 from redisson_dq.wire.keys import DeadKeys, QueueKeys, map_name
@@ -72,7 +72,7 @@ DELAYED = QueueKind(
         *("records", "forget", "settings", "recurring", "recurring_due"),
         *("leases", "deliveries", "histories", "history_ends"),
     ),
-    passing=("lines", "turns", "handled"),
+    passing=("lines", "turns", "handled", "events"),
     waits=True,
     channel="channel",
     # Leases of take_due go back to the waiting side.
@@ -139,7 +139,7 @@ class OpenQueue(QueueValues[T]):
         #: The keys of its leases and dead letters.
         self.lease_keys = LeaseKeys(queue=keys, dead=self.dead_keys, bounded=self.kind.bounded)
         # By the name of a script.
-        self._prepared: dict[str, tuple[Script, tuple[Word, ...], dict[str, str]]] = {}
+        self._prepared: dict[str, Prepared] = {}
 
     # -- its keys ----------------------------------------------------------------------------------------------------
 
@@ -205,10 +205,10 @@ class OpenQueue(QueueValues[T]):
         shared = self._prepared.get(name)
         if shared is None:
             shared = self._prepared[name] = prepared(name, self.lease_keys)
-        script, head, types = shared
+        script, head, tail, types = shared
         return Request(
             script=script,
-            words=(*head, *args),
+            words=(*head, *args, *tail),
             types=types,
             parse=parse,
             aside=aside,

@@ -17,7 +17,7 @@ __all__ = ["client_versions", "name_mapper", "orphans"]
 # The keys of ours that say nothing without the keys that hold values, entries or settings.
 _SIDE = {
     *("records", "forget", "arrivals", "returned", "leases", "deliveries", "histories", "history_ends", "alarm"),
-    *("lines", "turns", "handled", "fence", "dead_info", "dead_index"),
+    *("lines", "turns", "handled", "events", "fence", "dead_info", "dead_index"),
 }
 _OF_DEAD = {"dead_info", "dead_index"}
 

@@ -1,17 +1,22 @@
 -- Ends leases for good: their values are done.
 -- Answers to: nothing in RBlockingQueue; RReliableQueue.acknowledge(args) is alike
--- KEYS: ready, timeout, envelopes, leases, deliveries, histories, history_ends, capacity, capacity_channel, lines, turns, handled, records, forget
--- ARGV: "bounded" or "", the ids
+-- KEYS: ready, timeout, envelopes, leases, deliveries, histories, history_ends, capacity, capacity_channel, lines, turns, handled, records, forget, settings, events
+-- ARGV: "bounded" or "", the ids; last the process that calls
 -- RETURN: the server's time in epoch us; "acked" or "lost" of each
 -- COST: O(n log m), n leases, m waiting
--- INCLUDE: clock, endings, room, announce, need, delivery_record, settle
+-- INCLUDE: clock, endings, room, announce, need, delivery_record, settle, events
 local now_us, now_ms = server_time()
+local who = table.remove(ARGV)
 local ids = {unpack(ARGV, 2)}
 -- Fails on a wrong type before anything is written.
 redis.call('HLEN', keys.deliveries)
 need(ENDING)
--- Most queues have neither keys nor limits.
-local lined = redis.call('EXISTS', keys.turns) == 1
+-- Most queues have neither keys nor limits nor settings.
+local lined = redis.call('EXISTS', keys.turns, keys.settings) > 0
+if lined then
+  lined = redis.call('EXISTS', keys.turns) == 1
+  keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, who)
+end
 if ARGV[1] == 'bounded' then
   need({'GET', 'INCRBY'})
 end
@@ -24,7 +29,7 @@ if named then
 end
 local outcomes, members, done = outcomes_of(ids, now_ms)
 local records = {}
-for i, id in ipairs((lined or named) and done or {}) do
+for i, id in ipairs((lined or named or events_kept) and done or {}) do
   records[i] = parsed(redis.call('HGET', keys.deliveries, id)) or false
 end
 

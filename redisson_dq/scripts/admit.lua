@@ -1,11 +1,11 @@
 -- Leases values from the head of the ready list whose turn it is, and for which there is a slot and a token. Parks the
 -- others: they wait until that may have changed. Then they are called up, or ready again.
 -- Answers to: nothing in RBlockingQueue
--- KEYS: ready, arrivals, timeout, envelopes, channel, leases, deliveries, histories, history_ends, alarm, dead, dead_info, dead_index, capacity, capacity_channel, lines, turns, handled, records, forget, quarantine
--- ARGV: envelope ("current" or "legacy"), what the ids of this call begin with, how many to lease at most, for how many us, after how many deliveries a value is a dead letter (0: never), "bounded" or "", how many limits follow; of each limit the digest and the home of its slots (or ""), how many slots (0: any number), the digest and the home of its rate (or ""), how many tokens in how many us (0: any number), how many the bucket holds, the words and names of a limit by key (or ""); of each value that was seen the digest of its bytes, the digest of its key (or ""), the number of its limit (or 0), what it is unique by (or "") and for how many us
+-- KEYS: ready, arrivals, timeout, envelopes, channel, leases, deliveries, histories, history_ends, alarm, dead, dead_info, dead_index, capacity, capacity_channel, lines, turns, handled, records, forget, quarantine, settings, events
+-- ARGV: envelope ("current" or "legacy"), what the ids of this call begin with, how many to lease at most, for how many us, after how many deliveries a value is a dead letter (0: never), "bounded" or "", how many limits follow; of each limit the digest and the home of its slots (or ""), how many slots (0: any number), the digest and the home of its rate (or ""), how many tokens in how many us (0: any number), how many the bucket holds, the words and names of a limit by key (or ""); of each value that was seen the digest of its bytes, the digest of its key (or ""), the number of its limit (or 0), what it is unique by (or "") and for how many us; last the process that calls
 -- RETURN: the server's time in epoch us; how many became dead letters; of each lease its id, its deadline, its record and its value; of each duplicate that was dropped its value; how many were parked; how many were called up for free slots; in how many ms the first slot ends that values wait for (0: they wait, and no slot is taken), or -1
 -- COST: O(n log m), n taken, m waiting
--- INCLUDE: clock, add, foreign, reap, delivery_record, lapse, history, unlearn, leave, turn, lines, shared_limit, bucket, slots, by_key, forget_histories, named, settle, grant, regrant, digest, dead, room, keep_alive, announce, need
+-- INCLUDE: clock, add, foreign, reap, delivery_record, lapse, history, unlearn, leave, turn, lines, shared_limit, bucket, slots, by_key, forget_histories, named, settle, grant, regrant, digest, dead, room, keep_alive, announce, need, events
 local ADMITTING = {'LINDEX', 'LPOP', 'ZLEXCOUNT', 'ZRANDMEMBER', 'ZREVRANGEBYLEX'}
 -- A value that is not called up waits as long as a lease, and this much longer for each value before it.
 local APART_MS = 20
@@ -13,6 +13,7 @@ local envelope, nonce = ARGV[1], ARGV[2]
 local count, visible_us, delivery_limit = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local bounded = ARGV[6] == 'bounded'
 local now_us, now_ms = server_time()
+local who = table.remove(ARGV)
 
 -- Fails on a wrong type before anything is written.
 check_lines()
@@ -44,7 +45,12 @@ for i = at, #ARGV, 5 do
   }
 end
 
-local known = redis.call('ZCOUNT', keys.leases, '-inf', now_ms) > 0 or redis.call('EXISTS', keys.histories) == 1
+local over = redis.call('ZCOUNT', keys.leases, '-inf', now_ms)
+local beside = redis.call('EXISTS', keys.histories, keys.settings)
+if beside > 0 then
+  keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, who)
+end
+local known = over > 0 or beside > 0 and redis.call('EXISTS', keys.histories) == 1
 set_scored_aside(keys.lines)
 if known then
   reap(now_ms, count + 20)
@@ -63,6 +69,7 @@ local function park(value, d, turn, due, label)
   leave(entry, d, due, now_ms)
   follow(d, entry)
   known_by(d, 'l', entry, due, now_ms)
+  note_event('parked', '', d, nil, due)
   parked, latest = parked + 1, math.max(latest, due)
   return entry
 end
@@ -121,6 +128,7 @@ local function admit(value, digest, asked, from_ready)
   if was_cancelled(d) then
     leave_line(d, now_ms)
     settle(d, '', now_ms)
+    note_event('dropped', '', d)
     cancelled = cancelled + 1
     return
   end
@@ -140,6 +148,7 @@ local function admit(value, digest, asked, from_ready)
       leave_line(d, now_ms)
       dropped[#dropped + 1] = value
       settle(d, d.id, now_ms)
+      note_event('dropped', '', d)
       return
     end
   end

@@ -1,10 +1,11 @@
 -- Puts the next occurrence of a recurring offer in, once, however many clients try.
 -- Answers to: nothing in Redisson
--- KEYS: timeout, envelopes, channel, recurring, recurring_due, alarm, settings, records, forget
--- ARGV: envelope ("current" or "legacy"), id, definition, due of the occurrence that has come, due of the next one in epoch ms (or "": it was the last), how late it may be in ms (or ""), for how many ms outcomes are remembered, how many occurrences were missed, due of the last of them (or ""), dues of those of them that are offered
+-- KEYS: timeout, envelopes, channel, recurring, recurring_due, alarm, settings, records, forget, events
+-- ARGV: envelope ("current" or "legacy"), id, definition, due of the occurrence that has come, due of the next one in epoch ms (or "": it was the last), how late it may be in ms (or ""), for how many ms outcomes are remembered, how many occurrences were missed, due of the last of them (or ""), dues of those of them that are offered; last the process that calls
 -- RETURN: 1 if this call did it, else 0; how many were missed as far as the call has come, and how many of them it offered
 -- COST: O((k + 1) log m), k offered, m waiting; k values of 1 MB together at most
--- INCLUDE: clock, add, remember, need, first_write, announce
+-- INCLUDE: clock, add, remember, need, first_write, announce, events
+local who = table.remove(ARGV)
 local envelope, id, definition, come, due, lateness, remember_ms, missed, last = unpack(ARGV)
 -- The most bytes of missed occurrences that one call offers.
 local MOST = 1000000
@@ -29,7 +30,13 @@ need(rights_to_add(envelope), {'HSET'}, due == '' and {'HDEL'} or {}, lateness ~
 -- The new occurrence takes the place of the delivered one.
 change_nothing('ZREMRANGEBYRANK', keys.timeout, 1, 0)
 local now_us, now_ms = server_time()
-local put = adder(envelope, now_us)
+local add = adder(envelope, now_us)
+keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, who)
+local function put(value, due)
+  local id = add(value, due)
+  note_event('offered', id, nil, value, due)
+  return id
+end
 
 -- What does not fit follows when the last of those that are offered now has come.
 local fitting = math.min(offered, math.max(1, math.floor(MOST / #value)))

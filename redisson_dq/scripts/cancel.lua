@@ -1,10 +1,10 @@
 -- Takes one item away for good, wherever it is. A leased item is dropped when it comes back.
 -- Answers to: nothing in Redisson, where remove(value) scans
--- KEYS: ready, arrivals, timeout, envelopes, records, forget, leases, deliveries, histories, history_ends, dead, dead_info, dead_index, capacity, capacity_channel, lines, turns, handled, quarantine
--- ARGV: key ("i" and the id, or ""), id and due of the entry (or ""), for how many ms outcomes are remembered
+-- KEYS: ready, arrivals, timeout, envelopes, records, forget, leases, deliveries, histories, history_ends, dead, dead_info, dead_index, capacity, capacity_channel, lines, turns, handled, quarantine, settings, events
+-- ARGV: key ("i" and the id, or ""), id and due of the entry (or ""), for how many ms outcomes are remembered, the process that calls
 -- RETURN: "cancelled", "delivered", "expired" or "unknown"
 -- COST: O(log m), m waiting, of a lean entry; of any other O(log m + p), p its way from the nearer end of the envelope list; O(r + d) of an item that is ready or dead, r ready, d dead letters
--- INCLUDE: clock, remember, delivery_record, named, sweep, locate, fate, withdraw, unlearn, need, first_write, announce
+-- INCLUDE: clock, remember, delivery_record, named, sweep, locate, fate, withdraw, unlearn, need, first_write, announce, events
 local _, now_ms = server_time()
 local remember_ms = tonumber(ARGV[4])
 -- Fails on a wrong type before anything is written.
@@ -24,7 +24,10 @@ elseif not at then
   end
   return reply_with(fate(id, record, due, remember_ms, now_ms))
 end
+local is_noted = keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, ARGV[5])
+local d = at.d or is_noted and parsed(redis.call('HGET', keys.deliveries, id))
 withdraw(id, record, at, remember_ms, now_ms)
+note_event('cancelled', id, d, at.value)
 if at.state == 'leased' or not (at.d and at.d.turn) then
   return reply_with('cancelled')
 end

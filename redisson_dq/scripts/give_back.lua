@@ -1,15 +1,16 @@
 -- Ends leases whose values were not done: they are ready again at once, or wait for another time.
 -- Answers to: nothing in RBlockingQueue; RReliableQueue.negativeAcknowledge(args) is alike
--- KEYS: ready, timeout, envelopes, channel, leases, deliveries, histories, history_ends, alarm, dead, dead_info, dead_index, capacity, capacity_channel, lines, turns, handled, records, forget, returned
--- ARGV: envelope ("lean" or "legacy"), delay in us (0: at once), "counted", "crashed" or "", reason, after how many deliveries a value is a dead letter (0: never), "bounded" or "", a nonce with which it is done once however often it is sent or "", the ids
+-- KEYS: ready, timeout, envelopes, channel, leases, deliveries, histories, history_ends, alarm, dead, dead_info, dead_index, capacity, capacity_channel, lines, turns, handled, records, forget, returned, settings, events
+-- ARGV: envelope ("lean" or "legacy"), delay in us (0: at once), "counted", "crashed" or "", reason, after how many deliveries a value is a dead letter (0: never), "bounded" or "", a nonce with which it is done once however often it is sent or "", the ids; last the process that calls
 -- RETURN: the server's time in epoch us; "returned", "delayed", "dead", "cancelled" or "lost" of each, and "done" where it was done before
 -- COST: O(n log m), n leases, m waiting
--- INCLUDE: clock, add, leave, turn, lines, dead, settle, named, room, parts, announce, look_again, unfinished, act_once
+-- INCLUDE: clock, add, leave, turn, lines, dead, settle, named, room, parts, announce, look_again, unfinished, act_once, events
 local envelope, delay_us, reason = ARGV[1], tonumber(ARGV[2]), ARGV[4]
 -- A receiver that died is no failure of the handler.
 local counted, crashed = ARGV[3] == 'counted', ARGV[3] == 'crashed'
 local limit = tonumber(ARGV[5])
 local now_us, now_ms = server_time()
+local who = table.remove(ARGV)
 -- Fails on a wrong type before anything is written.
 for _, key in ipairs({keys.ready, keys.envelopes}) do
   redis.call('LLEN', key)
@@ -22,7 +23,7 @@ if nonce ~= '' then
   redis.call('ZCARD', keys.returned)
 end
 local lined = begin_endings(
-  ARGV[6], rights_to_add(envelope), {'LPUSH', 'PEXPIRE', 'PTTL'}, nonce ~= '' and WRITES_NOTES or {}
+  ARGV[6], now_ms, who, rights_to_add(envelope), {'LPUSH', 'PEXPIRE', 'PTTL'}, nonce ~= '' and WRITES_NOTES or {}
 )
 local ids = {unpack(ARGV, 8)}
 local before = nonce ~= '' and told_before(nonce, #ids, now_ms)
@@ -49,10 +50,12 @@ for i, id, value, d in each_ended(ids, lined, now_ms) do
   local remembered = counted or crashed or d.attempt > 0 or d.offered > 0 or d.due > 0 or d.context ~= '' or d.reason ~= ''
     or d.turn
   local due = again_at(d, id, now_ms) or delay_us > 0 and due_of(delay_us, now_us) or 0
+  note_event(counted and 'failed' or crashed and 'lost' or 'returned', '', d, nil, due > 0 and due or nil, id, reason)
   local outcome
   if was_cancelled(d) then
     leave_line(d, now_ms)
     settle(d, id, now_ms)
+    note_event('dropped', '', d)
     buried, outcome = buried + 1, 'cancelled'
   elseif counted and limit > 0 and d.attempt >= limit then
     leave_line(d, now_ms)

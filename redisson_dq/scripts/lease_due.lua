@@ -1,10 +1,10 @@
 -- Takes values that wait out of the delayed queue, by their due times and in that order, and leases them.
 -- Answers to: nothing in RDelayedQueue
--- KEYS: ready, timeout, envelopes, channel, quarantine, newer, records, forget, expired, settings, recurring, recurring_due, alarm, leases, deliveries, histories, history_ends, dead, dead_info, dead_index, turns
--- ARGV: envelope ("current" or "legacy"), what the ids of this call begin with, for how many us, after how many deliveries a value is a dead letter (0: never), due from this time on in epoch ms (or ""), due by this time (or "": now), how many to pass over, how many to take at most, for how many ms outcomes are remembered
+-- KEYS: ready, timeout, envelopes, channel, quarantine, newer, records, forget, expired, settings, recurring, recurring_due, alarm, leases, deliveries, histories, history_ends, dead, dead_info, dead_index, turns, events
+-- ARGV: envelope ("current" or "legacy"), what the ids of this call begin with, for how many us, after how many deliveries a value is a dead letter (0: never), due from this time on in epoch ms (or ""), due by this time (or "": now), how many to pass over, how many to take at most, for how many ms outcomes are remembered, the process that calls
 -- RETURN: how many became dead letters; of each lease its id, its deadline, its record and its value; how many members were set aside, how many dropped as too late; the server's time in epoch us; of recurring offers whose occurrence has come: id, definition, its due, ...
 -- COST: that of take_due
--- INCLUDE: clock, envelope, due_between, occurrences, forms, delivery_record, grant, regrant, digest, dead, need, first_write, remember, budget, taken, unlearn, settle, named, announce
+-- INCLUDE: clock, envelope, due_between, occurrences, forms, delivery_record, grant, regrant, digest, dead, need, first_write, remember, budget, taken, unlearn, settle, named, announce, events
 local envelope, nonce, limit = ARGV[1], ARGV[2], tonumber(ARGV[4])
 local now_us, now_ms = server_time()
 local until_ms = ARGV[6] == '' and string.format('%.0f', now_ms) or ARGV[6]
@@ -23,9 +23,11 @@ redis.call('HLEN', keys.dead_info)
 if granted_before(nonce, now_ms) then
   return reply_with({0, granted, 0, 0, now_us, {}})
 end
-if redis.call('HGET', keys.settings, 'paused') then
+local paused, history = unpack(redis.call('HMGET', keys.settings, 'paused', 'history'))
+if paused then
   return reply_with({0, {}, 0, 0, now_us, {}})
 end
+keep_events(history, now_ms, ARGV[10])
 need(TAKING, TAKING_DUE, ERASING, RECORDING, GRANTING, BURYING, FOLLOWING)
 change_nothing('ZREMRANGEBYRANK', keys.timeout, 1, 0)
 local deadline = due_of(ARGV[3], now_us)
@@ -49,6 +51,7 @@ local aside, late = take_due(readable, now_us, now_ms, tonumber(ARGV[9]), functi
   end
   if was_cancelled(d) then
     settle(d, '', now_ms)
+    note_event('dropped', id, d)
   elseif limit > 0 and d.attempt >= limit then
     to_dead(letter_id(nonce), value, d, '', now_ms)
     buried = buried + 1

@@ -1,11 +1,12 @@
 -- Cancels waiting items, or gives them another due time: those that are still there as a walk has met them.
 -- Answers to: nothing in Redisson
--- KEYS: ready, timeout, envelopes, channel, records, forget, alarm, leases, deliveries, histories, history_ends, capacity, capacity_channel, lines, turns, handled, returned
--- ARGV: nonce, "cancel", "to" or "by", the due time in epoch ms or how many ms later, for how many ms outcomes are remembered, how far entries are before their places, then of each its entry, its score, its place in the list of envelopes, -1 where it stands in the zset alone, -2 where that is unknown
+-- KEYS: ready, timeout, envelopes, channel, records, forget, alarm, leases, deliveries, histories, history_ends, capacity, capacity_channel, lines, turns, handled, returned, settings, events
+-- ARGV: nonce, "cancel", "to" or "by", the due time in epoch ms or how many ms later, for how many ms outcomes are remembered, how far entries are before their places, then of each its entry, its score, its place in the list of envelopes, -1 where it stands in the zset alone, -2 where that is unknown; last the process that calls
 -- RETURN: the server's time in epoch us; "done", "gone", "newer" (it has a record in a newer form) or "later" (no time was left for it) of each; how far entries are before their places now
 -- COST: O(n log m + p), n done, m waiting, p the way along the list to those that are cancelled and not lean; n is what fits into some 12 ms
--- INCLUDE: clock, act_once, envelope, held_now, delivery_record, named, records, forms, remember, unlearn, need, first_write, announce
+-- INCLUDE: clock, act_once, envelope, held_now, delivery_record, named, records, forms, remember, unlearn, need, first_write, announce, events
 local now_us, now_ms = server_time()
+local who = table.remove(ARGV)
 local nonce, action, to, remember_ms, shift = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
 -- Fails on a wrong type before anything is written.
 check_known()
@@ -22,6 +23,8 @@ if outcomes then
   return reply_with({now_us, outcomes, shift})
 end
 outcomes = {}
+
+keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, who)
 
 -- An item that still waits as it was met.
 local is_held = held_now()
@@ -72,6 +75,7 @@ local function cancel()
     if i >= (indexes[count + 1] or #found + 1) then
       outcomes[each.number] = 'later'
     else
+      note_event('cancelled', each.item, each.d, (unwrap(each.member)))
       unlearn(each.id)
       redis.call('ZREM', keys.timeout, each.member)
       -- A value that was ready once has a place in a bounded queue until it leaves.
@@ -97,6 +101,7 @@ local function put_off()
     redis.call('ZADD', keys.timeout, string.format('%.0f', due), each.member)
     local is_parked = each.d and (each.d.attempt > 0 or each.d.turn)
     relearn(each.id, due, now_ms)
+    note_event('rescheduled', each.item, each.d, (unwrap(each.member)), due)
     -- The item has the due time of an entry that waits for nothing else. A parked one may come before its time.
     if each.id == each.item or not is_parked then
       record = record or {state = 'w', latest = 0, duplicate = 0, key = ''}

@@ -1,11 +1,12 @@
 -- Ends leases of any holder for good: their values are done.
 -- Answers to: nothing in Redisson
--- KEYS: ready, timeout, envelopes, leases, deliveries, histories, history_ends, capacity, capacity_channel, lines, turns, handled, records, forget, returned
--- ARGV: nonce, the ids
+-- KEYS: ready, timeout, envelopes, leases, deliveries, histories, history_ends, capacity, capacity_channel, lines, turns, handled, records, forget, returned, settings, events
+-- ARGV: nonce, the ids; last the process that calls
 -- RETURN: the server's time in epoch us; "done", "gone" (its lease has ended) or "newer" (it has a record in a newer form) of each
 -- COST: O(n log m), n leases, m waiting
--- INCLUDE: clock, act_once, once, endings, delivery_record, forms, settle, lines, need, first_write, room, announce
+-- INCLUDE: clock, act_once, once, endings, delivery_record, forms, settle, lines, need, first_write, room, announce, events
 local now_us, now_ms = server_time()
+local who = table.remove(ARGV)
 local nonce, ids = ARGV[1], {unpack(ARGV, 2)}
 -- Fails on a wrong type before anything is written.
 for _, key in ipairs({keys.timeout, keys.leases, keys.forget, keys.returned}) do
@@ -43,6 +44,7 @@ for i = 1, #ids do
     outcomes[i] = found[at] == 'acked' and 'done' or 'gone'
   end
 end
+keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, who)
 local records = {}
 for i, id in ipairs(done) do
   records[i] = parsed(redis.call('HGET', keys.deliveries, id)) or false

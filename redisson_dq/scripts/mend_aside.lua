@@ -1,12 +1,13 @@
 -- Takes dead letters, quarantined entries or undecodable values out for good, or gives them back to their queue. Sets
 -- ready values aside as undecodable.
 -- Answers to: nothing in Redisson
--- KEYS: ready, timeout, envelopes, channel, alarm, quarantine, undecodable, deliveries, histories, history_ends, capacity, capacity_channel, records, forget, dead, dead_info, dead_index, returned
--- ARGV: nonce, "dead", "quarantine" or "undecodable", "purge", "redrive", "values" (a quarantined entry is delivered as a value) or "add" (a ready value becomes an undecodable one), for how many ms outcomes are remembered, then of each its element of the list, and of a dead letter its id, else ""
+-- KEYS: ready, timeout, envelopes, channel, alarm, quarantine, undecodable, deliveries, histories, history_ends, capacity, capacity_channel, records, forget, dead, dead_info, dead_index, returned, settings, events
+-- ARGV: nonce, "dead", "quarantine" or "undecodable", "purge", "redrive", "values" (a quarantined entry is delivered as a value) or "add" (a ready value becomes an undecodable one), for how many ms outcomes are remembered, then of each its element of the list, and of a dead letter its id, else ""; last the process that calls
 -- RETURN: the server's time in epoch us; "done", "gone", "newer" (it has a record in a newer form) or "unreadable" (it is in no known format) of each
 -- COST: O(n (p + log m)), n elements, p the place of each in its list, m waiting
--- INCLUDE: clock, act_once, once, envelope, letters, forms, named, records, remember, settle, bury, leave, need, first_write, announce, add, head, room, change_room
+-- INCLUDE: clock, act_once, once, envelope, letters, forms, named, records, remember, settle, bury, leave, need, first_write, announce, add, head, room, change_room, events
 local now_us, now_ms = server_time()
+local who = table.remove(ARGV)
 local nonce, kind, action, remember_ms = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 -- Fails on a wrong type before anything is written.
 for _, key in ipairs({keys.ready, keys.envelopes, keys.quarantine, keys.undecodable, keys.dead}) do
@@ -26,6 +27,8 @@ if outcomes then
 end
 outcomes = {}
 
+keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, who)
+
 -- A value that is ready takes room in a bounded queue, even where none is left.
 local function make_ready(value)
   redis.call('RPUSH', keys.ready, value)
@@ -39,6 +42,7 @@ local function end_letter(value, id)
     return 'gone'
   end
   local d = id ~= '' and forget_letter(id) or nil
+  note_event(action == 'redrive' and 'redriven' or 'purged', '', d, value)
   if action == 'redrive' then
     make_ready(value)
     if d and (d.offered > 0 or d.due > 0 or d.context ~= '') then

@@ -1,18 +1,19 @@
 -- Puts values into the delayed queue, all of them or none, and remembers of each in which context it was offered.
 -- Answers to: nothing in RDelayedQueue
--- KEYS: timeout, envelopes, channel, settings, alarm, leases, deliveries, histories, history_ends, ready, arrivals, records, quarantine
--- ARGV: envelope ("current", "legacy" or "lean"), a context (JSON), delays (doubles of seconds, little endian, in one string), then a value for each
+-- KEYS: timeout, envelopes, channel, settings, alarm, leases, deliveries, histories, history_ends, ready, arrivals, records, quarantine, events
+-- ARGV: envelope ("current", "legacy" or "lean"), a context (JSON), delays (doubles of seconds, little endian, in one string), then a value for each; last the process that calls
 -- RETURN: how many were added (0: the queue is full), id and due of the first, the server's time in epoch us
 -- COST: O(n log m), n values offered, m waiting
--- INCLUDE: clock, add, add_many, limit, need, announce, delivery_record, digest, leave, forget_histories
+-- INCLUDE: clock, add, add_many, limit, need, announce, delivery_record, digest, leave, forget_histories, events
 local now_us, now_ms = server_time()
+local who = table.remove(ARGV)
 -- Fails on a wrong type before anything is written.
 redis.call('LLEN', keys.envelopes)
 local nothing_ready = redis.call('LLEN', keys.ready) + redis.call('LLEN', keys.arrivals) == 0
 redis.call('HLEN', keys.deliveries)
 redis.call('ZCARD', keys.histories)
 redis.call('ZCARD', keys.history_ends)
-if not has_room(#ARGV - 3) then
+if not has_room(#ARGV - 3, now_ms, who) then
   return reply_with({0, '', 0, now_us})
 end
 need(rights_to_add(ARGV[1]), {
@@ -23,6 +24,7 @@ for i, member in ipairs(added) do
   local d = unknown(digest_of(ARGV[i + 3]))
   d.offered, d.due, d.context = now_ms, dues[i], ARGV[2]
   leave(id_in(ARGV[1], member), d, dues[i], now_ms)
+  note_event('offered', id_in(ARGV[1], member), d, nil, dues[i])
 end
 -- Where Java takes the values, no receive drops their records. So as many old records are dropped as new ones may come.
 forget_histories(now_ms, nothing_ready, #added + FEW_HISTORIES)

@@ -1,10 +1,10 @@
 -- Puts one value in under an id, once for equal payloads, or with a latest time of delivery.
 -- Answers to: nothing in RDelayedQueue; RReliableQueue's deduplication and time to live are alike
--- KEYS: timeout, envelopes, channel, settings, records, forget, alarm, leases, deliveries, histories, history_ends, ready, arrivals, dead, dead_info, dead_index, capacity, capacity_channel, quarantine
--- ARGV: envelope ("current", "legacy" or "lean"), due word, value, key ("i" and the id, "h" and the payload's hash, or ""), on duplicate ("reject", "keep", "replace"), how late it may be in ms (or ""), for how many us an equal payload is a duplicate (0: by id), for how many ms outcomes are remembered, a context (JSON, or "")
+-- KEYS: timeout, envelopes, channel, settings, records, forget, alarm, leases, deliveries, histories, history_ends, ready, arrivals, dead, dead_info, dead_index, capacity, capacity_channel, quarantine, events
+-- ARGV: envelope ("current", "legacy" or "lean"), due word, value, key ("i" and the id, "h" and the payload's hash, or ""), on duplicate ("reject", "keep", "replace"), how late it may be in ms (or ""), for how many us an equal payload is a duplicate (0: by id), for how many ms outcomes are remembered, a context (JSON, or ""), the process that calls
 -- RETURN: "offered", "replaced", "kept", "duplicate" or "full"; the item's id and due; the server's time in epoch us; of a duplicate what became of it, and its value if it is not settled
 -- COST: O(log m), m waiting; O(m) to replace an entry that is not lean; O(r + d) of an item that is ready or dead, r ready, d dead letters
--- INCLUDE: clock, add, records, remember, sweep, fate, whereabouts, withdraw, unlearn, need, announce, limit, delivery_record, digest, leave, forget_histories, refuse_newer
+-- INCLUDE: clock, add, records, remember, sweep, fate, whereabouts, withdraw, unlearn, need, announce, limit, delivery_record, digest, leave, forget_histories, refuse_newer, events
 local now_us, now_ms = server_time()
 local envelope, word, value, key, on_duplicate, lateness = unpack(ARGV)
 local duplicate_us, remember_ms, context = tonumber(ARGV[7]), tonumber(ARGV[8]), ARGV[9]
@@ -49,12 +49,14 @@ if record then
 end
 
 -- A replacement needs this too: it fails on a wrong type.
-local is_room = has_room(1)
+local is_room = has_room(1, now_ms, ARGV[10])
 if not (at and at.member and at.state ~= 'leased') and not is_room then
   return reply_with({'full', '', 0, now_us})
 end
 if at then
+  local replaced = at.d or events_kept and parsed(redis.call('HGET', keys.deliveries, old))
   withdraw(old, record, at, remember_ms, now_ms)
+  note_event('replaced', old, replaced, at.value)
   outcome = 'replaced'
 elseif record then
   -- The key goes to the new item. The rest of the old item's record stays: the old item may even wait.
@@ -79,12 +81,14 @@ if key ~= '' then
     .. (context == '' and '}' or ', ' .. string.sub(context, 2))
   redis.call('HSET', keys.records, 'v' .. id, value)
 end
+local d
 if context ~= '' then
-  local d = unknown(digest_of(value))
+  d = unknown(digest_of(value))
   d.offered, d.due, d.context = now_ms, due, context
   leave(id, d, due, now_ms)
   -- Where Java takes the values, no receive drops their records.
   local nothing_ready = redis.call('LLEN', keys.ready) + redis.call('LLEN', keys.arrivals) == 0
   forget_histories(now_ms, nothing_ready, FEW_HISTORIES)
 end
+note_event('offered', id, d, value, due)
 return reply_with({outcome, id, due, now_us})

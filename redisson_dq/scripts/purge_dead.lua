@@ -1,10 +1,10 @@
 -- Removes dead letters for good.
 -- Answers to: nothing in RBlockingQueue
--- KEYS: dead, dead_info, dead_index, records, forget
--- ARGV: "ids" or "all", how many at most, for how many ms outcomes are remembered, the ids
+-- KEYS: dead, dead_info, dead_index, records, forget, settings, events
+-- ARGV: "ids" or "all", how many at most, for how many ms outcomes are remembered, the ids; last the process that calls
 -- RETURN: how many were removed
 -- COST: O(n log d), n removed, d dead letters; O(n d) by ids
--- INCLUDE: clock, letters, named, bury, records, remember, need
+-- INCLUDE: clock, letters, named, bury, records, remember, need, events
 -- Fails on a wrong type before anything is written.
 redis.call('HLEN', keys.dead_info)
 redis.call('ZCARD', keys.dead_index)
@@ -12,9 +12,12 @@ redis.call('HLEN', keys.records)
 redis.call('ZCARD', keys.forget)
 need(LETTERING, RECORDING)
 local _, now_ms = server_time()
+local who = table.remove(ARGV)
 local remember_ms = tonumber(ARGV[3])
 local count = 0
-take_letters(ARGV[1], {unpack(ARGV, 4)}, ARGV[2], function(_, d, id)
+keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, who)
+take_letters(ARGV[1], {unpack(ARGV, 4)}, ARGV[2], function(value, d, id)
+  note_event('purged', '', d, value)
   count = count + 1
   local item = item_of(d)
   if item and place_of(item) == id then

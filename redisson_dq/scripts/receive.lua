@@ -1,10 +1,10 @@
 -- Takes values from the ready list and leases them, each until the same deadline.
 -- Answers to: nothing in RBlockingQueue; RReliableQueue.pollMany(args) is alike
--- KEYS: ready, arrivals, timeout, channel, leases, deliveries, histories, history_ends, alarm, dead, dead_info, dead_index, capacity, capacity_channel, turns, records, forget, quarantine
--- ARGV: envelope ("current" or "legacy"), what the ids of this call begin with, how many at most, for how many us, after how many deliveries a value is a dead letter (0: never), "bounded" or ""
+-- KEYS: ready, arrivals, timeout, channel, leases, deliveries, histories, history_ends, alarm, dead, dead_info, dead_index, capacity, capacity_channel, turns, records, forget, quarantine, settings, events
+-- ARGV: envelope ("current" or "legacy"), what the ids of this call begin with, how many at most, for how many us, after how many deliveries a value is a dead letter (0: never), "bounded" or "", the process that calls
 -- RETURN: the server's time in epoch us; how many became dead letters; of each lease its id, its deadline, its record and its value; how many values are left
 -- COST: O(n log m), n received, m waiting
--- INCLUDE: clock, popping, grant, announce, need, int, first_write
+-- INCLUDE: clock, popping, grant, announce, need, int, first_write, events
 local envelope, nonce = ARGV[1], ARGV[2]
 local count, visible_us, limit = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local now_us, now_ms = server_time()
@@ -15,8 +15,13 @@ count_ready()
 redis.call('ZCARD', keys.timeout)
 -- This call may have run before.
 local again = redis.call('HEXISTS', keys.deliveries, nonce .. '\0\0') == 1
--- Most queues have no values that were delivered before.
-local known = redis.call('ZCOUNT', keys.leases, '-inf', int(now_ms)) > 0 or redis.call('EXISTS', keys.histories) == 1
+-- Most queues have no values that were delivered before, and no settings.
+local over = redis.call('ZCOUNT', keys.leases, '-inf', int(now_ms))
+local beside = redis.call('EXISTS', keys.histories, keys.settings)
+if beside > 0 then
+  keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, ARGV[7])
+end
+local known = over > 0 or beside > 0 and redis.call('EXISTS', keys.histories) == 1
 need(RECEIVING, GRANTING)
 
 if not again and not known then
@@ -54,6 +59,7 @@ receive(count, function(value, digest)
   local d = known and history_of(value, digest)
   if was_cancelled(d) then
     settle(d, '', now_ms)
+    note_event('dropped', '', d)
     dropped = dropped + 1
   elseif d and limit > 0 and d.attempt >= limit then
     to_dead(letter_id(nonce), value, d, '', now_ms)

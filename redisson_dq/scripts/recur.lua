@@ -1,10 +1,10 @@
 -- Declares a recurring offer, and puts its first occurrence in unless the same declaration stands already.
 -- Answers to: nothing in Redisson
--- KEYS: timeout, envelopes, channel, recurring, recurring_due, alarm, leases, deliveries, histories, history_ends, records, forget
--- ARGV: envelope ("current", "legacy" or "lean"), id, definition, value, due of the first occurrence in epoch ms, how late it may be in ms (or ""), for how many ms outcomes are remembered
+-- KEYS: timeout, envelopes, channel, recurring, recurring_due, alarm, leases, deliveries, histories, history_ends, records, forget, settings, events
+-- ARGV: envelope ("current", "legacy" or "lean"), id, definition, value, due of the first occurrence in epoch ms, how late it may be in ms (or ""), for how many ms outcomes are remembered, the process that calls
 -- RETURN: "offered", "replaced" or "kept"; due of the occurrence that waits; the server's time in epoch us
 -- COST: O(log m), m waiting; O(m) to replace an occurrence that is not lean
--- INCLUDE: clock, add, find, out, unlearn, remember, need, announce
+-- INCLUDE: clock, add, find, out, unlearn, remember, need, announce, events
 local now_us, now_ms = server_time()
 local envelope, id, definition, value, due, lateness, remember_ms = unpack(ARGV)
 
@@ -29,6 +29,8 @@ if lateness ~= '' then
   local record = {state = 'w', due = tonumber(due), latest = due + lateness, duplicate = 0, key = ''}
   remember(entry, record, tonumber(remember_ms), now_ms)
 end
+keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, ARGV[8])
+note_event('offered', entry, nil, value, tonumber(due))
 redis.call('HSET', keys.recurring, 'd' .. id, definition, 'v' .. id, value, 'e' .. id, entry)
 redis.call('ZADD', keys.recurring_due, due, id)
 return reply_with({due_before and 'replaced' or 'offered', due, now_us})

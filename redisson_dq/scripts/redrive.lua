@@ -1,11 +1,12 @@
 -- Moves dead letters to the ready list of a queue, where they start again.
 -- Answers to: nothing in RBlockingQueue; RReliableQueue.move(args) is alike
--- KEYS: dead, dead_info, dead_index, ready, channel, deliveries, histories, history_ends, capacity, records, forget
--- ARGV: "ids" or "all", how many at most, the ids
+-- KEYS: dead, dead_info, dead_index, ready, channel, deliveries, histories, history_ends, capacity, records, forget, settings, events
+-- ARGV: "ids" or "all", how many at most, the ids; last the process that calls
 -- RETURN: how many were moved, how many are left, how many clients have the queue open (-1: nobody can tell)
 -- COST: O(n log d), n moved, d dead letters; O(n d) by ids
--- INCLUDE: clock, leave, letters, settle, parts, need, first_write, change_room
+-- INCLUDE: clock, leave, letters, settle, parts, need, first_write, change_room, events
 local _, now_ms = server_time()
+local who = table.remove(ARGV)
 -- Fails on a wrong type before anything is written.
 redis.call('LLEN', keys.ready)
 redis.call('HLEN', keys.dead_info)
@@ -18,9 +19,11 @@ redis.call('ZCARD', keys.forget)
 local is_bounded = redis.call('GET', keys.capacity)
 need(LETTERING, FOLLOWING, {'HSET', 'PEXPIRE', 'PTTL', 'RPUSH', 'ZADD'}, is_bounded and {'INCRBY'} or {})
 change_nothing('ZREMRANGEBYRANK', keys.histories, 1, 0)
+keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, who)
 local values = {}
 take_letters(ARGV[1], {unpack(ARGV, 3)}, ARGV[2], function(value, d, id)
   values[#values + 1] = value
+  note_event('redriven', '', d, value)
   if d and (d.offered > 0 or d.due > 0 or d.context ~= '') then
     begin_anew(d)
     leave(id, d, now_ms, now_ms)

@@ -1,11 +1,11 @@
 -- Gives one item another due time, wherever it is, and announces it when it is the new head. A dead letter begins anew.
 -- A leased item comes again at that time if the receiver fails.
 -- Answers to: nothing in Redisson
--- KEYS: ready, arrivals, timeout, envelopes, channel, records, forget, alarm, leases, deliveries, histories, history_ends, dead, dead_info, dead_index, capacity, turns, quarantine
--- ARGV: key ("i" and the id, or ""), id and due of the entry (or ""), due word, for how many ms outcomes are remembered, envelope of a new entry ("lean" or "legacy")
+-- KEYS: ready, arrivals, timeout, envelopes, channel, records, forget, alarm, leases, deliveries, histories, history_ends, dead, dead_info, dead_index, capacity, turns, quarantine, settings, events
+-- ARGV: key ("i" and the id, or ""), id and due of the entry (or ""), due word, for how many ms outcomes are remembered, envelope of a new entry ("lean" or "legacy"), the process that calls
 -- RETURN: "rescheduled", "delivered", "expired" or "unknown"; the new due; the server's time in epoch us
 -- COST: O(log m), m waiting; O(r + d) of an item that is ready or dead, r ready, d dead letters
--- INCLUDE: clock, add, head, remember, sweep, locate, fate, need, first_write, announce, relearn, unlearn, forms, refuse_newer
+-- INCLUDE: clock, add, head, remember, sweep, locate, fate, need, first_write, announce, relearn, unlearn, forms, refuse_newer, events
 local now_us, now_ms = server_time()
 local remember_ms, envelope = tonumber(ARGV[5]), ARGV[6]
 -- Fails on a wrong type before anything is written.
@@ -25,6 +25,8 @@ local new_due = due_of(ARGV[4], now_us)
 if (at.state == 'ready' or at.member and at.state ~= 'leased' and at.due <= now_ms) and not is_ahead(new_due, now_us) then
   return reply_with({'rescheduled', at.member and at.due or new_due, now_us})
 end
+local is_noted = keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, ARGV[7])
+local d = at.d or is_noted and parsed(redis.call('HGET', keys.deliveries, id))
 
 if at.member and at.state ~= 'leased' then
   redis.call('ZADD', keys.timeout, new_due, at.member)
@@ -42,6 +44,7 @@ if at.member and at.state ~= 'leased' then
     live_until(forget_at(id, math.max(new_due, redis.call('ZSCORE', keys.forget, id))), now_ms)
   end
   tell_added(at.member, new_due, now_ms)
+  note_event('rescheduled', id, d, at.value, new_due)
   return reply_with({'rescheduled', new_due, now_us})
 end
 
@@ -50,7 +53,6 @@ if at.state == 'leased' then
   redis.call('HSET', keys.records, 'n' .. id, string.format('%.0f ', new_due) .. at.id)
 else
   need(rights_to_add(envelope), LETTERING, FOLLOWING, {'GET', 'INCRBY', 'RPUSH'})
-  local d
   if at.state == 'dead' then
     redis.call('LREM', keys.dead, 1, at.value)
     d = forget_letter(at.id)
@@ -76,4 +78,5 @@ else
   end
   known_by(d, 'l', entry, new_due, now_ms, at.value)
 end
+note_event('rescheduled', id, d, at.value, new_due)
 return reply_with({'rescheduled', new_due, now_us})

@@ -70,6 +70,11 @@ class Script:
         return "add" in self.includes
 
     @property
+    def notes(self) -> bool:
+        """Whether it notes what it does (``include/events.lua``). Its last argument is the process that calls."""
+        return "events" in self.includes
+
+    @property
     def commands(self) -> tuple[str, ...]:
         """The commands it cannot do without, in alphabetical order."""
         return _commands(self.source)
@@ -123,7 +128,7 @@ class _File:
 READING = {
     *("DUMP", "GET", "HGET", "HLEN", "HMGET", "LINDEX", "LLEN", "LPOS", "LRANGE", "MEMORY", "PEXPIRETIME", "PTTL"),
     *("PUBSUB", "TIME", "TYPE", "ZCARD", "ZCOUNT", "ZLEXCOUNT", "ZRANGE", "ZRANGEBYLEX", "ZRANGEBYSCORE", "ZRANK"),
-    *("ZREVRANGEBYSCORE", "ZSCORE"),
+    *("XLEN", "XRANGE", "ZREVRANGEBYSCORE", "ZSCORE"),
 }
 _PACKAGE = __name__.rpartition(".")[0]
 _FIELDS = ("Answers to", "KEYS", "ARGV", "RETURN", "COST", "INCLUDE")

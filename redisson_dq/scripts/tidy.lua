@@ -1,10 +1,10 @@
 -- Drops records beyond their time, as many as one call has time for.
 -- Answers to: nothing in Redisson
--- KEYS: ready, arrivals, timeout, records, forget, leases, deliveries, histories, history_ends, turns, handled, quarantine
--- ARGV: none
+-- KEYS: ready, arrivals, timeout, records, forget, leases, deliveries, histories, history_ends, turns, handled, quarantine, settings, events
+-- ARGV: the process that calls
 -- RETURN: in how many ms there is more to drop (0: at once), or nil where nothing is remembered
 -- COST: O(n log m), n dropped, m waiting; some 5 ms at most
--- INCLUDE: clock, sweep, reap, lapse, forget_histories, need, first_write
+-- INCLUDE: clock, sweep, reap, lapse, forget_histories, need, first_write, events
 
 -- So many of each kind are looked at by one call.
 local MOST = 100
@@ -15,6 +15,7 @@ if redis.call('EXISTS', keys.forget, keys.leases, keys.history_ends, keys.handle
   return nil
 end
 some_leased()
+keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, ARGV[1])
 need(RECORDING, LAPSING)
 change_nothing('ZREMRANGEBYRANK', keys.timeout, 1, 0)
 

@@ -1,17 +1,21 @@
 -- Moves values that are due to the ready list, in due order, and tells when the next one is.
 -- Answers to: the transfer task behind RDelayedQueue (QueueTransferTask), since 3.10
--- KEYS: ready, arrivals, timeout, envelopes, channel, mover, quarantine, settings, records, forget, expired, recurring, recurring_due, alarm, leases, deliveries, histories, history_ends, turns, newer
--- ARGV: how many to move (and recurring offers to tell of) at most, for how many ms outcomes are remembered, who calls, "one" server or a "cluster", or "listening" where the caller hears the channel of one server, how slow the server is, the step: "deliver", or of a pass "keys" or where a slice ends (a place or "end"); for these steps the hints, how many keys are known, the keys that are looked for ("": all)
+-- KEYS: ready, arrivals, timeout, envelopes, channel, mover, quarantine, settings, records, forget, expired, recurring, recurring_due, alarm, leases, deliveries, histories, history_ends, turns, newer, events
+-- ARGV: how many to move (and recurring offers to tell of) at most, for how many ms outcomes are remembered, who calls, "one" server or a "cluster", or "listening" where the caller hears the channel of one server, how slow the server is, the step: "deliver", or of a pass "keys" or where a slice ends (a place or "end"); for these steps the hints, how many keys are known, the keys that are looked for ("": all), the process that calls
 -- RETURN: how many were moved, set aside, dropped as expired; the server's time in epoch us; "alone", "mover" or "reserve" (who moved nothing); of recurring offers whose occurrence has come: id, definition, its due, ...; of what is in a newer form the key's name and its form, ...; of the step: "found" or "lost" (a pass is needed) and how many hints are used up, or "keys", the keys, of how many in all, or the first place of the slice and what was found there, or "done" (nothing more is moved now); when there is something to do next, or nil
 -- COST: O(n log m + p), n moved, m waiting, p the way along the list to them from its nearer ends; O(n log m) in offer order or lean; n is what fits into some 12 ms, and nothing is moved by the steps of a pass
--- INCLUDE: clock, need, mover, envelope, take_back
+-- INCLUDE: clock, need, mover, envelope, take_back, events
 local now_us, now_ms = server_time()
 local most, remember_ms, caller, in_cluster = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], ARGV[4] == 'cluster'
 
 -- Most queues have neither records nor recurring offers nor anything in a newer form, and are not paused.
 local special = redis.call('EXISTS', keys.settings, keys.forget, keys.recurring_due, keys.newer) > 0
-if special and redis.call('HGET', keys.settings, 'paused') then
-  return {0, 0, 0, now_us, 'alone', {}, {}, {'done'}}
+if special then
+  local paused, history = unpack(redis.call('HMGET', keys.settings, 'paused', 'history'))
+  if paused then
+    return {0, 0, 0, now_us, 'alone', {}, {}, {'done'}}
+  end
+  keep_events(history, now_ms, ARGV[8])
 end
 
 local head = next_of(special, '-inf', now_ms)

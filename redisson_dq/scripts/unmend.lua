@@ -1,11 +1,12 @@
 -- Takes a call of mend.lua back: puts cancelled entries in again, or gives entries their earlier due times.
 -- Answers to: nothing in Redisson
--- KEYS: timeout, envelopes, channel, records, forget, alarm, leases, deliveries, histories, history_ends, capacity, returned
--- ARGV: nonce, "cancel" or "due", for how many ms outcomes are remembered, then of each: its entry, the score it had, the score that it was given or "", 1 where it stood in the list of envelopes, the id of the item's first entry, the records of the item and of the delivery, the deadline of its lease, the value by which it is known
+-- KEYS: timeout, envelopes, channel, records, forget, alarm, leases, deliveries, histories, history_ends, capacity, returned, settings, events
+-- ARGV: nonce, "cancel" or "due", for how many ms outcomes are remembered, then of each: its entry, the score it had, the score that it was given or "", 1 where it stood in the list of envelopes, the id of the item's first entry, the records of the item and of the delivery, the deadline of its lease, the value by which it is known; last the process that calls
 -- RETURN: the server's time in epoch us; "done", "there" (it stands there), "again" (the id was offered again) or "gone" (it does not wait with the due time it was given) of each
 -- COST: O(n log m), n entries, m waiting
--- INCLUDE: clock, act_once, envelope, delivery_record, records, remember, unlearn, leave, keep_alive, need, first_write, change_room, announce, add, head
+-- INCLUDE: clock, act_once, envelope, delivery_record, records, remember, unlearn, leave, keep_alive, need, first_write, change_room, announce, add, head, events
 local now_us, now_ms = server_time()
+local who = table.remove(ARGV)
 local nonce, remember_ms = ARGV[1], tonumber(ARGV[3])
 -- Fails on a wrong type before anything is written.
 check_known()
@@ -20,6 +21,7 @@ if outcomes then
   return reply_with({now_us, outcomes})
 end
 outcomes = {}
+keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, who)
 
 local function record_in(text)
   local state, due, latest, duplicate, key = string.match(text, '^(%l) (%d+) (%d+) (%d+) (.*)$')
@@ -72,6 +74,7 @@ local function put_in(member, score, listed, item, record, text, deadline, value
   if id ~= item then
     change_room(-1)
   end
+  note_event('restored', item, parsed(text), (unwrap(member)), score)
   return 'done'
 end
 
@@ -92,6 +95,7 @@ local function give_due(member, score, given, item, record, text, deadline)
     unlearn(id)
     restore_delivery(id, text, deadline)
   end
+  note_event('rescheduled', item, parsed(text), (unwrap(member)), score)
   return 'done'
 end
 

@@ -1,11 +1,12 @@
 -- Takes a call of mend_aside.lua back: elements stand at the head of their list again.
 -- Answers to: nothing in Redisson
--- KEYS: ready, timeout, envelopes, quarantine, undecodable, deliveries, leases, histories, history_ends, capacity, capacity_channel, records, forget, dead, dead_info, dead_index, returned
--- ARGV: nonce, "dead", "quarantine" or "undecodable", "purge", "redrive", "values" or "add", then of each its element of the list, and of a dead letter its id and its record in dead_info, else "" and ""
+-- KEYS: ready, timeout, envelopes, quarantine, undecodable, deliveries, leases, histories, history_ends, capacity, capacity_channel, records, forget, dead, dead_info, dead_index, returned, settings, events
+-- ARGV: nonce, "dead", "quarantine" or "undecodable", "purge", "redrive", "values" or "add", then of each its element of the list, and of a dead letter its id and its record in dead_info, else "" and ""; last the process that calls
 -- RETURN: the server's time in epoch us; "done" or "gone" (it is not in the queue any more) of each
 -- COST: O(n (r + log d)), n elements, r ready values, d dead letters
--- INCLUDE: clock, act_once, letters, delivery_record, settle, unlearn, need, first_write, room, change_room, announce
+-- INCLUDE: clock, act_once, letters, delivery_record, settle, unlearn, need, first_write, room, change_room, announce, events
 local now_us, now_ms = server_time()
+local who = table.remove(ARGV)
 local nonce, kind, action = ARGV[1], ARGV[2], ARGV[3]
 -- Fails on a wrong type before anything is written.
 check_known()
@@ -26,6 +27,7 @@ if outcomes then
   return reply_with({now_us, outcomes})
 end
 outcomes = {}
+keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, who)
 
 -- Values that were given to the queue stand at its end, unless others came since. Equal values stand for each other.
 local function taken_back(value)
@@ -70,6 +72,7 @@ local function bring_back(element, id, info)
     redis.call('ZADD', keys.dead_index, 0, place(id, d))
     known_by(d, 'd', id, now_ms + DAY_MS, now_ms)
   end
+  note_event('restored', '', d, element)
   return 'done'
 end
 

@@ -1,11 +1,12 @@
 -- Takes values back that give_back.lua made ready: their leases are held again, until the deadlines that they had.
 -- Answers to: nothing in Redisson
--- KEYS: ready, timeout, channel, leases, deliveries, histories, history_ends, alarm, turns, returned
--- ARGV: nonce, then of each lease its id, its deadline, its record and its value
+-- KEYS: ready, timeout, channel, leases, deliveries, histories, history_ends, alarm, turns, returned, settings, events
+-- ARGV: nonce, then of each lease its id, its deadline, its record and its value; last the process that calls
 -- RETURN: the server's time in epoch us; "done", "gone" (it was received or changed since), "ended" (its deadline has passed), "lined" (the queue has keys or limits) or "newer" (it has a record in a newer form) of each
 -- COST: O(n (r + log m)), n leases, r ready values, m waiting
--- INCLUDE: clock, act_once, forms, unlearn, need, first_write, grant, announce
+-- INCLUDE: clock, act_once, forms, unlearn, need, first_write, grant, announce, events
 local now_us, now_ms = server_time()
+local who = table.remove(ARGV)
 local nonce = ARGV[1]
 -- Fails on a wrong type before anything is written.
 check_known()
@@ -20,6 +21,7 @@ if outcomes then
   return reply_with({now_us, outcomes})
 end
 outcomes = {}
+keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, who)
 -- The turn and the slot of a lease went to others when it ended.
 local lined = redis.call('EXISTS', keys.turns) == 1
 local first, last

@@ -113,6 +113,7 @@ PREFIXES = {
     "lines": ("redisson_dq_lines", "zset"),
     "turns": ("redisson_dq_turns", "hash"),
     "handled": ("redisson_dq_handled", "zset"),
+    "events": ("redisson_dq_events", "stream"),
     "fence": ("redisson_dq_fence", "string"),
     "migrating": ("redisson_dq_migrating", "hash"),
 }
@@ -146,6 +147,7 @@ class QueueKeys:
     ``alarm``                     a time that every client was told to look at, for a second
     ``lines``, ``turns``          who comes next of a key or a limit, and rates (``scripts/include/lines.lua``)
     ``handled``                   what was handled of values that are unique for a time, and until when
+    ``events``                    the history, where the queue keeps one (``scripts/include/events.lua``)
     ``fence``                     is inside a transaction, as long as its leases are held
     ``migrating``                 what a migration holds on its way to another queue, and how far an import is
     ============================  ==================================================================================
@@ -177,6 +179,7 @@ class QueueKeys:
     lines: str
     turns: str
     handled: str
+    events: str
     fence: str
     migrating: str
 

@@ -650,6 +650,18 @@ _DELAYED = [
     ),
     _row("set_max_size none", _of("set_max_size", None), None, "settings"),
     _row("max_size", _of("max_size"), None, "settings"),
+    _row(
+        "set_history",
+        _of("set_history", 5),
+        None,
+        *("settings", "events"),
+        writes=True,
+        bad=tuple(_of("set_history", keep) for keep in (0, -1, "x", True, 1.5, timedelta(0))),
+    ),
+    _row("set_history none", _of("set_history", None), None, *("settings", "events")),
+    _row(
+        "history", _of("history"), [], "settings", bad=(_of("history", 5), _of("history", ""), _of("history", limit=0))
+    ),
     _row("expired_count", _of("expired_count"), 0, "settings"),
     _row("read_expired", _of("read_expired"), [], "expired", bad=_indexes("read_expired")),
     _row(

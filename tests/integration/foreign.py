@@ -72,6 +72,7 @@ def there(admin: Any) -> dict[bytes, bytes]:
     ready = KEYS.ready
     leased: dict[bytes, bytes] = {}
     run(admin, call("set_capacity", KEYS, (100,), bool))
+    run(admin, call("set_history", KEYS, (1000, HOUR_US // 1000), int))
     for number, value in enumerate((b"acked", b"held", b"failed", b"rejected", b"named", b"again")):
         if value == b"named":
             run(admin, _offer_named("0", value, b"named"))
@@ -217,6 +218,7 @@ def requests(leased: dict[bytes, bytes]) -> dict[str, Request[Any]]:
         "reschedule": call_with_dead("reschedule", LEASES, (*NAMED.words(), "5", 1000, "lean"), list),
         "restore": call_on("restore", {KEYS.ready: "list"}, ("replace", 0, "", _dump_of_one()), bool),
         "run_command": calls.run_command(commands.length_of(KEYS.ready)),
+        "set_history": call("set_history", KEYS, (5, 1000), int),
         "take_bounded": call("take_bounded", KEYS, ("poll", 0, 5), list),
         "take_due": call("take_due", KEYS, (*due.words, 1000), list),
         "time_to_live": call_on("time_to_live", every, (), list),
@@ -278,6 +280,14 @@ def plant(admin: Any, key: str, kind: str) -> None:
             text = made(member)
             admin.zadd(name, {text: SCORES[(number + len(text)) % len(SCORES)]})
             admin.zadd(name, {text + bytes([number, place]): score for place, score in enumerate(SCORES)})
+    elif type_ == "stream":
+        for _, fields in admin.xrange(name):
+            admin.xadd(
+                name, {made(field): made(text) for field, text in fields.items()} | {made(b"e"): made(b"offered")}
+            )
+        if kind in ("infinite", "too many digits"):
+            # No later event has an id.
+            admin.xadd(name, {"e": "offered"}, id="18446744073709551615-18446744073709551615")
     else:
         elements = admin.lrange(name, 0, -1)
         admin.rpush(name, *map(made, elements))

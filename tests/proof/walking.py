@@ -153,7 +153,7 @@ class Walk:
             assert len(parts) == 2, f"{name} asks {len(parts) - 1} times for the time"
             sha = self._shas[name, now] = self._admin.script_load(f"{{'{seconds}', '{micros}'}}".join(parts))
         keys = [getattr(_DEAD if key.startswith("dead") else _KEYS, key) for key in script.keys]
-        pipe.evalsha(sha, len(keys), *keys, *args)
+        pipe.evalsha(sha, len(keys), *keys, *args, *(["walker"] if script.notes else []))
 
 
 def _together(state: State) -> list[list[Call]]:

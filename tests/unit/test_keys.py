@@ -81,6 +81,7 @@ def test_every_key_has_its_type() -> None:
         "lines": "zset",
         "turns": "hash",
         "handled": "zset",
+        "events": "stream",
         "fence": "string",
         "migrating": "hash",
     }

@@ -18,6 +18,7 @@ from redisson_dq._sync.queues.partitioned import Partitioned
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq.calls.checks import check_function
 from redisson_dq.calls.delayed import DelayedRequests, OfferOptions
+from redisson_dq.calls.history import Kept
 from redisson_dq.calls.items import page_of_items
 from redisson_dq.calls.offers import note_offered
 from redisson_dq.calls.open_queue import OpenQueue
@@ -25,7 +26,7 @@ from redisson_dq.calls.partitioned import PartitionedDelayedRequests
 from redisson_dq.calls.routing import DelayedRouting
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError, RedissonDQError
-from redisson_dq.items import OfferOutcome, Outcome, Overdue, entry_id
+from redisson_dq.items import ItemEvent, OfferOutcome, Outcome, Overdue, entry_id
 from redisson_dq.observing.operations import OperationKind
 from redisson_dq.scheduling.times import Delay
 
@@ -229,6 +230,33 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
         """
         paused = self._ask(lambda partition: partition.requests.is_paused())
         return all(paused)
+
+    def set_history(self, keep: Kept | None) -> None:
+        """Like :meth:`DelayedQueue.set_history`, for each partition.
+
+        :Cost: O(n), n events that are dropped; one round trip for each node
+        :Guarantee: atomic in each partition; may safely be repeated
+        """
+        self._ask(lambda partition: partition.requests.set_history(keep))
+
+    def history(
+        self,
+        id: str | None = None,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        what: str | None = None,
+        limit: int = 1000,
+    ) -> list[ItemEvent]:
+        """Like :meth:`DelayedQueue.history`, of all partitions, by the times of the events.
+
+        :Cost: O(n), n events of all partitions; one round trip for 500 of them, and two for each partition
+        :Guarantee: reads only, each partition at a moment of its own
+        """
+        found = [
+            partition.history(id, since=since, until=until, what=what, limit=limit) for partition in self.partitions
+        ]
+        return list(heapq.merge(*found, key=lambda event: event.time))[-limit:]
 
     def clear(self) -> None:
         """Takes everything that waits out for good, in all partitions. Pauses and recurring offers stay.

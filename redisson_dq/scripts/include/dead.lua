@@ -1,6 +1,6 @@
 -- Puts values into the dead-letter list.
--- KEYS: ready, dead, dead_info, dead_index
--- INCLUDE: delivery_record, settle
+-- KEYS: ready, dead, dead_info, dead_index, events
+-- INCLUDE: delivery_record, settle, events
 --
 --   dead        the values, raw
 --   dead_info   id -> when it came, the lengths of the queue's name and of its record, then name, record and value
@@ -23,4 +23,5 @@ local function to_dead(id, value, d, reason, now_ms)
     .. keys.ready .. text .. value)
   redis.call('ZADD', keys.dead_index, 0, place(id, d))
   known_by(d, 'd', id, now_ms + DAY_MS, now_ms)
+  note_event('dead', '', d, nil, nil, nil, d.reason)
 end

@@ -1,6 +1,6 @@
 -- Delivers due entries: chooses how much one call moves, and moves it to the ready list.
--- KEYS: ready, timeout, envelopes, quarantine, newer, records, expired, leases
--- INCLUDE: envelope, budget, reads, places, close_up, records, remember, parts, expire_late, lapse, unlearn, aside, named
+-- KEYS: ready, timeout, envelopes, quarantine, newer, records, expired, leases, deliveries, events
+-- INCLUDE: envelope, budget, reads, places, close_up, records, remember, parts, expire_late, lapse, unlearn, aside, named, events
 
 -- So many due entries, in due order, or fewer where they are large.
 local function first_due(count)
@@ -79,15 +79,21 @@ local function deliver(due, pending, hints, now_us, now_ms, special, leased, rem
   for i = 1, count do
     local member, value, id = due[i], bodies[i], ids[i]
     local record = recorded and value and record_of(id)
+    local d = events_kept and value and parsed(redis.call('HGET', keys.deliveries, id)) or nil
     if not value then
       aside = aside + set_aside(member)
     elseif record and is_too_late(record, now_ms) then
       late[#late + 1] = late_element(record, value)
       record.state = 'x'
+      note_event('expired', id, d, value)
       unlearn(id)
       forget_place(id)
     else
       values[#values + 1] = value
+      -- The end of a lease is noted below.
+      if not lapsing[i] then
+        note_event('moved', id, d, value)
+      end
     end
     if record then
       remember(id, record, remember_ms, now_ms)

@@ -5,6 +5,7 @@
 local SIZES = {
   hash = function(key) return redis.call('HLEN', key) end,
   list = function(key) return redis.call('LLEN', key) end,
+  stream = function(key) return redis.call('XLEN', key) end,
   string = function() return 1 end,
   zset = function(key) return redis.call('ZCARD', key) end,
 }

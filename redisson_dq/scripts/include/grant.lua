@@ -1,6 +1,6 @@
 -- Leases the values of one call, all until the same deadline.
--- KEYS: timeout, channel, leases, deliveries, alarm
--- INCLUDE: keep_alive, waking, parts, int
+-- KEYS: timeout, channel, leases, deliveries, alarm, events
+-- INCLUDE: keep_alive, waking, parts, int, events
 local GRANTING = {'HSET', 'PEXPIRE', 'PTTL', 'ZADD', 'ZRANGE'}
 
 -- The answer of the call for each lease: its id, its deadline, its record and its value.
@@ -41,6 +41,9 @@ local function grant_new(envelope, id, value, digest, deadline, now_ms)
   -- As record_text would write it (delivery_record.lua).
   fresh = fresh or '1 0 0 ' .. int(now_ms) .. ' ' .. int(now_ms) .. ' 0 0 0 '
   lease(envelope, id, value, fresh .. digest .. ' 0 ', '', deadline)
+  if events_kept then
+    note_event('delivered', '', {context = '', digest = digest, attempt = 1}, nil, nil, id)
+  end
 end
 
 -- Writes the leases, and tells every client when they end.

@@ -1,6 +1,6 @@
 -- Notes that leases have ended by their deadlines.
--- KEYS: leases, deliveries, turns
--- INCLUDE: delivery_record, leave, forms
+-- KEYS: leases, deliveries, turns, events
+-- INCLUDE: delivery_record, leave, forms, events
 local LAPSING = {'HDEL', 'HGET', 'HSET', 'PEXPIRE', 'PTTL', 'ZADD', 'ZREM'}
 
 -- Whether any entry may be a lease.
@@ -30,5 +30,6 @@ local function lapse(id, now_ms)
   if d then
     d.crashes = d.crashes + 1
     leave(id, d, now_ms, now_ms)
+    note_event('lost', id, d, nil, nil, id)
   end
 end

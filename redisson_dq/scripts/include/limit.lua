@@ -1,9 +1,11 @@
 -- How many values may wait.
--- KEYS: timeout, settings, leases
--- INCLUDE: count_held
+-- KEYS: timeout, settings, leases, events
+-- INCLUDE: count_held, events
 
--- Whether so many more may wait.
-local function has_room(count)
-  local largest = tonumber(string.match(redis.call('HGET', keys.settings, 'max_size') or '', '^%d+$') or nil)
+-- Whether so many more may wait. Also reads whether the queue keeps a history (events.lua).
+local function has_room(count, now_ms, who)
+  local largest, history = unpack(redis.call('HMGET', keys.settings, 'max_size', 'history'))
+  keep_events(history, now_ms, who)
+  largest = tonumber(string.match(largest or '', '^%d+$') or nil)
   return not largest or redis.call('ZCARD', keys.timeout) - count_held() + count <= largest
 end

@@ -1,6 +1,6 @@
 -- Leases values of which something is known, and finds again what a call has leased.
--- KEYS: timeout, leases, deliveries, turns, records
--- INCLUDE: envelope, find, delivery_record, turn, grant, settle
+-- KEYS: timeout, leases, deliveries, turns, records, events
+-- INCLUDE: envelope, find, delivery_record, turn, grant, settle, events
 
 local letters = 0
 
@@ -53,4 +53,5 @@ local function grant(envelope, id, value, digest, d, deadline, now_ms)
   follow(d, id)
   known_by(d, 'l', id, deadline, now_ms)
   lease(envelope, id, value, text, d.told or text, deadline)
+  note_event('delivered', '', d, nil, nil, id)
 end

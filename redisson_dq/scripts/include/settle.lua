@@ -1,6 +1,6 @@
 -- Follows an item from one id to the next, until it is settled.
--- KEYS: records, forget
--- INCLUDE: named, records, remember
+-- KEYS: records, forget, events
+-- INCLUDE: named, records, remember, events
 local FOLLOWING = {'HDEL', 'HEXISTS', 'HGET', 'HSET', 'HSETNX', 'PEXPIRE', 'PTTL', 'ZADD', 'ZSCORE'}
 local DAY_MS = 86400000
 
@@ -70,5 +70,6 @@ end
 local function settle_all(records, ids, now_ms)
   for i, d in ipairs(records) do
     settle(d, ids[i], now_ms)
+    note_event('done', '', d, nil, nil, ids[i])
   end
 end

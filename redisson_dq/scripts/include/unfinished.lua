@@ -1,9 +1,10 @@
 -- Ends leases whose values were not done.
--- KEYS: timeout, leases, deliveries, dead, dead_info, dead_index, turns, records, forget
--- INCLUDE: delivery_record, forms, digest, held, envelope, lines, dead, settle, need, first_write
+-- KEYS: timeout, leases, deliveries, dead, dead_info, dead_index, turns, records, forget, settings, events
+-- INCLUDE: delivery_record, forms, digest, held, envelope, lines, dead, settle, need, first_write, events
 
--- Fails on a wrong type and on a missing right before anything is written. Tells whether the queue has keys or limits.
-local function begin_endings(bounded, ...)
+-- Fails on a wrong type and on a missing right before anything is written. Tells whether the queue has keys or limits, and reads whether
+-- it keeps a history.
+local function begin_endings(bounded, now_ms, who, ...)
   redis.call('LLEN', keys.dead)
   for _, key in ipairs({keys.timeout, keys.dead_index, keys.forget}) do
     redis.call('ZCARD', key)
@@ -13,7 +14,11 @@ local function begin_endings(bounded, ...)
   end
   need(SETTLING, BURYING, FOLLOWING, bounded == 'bounded' and {'GET', 'INCRBY'} or {}, ...)
   -- Most queues have neither.
-  local lined = redis.call('EXISTS', keys.turns) == 1
+  local lined = redis.call('EXISTS', keys.turns, keys.settings) > 0
+  if lined then
+    lined = redis.call('EXISTS', keys.turns) == 1
+    keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, who)
+  end
   if lined then
     check_lines()
     need(LINING)

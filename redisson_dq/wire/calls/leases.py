@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
 from typing import Any, TypeVar
@@ -9,8 +10,8 @@ from typing import Any, TypeVar
 import attrs
 
 from redisson_dq.scheduling.clock import Clock
-from redisson_dq.scripts.script import Script, load
-from redisson_dq.wire.calls.base import call
+from redisson_dq.scripts.script import load
+from redisson_dq.wire.calls.base import Prepared, call, tail_of
 from redisson_dq.wire.envelope import Envelope
 from redisson_dq.wire.forms import newer_form, tell_newer
 from redisson_dq.wire.keys import DeadKeys, QueueKeys
@@ -57,21 +58,25 @@ class LeaseKeys:
 
 
 @lru_cache(maxsize=4096)
-def prepared(name: str, keys: LeaseKeys) -> tuple[Script, tuple[Word, ...], dict[str, str]]:
+def prepared(name: str, keys: LeaseKeys) -> Prepared:
     """The parts that every call of a script on a queue shares."""
     script = load(name)
     key_names = [getattr(keys.dead if key.startswith("dead") else keys.queue, key) for key in script.keys]
     dead_types = keys.dead.types
     types = {key: dead_types.get(key) or keys.queue.type_of(key) for key in key_names if key not in keys.queue.channels}
-    return script, (len(key_names), *key_names), types
+    return script, (len(key_names), *key_names), tail_of(script), types
 
 
 def call_with_dead(
     name: str, keys: LeaseKeys, args: Iterable[Word], parse: Callable[[Any], T], *, repeatable: bool = False
 ) -> Request[T]:
     """A script that also takes the keys of the dead-letter list."""
-    script, head, types = prepared(name, keys)
-    return Request(script=script, words=(*head, *args), types=types, parse=parse, repeatable=repeatable)
+    script, head, tail, types = prepared(name, keys)
+    return Request(script=script, words=(*head, *args, *tail), types=types, parse=parse, repeatable=repeatable)
+
+
+# A process that was forked off has another name.
+os.register_at_fork(after_in_child=prepared.cache_clear)
 
 
 def receive(

@@ -21,7 +21,8 @@ from tests.integration.conftest import KEYS
 def run(admin: Any, name: str, *args: Any, source: str | None = None) -> Any:
     script = load(name)
     keys = [getattr(KEYS, key) for key in script.keys]
-    return admin.eval(source or script.source, len(keys), *keys, *args)
+    last = ["process"] if script.notes else []
+    return admin.eval(source or script.source, len(keys), *keys, *args, *last)
 
 
 def delays(seconds: float, count: int) -> bytes:

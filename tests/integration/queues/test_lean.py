@@ -320,7 +320,7 @@ def test_the_next_occurrence_is_written_for_those_who_read(admin: Any, lean: Any
     script = load("advance")
     definition = admin.hget(KEYS.recurring, b"d" + name)
     lean.poll()
-    words = (envelope, name, definition, int(come), int(come) + 60_000, "", 0, 0, "")
+    words = (envelope, name, definition, int(come), int(come) + 60_000, "", 0, 0, "", "process")
     keys = [getattr(KEYS, key) for key in script.keys]
     assert admin.eval(script.source, len(keys), *keys, *words)[3] == [1, 0, 0]
     (member,) = members(admin)

@@ -1,0 +1,186 @@
+"""The history of a queue: switched on and off, and read. Nothing here does I/O.
+
+``scripts/include/events.lua`` writes it, and says what an event consists of.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Generator
+from datetime import datetime, timedelta
+from typing import Any, Union
+from urllib.parse import unquote
+
+import attrs
+
+from redisson_dq._common.texts import shown
+from redisson_dq.calls.checks import check_count, nothing
+from redisson_dq.calls.items import checked_id
+from redisson_dq.calls.open_queue import OpenQueue
+from redisson_dq.errors import ArgumentError
+from redisson_dq.items import ItemEvent, entry_id
+from redisson_dq.scheduling.times import from_ms, span_ms, to_ms
+from redisson_dq.wire import calls, commands
+from redisson_dq.wire.calls import Target
+from redisson_dq.wire.request import Request
+
+__all__ = ["Kept", "history_of", "kept_history", "set_history"]
+
+#: How much of a history is kept: the events of that many items, or those of that time.
+Kept = Union[int, timedelta]
+
+# An item that comes once and fails twice has so many events.
+_OF_AN_ITEM = 8
+_LONGEST_MS = 30 * 86_400_000
+_MOST_EVENTS = 50_000
+# So many events are read in one round trip.
+_PAGE = 500
+# After these an item is somewhere.
+_OPEN = frozenset(
+    ("offered", "rescheduled", "moved", "delivered", "failed", "returned", "lost", "parked", "redriven", "replaced")
+)
+
+
+def set_history(queue: OpenQueue[Any], keep: Kept | None) -> Request[None]:
+    """Begins or ends the history. Raises ArgumentError."""
+    if keep is None:
+        count, age_ms = 0, 0
+    elif isinstance(keep, timedelta):
+        count, age_ms = _MOST_EVENTS, span_ms(keep, queue.name, "a history")
+        if not age_ms:
+            raise ArgumentError(f"queue {queue.name!r}: a history must be kept for longer than {shown(keep)}")
+    else:
+        count = min(_OF_AN_ITEM * check_count(keep, queue.name, "a history's number of items"), _MOST_EVENTS)
+        age_ms = _LONGEST_MS
+    return queue.call("set_history", (count, min(age_ms, _LONGEST_MS)), nothing)
+
+
+def kept_history(queue: OpenQueue[Any]) -> Request[tuple[int, timedelta] | None]:
+    """How many events are kept at most, and for how long; None where the queue has no history."""
+
+    def parse(reply: bytes | None) -> tuple[int, timedelta] | None:
+        count, _, age_ms = (reply or b"").partition(b" ")
+        if not (count.isdigit() and age_ms.isdigit() and len(age_ms) < 15):
+            return None
+        return int(count), timedelta(milliseconds=int(age_ms))
+
+    key = queue.keys.settings
+    return Request(words=("HGET", key, "history"), types={key: "hash"}, parse=parse)
+
+
+@attrs.frozen
+class _Noted:
+    """An event as it is stored."""
+
+    time_ms: int
+    fields: dict[bytes, bytes]
+
+    def text(self, field: bytes) -> str:
+        return self.fields.get(field, b"").decode(errors="replace")
+
+    @property
+    def key(self) -> bytes:
+        return self.fields.get(b"k", b"")
+
+    def public(self, certain: bool) -> ItemEvent:
+        host, _, pid = self.text(b"w").rpartition(":")
+        due, attempt, key = self.text(b"d"), self.text(b"n"), self.text(b"k")
+        return ItemEvent(
+            time=from_ms(self.time_ms),
+            what=self.text(b"e"),
+            id=key[1:] if key.startswith("i") else None,
+            host=unquote(host),
+            pid=int(pid) if _is_number(pid) else None,
+            lease=self.fields.get(b"l", b"").hex(),
+            attempt=int(attempt) if _is_number(attempt) else 0,
+            due=from_ms(int(due)) if _is_number(due) else None,
+            reason=self.text(b"r"),
+            certain=certain,
+        )
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= 16
+
+
+class _EventsOf:
+    """Chooses the events of one item, in their order."""
+
+    def __init__(self, id: str | None) -> None:
+        made = None if id is None else entry_id(id)
+        self._is_any = id is None
+        self._key = b"" if id is None or made is not None else b"i" + id.encode()
+        self._entry = b"" if made is None else made[1]
+        self._digest = b""
+        self._leases: set[bytes] = set()
+
+    def certainty(self, event: _Noted) -> bool | None:
+        """Whether the event is certainly of the item; None if it is not."""
+        if self._is_any:
+            return True
+        if self._key:
+            return True if event.key == self._key else None
+        if event.fields.get(b"i") == self._entry:
+            self._digest = event.fields.get(b"v") or self._digest
+            return True
+        # A value without a name is known by its bytes once it has left its entry.
+        lease, digest = event.fields.get(b"l", b""), event.fields.get(b"v", b"")
+        if self._digest and digest == self._digest and not event.fields.get(b"i"):
+            self._leases.add(lease)
+            return False
+        return False if lease and lease in self._leases else None
+
+
+def history_of(
+    queue: OpenQueue[Any],
+    id: str | None,
+    since: datetime | None,
+    until: datetime | None,
+    what: str | None,
+    limit: int,
+) -> Generator[Request[Any], Any, list[ItemEvent]]:
+    """The last ``limit`` events that are wanted, oldest first. A generator of requests: each is sent the result of the
+    one before. Raises ArgumentError.
+    """
+    name = queue.name
+    check_count(limit, name)
+    if id is not None:
+        checked_id(queue, id)
+    if what is not None and not isinstance(what, str):
+        raise ArgumentError(f"queue {name!r}: what= must be the name of an event, such as 'failed', not {shown(what)}")
+    first = 0 if since is None else max(0, to_ms(since, name, "since="))
+    last = None if until is None else max(0, to_ms(until, name, "until="))
+    return _read(queue, id, first, last, what, limit)
+
+
+def _read(
+    queue: OpenQueue[Any], id: str | None, first: int, last: int | None, what: str | None, limit: int
+) -> Generator[Request[Any], Any, list[ItemEvent]]:
+    kept = yield kept_history(queue)
+    if kept is None:
+        return []
+    # First, as the events that follow may tell how the item has left.
+    target = None if id is None or entry_id(id) is not None else Target(given_id=id)
+    page = None if target is None else (yield calls.find_item(queue.lease_keys, target, 0))
+    now_us = yield commands.server_time_us(queue.keys.ready)
+    first = max(first, now_us // 1000 - int(kept[1].total_seconds() * 1000))
+    wanted, found, latest = _EventsOf(id), deque[ItemEvent](maxlen=limit), None
+    start, stop = str(first), "+" if last is None else str(last)
+    while True:
+        entries = yield commands.range_of(queue.keys.events, start, stop, _PAGE)
+        for entry, fields in entries:
+            event = _Noted(int(entry.partition(b"-")[0]), dict(zip(fields[::2], fields[1::2], strict=False)))
+            certain = wanted.certainty(event)
+            if certain is None:
+                continue
+            latest = event.public(certain)
+            if what in (None, latest.what):
+                found.append(latest)
+        if len(entries) < _PAGE:
+            break
+        start = f"({entries[-1][0].decode()}"
+    if page is not None and not page.found and latest is not None and last is None and what in (None, "gone"):
+        seen = from_ms(page.now_us // 1000)
+        if latest.what in _OPEN and latest.time < seen:
+            found.append(attrs.evolve(latest, time=seen, what="gone", host="", pid=None, lease="", due=None, reason=""))
+    return list(found)

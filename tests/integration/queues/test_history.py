@@ -1,0 +1,293 @@
+"""The history of a queue: what the scripts note, how it is bounded and read, and that nothing fails for it."""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+
+from redisson_dq.codecs import StringCodec
+from redisson_dq.embedded import EmbeddedServer
+from redisson_dq.errors import ArgumentError, DuplicateItemError
+from redisson_dq.items import ItemEvent
+from tests.conftest import eventually
+from tests.flavours import Flavour
+from tests.integration.conftest import KEYS
+
+PATIENCE = 20
+
+
+def words(events: list[ItemEvent]) -> list[str]:
+    return [event.what for event in events]
+
+
+@pytest.fixture
+def kept(delayed: Any) -> Any:
+    delayed.set_history(1000)
+    return delayed
+
+
+def receive(queue: Any) -> Any:
+    delivery = queue.receive(timeout=PATIENCE, visibility_timeout=60)
+    assert delivery is not None
+    return delivery
+
+
+def test_what_happened_to_an_item_with_an_id(kept: Any, queue: Any) -> None:
+    before = datetime.now(timezone.utc) - timedelta(seconds=5)
+    kept.offer("secret", 3600, id="order-71")
+    kept.offer("other", 3600, id="order-7")
+    kept.reschedule("order-71", 0.01)
+    receive(queue).nack(delay=0.01, reason="no paper")
+    receive(queue).reject("out of order")
+    queue.redrive()
+    receive(queue).ack()
+    events = kept.history("order-71")
+    assert words(events) == [
+        *("offered", "rescheduled", "moved", "delivered", "failed", "moved", "delivered", "dead", "redriven"),
+        *("delivered", "done"),
+    ]
+    assert {event.id for event in events} == {"order-71"}
+    assert {event.pid for event in events} == {os.getpid()}
+    assert all(event.host for event in events)
+    offered, again, _, first, failed, _, second, dead, *_ = events
+    assert offered.due - offered.time > timedelta(minutes=59)
+    assert again.due - again.time < timedelta(seconds=5)
+    assert (first.attempt, failed.attempt, failed.reason, second.attempt, dead.reason) == (
+        *(1, 1, "no paper", 2),
+        "out of order",
+    )
+    assert failed.lease == first.lease != second.lease
+    assert all(before < event.time < before + timedelta(minutes=5) for event in events)
+    assert events == sorted(events, key=lambda event: event.time)
+
+
+def test_an_item_without_an_id_is_known_by_its_value_once_it_is_ready(kept: Any, queue: Any) -> None:
+    item = kept.offer("plain", 0.01)
+    kept.offer("other", 0.01)
+    for _ in range(2):
+        receive(queue).ack()
+    events = kept.history(item.id)
+    assert [(event.what, event.certain) for event in events] == [
+        *(("offered", True), ("moved", True)),
+        *(("delivered", False), ("done", False)),
+    ]
+
+
+def test_it_is_found_by_time_and_by_what_happened(kept: Any, queue: Any) -> None:
+    for number in range(3):
+        kept.offer(f"v{number}", 0.01, id=f"order-{number}")
+        delivery = receive(queue)
+        if number == 1:
+            delivery.reject("broken")
+        else:
+            delivery.ack()
+    (dead,) = kept.history(what="dead")
+    assert (dead.id, dead.reason) == ("order-1", "broken")
+    since = kept.history("order-1")[0].time
+    between = kept.history(since=since, until=dead.time)
+    assert [event for event in between if event.id == "order-1"] == kept.history("order-1")
+    assert all(since <= event.time <= dead.time for event in between)
+    assert words(kept.history(limit=2)) == ["delivered", "done"]
+    assert kept.history(until=since - timedelta(hours=1)) == []
+
+
+def test_an_item_that_nobody_delivered_was_taken(kept: Any, queue: Any, admin: Any) -> None:
+    kept.offer("a", 0.01, id="order-71")
+    eventually(lambda: admin.llen("orders") == 1)
+    assert words(kept.history("order-71")) == ["offered", "moved"]
+    admin.lpop("orders")
+    assert words(kept.history("order-71")) == ["offered", "moved", "gone"]
+    assert words(kept.history("order-71", what="gone")) == ["gone"]
+
+
+@pytest.mark.parametrize("how", ["cancel", "replace", "expire", "take_due", "remove"])
+def test_other_ends(kept: Any, how: str) -> None:
+    if how == "expire":
+        kept.pause()
+        kept.offer("a", 0, id="order-71", expires=0.001)
+        eventually(lambda: kept.overdue().late_by > timedelta(milliseconds=20))
+        kept.resume()
+        eventually(lambda: words(kept.history("order-71")) == ["offered", "expired"])
+        return
+    kept.offer("a", 3600, id="order-71")
+    if how == "cancel":
+        kept.cancel("order-71")
+        assert words(kept.history("order-71")) == ["offered", "cancelled"]
+    elif how == "replace":
+        kept.offer("b", 3600, id="order-71", on_duplicate="replace")
+        assert words(kept.history("order-71")) == ["offered", "replaced", "offered"]
+        with pytest.raises(DuplicateItemError):
+            kept.offer("b", 3600, id="order-71")
+        assert len(kept.history("order-71")) == 3
+    elif how == "remove":
+        kept.remove("a")
+        assert words(kept.history("order-71")) == ["offered", "removed"]
+    else:
+        assert kept.take_due(until=datetime.now(timezone.utc) + timedelta(hours=2)) == ["a"]
+        assert words(kept.history("order-71")) == ["offered", "taken"]
+
+
+def test_a_lease_that_ends_by_its_deadline(kept: Any, queue: Any) -> None:
+    kept.offer("a", 0.01, id="order-71")
+    assert queue.receive(timeout=PATIENCE, visibility_timeout=0.05)
+    receive(queue).ack()
+    events = kept.history("order-71")
+    assert words(events) == ["offered", "moved", "delivered", "lost", "delivered", "done"]
+    assert events[3].lease == events[2].lease
+
+
+def test_a_worker_notes_the_same(kept: Any, worker: Any) -> None:
+    kept.offer("a", 0.01, id="order-71")
+
+    @worker.handler("orders", retry=None)
+    def handle(value: str) -> None:
+        raise ValueError("no paper")
+
+    with worker:
+        eventually(lambda: "dead" in words(kept.history("order-71")))
+    events = kept.history("order-71")
+    assert words(events)[:3] == ["offered", "moved", "delivered"]
+    assert "no paper" in events[-1].reason
+
+
+def test_a_busy_worker_notes_what_it_acks_along(kept: Any, worker: Any) -> None:
+    handled: list[str] = []
+    worker.handler("orders", concurrency=2)(handled.append)
+    kept.offer_all([(f"v{number}", 0.01) for number in range(40)])
+    with worker:
+        eventually(lambda: len(handled) == 40)
+    counts = {what: words(kept.history()).count(what) for what in ("offered", "moved", "delivered", "done")}
+    assert counts == {"offered": 40, "moved": 40, "delivered": 40, "done": 40}
+
+
+# -- its bounds ------------------------------------------------------------------------------------------------------
+
+
+def test_without_it_nothing_is_noted(delayed: Any, queue: Any, admin: Any) -> None:
+    delayed.offer("a", 0.01, id="order-71")
+    receive(queue).ack()
+    assert delayed.history("order-71") == []
+    assert not admin.exists(KEYS.events)
+
+
+def test_it_ends_with_all_that_was_noted(kept: Any, admin: Any) -> None:
+    kept.offer("a", 3600)
+    assert admin.xlen(KEYS.events) == 1
+    kept.set_history(None)
+    assert not admin.exists(KEYS.events)
+    kept.offer("b", 3600)
+    assert not admin.exists(KEYS.events)
+    assert kept.history() == []
+
+
+def test_it_keeps_so_many_items_at_most(kept: Any, admin: Any) -> None:
+    kept.set_history(2)
+    kept.offer_all([(f"v{number}", 3600) for number in range(1500)])
+    assert admin.xlen(KEYS.events) == 16
+    assert admin.memory_usage(KEYS.events) < 16_000
+    kept.set_history(1)
+    assert admin.xlen(KEYS.events) == 8
+
+
+def test_events_that_are_too_old_are_dropped(kept: Any, admin: Any) -> None:
+    kept.set_history(timedelta(minutes=1))
+    seconds, micros = admin.time()
+    now_ms = seconds * 1000 + micros // 1000
+    admin.xadd(KEYS.events, {"e": "offered", "k": "iold"}, id=f"{now_ms - 61_000}-0")
+    assert kept.history("old") == []
+    assert admin.xlen(KEYS.events) == 1
+    kept.offer("a", 3600, id="new")
+    assert words(kept.history()) == ["offered"]
+    assert admin.xlen(KEYS.events) == 1
+    kept.offer("a", 3600)
+    assert 0 < admin.pttl(KEYS.events) <= 60_000
+
+
+def test_a_reason_is_noted_in_part(kept: Any, queue: Any) -> None:
+    kept.offer("a", 0.01, id="order-71")
+    receive(queue).nack(reason="x" * 10_000, delay=3600)
+    assert kept.history(what="failed")[0].reason == "x" * 200
+
+
+@pytest.mark.parametrize("keep", [0, -1, True, 1.5, "1000", timedelta(0), timedelta(-1)])
+def test_what_cannot_be_kept_is_refused(delayed: Any, keep: Any) -> None:
+    with pytest.raises(ArgumentError, match="orders"):
+        delayed.set_history(keep)
+
+
+def test_arguments_that_cannot_be_sought_are_refused(kept: Any) -> None:
+    for wrong in ({"id": ""}, {"id": 5}, {"since": datetime(2026, 1, 1)}, {"what": 5}, {"limit": 0}):
+        with pytest.raises(ArgumentError, match="orders"):
+            kept.history(**wrong)
+
+
+# -- never a reason to fail ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("foreign", ["string", "list", "last id", "fields", "setting"])
+def test_garbage_in_its_place_stops_nothing(kept: Any, queue: Any, admin: Any, foreign: str) -> None:
+    if foreign == "string":
+        admin.set(KEYS.events, "text")
+    elif foreign == "list":
+        admin.rpush(KEYS.events, "text")
+    elif foreign == "last id":
+        admin.xadd(KEYS.events, {"e": "offered"}, id="18446744073709551615-18446744073709551615")
+    elif foreign == "fields":
+        admin.xadd(
+            KEYS.events, {b"\xff": b"\xff", "e": b"\xff\xfe", "d": "9" * 400, "n": "-1", "w": "::", "k": b"i\xff"}
+        )
+    else:
+        admin.hset(KEYS.settings, "history", "9" * 400 + " nan")
+    kept.offer("a", 0.01, id="order-71")
+    receive(queue).nack(delay=0.01, reason="again")
+    receive(queue).ack()
+    if foreign == "fields":
+        assert words(kept.history("order-71"))[-1] == "done"
+        assert words(kept.history())[0] == "\ufffd\ufffd"
+    if foreign in ("string", "list"):
+        assert admin.pttl(KEYS.events) == -1
+
+
+def test_a_user_without_the_right_to_a_stream_works_without_a_history(
+    kept: Any, admin: Any, flavour: Flavour, server: EmbeddedServer
+) -> None:
+    admin.execute_command("ACL", "SETUSER", "few", "on", ">secret", "~*", "&*", "+@all", "-xadd", "-xrevrange")
+    try:
+        with flavour.connect(server.url.replace("://", "://few:secret@"), codec=StringCodec()) as other:
+            other.delayed_queue("orders").offer("a", 0.01, id="order-71")
+            receive(other.blocking_queue("orders")).ack()
+    finally:
+        admin.execute_command("ACL", "DELUSER", "few")
+
+
+def test_a_set_back_clock_keeps_the_order(kept: Any, admin: Any) -> None:
+    kept.offer("a", 3600, id="first")
+    seconds, _ = admin.time()
+    admin.xadd(KEYS.events, {"e": "moved", "k": "ifirst"}, id=f"{(seconds + 3600) * 1000}-5")
+    kept.offer("b", 3600, id="second")
+    assert [(event.what, event.id) for event in kept.history()] == [
+        *(("offered", "first"), ("moved", "first")),
+        ("offered", "second"),
+    ]
+
+
+def test_it_is_renamed_and_deleted_with_the_queue(kept: Any, admin: Any) -> None:
+    kept.offer("a", 3600, id="order-71")
+    kept.rename("bills")
+    assert words(kept.history("order-71")) == ["offered"]
+    assert not admin.exists(KEYS.events)
+    kept.delete()
+    assert admin.keys("*events*") == []
+
+
+def test_a_queue_in_partitions(client: Any) -> None:
+    whole = client.delayed_queue("orders", partitions=4)
+    whole.set_history(100)
+    for number in range(8):
+        whole.offer("a", 3600, id=f"order-{number}")
+    assert words(whole.history("order-3")) == ["offered"]
+    assert sorted(event.id for event in whole.history()) == [f"order-{number}" for number in range(8)]
+    assert len(whole.history(limit=3)) == 3
