@@ -45,6 +45,8 @@ __all__ = ["COMMANDS", "PROGRAM", "main", "program"]
 PROGRAM = "redisson-dq"
 # A full disk, a used-up quota, a file as large as it may be.
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+# No descriptors, processes, threads or memory.
+_SHORT = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM, errno.ENOBUFS)
 
 #: Every command and the module whose ``command`` it is, in the order of the help.
 COMMANDS = {
@@ -162,16 +164,31 @@ def main(argv: Sequence[str] | None = None) -> int:
         return PROBLEM
     except RedissonDQError as error:
         return run.failed(error, code_of(error), str(error), f"{PROGRAM}: error: {error}")
-    except OSError as error:
-        if error.errno not in _FULL and error.filename is None:
+    except (OSError, RuntimeError) as error:
+        text = _of_the_system(error)
+        if text is None:
             raise
-        text = _full(error) if error.errno in _FULL else f"{str(error.filename)!r}: {error.strerror}"
         return run.failed(error, PROBLEM, text, f"{PROGRAM}: error: {text}")
 
 
-def _full(error: OSError) -> str:
-    text = "a file cannot be written any further; make room and run the command again, or migrate with --resume"
-    return f"{error.strerror}: {text}"
+def _of_the_system(error: OSError | RuntimeError) -> str | None:
+    """What the system does not give. None where the error is a defect."""
+    while isinstance(error, RuntimeError) and isinstance(error.__context__, (OSError, RuntimeError)):
+        # An event loop that could not begin cannot be closed either.
+        error = error.__context__
+    if isinstance(error, RuntimeError):
+        is_short, said = "can't start new thread" in str(error), str(error)
+    else:
+        is_short, said = error.errno in _SHORT, str(error.strerror)
+        if error.errno in _FULL:
+            return (
+                f"{said}: a file cannot be written any further; make room and run the command again, or migrate with "
+                "--resume"
+            )
+    if is_short:
+        return f"{said}: raise the limit of threads, processes or open files, and run the command again"
+    named = getattr(error, "filename", None)
+    return None if named is None else f"{str(named)!r}: {said}"
 
 
 def _open_streams() -> None:

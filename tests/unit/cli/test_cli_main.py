@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -224,3 +225,19 @@ def test_a_program_that_its_shell_lets_ignore_ctrl_c_goes_on() -> None:
 def test_the_package_is_the_command(module: str) -> None:
     done = subprocess.run([sys.executable, "-m", module, "--version"], capture_output=True, text=True, check=True)
     assert done.stdout == f"redisson-dq {redisson_dq.__version__}\n"
+
+
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.EAGAIN, errno.ENOMEM, None])
+def test_a_system_that_gives_no_more_is_told_in_one_line(
+    number: int | None, command: Callable[[Callable[[], int]], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fails() -> int:
+        raise RuntimeError("can't start new thread") if number is None else OSError(number, os.strerror(number))
+
+    command(fails)
+    assert main(["try"]) == 1
+    assert (
+        capsys.readouterr()
+        .err.strip()
+        .endswith("raise the limit of threads, processes or open files, and run the command again")
+    )
