@@ -28,7 +28,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from redisson_dq._common.texts import digits
 from redisson_dq.browsing.holders import HOLDER_PARTS
-from redisson_dq.browsing.rows import SeenItem
+from redisson_dq.browsing.rows import STATES, SeenItem
 from redisson_dq.browsing.values import CLASS, DecodedValue
 from redisson_dq.errors import ArgumentError
 
@@ -54,6 +54,12 @@ _STEPS = re.compile(r"\[(\d+)\]|\.?([^.\[\]]+)")
 _WORDS = {"true": True, "false": False, "null": None}
 _FIELDS = frozenset(("id", "due", "late", "attempts", "size", "state", "class", "reason", "queue", "holder", "held"))
 _FIELDS |= {f"holder.{part}" for part in HOLDER_PARTS}
+#: The types of the values that fields of an item are compared with, and their words.
+_KINDS: dict[str, tuple[tuple[type, ...], str]] = {
+    **dict.fromkeys(("late", "held"), ((timedelta, int, float), "a duration such as 5m")),
+    "due": ((timedelta, datetime), "a duration such as 1h, or a time"),
+    **dict.fromkeys(("attempts", "size", "holder.pid"), ((int, float), "a number")),
+}
 _ABSENT = object()
 
 _Test = Callable[[SeenItem, Any], bool]
@@ -160,14 +166,14 @@ class Filter:
         following = self._next
         if following.kind == "operator":
             self._at += 1
-            wanted = self._value()
+            wanted = self._value() if following.text == "~" else self._value_for(token.text)
             compare = _OPERATORS[following.text]
             return lambda row, value: compare(get(row, value), wanted, row)
         is_negated = following.kind == "word" and following.text.lower() == "not"
         if is_negated:
             self._at += 1
         if self._taken("in"):
-            values = self._values()
+            values = self._values(token.text)
             return lambda row, value: is_negated != any(_equals(get(row, value), each, row) for each in values)
         if is_negated:
             self._fail("expected 'in' after 'not'")
@@ -183,15 +189,30 @@ class Filter:
             steps = steps[1:]
         return lambda row, value: _of_value(steps, value)
 
-    def _values(self) -> list[Any]:
+    def _values(self, name: str) -> list[Any]:
         if not self._taken("("):
             self._fail("expected an opening parenthesis after 'in'")
-        values = [self._value()]
+        values = [self._value_for(name)]
         while self._taken(","):
-            values.append(self._value())
+            values.append(self._value_for(name))
         if not self._taken(")"):
             self._fail("a comma or expected a closing parenthesis")
         return values
+
+    def _value_for(self, name: str) -> Any:
+        """A value that the field can be compared with. Others would match nothing."""
+        before = self._at
+        wanted = self._value()
+        kinds, expected = _KINDS.get(name.lower(), ((), ""))
+        is_number = isinstance(wanted, str) and wanted.isdigit() and int in kinds
+        if kinds and wanted is not None and not is_number:
+            if isinstance(wanted, bool) or not isinstance(wanted, kinds):
+                self._at = before
+                self._fail(f"{name} is compared with {expected}: expected one")
+        elif name.lower() == "state" and wanted not in STATES:
+            self._at = before
+            self._fail(f"expected a state ({', '.join(STATES)})")
+        return wanted
 
     def _value(self) -> Any:
         token = self._next

@@ -31,6 +31,8 @@ def due_range(
     """Raises ArgumentError."""
     if check_index(offset, queue.name) < 0:
         raise ArgumentError(f"queue {queue.name!r}: offset= must be an int from 0 on, not {shown(offset)}")
+    if since is not None and until is not None and since > until:
+        raise ArgumentError(f"queue {queue.name!r}: since= is after until=: nothing is due in between")
     return DueRange(
         since_ms=None if since is None else to_ms(since, queue.name, "since="),
         until_ms=None if until is None else down_to_ms(until, queue.name, "until="),

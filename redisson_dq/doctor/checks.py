@@ -10,7 +10,7 @@ import attrs
 import redis
 
 from redisson_dq import Client
-from redisson_dq._common.texts import described, nearest
+from redisson_dq._common.texts import described, nearest, shown
 from redisson_dq.admin.refusals import is_misnamed, lacks_rights
 from redisson_dq.codecs.base import Codec
 from redisson_dq.doctor import (
@@ -112,8 +112,9 @@ def diagnose(
 ) -> Report:
     """Runs the checks, and reports all problems of these queues and of the servers of ``client``.
 
-    ``queues`` are names; without any, all queues that Redis has are found. ``only`` and ``skip`` choose checks by their
-    ids. ``codec`` is the codec that the values are expected to be in; without one it is recognised by their bytes.
+    ``queues`` are names, or one name; without any, all queues that Redis has are found. ``only`` and ``skip`` choose
+    checks by their ids. ``codec`` is the codec that the values are expected to be in; without one it is recognised by
+    their bytes.
     With ``trial`` the main job is done once, in a queue of its own that is deleted at the end (``main-job``).
     All checks run even when one fails. Example::
 
@@ -125,6 +126,9 @@ def diagnose(
     Each queue costs two scripts of some ms at most, whatever is in it. With ready values there is a second look 0.25 s
     later. Raises ArgumentError for an id that no check has, and ClosedError.
     """
+    queues = [queues] if isinstance(queues, str) else list(queues)
+    if wrong := [each for each in queues if not isinstance(each, str)]:
+        raise ArgumentError(f'queues are names, such as ["orders"], not {shown(wrong[0])}')
     chosen = [check for check in _chosen(only, skip) if trial or not check.writes]
     sight = Sight(client, queues, codec)
     failure = _failure(sight)

@@ -95,7 +95,12 @@ def failing(sight: Sight) -> Iterator[Finding]:
         values, failures, most, reason = queue.sampled.failing
         if failures < _FAILURES:
             continue
-        last = reason.strip().splitlines()[-1:] or ["the processes that had them died or hung"]
+        last = reason.strip().splitlines()[-1:]
+        # A value whose process has died is ready again, and shown by peek.
+        look, fix = queue.command("list", "--filter", "attempts > 1"), "# fix the handler"
+        if not last:
+            last = ["the processes that had them died or hung"]
+            look, fix = queue.command("peek"), "# look why the processes end"
         yield queue.finding(
             check="failing",
             severity=Severity.WARNING,
@@ -104,8 +109,8 @@ def failing(sight: Sight) -> Iterator[Finding]:
             evidence={"values": values, "failures": failures, "most": most, "reason": ValueText(last[0][:1000])},
             shown_by=redis_cli("ZRANGE", queue.keys.history_ends, -10, -1, "WITHSCORES"),
             commands=(
-                queue.command("list", "--filter", "attempts > 1"),
-                "# fix the handler: the values are delivered again until they are given up",
+                look,
+                f"{fix}: the values are delivered again until they are given up",
                 "# until then nothing more is tried: " + queue.command("pause", "--yes"),
             ),
         )

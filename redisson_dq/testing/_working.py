@@ -10,6 +10,7 @@ from typing import Any
 
 import attrs
 
+from redisson_dq._common.texts import shown
 from redisson_dq._concurrency.handler_pools import AsyncHandlerPool
 from redisson_dq._concurrency.layers import async_perform, perform
 from redisson_dq.errors import ArgumentError
@@ -85,6 +86,7 @@ def handle_one(
 
     Raises the handler's error. Raises ArgumentError where no handler takes the value, or the queue is not clear.
     """
+    _check_worker("handle_one", worker)
     names = [queue] if queue is not None else list(worker.queues)
     if len(names) != 1:
         raise ArgumentError(f"handle_one() needs queue=, as the worker has the queues {', '.join(names)}")
@@ -131,10 +133,16 @@ def run_until_idle(worker: Any, *, timeout: float = 10.0, clock: TestClock | Non
     Raises the error of the first value that was given up, or that the codec cannot read. Raises NoRestError after
     ``timeout`` seconds of real time; it lists the values that are left, and when the next one is due.
     """
+    _check_worker("run_until_idle", worker)
     idle = _Idle(worker, timeout, clock)
     if type(worker).__module__.startswith("redisson_dq._sync"):
         return idle.run()
     return idle.async_run()
+
+
+def _check_worker(call: str, worker: Any) -> None:
+    if not (hasattr(worker, "handlers") and hasattr(worker, "queues")):
+        raise ArgumentError(f"{call}() takes the Worker first, not {shown(worker)}")
 
 
 class _Idle:

@@ -11,6 +11,7 @@ from redisson_dq._common.texts import shown
 from redisson_dq.codecs.base import Codec, check_codec
 from redisson_dq.errors import ArgumentError
 from redisson_dq.scheduling.times import Delay, seconds_of
+from redisson_dq.wire.partitions import MOST_PARTITIONS
 from redisson_dq.working.handlers import positive
 from redisson_dq.working.order import AnyOrder, Order, order_of
 
@@ -50,6 +51,9 @@ class QueueSettings:
         for name, flag in {"transfer=": self.transfer, "bounded=": self.bounded}.items():
             if flag is not None and not isinstance(flag, bool):
                 raise ArgumentError(f"{what}: {name} must be True or False, not {shown(flag)}")
+        parts = self.partitions
+        if parts is not None and (type(parts) is not int or not 1 <= parts <= MOST_PARTITIONS):
+            raise ArgumentError(f"{what}: partitions= is an int from 1 to {MOST_PARTITIONS}, not {shown(parts)}")
         if self.bounded and self.partitions is not None:
             raise ArgumentError(f"{what}: a bounded queue has no partitions")
         return self

@@ -561,6 +561,7 @@ _DELAYED = [
             _of("take_due", offset=-1),
             _of("take_due", offset="x"),
             _of("take_due", limit=0),
+            _of("take_due", _LATER, _LATER + timedelta(seconds=1)),
             _of("take_due", limit=True),
             _of("take_due", limit=0, visibility_timeout=5),
         ),

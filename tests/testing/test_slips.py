@@ -12,7 +12,7 @@ import pytest
 import redisson_dq
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import ArgumentError
-from redisson_dq.testing import NoRestError, TestClock, leak_free, run_until_idle, server_of_tests
+from redisson_dq.testing import NoRestError, TestClock, handle_one, leak_free, run_until_idle, server_of_tests
 from redisson_dq.testing.faults import Faults
 from redisson_dq.worker import Worker
 from tests.conftest import PROGRAMS
@@ -27,6 +27,10 @@ def test_they_name_the_right_form() -> None:
             with pytest.raises(ArgumentError, match=r"run_until_idle\(worker, clock=clock\)"):
                 run_until_idle(worker)
             run_until_idle(worker, clock=clock)
+            with pytest.raises(ArgumentError, match=r"run_until_idle\(\) takes the Worker first, not "):
+                run_until_idle(client, clock=clock)
+            with pytest.raises(ArgumentError, match=r"handle_one\(\) takes the Worker first, not 'order-42'"):
+                handle_one("order-42", worker)
         finally:
             client.close()
 

@@ -11,11 +11,12 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+from redisson_dq._common.texts import shown
 from redisson_dq._concurrency import BackgroundTask, Callback, Switch, call
 from redisson_dq._redis import refusal_of
 from redisson_dq._sync.receiving.receiver import Receiver
 from redisson_dq._sync.receiving.receivers import Receivers
-from redisson_dq.errors import ClosedError, RedissonDQError
+from redisson_dq.errors import ArgumentError, ClosedError, RedissonDQError
 from redisson_dq.observing.operations import OperationKind
 from redisson_dq.scheduling.clock import Clock
 from redisson_dq.scheduling.pauses import Pauses
@@ -67,7 +68,15 @@ class Listeners:
         return listener_id
 
     def end(self, listener_id: int) -> None:
-        """Ends one, and waits for its consumer to return. Does nothing for an id that is not there."""
+        """Ends one, and waits for its consumer to return. Does nothing for an id that is not there.
+
+        Raises ArgumentError for what is no id.
+        """
+        if type(listener_id) is not int:
+            raise ArgumentError(
+                f"queue {self._queue!r}: unsubscribe() takes the id that subscribe_on_elements() gave, not "
+                f"{shown(listener_id)}"
+            )
         listener = self._by_id.pop(listener_id, None)
         if listener is not None:
             listener.stop()

@@ -29,6 +29,7 @@ from redisson_dq.cli._main import main, program
 from redisson_dq.codecs import Codec, JsonJacksonCodec, MarshallingCodec
 from redisson_dq.doctor import CHECKS, Finding, Report, Severity, Status, diagnose
 from redisson_dq.embedded import EmbeddedServer
+from redisson_dq.errors import ArgumentError
 from redisson_dq.wire.keys import QueueKeys
 from redisson_dq.worker import Worker
 from tests.conftest import PATIENCE, PROGRAMS, environment, eventually, moving
@@ -441,6 +442,9 @@ def test_a_partition_that_is_empty_is_not_gone_while_another_holds_something(fle
 
 
 def test_a_queue_that_is_not_there_is_told_with_the_nearest(fleet: Fleet) -> None:
+    with pytest.raises(ArgumentError, match=r'queues are names, such as \["orders"\], not 5'):
+        diagnose(fleet.client, [5])  # type: ignore[list-item]
+    assert diagnose(fleet.client, "bussy").notes == examined(fleet.url, "bussy").notes
     assert examined(fleet.url, "bussy").notes == ("bussy: it has no keys in Redis; did you mean busy?",)
     assert examined(fleet.url, "other").notes == ("other: it has no keys in Redis",)
     assert examined(fleet.url, "busy", "idle").notes == ()

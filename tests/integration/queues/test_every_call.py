@@ -286,6 +286,8 @@ def test_a_subscription_waits_for_the_right_type(client: Any, admin: Any, caplog
     admin.delete("orders")
     admin.rpush("orders", "come")
     assert come.get(timeout=PATIENCE) == "come"
+    with pytest.raises(ArgumentError, match=r"takes the id that subscribe_on_elements\(\) gave"):
+        queue.unsubscribe(come.put)
     queue.unsubscribe(listener)
 
 

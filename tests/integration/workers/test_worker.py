@@ -773,6 +773,7 @@ def test_wrong_options(flavour: Flavour, client: Any) -> None:
         ({"codec": StringCodec}, r"codec= must be a redisson_dq\.codecs\.Codec, such as StringCodec\(\)"),
         ({"transfer": "no"}, "transfer="),
         ({"bounded": True, "partitions": 2}, "a bounded queue has no partitions"),
+        ({"partitions": 0}, "partitions= is an int from 1 to 1024, not 0"),
     ):
         with pytest.raises(ArgumentError, match=message):
             worker.queue("orders", **wrong)
