@@ -2,7 +2,7 @@
 
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help install check test where docs build generate
+.PHONY: help install check test where docs prose build generate
 
 help: ## lists the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 12
@@ -21,6 +21,9 @@ where: ## the tests to run first after a change: make where FILE=redisson_dq/sch
 
 docs: ## the pages, into build/docs
 	.venv/bin/python -m sphinx -EW -q -c docs . build/docs
+
+prose: ## the style of the pages, by proselint (pip install proselint)
+	proselint check --config docs/proselint.json *.md docs/*.md docs/how-to/*.md docs/tutorials/*.md
 
 build: ## a wheel and an sdist in dist/
 	.venv/bin/python -m build

@@ -46,6 +46,8 @@ toc_object_entries_show_parents = "hide"
 
 # The front page and llms.txt at the root of the site: pages keep the folders that they have in the repository.
 html_extra_path = ["site"]
+html_static_path = ["_static"]
+html_css_files = ["print.css"]
 html_theme = "furo"
 html_title = f"redisson-dq {version}"
 html_copy_source = False

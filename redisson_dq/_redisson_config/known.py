@@ -8,7 +8,7 @@ import attrs
 
 __all__ = ["DECIDES", "ENCRYPTED", "HARMLESS", "MEANINGLESS", "REFUSED", "SERVERS", "TAKEN", "Refused"]
 
-#: By the section's name: where its addresses stand.
+#: By the section's name: where its addresses are.
 SERVERS = {
     "singleServerConfig": "address",
     "masterSlaveServersConfig": "masterAddress",

@@ -235,7 +235,7 @@ def _listed(
         now = from_ms(page.now_us // 1000)
         rows = [dead_row(name, now, first + i, row) for i, row in enumerate(page.rows)]
     else:
-        # In front of some values stands a due time.
+        # Some values have a due time in front.
         more = 32 if state in ("quarantined", "expired") else 0
         page = queue.listed(getattr(queue.keys, _LISTS[state]), first, most, head + more)
         now = from_ms(page.now_us // 1000)

@@ -24,7 +24,7 @@ from redisson_dq.errors import ArgumentError, DecodeError, RedissonDQError
 
 __all__ = ["CLASS", "DecodedValue", "ValueReader", "make_codec", "plain_value"]
 
-#: The key of a plain mapping under which the Java class of an object stands.
+#: The key of a plain mapping that has the Java class of an object.
 CLASS = "@class"
 _CLASS_NAME = re.compile(rb"[A-Za-z_$][A-Za-z0-9_$]*(?:\.[A-Za-z_$][A-Za-z0-9_$]*)+")
 _JSON_CLASS = re.compile(rb'\s*\{\s*"@class"\s*:\s*"([^"\\]{1,300})"')

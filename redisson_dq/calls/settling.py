@@ -139,6 +139,6 @@ def _settled(reply: list[Any]) -> list[SettleOutcome]:
 
 
 def _held(keys: LeaseKeys, id: bytes, fence: str, first: bool) -> Request[bool]:
-    """Whether a lease is held. ``fence`` is the key that stands then, ``first`` whether it may be set up."""
+    """Whether a lease is held. ``fence`` is the key that is set then, ``first`` whether it may be set up."""
     fenced = attrs.evolve(keys, queue=attrs.evolve(keys.queue, fence=fence))
     return call_with_dead("hold", fenced, ("first" if first else "", id), lambda reply: reply == [1])

@@ -26,7 +26,7 @@ def _names(said: JsonNames) -> dict[str, str | int]:
 def _aliases(said: Mapping[str, Iterable[str]]) -> dict[str, tuple[str, ...]]:
     for key, names in dict(said).items():
         if isinstance(names, str):
-            raise ArgumentError(f"java.Json: aliases={{{key!r}: {names!r}}} has a text where a list of names stands")
+            raise ArgumentError(f"java.Json: aliases={{{key!r}: {names!r}}} has a text in place of a list of names")
     return {key: tuple(names) for key, names in dict(said).items()}
 
 

@@ -161,7 +161,7 @@ _add(
 )
 _add(OF_PROCESS, "early_arrivals", "counter", _QUEUE, "transfers that ran before their due time, and moved nothing")
 _add(OF_PROCESS, "resubscriptions", "counter", _QUEUE, "subscriptions to the queue's channel after the first one")
-_add(OF_PROCESS, "mover", "gauge", _QUEUE, "1 while this process moves the queue, 0 while it stands in reserve")
+_add(OF_PROCESS, "mover", "gauge", _QUEUE, "1 while this process moves the queue, 0 while it is in reserve")
 _add(OF_PROCESS, "undecodable", "counter", _QUEUE, "values received here that the codec cannot read")
 _add(OF_PROCESS, "expired_here", "counter", _QUEUE, "items that this process has found too late to be delivered")
 

@@ -1,4 +1,4 @@
-"""When to transfer, where due entries stand and when an item recurs: decisions without I/O, and the timer for them.
+"""When to transfer, where due entries are and when an item recurs: decisions without I/O, and the timer for them.
 
 Time is an argument. Code that asks Redis belongs in ``_async/moving/``.
 """

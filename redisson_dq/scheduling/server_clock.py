@@ -1,4 +1,4 @@
-"""How the server's clock stands to this machine's, learned from answers. No I/O, and times are arguments.
+"""How far the server's clock is from this machine's, learned from answers. No I/O, and times are arguments.
 
 Each answer tells the server's time when the command ran. The command ran at some moment between sending and reading:
 

@@ -6,7 +6,7 @@ A script's header is the comment block at its top: a summary, then fields, one `
 calls so. ``KEYS: any`` marks a script for any number of keys.
 
 ``INCLUDE`` names the files of ``include/`` whose functions a file calls. An include that calls others has such a line
-too. Its ``KEYS`` are those it works on. Each include stands once in the assembled text, before the first file that
+too. Its ``KEYS`` are those it works on. Each include is once in the assembled text, before the first file that
 needs it.
 
 Lua makes each function again in each call. So a script may have a line ``-- INCLUDE: names`` further down, behind its
@@ -260,7 +260,7 @@ end
 
 @cache
 def guarded(name: str) -> Script:
-    """The script of ``<name>.lua`` that does nothing unless one more key stands: the last of its keys."""
+    """The script of ``<name>.lua`` that does nothing unless one more key exists: the last of its keys."""
     script = load(name)
     return _with_source(script, _GUARD + script.source)
 

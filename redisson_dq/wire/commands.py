@@ -142,7 +142,7 @@ def members_of(key: str) -> Request[list[bytes]]:
 
 
 def range_of(key: str, first: str, last: str, count: int) -> Request[list[tuple[bytes, list[bytes]]]]:
-    """Entries of a stream from one id to another, both included unless a "(" stands before it."""
+    """Entries of a stream from one id to another, both included unless it begins with "("."""
     words = ("XRANGE", key, first, last, "COUNT", count)
     return Request(words=words, types={key: "stream"}, parse=lambda reply: [(id, fields) for id, fields in reply])
 

@@ -20,7 +20,7 @@ _SHORTEST: Final = 0.1
 _LONGEST: Final = 1.0
 # ... and so much later than the one that was parked before it. So at most 100 values a second come again.
 _APART: Final = 0.01
-# When the last one is to come later than that, the handler holds up the others again: they stand far behind.
+# When the last one is to come later than that, the handler holds up the others again: they are far behind.
 _FARTHEST: Final = 10.0
 
 

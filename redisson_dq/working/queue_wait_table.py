@@ -29,7 +29,7 @@ class State(TableEnum):
 
     RESTING = "no waiter in line"
     STOCKED = "no waiter in line, and values may be ready"
-    WAITING = "a waiter stands in line"
+    WAITING = "a waiter is in line"
     LEAVING = "the waiter was asked to leave the line"
     PAUSING = "receiving failed, it is tried again later"
     PARTING = "the waiter was asked to leave the line for good"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -40,3 +41,13 @@ def test_nothing_sticks_out(site: Path, browser: Browser, width: int) -> None:
             found[path.relative_to(site).as_posix()] = out
     page.close()
     assert found == {}
+
+
+@pytest.mark.nightly
+def test_the_quick_reference_fits_on_two_sheets(site: Path, browser: Browser) -> None:
+    page = browser.new_page()
+    page.goto((site / "docs" / "quick-reference.html").as_uri())
+    margin = {"top": "10mm", "bottom": "10mm", "left": "12mm", "right": "12mm"}
+    printed = page.pdf(format="A4", margin=margin)
+    page.close()
+    assert len(re.findall(rb"/Type\s*/Page\b(?!s)", printed)) <= 4

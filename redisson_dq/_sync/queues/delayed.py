@@ -52,7 +52,7 @@ class DelayedQueue(DueTaking[T], RecurringOffers[T]):
 
     Every handle sees lean items (``lean=True``) and mirrored ones, Java's among them. In the order of the offers the
     mirrored items come first, then the lean ones by their due times. Costs are those of a queue of either kind; where
-    both stand, a call that reads in that order may look at all waiting items.
+    both wait, a call that reads in that order may look at all waiting items.
 
     Every call raises ArgumentError for an argument that cannot be used, and ClosedError after :meth:`destroy`. It
     raises RedisConnectionError when Redis cannot be reached, WrongTypeError when one of the keys holds something else,

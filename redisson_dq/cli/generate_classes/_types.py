@@ -72,7 +72,7 @@ class _Known:
     parameters: int = 0
 
 
-#: A box is the annotation of its primitive where None may stand, and as a type argument: a plain int does for it.
+#: A box is the annotation of its primitive where None is allowed, and as a type argument: a plain int does for it.
 _NATURAL = {
     "java.lang.Object": _Known("Any"),
     "java.lang.Boolean": _Known("bool"),

@@ -116,7 +116,7 @@ class JacksonCodec(Codec[T]):
         """The value of ``data``. Raises DecodeError. O(size).
 
         The offset of a fault of syntax is exact. For a class or value that is refused it is the first place where that
-        class is named. The message says where in the value it stands.
+        class is named. The message says where in the value it is.
         """
         if type(data) is not bytes:
             data = bytes(data)

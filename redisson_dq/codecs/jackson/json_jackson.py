@@ -34,7 +34,7 @@ class JsonJacksonCodec(JacksonCodec):
     ==================  ==============================================================================
 
     The types of redisson_dq.java become the Java type of the same name. Inside a declared class the fields'
-    types say where class names stand.
+    types say where class names are.
 
     The bytes are those that Redisson writes for the same value, except where Redisson's own bytes lose the value or its
     type. There this codec writes the form that every Redisson reads right. A value of a final class (bytes, arrays,

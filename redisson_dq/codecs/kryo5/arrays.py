@@ -1,6 +1,6 @@
 """Java's arrays: a varint of the length + 1 (0 is null), then the elements.
 
-The elements of a primitive array stand one after the other: int and long as zigzag varints, the others in their fixed
+The elements of a primitive array follow each other: int and long as zigzag varints, the others in their fixed
 size, little endian. The elements of an array of a final class, and arrays in an array, are without their class. Null
 is written as that class writes it. The elements of any other array have their class.
 """

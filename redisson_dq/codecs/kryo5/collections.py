@@ -1,7 +1,7 @@
 """Lists and sets: how Kryo's CollectionSerializer lays them out.
 
 A collection is a flagged varint of its size + 1 (0 is null), then, for a sorted one, its comparator, then the elements.
-With the flag set all elements are of one class or null. That class stands once (when it is null, every element is null
+With the flag set all elements are of one class or null. It is written once (when it is null, every element is null
 and nothing follows). A boolean says whether there are nulls; the immutable lists and sets leave it out. The elements
 follow without their class. Without the flag each element has its class. An empty collection is 01.
 

@@ -242,7 +242,7 @@ _UNREAD = object()
 class ReferenceReader(Reader):
     """A reader of bytes that were written with ``references=True``.
 
-    Before an object stands a varint: 1 for one that follows, n + 2 for the n-th that was there already. It is 0 for
+    Before an object comes a varint: 1 for one that follows, n + 2 for the n-th that was there already. It is 0 for
     null where there can be one.
     """
 

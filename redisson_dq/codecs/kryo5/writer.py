@@ -179,7 +179,7 @@ class Writer:
 
 
 class ReferenceWriter(Writer):
-    """A writer with ``references=True``: it writes an object that stands twice only once (see the reader)."""
+    """A writer with ``references=True``: it writes an object that occurs twice only once (see the reader)."""
 
     references = True
     #: A mark is between a value and its class.

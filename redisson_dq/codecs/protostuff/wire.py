@@ -65,7 +65,7 @@ _FOR_EACH_GROUP = 320
 class Reader:
     """Walks over the fields of a message and of the groups in it.
 
-    ``number`` and ``wire`` belong to the field whose value is next. ``start`` is where its tag stands. Reading past the
+    ``number`` and ``wire`` belong to the field whose value is next. ``start`` is where its tag is. Reading past the
     end raises IndexError or struct.error. Anything else that is wrong raises Malformed.
     """
 

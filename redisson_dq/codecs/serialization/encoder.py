@@ -45,7 +45,7 @@ _BYTES = "[B"
 class Encoder:
     """The contents of the values seen so far; ``depth`` is how deep the next value is nested.
 
-    A list, a dict, an object and whatever else can change is one content wherever it stands, so it is written once.
+    A list, a dict, an object and whatever else can change is one content wherever it occurs, so it is written once.
     Numbers, dates and texts are their value, so each is a content of its own. Java itself has one object for some equal
     values: ``Integer.valueOf`` up to 127, the constants of an enum. Those are one content here too.
     """

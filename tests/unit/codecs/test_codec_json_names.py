@@ -223,5 +223,5 @@ def test_texts_are_of_numbers() -> None:
 def test_texts_where_lists_stand() -> None:
     with pytest.raises(ArgumentError, match="not the text 'secret'"):
         Json(ignored="secret")
-    with pytest.raises(ArgumentError, match="has a text where a list of names stands"):
+    with pytest.raises(ArgumentError, match="has a text in place of a list of names"):
         Json(aliases={"amount": "amt"})

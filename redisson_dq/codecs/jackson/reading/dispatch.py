@@ -168,7 +168,7 @@ class Reader:
     def _null(self, declared: Signature, depth: int) -> Any:
         if declared.name in REFERENCES:
             self.doubts.note(Doubt.NULL_REFERENCE, declared.name)
-            # As Java's: in an Optional of Optionals stands an empty one.
+            # As Java's: an Optional of Optionals has an empty one.
             made = REFERENCES[declared.name]
             return made() if declared.name in HELD else made(self.read(None, held_by(declared), depth))
         null = _NULLS.get(declared.name)

@@ -76,7 +76,7 @@ class Doubts:
     """The doubts about one value, of which one is told.
 
     A certain reason is told rather than a possible one, as it is true whatever the bytes are. Of equal reasons the
-    first is told. It stands nearest to the first byte that differs, which the error shows.
+    first is reported. It is nearest to the first byte that differs, which the error shows.
     """
 
     __slots__ = ("_details", "told")

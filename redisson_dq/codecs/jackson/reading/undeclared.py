@@ -28,7 +28,7 @@ def names_a_class(text: str) -> bool:
 
 
 def java_object(reader: NodeReaderProtocol, name: str, node: Any, depth: int) -> java.JavaObject:
-    """The object of a class that is not declared; ``name`` is empty where its class does not stand."""
+    """The object of a class that is not declared; ``name`` is empty if its class is not named."""
     reader.doubts.note(Doubt.UNDECLARED)
     return java.JavaObject(name, _content(reader, node, depth))
 

@@ -2,7 +2,7 @@
 
 A bare number is an Integer or a Double, a bare string a String. Any other value has the name of its class. As
 the whole value, Jackson writes a value of a final class without its name, and cannot read most of them back. This codec
-writes it as inside a list, which every Redisson reads right. Only Short, Byte, Character and Float stand bare, as in
+writes it as inside a list, which every Redisson reads right. Only Short, Byte, Character and Float are bare, as in
 Jackson. They come back as Integer, String and Double.
 
 ===========  ===========================================================================================
