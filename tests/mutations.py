@@ -101,7 +101,7 @@ MUTATIONS = [
     Mutation(
         "traces: a handler whose time is over has failed, whatever it returns",
         "redisson_dq/_async/worker/handling.py",
-        "                    if self._table.is_late:",
+        "                    if self.table.is_late:",
         "                    if False:",
         "tests/integration/programs/test_otel.py::test_a_handler_whose_time_is_over_has_an_error",
     ),

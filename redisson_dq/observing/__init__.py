@@ -9,6 +9,15 @@
 
 Each kind of happening is a frozen class, and is made at one place. A place that is passed often makes it only where
 somebody watches. Metrics, traces and displays are observers, and do not belong here.
+
+Which of the ways to hear of a client is for what:
+
+* An **observer** gets happenings, after the fact. The log is one that is always there.
+* A **tally** is an observer in the same list that gets numbers in place of objects, where each value counts.
+* An **interceptor** (``operations.py``) is called where an operation begins, in its thread or task, and again where it
+  ends. A trace needs that: it is the parent of what the operation does, and it may put a context into an offer.
+* The **hooks** of a worker (``working/hooks.py``) are the user's functions for the happenings of one worker. They are
+  handed on to the observers of its client too.
 """
 
 from redisson_dq.observing.happenings import (

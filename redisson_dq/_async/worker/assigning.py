@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from redisson_dq._async.leases.delivery import Delivery, lease_of
+from redisson_dq._async.worker.concluding import Crashed
 from redisson_dq._async.worker.deadlines import Deadlines
 from redisson_dq._async.worker.event import Event
-from redisson_dq._async.worker.handling import Crashed, Handling, Setting
+from redisson_dq._async.worker.handling import Handling, Setting
 from redisson_dq._async.worker.intake import Intake
 from redisson_dq._concurrency import AsyncMutex, AsyncSwitch
 from redisson_dq._concurrency.handler_pools import AsyncPoolWork

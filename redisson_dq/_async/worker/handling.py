@@ -16,38 +16,33 @@ from typing import Any, Protocol
 import attrs
 
 from redisson_dq._async.leases.delivery import Delivery, lease_of, value_of
+from redisson_dq._async.worker.concluding import conclude
 from redisson_dq._async.worker.event import Event, cancel, current
 from redisson_dq._async.worker.intake import Intake
 from redisson_dq._async.worker.settling import Settlement, Settler
-from redisson_dq._common.texts import described
 from redisson_dq._concurrency import AsyncCancelled, AsyncMutex, async_here
 from redisson_dq._concurrency.handler_pools import AsyncHandlerPool, AsyncPoolWork
 from redisson_dq._concurrency.layers import Layer, async_called, async_perform, checked_result
-from redisson_dq.calls.endings import Ack, Bury, Ending, Nack
+from redisson_dq.calls.endings import Ack, Ending, Nack
 from redisson_dq.items import SettleOutcome
 from redisson_dq.observing.operations import OperationKind, Operations, Under
 from redisson_dq.scheduling.clock import Clock
 from redisson_dq.working import happenings
-from redisson_dq.working.handlers import Handler, is_async
+from redisson_dq.working.handlers import Handler
 from redisson_dq.working.handling_table import Do, HandlingAction, HandlingTable, State, Trigger
 from redisson_dq.working.hooks import Hooks
-from redisson_dq.working.outcomes import DONE, Outcomes, done_first, outcome_of, outcomes_of
+from redisson_dq.working.outcomes import DONE, Outcomes, outcome_of, outcomes_of
 from redisson_dq.working.post import Post
-from redisson_dq.working.retries import Again, GiveUp, Reject, Verdict, verdict
 
-__all__ = ["Crashed", "Handling", "HandlingEnds", "Setting"]
+__all__ = ["Handling", "HandlingEnds", "Setting"]
 
 logger = logging.getLogger("redisson_dq")
 
 _ACK = Ack()
 
 _DO = attrgetter("do")
-# Actions that the caller of ``_happened`` carries out itself.
+# Actions that the caller of ``happened`` carries out itself.
 _FOR_CALLER = (Do.CONCLUDE, Do.CALL, Do.BURY)
-
-
-class Crashed(Exception):
-    """A value was delivered too often to receivers that died, or stood still, with it."""
 
 
 class HandlingEnds(Protocol):
@@ -83,12 +78,13 @@ class Handling:
     def __init__(
         self, setting: Setting, intake: Intake, post: Post, deliveries: Sequence[Delivery[Any]], now: float
     ) -> None:
-        self._setting = setting
+        self.setting = setting
         self.intake = intake
         self.post = post
         self.handler = post.handler
         self.deliveries = deliveries
-        self._table = HandlingTable(len(deliveries))
+        #: What has been decided. The mutex guards it.
+        self.table = HandlingTable(len(deliveries))
         # Guards the table and the events.
         self._mutex = AsyncMutex()
         self._events: list[Event] | None = None
@@ -103,31 +99,31 @@ class Handling:
         if self._events is None:
             with self._mutex:
                 if self._events is None:
-                    bridge = self._setting.pool.bridge
+                    bridge = self.setting.pool.bridge
                     self._events = [Event(delivery, self.intake.name, bridge) for delivery in self.deliveries]
         return self._events
 
     def start(self, start: Callable[[AsyncPoolWork], object], error: BaseException | None = None) -> None:
         """Begins by ``start``. With an ``error`` the handler is not called: it counts as having raised that."""
-        self.began = self._setting.clock.monotonic()
+        self.began = self.setting.clock.monotonic()
         start(self.perform if error is None else lambda: self._returned([error]))
 
     @property
     def holds_slot(self) -> bool:
         """Whether it occupies a slot of its handler."""
-        return self._table.holds_slot
+        return self.table.holds_slot
 
     # -- what ends it ------------------------------------------------------------------------------------------------
 
     def expire(self) -> None:
         """Its time is over."""
-        self._happened(Trigger.EXPIRED)
+        self.happened(Trigger.EXPIRED)
 
     def lose(self, delivery: Delivery[Any]) -> None:
         """A lease of it is lost."""
         place = next(place for place, each in enumerate(self.deliveries) if each is delivery)
         with self._mutex:
-            actions = self._table.lost(place)
+            actions = self.table.lost(place)
         self._carry_out(actions)
 
     def hand_back(self) -> list[Event]:
@@ -136,22 +132,22 @@ class Handling:
         Gives the events of the values that go back. A handling whose outcomes are being settled goes on. A second call
         hands back those of its values that are not settled yet.
         """
-        actions = self._happened(Trigger.STOPPED)
+        actions = self.happened(Trigger.STOPPED)
         return [self.events[place] for action in actions if action.do is Do.HAND_BACK for place in action.places]
 
-    def _happened(self, trigger: Trigger, place: int = 0) -> Sequence[HandlingAction]:
+    def happened(self, trigger: Trigger, place: int = 0) -> Sequence[HandlingAction]:
         """Carries out the actions. Returns them, as some are for the thread that called."""
         with self._mutex:
-            actions = self._table.happened(trigger, place)
+            actions = self.table.happened(trigger, place)
         self._carry_out(actions)
         return actions
 
     def _carry_out(self, actions: Iterable[HandlingAction]) -> None:
         for action in actions:
             if action.do is Do.FREE:
-                self._setting.report.freed(self)
+                self.setting.report.freed(self)
             elif action.do is Do.FORGET:
-                self._setting.report.forget(self)
+                self.setting.report.forget(self)
             elif action.do not in _FOR_CALLER:
                 self._end_early(action, [self.events[place] for place in action.places])
 
@@ -161,15 +157,15 @@ class Handling:
             for event in events:
                 cancel(event)
             if action.do is Do.CANCEL:
-                self._setting.pool.cancel(self.where)
+                self.setting.pool.cancel(self.where)
         elif action.do is Do.TELL_LATE:
             self._tell_late()
         elif action.do is Do.TELL_LOST:
             for event in events:
-                self._tell(happenings.Lost, event)
+                self.tell(happenings.Lost, event)
         elif action.do is Do.CONCLUDE_APART:
             # The handler's own thread may never come back.
-            self._setting.pool.start(self._conclude_apart)
+            self.setting.pool.start(self._conclude_apart)
         elif action.do is Do.HAND_BACK:
             for event in reversed(events):
                 self._put(event, Nack(0, counted=False), happenings.HandedBack, {})
@@ -186,13 +182,13 @@ class Handling:
     def _tell_late(self) -> None:
         timeout = timedelta(seconds=self.handler.timeout or 0)
         for event in self.events:
-            self._tell(happenings.TimedOut, event, timeout=timeout)
+            self.tell(happenings.TimedOut, event, timeout=timeout)
 
     # -- the handler -------------------------------------------------------------------------------------------------
 
     async def perform(self) -> None:
         """Calls the handler, and settles its values."""
-        if self._table.state is not State.RUNNING:
+        if self.table.state is not State.RUNNING:
             # Its time was over, or it was handed back, while it waited for a thread.
             return
         where = self.where = async_here()
@@ -201,7 +197,7 @@ class Handling:
                 outcomes = await self._called()
             except AsyncCancelled:
                 # Something else has decided, or the loop ends. In that case the leases end by their deadlines.
-                self._happened(Trigger.CANCELLED)
+                self.happened(Trigger.CANCELLED)
                 raise
             if outcomes is not DONE or not self._finishes():
                 await self._returned(outcomes)
@@ -213,13 +209,13 @@ class Handling:
 
     def _finishes(self) -> bool:
         """The only value is done, and acked. False where something else has come between, which is looked at then."""
-        setting, lease = self._setting, lease_of(self.deliveries[0])
+        setting, lease = self.setting, lease_of(self.deliveries[0])
         now = setting.clock.monotonic()
         if lease.outcome is not None or lease.is_given_up or lease.until <= now:
             return False
         with self._mutex:
             # In one step: a stop that finds the value settled ends the settler after the last handling.
-            if not self._table.finishes():
+            if not self.table.finishes():
                 return False
             for tally in setting.hooks.observers.tallies:
                 tally.handled(self.intake.name, self.handler.name, now - self.began, False)
@@ -236,7 +232,7 @@ class Handling:
     async def _conclude_apart(self) -> None:
         where = self.where = async_here()
         try:
-            await self._conclude([self._timeout()] * len(self.events))
+            await conclude(self, [self._timeout()] * len(self.events))
         finally:
             # The thread or task goes on with other handlings. Another one may have the conclusion.
             current.set(None)
@@ -244,12 +240,12 @@ class Handling:
                 self.where = None
 
     async def _returned(self, outcomes: Outcomes) -> None:
-        if Do.CONCLUDE in map(_DO, self._happened(Trigger.RETURNED)):
-            await self._conclude(outcomes)
+        if Do.CONCLUDE in map(_DO, self.happened(Trigger.RETURNED)):
+            await conclude(self, outcomes)
 
     async def _called(self) -> Outcomes:
         """Calls the handler; returns its error."""
-        setting, handler = self._setting, self.handler
+        setting, handler = self.setting, self.handler
         current.set(self)
         operations = setting.hooks.observers.operations
         try:
@@ -266,17 +262,17 @@ class Handling:
                     processing.error = next(filter(None, outcomes), None)
                     return outcomes
                 finally:
-                    if self._table.is_late:
+                    if self.table.is_late:
                         processing.error = self._timeout()
         except BaseException as error:
-            decided = self._table.state is not State.RUNNING
-            if isinstance(error, AsyncCancelled) and (decided or self._setting.settler.is_torn_away):
+            decided = self.table.state is not State.RUNNING
+            if isinstance(error, AsyncCancelled) and (decided or self.setting.settler.is_torn_away):
                 raise
             # Also where the handler has cancelled itself, or awaited something that was cancelled.
             return [error] * len(self.events)
 
     async def _results(self) -> Outcomes:
-        handler, setting = self.handler, self._setting
+        handler, setting = self.handler, self.setting
         single = handler.batch is None
         event: Any = self.events[0] if single else self.events
         placed: list[Any] = [self.deliveries[0].value] if single else [[each.value for each in self.deliveries]]
@@ -309,114 +305,12 @@ class Handling:
 
     # -- outcomes ----------------------------------------------------------------------------------------------------
 
-    async def _conclude(self, outcomes: Outcomes) -> None:
-        """Settles each value, or finds that it is settled."""
-        seconds = self._setting.clock.monotonic() - self.began
-        for tally in self._setting.hooks.observers.tallies:
-            tally.handled(self.intake.name, self.handler.name, seconds, outcomes.count(None) < len(outcomes))
-        duration = timedelta(seconds=seconds)
-        try:
-            for place in done_first(outcomes):
-                if place in self._table.unsettled:
-                    await self._deal_with(place, outcomes[place], duration)
-        except BaseException:
-            self._happened(Trigger.BROKEN_OFF)
-            raise
-        self._happened(Trigger.CONCLUDED)
-
-    async def _deal_with(self, place: int, error: BaseException | None, duration: timedelta) -> None:
-        event, lease = self.events[place], lease_of(self.deliveries[place])
-        outcome = lease.outcome
-        if lease.is_lost:
-            if self._settles(place):
-                self._tell(happenings.Lost, event)
-        elif outcome is not None and outcome is not SettleOutcome.EXTENDED:
-            # The handler has ended the lease itself, and that stands.
-            if not self._settles(place):
-                return
-            if error is not None:
-                logger.error(
-                    "queue %r: %s failed after the end of the lease of %s",
-                    self.intake.name,
-                    self.handler.name,
-                    _told(event),
-                    exc_info=error,
-                )
-            elif outcome is SettleOutcome.ACKED:
-                self._tell(happenings.Succeeded, event, duration=duration)
-        elif error is None:
-            self._settle(place, _ACK, happenings.Succeeded, {"duration": duration})
-        else:
-            await self._failed(place, error, duration)
-
-    async def _failed(self, place: int, error: BaseException, duration: timedelta) -> None:
-        event = self.events[place]
-        chosen = self._verdict(event, error)
-        reason = described(error)
-        if isinstance(chosen, Again):
-            told = {"delay": timedelta(seconds=chosen.delay), "error": error}
-            self._tell(happenings.Failed, event, **told, duration=duration)
-            self._settle(place, Nack(chosen.delay, chosen.counted, reason), happenings.Retried, told)
-            return
-        self._tell(happenings.Failed, event, error=error, duration=duration, why=chosen.why)
-        if not await self._may_bury(place, error):
-            return
-        reason = (error.reason or "rejected") if isinstance(error, Reject) else f"{chosen.why}: {reason}"
-        self._settle(
-            place,
-            Bury(reason),
-            happenings.DeadLettered,
-            {"reason": reason, "data": event.delivery.data},
-            before=lambda: self._tell(happenings.GivenUp, event, why=chosen.why, error=error),
-        )
-
-    def _verdict(self, event: Event, error: BaseException) -> Verdict:
-        if isinstance(error, Crashed):
-            return GiveUp(str(error))
-        delivery = event.delivery
-        age = delivery.deadline - delivery.remaining - delivery.first_received
-        try:
-            return verdict(self.handler.retry, error, failures=delivery.failures, age=age, chance=self._setting.chance)
-        except BaseException:
-            logger.exception(
-                "queue %r: the backoff of %s for %s failed", self.intake.name, self.handler.name, _told(event)
-            )
-            return Again(60.0)
-
-    async def _may_bury(self, place: int, error: BaseException) -> bool:
-        """Calls ``on_failed``. Whether the value is to be buried then.
-
-        When ``on_failed`` fails the value stays leased, and comes again at its deadline.
-        """
-        if self.handler.on_failed is None:
-            return True
-        if Do.CALL not in map(_DO, self._happened(Trigger.GIVEN_UP, place)):
-            return False
-        event = self.events[place]
-        try:
-            placed = (event.value, event, error)
-            on_failed = self.handler.on_failed
-            result = await async_perform(self._setting.pool, on_failed, is_async(on_failed), placed, event, (), (), {})
-            if (refused := outcome_of(result)[0]) is not None:
-                raise refused
-        except BaseException as failure:
-            if isinstance(failure, AsyncCancelled) and self._setting.settler.is_torn_away:
-                raise
-            if Do.LET_EXPIRE in map(_DO, self._happened(Trigger.ON_FAILED_RAISED, place)):
-                logger.exception(
-                    "queue %r: on_failed of %s failed; %s stays leased and is delivered again",
-                    self.intake.name,
-                    self.handler.name,
-                    _told(event),
-                )
-            return False
-        return Do.BURY in map(_DO, self._happened(Trigger.ON_FAILED_RETURNED, place))
-
-    def _settles(self, place: int) -> bool:
+    def settles(self, place: int) -> bool:
+        """Notes that a value is settled. False where it was settled or handed back before."""
         with self._mutex:
-            return self._table.settles(place)
+            return self.table.settles(place)
 
-    def _settle(
+    def settle(
         self,
         place: int,
         how: Ending,
@@ -427,7 +321,7 @@ class Handling:
         """Ends a lease, unless the value was handed back meanwhile."""
         with self._mutex:
             # In one step: a stop that finds the value settled ends the settler after the last handling.
-            if self._table.settles(place):
+            if self.table.settles(place):
                 self._put(self.events[place], how, kind, told, before)
 
     def _put(
@@ -439,7 +333,7 @@ class Handling:
         before: Callable[[], object] | None = None,
     ) -> None:
         then = partial(self._settled, event, kind, told, before)
-        self._setting.settler.put(event.delivery, how, then, self.intake.acked)
+        self.setting.settler.put(event.delivery, how, then, self.intake.acked)
 
     def _settled(
         self,
@@ -451,19 +345,20 @@ class Handling:
     ) -> None:
         """Tells hooks and observers how the lease of a value ended."""
         if outcome is SettleOutcome.LOST:
-            self._tell(happenings.Lost, event)
+            self.tell(happenings.Lost, event)
             return
         if outcome is SettleOutcome.CANCELLED:
-            self._tell(happenings.ItemCancelled, event)
+            self.tell(happenings.ItemCancelled, event)
             return
         if before is not None:
             before()
-        self._tell(kind, event, **told)
+        self.tell(kind, event, **told)
 
-    def _tell(self, kind: type[happenings.OfValue], event: Event, **more: Any) -> None:
-        if not self._setting.hooks.hears(kind):
+    def tell(self, kind: type[happenings.OfValue], event: Event, **more: Any) -> None:
+        """Tells hooks and observers what happened to a value."""
+        if not self.setting.hooks.hears(kind):
             return
-        self._setting.hooks.tell(
+        self.setting.hooks.tell(
             kind(
                 queue=self.intake.name,
                 id=event.id,
@@ -473,7 +368,3 @@ class Handling:
                 **more,
             )
         )
-
-
-def _told(event: Event) -> str:
-    return lease_of(event.delivery).display_name

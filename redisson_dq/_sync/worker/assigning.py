@@ -16,9 +16,10 @@ from typing import Any
 from redisson_dq._concurrency import Mutex, Switch
 from redisson_dq._concurrency.handler_pools import PoolWork
 from redisson_dq._sync.leases.delivery import Delivery, lease_of
+from redisson_dq._sync.worker.concluding import Crashed
 from redisson_dq._sync.worker.deadlines import Deadlines
 from redisson_dq._sync.worker.event import Event
-from redisson_dq._sync.worker.handling import Crashed, Handling, Setting
+from redisson_dq._sync.worker.handling import Handling, Setting
 from redisson_dq._sync.worker.intake import Intake
 from redisson_dq.calls.endings import Bury, Nack
 from redisson_dq.errors import DecodeError
