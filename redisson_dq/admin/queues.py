@@ -195,7 +195,7 @@ class AdminQueue:
         """The nonces of the actions of the last day, and the outcomes that they noted."""
         return self._run(commands.members_of(self.keys.returned))
 
-    # -- contents, as they are stored in Redis ----------------------------------------------------------------------
+    # -- contents, as they are stored in Redis -----------------------------------------------------------------------
 
     def command(self, key: str, kind: str, *words: Any, durable: Durability | None = None) -> Any:
         """The reply to a command on one of its keys: ``command(keys.records, "hash", "HGETALL")``."""

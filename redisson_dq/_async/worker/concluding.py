@@ -39,7 +39,7 @@ class Crashed(Exception):
     """A value was delivered too often to receivers that died, or stood still, with it."""
 
 
-class _Parts(Protocol):
+class _PartsOfWorker(Protocol):
     @property
     def pool(self) -> AsyncHandlerPool: ...
 
@@ -66,7 +66,7 @@ class _EndingHandling(Protocol):
     began: float
 
     @property
-    def setting(self) -> _Parts: ...
+    def setting(self) -> _PartsOfWorker: ...
 
     @property
     def events(self) -> list[Event]: ...

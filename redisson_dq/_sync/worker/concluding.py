@@ -42,7 +42,7 @@ class Crashed(Exception):
     """A value was delivered too often to receivers that died, or stood still, with it."""
 
 
-class _Parts(Protocol):
+class _PartsOfWorker(Protocol):
     @property
     def pool(self) -> HandlerPool: ...
 
@@ -69,7 +69,7 @@ class _EndingHandling(Protocol):
     began: float
 
     @property
-    def setting(self) -> _Parts: ...
+    def setting(self) -> _PartsOfWorker: ...
 
     @property
     def events(self) -> list[Event]: ...
