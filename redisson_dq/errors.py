@@ -90,8 +90,8 @@ class RedisReplyError(RedissonDQError):
     """Redis answered with an error that has no class of its own here (NOAUTH, NOPERM, READONLY, ...).
 
     ``maybe_done`` is true if a script may have written something before one of its commands was refused. Only a server
-    before Redis 7 does that. It is also true of an ``offer_all`` that is in in part. With any other error, nothing was
-    done.
+    before Redis 7 does that. It is also true of a call with many values or partitions that was done in part. With any
+    other error, nothing was done.
     """
 
     def __init__(self, message: str, *, maybe_done: bool = False) -> None:

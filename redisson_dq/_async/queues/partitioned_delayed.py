@@ -20,6 +20,7 @@ from redisson_dq.calls.items import page_of_items
 from redisson_dq.calls.offers import note_offered
 from redisson_dq.calls.open_queue import OpenQueue
 from redisson_dq.calls.partitioned import PartitionedDelayedRequests
+from redisson_dq.calls.parts import failure_of
 from redisson_dq.calls.routing import DelayedRouting
 from redisson_dq.durability import Durability
 from redisson_dq.errors import ArgumentError, RedissonDQError
@@ -334,10 +335,7 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
             except RedissonDQError as error:
                 outcomes = [error]
             offered += sum(outcome for outcome in outcomes if isinstance(outcome, int))
-            failures = [outcome for outcome in outcomes if isinstance(outcome, RedissonDQError)]
-            if failures:
-                # An error with ``maybe_done`` tells more than one without.
-                failure = next((each for each in failures if getattr(each, "maybe_done", False)), failures[0])
+            if (failure := failure_of(outcomes)) is not None:
                 note_offered(failure, f"{offered} of {wanted} values were offered", offered)
                 raise failure
         return offered

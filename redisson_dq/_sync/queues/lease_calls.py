@@ -16,9 +16,10 @@ from redisson_dq._sync.leases.delivery import Delivery, is_of, lease_of
 from redisson_dq._sync.queues.leaser import Leaser, Receiving
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq.calls.lease import Lease
+from redisson_dq.calls.parts import all_of
 from redisson_dq.calls.settling import Settling
 from redisson_dq.durability import Durability
-from redisson_dq.errors import ArgumentError, RedissonDQError
+from redisson_dq.errors import ArgumentError
 from redisson_dq.items import SettleOutcome
 from redisson_dq.observing.operations import OperationKind
 from redisson_dq.scheduling.times import Delay
@@ -190,7 +191,7 @@ class LeaseCalls(Generic[T]):
         *,
         to_head: bool = False,
     ) -> list[SettleOutcome]:
-        """One outcome for each lease, in one round trip. Raises the first error when all have been answered.
+        """One outcome for each lease, in one round trip. Raises an error when all have been answered.
 
         ``to_head``: values go to the head of their queues, so the last part goes first. ``noted`` notes the outcomes of
         some leases. That is part of reading the reply, so they are known whatever becomes of the others and of the
@@ -209,9 +210,7 @@ class LeaseCalls(Generic[T]):
         else:
             results = self._runtime.connections.run_many(requests, transaction=False)
         outcomes: dict[int, SettleOutcome] = {}
-        for (_, batch), found in zip(batches, results, strict=True):
-            if isinstance(found, RedissonDQError):
-                raise found
+        for (_, batch), found in zip(batches, all_of(results), strict=True):
             outcomes.update(zip(map(id, batch), found, strict=True))
         return [outcomes[id(each)] for each in leases]
 

@@ -14,6 +14,7 @@ from redisson_dq._sync.connecting.asking import without_subscribers
 from redisson_dq._sync.queues.handle import Handle
 from redisson_dq._sync.runtime import Runtime
 from redisson_dq.calls.inspecting import figures_together, together
+from redisson_dq.calls.parts import all_of
 from redisson_dq.calls.routing import Routing
 from redisson_dq.codecs.base import Codec
 from redisson_dq.errors import RedissonDQError
@@ -160,14 +161,10 @@ class Partitioned(WrongWith, Generic[AnyHandle]):
     def _ask(
         self, request_of: Callable[[AnyHandle], Request[U]], partitions: Sequence[AnyHandle] | None = None
     ) -> list[U]:
-        """Asks every partition, or some, the same. Raises the first error when all have answered."""
+        """Asks every partition, or some, the same. Raises an error when all have answered, as :func:`all_of`."""
         asked = self._partitions if partitions is None else partitions
-        results = []
-        for outcome in self._outcomes([(partition, request_of(partition)) for partition in asked]):
-            if isinstance(outcome, RedissonDQError):
-                raise outcome
-            results.append(outcome)
-        return results
+        outcomes = self._outcomes([(partition, request_of(partition)) for partition in asked])
+        return all_of(outcomes)
 
     def _pages(self, part_of: Callable[[AnyHandle, int], Request[tuple[list[U], int | None]]]) -> list[list[U]]:
         """A page of each partition, from index 0 on, in as many parts as it takes, as :meth:`Handle._page`."""
