@@ -25,18 +25,18 @@ class Client(Watching, AsyncWrongWith):
     """Opens queues that Java services share through Redisson.
 
     ``redis`` is a client of redis-py: ``Redis`` (a Sentinel's master too) or ``RedisCluster``. Its settings are copied.
-    With Sentinel or Cluster, its node discovery is reused. Commands go over connections of our own, and your client is
+    With Sentinel or Cluster, its node discovery is reused. Commands use separate connections, and your client is
     never closed. Nothing is sent before the first call.
 
     - ``codec``: turns values into bytes, for every queue without one of its own; Kryo5Codec unless given
-    - ``envelope``: ``"legacy"`` if a Redisson up to 3.21.0 has to deliver the items offered here
+    - ``envelope``: ``"legacy"`` if a Redisson up to 3.21.0 must deliver the items offered here
     - ``name_mapper``: a prefix or a function, as Redisson's NameMapper
     - ``names``: ``"plain"`` refuses names that share keys with another queue: for names that users choose
     - ``undecodable``: for a taken value that the codec cannot read: ``"raise"`` DecodeError, or ``"skip"`` it with a
       warning. Its bytes are kept in Redis either way
     - ``remember``: for how many seconds after its due time an item's outcome and id are remembered; 0: not at all
     - ``wakeups``: ``"keyspace"`` if other programs add entries without announcing them
-    - ``durable``: ``Durability(replicas=1, fsync=False, timeout=1.0)``: what has to confirm an offer, an add or the end
+    - ``durable``: ``Durability(replicas=1, fsync=False, timeout=1.0)``: what must confirm an offer, an add or the end
       of a lease
     - ``observer``: a function that is called with each happening, as with :meth:`observe`
     - ``log_values``: True, or a function that masks a value, for lines of the log at DEBUG that show values

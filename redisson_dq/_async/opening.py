@@ -317,7 +317,7 @@ class Opening:
     def pipeline(self, *, transaction: bool = False) -> Pipeline:
         """Collects requests of any queues of this client, and sends them in one round trip.
 
-        With ``transaction=True`` Redis runs nothing of anybody else between them (MULTI and EXEC); on a cluster their
+        With ``transaction=True`` Redis runs no other commands between them (MULTI and EXEC); on a cluster their
         queues need one hash tag then.
 
         Answers to ``RedissonClient.createBatch(options)``; a transaction to ``ExecutionMode.IN_MEMORY_ATOMIC``.

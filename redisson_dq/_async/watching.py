@@ -86,7 +86,7 @@ class Watching(Opening):
 
         Each of ``queues`` is a name, or a handle, which brings its partitions and dead letters. ``partitions`` is how
         many each name has, and ``dead_letter`` the queue that gets their dead letters. With ``return_exceptions`` an
-        error is in the place of figures. A key that holds another type is told of, and fails nothing. Example::
+        error replaces the figures. A key that holds another type is reported, and nothing fails. Example::
 
             for name, figures in (await client.stats("orders", "bills")).items():
                 print(name, figures.ready, figures.overdue, figures.late_by)
@@ -128,7 +128,7 @@ class Watching(Opening):
 
         ``partitions`` is the number of its partitions, if it has some. ``dead_letter`` is the queue that gets its dead
         letters, if it has no list of its own. Nothing is changed, and nothing is started. A key that holds another type
-        is told of, and fails nothing. Example::
+        is reported, and nothing fails. Example::
 
             found = await client.inspect("orders")
             print(found)
@@ -151,8 +151,8 @@ class Watching(Opening):
     def queue_names(self, match: str | None = None) -> AsyncIterator[str]:
         """The names of the queues that Redis has, one by one, in no order: those of this library and of Redisson's.
 
-        ``match`` is a pattern as Redis's KEYS takes it. A queue is found by its keys and by its subscribers. So a queue
-        is not found that has only ready values and that no client has open. Each partition has a name of its own. The
+        ``match`` is a pattern as Redis's KEYS takes it. A queue is found by its keys and by its subscribers. A queue
+        that has only ready values and that no client has open is not found. Each partition has a name of its own. The
         names are those before the name mapper. Queues that come or go meanwhile may be missed. Example::
 
             async for name in client.queue_names("orders*"):
@@ -208,9 +208,9 @@ class Watching(Opening):
         return timedelta(microseconds=max(times))
 
     async def health(self, timeout: Delay = 2.0) -> ClientHealth:
-        """How this client is: whether Redis answers, which queues it moves, how late they are, what fails.
+        """The health of this client: whether Redis answers, which queues it moves, how late they are, what fails.
 
-        It comes within ``timeout`` seconds, and is no error when Redis is away: ``connected`` is false then. Nothing is
+        It returns within ``timeout`` seconds, also when Redis is away: ``connected`` is false then. Nothing is
         changed or started. Example::
 
             health = await client.health()
@@ -230,9 +230,9 @@ class Watching(Opening):
         """Calls ``observer`` with each happening from now on, and gives it back, so this is a decorator too.
 
         Happenings are the frozen classes of :mod:`redisson_dq.observing`: requests, moves, takes, leases, outages. The
-        observer is called where they happen, in any thread of the client or in the event loop. The client goes on when
-        it has returned. So it has to be quick, and is a plain function with asyncio too. The log has the first error
-        that it raises, and nothing else is changed by one. No observer hears of calls that an observer makes itself.
+        observer is called where they happen, in any thread of the client or in the event loop. The client waits for it,
+        so it must be quick. It is a plain function with asyncio too. The log has the first error
+        that it raises, and nothing else is changed by one. Calls that an observer makes are not reported.
         Example::
 
             @client.observe
@@ -246,7 +246,7 @@ class Watching(Opening):
         return observer
 
     def stop_observing(self, observer: Observer) -> None:
-        """Calls ``observer`` no more. Does nothing when it does not watch. No round trip."""
+        """Stops calling ``observer``. Does nothing if it is not registered. No round trip."""
         self.runtime.options.observers.discard(observer)
 
     @property
@@ -258,7 +258,7 @@ class Watching(Opening):
     def roles(self) -> dict[str, Role]:
         """Whether this client moves its queues: alone, as the mover, or in reserve. By the queues' names.
 
-        A queue is missing that nobody has called for yet, or whose subscription is not confirmed. No round trip.
+        A queue is missing if nothing has used it yet, or its subscription is not confirmed. No round trip.
         """
         return self.runtime.roles
 

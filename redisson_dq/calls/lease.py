@@ -81,7 +81,7 @@ class Lease:
 
     @property
     def attempt(self) -> int:
-        """Which delivery of the value this is, from 1 on."""
+        """The number of this delivery of the value, starting at 1."""
         return self.record.attempt if self.leased.text else 1
 
     @property

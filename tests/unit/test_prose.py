@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from docs.prose import HOW_TO, IN_ALL, LONGER, PAGE, ROOT, count, limit, pages
+from docs.prose import IN_ALL, ROOT, count, limit, pages
 
 
 def test_code_and_tables_count_and_their_bars_do_not() -> None:
@@ -21,11 +21,6 @@ def test_a_page_is_not_too_long(page: str) -> None:
 
 def test_all_pages_together_are_not_too_long() -> None:
     assert sum(pages().values()) <= IN_ALL
-
-
-def test_no_page_has_a_limit_that_it_does_not_need() -> None:
-    usual = {page: HOW_TO if page.startswith("docs/how-to/") else PAGE for page in pages()}
-    assert {page for page, words in pages().items() if words > usual[page]} == set(LONGER)
 
 
 def test_words_have_their_usual_spelling_and_ours_a_better_one() -> None:

@@ -98,7 +98,7 @@ class DeliveryRequests(Bound, Generic[T]):
 
 
 class Delivery(AsyncWrongWith, Generic[T]):
-    """One value that was received, and is this receiver's until ``deadline``.
+    """One received value, which is this receiver's until ``deadline``.
 
     ``queue.receive()`` gives it, and ``delayed.take_due(visibility_timeout=...)``.
 
@@ -157,17 +157,17 @@ class Delivery(AsyncWrongWith, Generic[T]):
 
     @property
     def attempt(self) -> int:
-        """Which delivery of the value this is, from 1 on."""
+        """The number of this delivery of the value, starting at 1."""
         return self._lease.record.attempt
 
     @property
     def failures(self) -> int:
-        """How many deliveries before ended with :meth:`nack`."""
+        """How many earlier deliveries ended with :meth:`nack`."""
         return self._lease.record.failures
 
     @property
     def crashes(self) -> int:
-        """How many deliveries before ended by their deadline."""
+        """How many earlier deliveries ended at their deadline."""
         return self._lease.crashes
 
     @property
@@ -182,17 +182,17 @@ class Delivery(AsyncWrongWith, Generic[T]):
 
     @property
     def received(self) -> datetime:
-        """When it was received now."""
+        """When this delivery was received."""
         return from_ms(self._lease.record.received_ms or self._lease.leased.now_us // 1000)
 
     @property
     def offered(self) -> datetime | None:
-        """When it was offered. Known where the offer had a ``context=``, else None."""
+        """When it was offered. Known if the offer had a ``context=``, else None."""
         return from_optional_ms(self._lease.record.offered_ms)
 
     @property
     def due(self) -> datetime | None:
-        """When it was due. Known where the offer had a ``context=``, else None."""
+        """When it was due. Known if the offer had a ``context=``, else None."""
         return from_optional_ms(self._lease.record.due_ms)
 
     @property
@@ -202,12 +202,12 @@ class Delivery(AsyncWrongWith, Generic[T]):
 
     @property
     def cursor(self) -> Any:
-        """What :meth:`save` was last called with, in this delivery or one before it. None where it never was."""
+        """What :meth:`save` was last called with, in this delivery or one before it. None if it never was."""
         return self._lease.cursor
 
     @property
     def deadline(self) -> datetime:
-        """Until when the value is this receiver's, in UTC on the server's clock."""
+        """When the lease ends, in UTC on the server's clock."""
         return from_ms(self._lease.deadline_ms)
 
     @property
@@ -289,7 +289,7 @@ class Delivery(AsyncWrongWith, Generic[T]):
     async def save(self, cursor: Any, *, durable: Durability | None = None) -> SettleOutcome:
         """Notes how far the work on the value has come. The next delivery has it in ``cursor``, in any process.
 
-        ``cursor`` is a value that JSON has, 4 KB at most: a number, a text, a list. It goes with a renewal of the
+        ``cursor`` is a JSON value of at most 4 KB: a number, a text, a list. It goes with a renewal of the
         lease, which this call sends now: the deadline moves on, and the next renewal has time. LOST when the lease had
         ended before; nothing changes then. An ack removes it. A dead letter keeps it for its redrive.
 

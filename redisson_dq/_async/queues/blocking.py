@@ -32,7 +32,7 @@ class BlockingQueue(TakingQueue[T]):
     items it had taken. A connection that breaks while a reply is on its way loses all of that reply. That is one item,
     or of a backlog up to 1,000 (a larger ``limit``) that callers of this client wait for. One command takes them.
 
-    Every call raises ArgumentError for an argument that cannot be used, and ClosedError after :meth:`destroy`. It
+    Every call raises ArgumentError for an invalid argument, and ClosedError after :meth:`destroy`. It
     raises RedisConnectionError when Redis cannot be reached, WrongTypeError when the name holds something else, and
     RedisReplyError for any other refusal. A value that the codec has no bytes for is an EncodeError. Bytes that are no
     value are a DecodeError, which says where they are kept.

@@ -44,14 +44,14 @@ T = TypeVar("T")
 class DelayedQueue(DueTaking[T], RecurringOffers[T]):
     """The values that wait for their time. Made by ``client.delayed_queue(queue_or_name)``.
 
-    They live in Redis alone, so they survive every process. Any process that offers to the queue, or takes from it,
+    They are only in Redis, so they survive every process. Any process that offers to the queue, or takes from it,
     moves them: ours and Redisson's. Due times are on the Redis server's clock; this machine's clock plays no part.
 
     Every handle sees lean items (``lean=True``) and mirrored ones, Java's among them. In the order of the offers the
     mirrored items come first, then the lean ones by their due times. Costs are those of a queue of either kind; where
     both wait, a call that reads in that order may look at all waiting items.
 
-    Every call raises ArgumentError for an argument that cannot be used, and ClosedError after :meth:`destroy`. It
+    Every call raises ArgumentError for an invalid argument, and ClosedError after :meth:`destroy`. It
     raises RedisConnectionError when Redis cannot be reached, WrongTypeError when one of the keys holds something else,
     and RedisReplyError for any other refusal. A value that the codec has no bytes for is an EncodeError. Bytes that are
     no value are a DecodeError, which says where they are kept.
@@ -185,10 +185,10 @@ class DelayedQueue(DueTaking[T], RecurringOffers[T]):
     # -- single items ------------------------------------------------------------------------------------------------
 
     async def cancel(self, id: str) -> Outcome:
-        """Takes one item out for good, by its id: yours, or one that an offer made.
+        """Removes one item for good, by its id: yours, or one that an offer made.
 
         An item with an id of yours is reached until it is settled: while it waits, is retried, parked, ready or dead.
-        One that a receiver holds comes again no more; ``delivery.cancelled`` tells the receiver. An id that an offer
+        One that a receiver holds is not delivered again; ``delivery.cancelled`` informs it. An id that an offer
         made reaches an item that waits.
 
         Outcome.CANCELLED for exactly one of any number of callers. Otherwise Outcome.DELIVERED, EXPIRED or UNKNOWN;
@@ -208,7 +208,7 @@ class DelayedQueue(DueTaking[T], RecurringOffers[T]):
         again at that time. One that a receiver holds comes again at that time if the receiver fails.
 
         ``delay`` (seconds or timedelta) or ``at`` (an aware datetime), as in :meth:`offer`. Every client, Java's
-        included, is told of a new head. Gives Outcome.RESCHEDULED, or the item's fate, as :meth:`cancel` does.
+        included, learns of a new head. Gives Outcome.RESCHEDULED, or the item's fate, as :meth:`cancel` does.
         An ``expires=`` of the offer moves along.
 
         :Cost: O(log n); one round trip
@@ -242,7 +242,7 @@ class DelayedQueue(DueTaking[T], RecurringOffers[T]):
         """One page of the waiting items: those from index ``start`` to ``stop``, both included, at most 10,000.
 
         In the order of due times, or with ``by="offer"`` in the order they were offered. An item decodes its value
-        when you ask for it, so one that cannot be read hides no other.
+        on access, so an unreadable one hides no other.
 
         >>> await delayed.offer_all([("later", 20), ("sooner", 10)])
         2
@@ -268,7 +268,7 @@ class DelayedQueue(DueTaking[T], RecurringOffers[T]):
         return await self._run(self.requests.next_due())
 
     async def overdue(self) -> Overdue:
-        """How many items are due and have not been moved, and how long the first of them has been.
+        """How many items are due and have not been moved, and for how long the first of them.
 
         :Cost: O(log n); one round trip
         """
@@ -277,7 +277,7 @@ class DelayedQueue(DueTaking[T], RecurringOffers[T]):
     async def pause(self) -> bool:
         """Stops delivery: no process with this library moves due items until :meth:`resume`. False when it is already.
 
-        A value that is ready already can be taken. Redisson's own processes know nothing of it, and deliver.
+        A ready value can be taken. Redisson's own processes ignore it and deliver.
 
         :Cost: O(1); one round trip
         :Guarantee: atomic; seen by the next transfer of every process
@@ -300,7 +300,7 @@ class DelayedQueue(DueTaking[T], RecurringOffers[T]):
         return await self._run(self.requests.is_paused())
 
     async def set_max_size(self, size: int | None) -> None:
-        """Limits the items that may wait to ``size``, from 1 on; None for any number.
+        """Limits the waiting items to ``size``, at least 1; None for any number.
 
         Offers of this library beyond it raise QueueFullError. Redisson's own offers ignore it, and are counted.
         Recurring offers are never refused.

@@ -86,7 +86,7 @@ class OpenHandle(AsyncWrongWith, Generic[T]):
     async def start_moving(self) -> None:
         """Moves the queue's due items from now on. For a process that does nothing else with the queue.
 
-        Every call that offers, takes or listens does this by itself. Raises ArgumentError with ``transfer=False``.
+        Every call that offers, takes or listens does this too. Raises ArgumentError with ``transfer=False``.
 
         >>> await delayed.start_moving()
 

@@ -212,8 +212,8 @@ class ReadyQueue(Handle[T]):
     async def remove_if(self, condition: Callable[[T], bool]) -> int:
         """Removes every value for which ``condition(value)`` is true; gives how many.
 
-        The condition is asked here, of the values that were ready when the call came. Then all copies of the values it
-        was true for are removed in one step, by their bytes. One that comes meanwhile stays unless it equals one of
+        The condition is evaluated here, for the values that were ready when the call came. Then all copies of the
+        matching values are removed in one step, by their bytes. One that comes meanwhile stays unless it equals one of
         them.
 
         :Redisson: ``Collection.removeIf(Predicate)``

@@ -81,7 +81,7 @@ class RecurringOffers(WaitingQueue[T]):
             return await self._run(offered_again(self._side, value, id, recurrence, first_ms))
 
     async def cancel_recurring(self, id: str) -> bool:
-        """Ends a recurring offer and takes the occurrence that waits out; False when there is none with that id.
+        """Ends a recurring offer and removes the waiting occurrence; False if there is none with that id.
 
         :Cost: O(log n) of a lean one; of any other O(log n + p), p the place of its occurrence; one round trip
         :Guarantee: atomic

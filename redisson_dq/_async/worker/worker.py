@@ -54,11 +54,11 @@ class Worker(Declarations, AsyncWrongWith):
     Built on ``queue.receive()``: a value is gone when its handler returned, and ready again when this process dies.
     ``client`` is a :class:`Client`; :meth:`connect` makes one.
 
-    - ``concurrency``: how many handlings go on at a time over all queues
+    - ``concurrency``: how many handlings run at a time over all queues
     - ``order``: which queue comes first then: a list of names (strict priority), or a dict of weights
     - ``visibility_timeout``: for how long a value is leased; renewed while the handler runs
-    - ``transfer``: False: this process only consumes, and others move due items
-    - ``grace``: how long handlers may go on at a stop
+    - ``transfer``: False if this process only consumes, and others move due items
+    - ``grace``: how long handlers may continue at a stop
     - ``stalled_after``: when :attr:`problems` reports a handler that hangs, until it has returned once; then its usual
       time decides
     - ``chance``: the source of random numbers for backoffs, for tests
@@ -174,14 +174,14 @@ class Worker(Declarations, AsyncWrongWith):
 
     @property
     def running(self) -> int:
-        """How many handlings go on just now."""
+        """How many handlings are running."""
         crew = self._crew
         return 0 if crew is None else crew.running
 
     async def start(self) -> None:
         """Begins to receive, and returns. May be called twice. While the worker stops, it waits for the end of that.
 
-        Raises ArgumentError for a dependency that nobody declared. An error of a dependency of the worker comes out
+        Raises ArgumentError for an undeclared dependency. An error of a dependency of the worker comes out
         too. A Redis that is away raises nothing: the worker waits for it.
         """
         if is_importing.get():
@@ -317,9 +317,9 @@ class Worker(Declarations, AsyncWrongWith):
         self._clients.set_server(None, redisson_config)
 
     async def check(self) -> list[QueueInspection]:
-        """Connects, and tells all about every queue that it would receive from. Nothing is received.
+        """Connects, and inspects every queue that it would receive from. Nothing is received.
 
-        ``error`` of a result says why that queue cannot be used. A dependency that nobody declared is found by
+        ``error`` of a result says why that queue cannot be used. An undeclared dependency is found by
         :meth:`check_dependencies`. Raises RedisConnectionError when Redis cannot be reached.
         """
         client = self._clients.make()
@@ -330,7 +330,7 @@ class Worker(Declarations, AsyncWrongWith):
             await self._clients.done_with(client)
 
     async def stats(self) -> dict[str, QueueStats]:
-        """Connects, and tells the figures of this worker's queues, as ``client.stats()`` does.
+        """Connects, and returns the figures of this worker's queues, as ``client.stats()`` does.
 
         Raises RedisConnectionError when Redis cannot be reached.
         """

@@ -70,7 +70,7 @@ class DueTaking(WaitingQueue[T]):
 
         - ``until``: takes items that are due by then, an aware datetime; else now
         - ``since``: takes items that are due from then on
-        - ``offset``: this many of them are passed over
+        - ``offset``: how many of them to skip
         - ``limit``: at most this many, and at most 1,000
         - ``visibility_timeout``: leases the values for this long (seconds or a timedelta), and gives deliveries
 

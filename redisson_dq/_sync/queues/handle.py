@@ -94,7 +94,7 @@ class Handle(OpenHandle[T]):
     def inspect(self) -> QueueInspection:
         """All about the queue, both its sides: how much is where, what comes next, who moves it, which key is wrong.
 
-        A key of another type is told of and fails nothing. ``client.inspect(name)`` needs no handle.
+        A key of another type is reported, and nothing fails. ``client.inspect(name)`` needs no handle.
 
         >>> found = queue.inspect()
         >>> found.waiting, found.is_paused
@@ -243,7 +243,7 @@ class Handle(OpenHandle[T]):
         return self._run(self.requests.expire(ttl, "less"))
 
     def clear_expire(self) -> bool:
-        """Takes the time to live off again; False when there was none.
+        """Removes the time to live; False if there was none.
 
         :Redisson: ``RExpirable.clearExpire()``
         :Cost: O(1); one round trip

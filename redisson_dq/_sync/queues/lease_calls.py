@@ -65,7 +65,7 @@ class LeaseCalls(Generic[T]):
     def receive(
         self, limit: int | None = None, *, timeout: Delay | None = None, **options: Unpack[ReceiveOptions[T]]
     ) -> Delivery[T] | list[Delivery[T]] | None:
-        """Waits for the next value and leases it: it comes again unless it is acked in time.
+        """Waits for the next value and leases it: it is delivered again unless it is acked in time.
 
         - ``limit``: gives a list of up to N deliveries, at most 1,000 or 1 MB, once any value is ready
         - ``timeout``: seconds or a timedelta (0: at once); then None, or an empty list

@@ -70,7 +70,7 @@ class LeasingQueue(LeaseCalls[T], Handle[T], Generic[T]):
         limit: int | None = None,
         to: str | LeasingQueue[T] | None = None,
     ) -> Redriven:
-        """Makes dead letters ready again, where they begin again: in this queue, or in another one.
+        """Makes dead letters ready again, as attempt 1: in this queue, or in another one.
 
         ``ids`` chooses some of :meth:`dead_letters`; else they are the oldest. No more than ``limit`` are moved, and
         1,000 without it. Says how many were moved, how many are left, and how many clients have the queue open. On a

@@ -149,7 +149,7 @@ class WaitingQueue(Handle[T]):
     # -- removing ----------------------------------------------------------------------------------------------------
 
     def remove(self, value: T) -> bool:
-        """Takes the first waiting value with equal bytes out for good; False when there is none.
+        """Removes the first waiting value with equal bytes for good; False if there is none.
 
         :meth:`cancel` does the same for one item by its id, without a scan.
 
@@ -161,7 +161,7 @@ class WaitingQueue(Handle[T]):
         return count > 0 or self._none_of([value])
 
     def remove_all(self, values: Iterable[T]) -> bool:
-        """Takes every waiting value that equals one of these out for good; True if there was any.
+        """Removes every waiting value that equals one of these for good; True if there was any.
 
         :Redisson: ``RDelayedQueue.removeAll(Collection)``
         :Cost: O(n + k log n), k taken out; one round trip for some 10,000 waiting values, or 400 taken out
@@ -173,10 +173,10 @@ class WaitingQueue(Handle[T]):
         return self._removed_some(values) if count else self._none_of(values)
 
     def remove_if(self, condition: Callable[[T], bool]) -> int:
-        """Takes every waiting value out for which ``condition(value)`` is true; gives how many.
+        """Removes every waiting value for which ``condition(value)`` is true; returns how many.
 
-        The condition is asked here, of the items that waited when the call came. Then all copies of the values it was
-        true for are taken out by their bytes. One that comes meanwhile stays unless it equals one of them.
+        The condition is evaluated here, for the items that waited when the call came. Then all copies of the matching
+        values are removed by their bytes. One that comes meanwhile stays unless it equals one of them.
 
         :Redisson: ``Collection.removeIf(Predicate)``
         :Cost: O(n + k log n), k taken out; two round trips for some 10,000 waiting values
@@ -188,7 +188,7 @@ class WaitingQueue(Handle[T]):
         return self._removal("all", chosen) if chosen else 0
 
     def retain_all(self, values: Iterable[T]) -> bool:
-        """Takes every waiting value that equals none of these out for good; True if there was any.
+        """Removes every waiting value that equals none of these for good; True if there was any.
 
         Redisson takes them out of one of its two keys only, so they are delivered all the same; here they are gone.
 
@@ -208,7 +208,7 @@ class WaitingQueue(Handle[T]):
         yield [unwrap(member)[1] for member in self._walk(walks.waiting(self.keys))]
 
     def clear(self) -> None:
-        """Takes everything that waits out for good. A pause, the largest size and recurring offers stay.
+        """Removes all waiting items for good. A pause, the largest size and recurring offers stay.
 
         :Redisson: ``RDelayedQueue.clear()``
         :Cost: O(n); one round trip

@@ -244,9 +244,9 @@ class Declarations:
         return function
 
     def per_item(self, function: F) -> F:
-        """Declares a dependency that is made again for each handling. Handlers get it by the function's name.
+        """Declares a dependency that is made for each handling. Handlers get it by the function's name.
 
-        The code behind its ``yield`` runs when the handler has returned or raised, before the value is acked. Its
+        The code after its ``yield`` runs when the handler has returned or raised, before the value is acked. Its
         own arguments are other dependencies, and ``event``.
         """
         return self._dependency(function, self._layers)
@@ -254,14 +254,14 @@ class Declarations:
     def per_worker(self, function: F) -> F:
         """Declares a dependency that is made when the worker starts. Otherwise like :meth:`per_item`.
 
-        The code behind its ``yield`` runs when the worker stops.
+        The code after its ``yield`` runs when the worker stops.
         """
         return self._dependency(function, self._resources_declared)
 
     def on(self, *kinds: type[happenings.Happening]) -> Callable[[F], F]:
         """Declares a function that is called with happenings: those of these classes, or all.
 
-        It is called where things happen, so it is a plain function and has to be quick. Its errors are logged.
+        It is called where things happen, so it must be a plain function and quick. Its errors are logged.
         """
         for kind in kinds:
             if not (isinstance(kind, type) and issubclass(kind, happenings.Happening)):
@@ -298,7 +298,7 @@ class Declarations:
                 )
 
     def check_dependencies(self) -> None:
-        """Raises ArgumentError for a dependency that nobody declared, as the start does."""
+        """Raises ArgumentError for an undeclared dependency, as the start does."""
         self._check_dependencies(self._handlers, {layer.name for layer in self._resources_declared})
 
     def _check_dependencies(self, handlers: Iterable[Handler], begun: Collection[str]) -> None:

@@ -76,7 +76,7 @@ class Event:
 
     @property
     def attempt(self) -> int:
-        """Which delivery of the value this is, from 1 on."""
+        """The number of this delivery of the value, starting at 1."""
         return self._delivery.attempt
 
     @property
@@ -117,16 +117,16 @@ class Event:
 
     @property
     def cancelled(self) -> bool:
-        """Whether the handler need not go on: its time is over, its lease is lost, or the worker stops.
+        """Whether the handler should stop: its time is over, its lease is lost, or the worker stops.
 
-        Or the item was cancelled (``delayed.cancel(id)``), which a renewal of the lease tells. A handler that runs long
-        reads it, and returns.
+        Or the item was cancelled (``delayed.cancel(id)``), as a renewal of the lease reports. A long handler
+        checks it, and returns.
         """
         return self._cancelled or self._delivery.cancelled
 
     @property
     def cursor(self) -> Any:
-        """What :meth:`save` was last called with, in this attempt or one before it. None where it never was."""
+        """What :meth:`save` was last called with, in this attempt or one before it. None if it never was."""
         return self._delivery.cursor
 
     def save(self, cursor: Any) -> Settled:
