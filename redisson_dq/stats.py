@@ -75,6 +75,8 @@ class QueueStats:
     """How many values wait for their time: those overdue are among them, those that receivers hold are not."""
     lean: int = 0
     """How many of them are only in the timeout zset. Redisson's ``size()`` does not count these."""
+    parked: int = 0
+    """How many of them limits by key have parked."""
     overdue: int = 0
     """How many values are due and have not been moved. When it lasts, nobody moves the queue, or it is paused."""
     in_flight: int = 0
@@ -156,7 +158,7 @@ class QueueStats:
     def _lines(self) -> Iterable[str]:
         yield from map(str, self.wrong_types)
         beside = self._beside()
-        for name in ("ready", "waiting", "overdue", "in_flight", "recurring", *self._seldom):
+        for name in ("ready", "waiting", "parked", "overdue", "in_flight", "recurring", *self._seldom):
             count = getattr(self, name)
             if count or name in _ALWAYS:
                 yield f"{name.replace('_', ' '):14} {count}{beside.get(name, '')}"

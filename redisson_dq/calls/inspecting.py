@@ -35,7 +35,7 @@ _SIZES = {
     "recurring": "recurring_due",
 }
 # A queue in partitions has the sums of these.
-_COUNTS = (*_SIZES, "waiting", "lean", "overdue", "in_flight", "expired", "missed")
+_COUNTS = (*_SIZES, "waiting", "parked", "lean", "overdue", "in_flight", "expired", "missed")
 # Those that an inspection has besides, and counts that its script tells by these names.
 _MORE_SIZES = {
     "mirrored": "envelopes",
@@ -137,6 +137,7 @@ def _figures(name: str, found: Inspected) -> dict[str, Any]:
         "waiting": waiting,
         # Whatever waits is in both keys, or is lean.
         "lean": 0 if "envelopes" in is_wrong else max(0, waiting - size_of.get("envelopes", 0)),
+        "parked": told.get("parked", 0),
         "overdue": told.get("overdue", 0),
         "in_flight": held,
         "last_received": _moment(told.get("last_receipt")),

@@ -302,6 +302,7 @@ def _since_receipt(stats: QueueStats) -> float:
 def _states(stats: QueueStats) -> Iterable[tuple[str, int]]:
     yield "ready", stats.ready
     yield "waiting", stats.waiting
+    yield "parked", stats.parked
     yield "overdue", stats.overdue
     yield "in_flight", stats.in_flight
     yield "dead", stats.dead

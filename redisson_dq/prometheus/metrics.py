@@ -53,8 +53,8 @@ _add(
     "items",
     "gauge",
     ("queue", "state"),
-    "items by state: ready, waiting (those overdue among them), overdue, in_flight, dead, undecodable, quarantined, "
-    "recurring (offers)",
+    "items by state: ready, waiting (those parked and overdue among them), parked, overdue, in_flight, dead, "
+    "undecodable, quarantined, recurring (offers)",
 )
 _add(
     OF_QUEUES,

@@ -59,6 +59,7 @@ end
 -- -- the rest -------------------------------------------------------------------------------------------------------
 
 tell_state()
+tell_parked()
 tell_receipt(now_ms)
 if stand(keys.capacity) then
   tell('room', redis.call('GET', keys.capacity))

@@ -309,6 +309,7 @@ def _fields(values: Iterable[DecodedValue]) -> set[str]:
 
 _COUNTS: dict[str, Callable[[Any], int]] = {
     "waiting": lambda stats: stats.waiting,
+    "parked": lambda stats: stats.parked,
     "ready": lambda stats: stats.ready,
     "in-flight": lambda stats: stats.in_flight,
     "dead": lambda stats: stats.dead,

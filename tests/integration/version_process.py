@@ -125,7 +125,7 @@ def _ended(seconds: float) -> bool:
     return bool(select.select([sys.stdin], [], [], seconds)[0])
 
 
-def work(url: str, seed: int) -> None:
+def work(url: str, seed: int, by_key: bool = False) -> None:
     """A worker with a key, a limit and a rate. Each handling is noted at its begin and its end."""
     chance = random.Random(seed)
     log = redis.Redis.from_url(url)
@@ -135,7 +135,8 @@ def work(url: str, seed: int) -> None:
         "jobs",
         concurrency=4,
         key=lambda value: value.partition("-")[0],
-        limit=Limit(3),
+        # The last version does not know by=.
+        limit=Limit(2, by=lambda value: value[0]) if by_key else Limit(3),  # type: ignore[call-arg, unused-ignore]
         rate=Rate(300),
         retry=Retry(limit=None, backoff=fixed(0.01)),
         crash_limit=None,

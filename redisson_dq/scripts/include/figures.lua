@@ -1,5 +1,5 @@
 -- Counts the contents of a queue. A key that holds another type is told of, and counts nothing.
--- KEYS: ready, timeout, channel, settings, mover, leases, deliveries
+-- KEYS: ready, timeout, channel, settings, mover, leases, deliveries, lines
 -- INCLUDE: count_held, expiry, next_waiting, receipts
 
 local SIZES = {
@@ -73,6 +73,13 @@ local function tell_receipt(now_ms)
   if stand(keys.leases, keys.deliveries) and (size_of[keys.ready] or 0) > 0 then
     local last = last_receipt(now_ms)
     tell('last_receipt', last and string.format('%.0f', last))
+  end
+end
+
+-- How many values limits by key have parked (by_key.lua).
+local function tell_parked()
+  if stand(keys.lines) then
+    tell('parked', redis.call('ZLEXCOUNT', keys.lines, '[p', '(q'))
   end
 end
 

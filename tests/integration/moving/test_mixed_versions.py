@@ -298,3 +298,27 @@ def test_workers_of_both_versions_keep_keys_and_limits(fleet: Fleet, admin: Any)
             value for value in values if value.startswith(key)
         ]
     assert whereabouts(admin, "jobs").total == Counter()
+
+
+def test_a_limit_by_key_beside_the_last_version(fleet: Fleet, admin: Any) -> None:
+    """The last version does not keep it. It loses no value and no key that this version has parked."""
+    workers = [
+        fleet.ready(LAST, "work", seed=1),
+        *(fleet.ready(THIS, "work", seed=seed, by_key=True) for seed in (2, 3)),
+    ]
+    values = [f"{key}{part}-{number}" for number in range(20) for part in range(6) for key in "ab"]
+    admin.rpush("jobs", *values)
+    eventually(lambda: sum(line.startswith(b"done ") for line in admin.lrange("log", 0, -1)) >= len(values), within=300)
+    for each in workers:
+        each.end()
+    done = [line.decode().split(" ")[1] for line in admin.lrange("log", 0, -1) if line.startswith(b"done ")]
+    assert Counter(done) == Counter(values)
+    for key in {value.partition("-")[0] for value in values}:
+        assert [each for each in done if each.startswith(key + "-")] == [
+            each for each in values if each.startswith(key + "-")
+        ]
+    assert whereabouts(admin, "jobs").total == Counter()
+    keys = QueueKeys.of("jobs")
+    assert {member[:1] for member in admin.zrange(keys.lines, 0, -1)} <= {b"c", b"p", b"s"}, (
+        "what was void and is dropped"
+    )

@@ -136,6 +136,17 @@ def test_a_dead_receiver_s_slot_is_free_and_leaves_nothing(shop: Shop) -> None:
     assert shop.is_idle()
 
 
+def test_dead_receivers_of_many_keys_leave_nothing(shop: Shop) -> None:
+    shop.queue.add_all([order(customer) for customer in range(40)])
+    assert len(admit(shop.queue, BY, home=HOME)) == 40
+    shop.later(61 * SECOND)
+    shop.java_moves()
+    again = admit(shop.queue, BY, home=HOME)
+    assert len(again) == 40
+    shop.queue.ack_all(again)
+    assert shop.is_idle()
+
+
 @pytest.mark.parametrize("count", [1000, by_night(100_000)])
 def test_a_bucket_of_an_idle_key_vanishes(shop: Shop, count: int) -> None:
     by = Admission(name="h", rate=Rate(1, per=1, by="customer"))
@@ -170,6 +181,7 @@ def test_what_is_parked_is_listed_with_its_reason(shop: Shop) -> None:
     assert {row.state for row in rows} == {"waiting"}
     assert all(row.at and row.now - row.at >= timedelta(hours=2) for row in rows)
     assert [json.loads(row.data)["number"] for row in rows] == [2, 2, 3, 3]
+    assert shop.client.stats("orders")["orders"].parked == shop.delayed.inspect().parked == 4
 
 
 def test_each_key_has_its_tokens(shop: Shop) -> None:

@@ -47,7 +47,12 @@ def test_queues_on_all_nodes(flavour: Flavour, cluster: Cluster, total: int | No
         assert [queue.size() for queue in queues.values()] == [0] * len(NAMES)
 
 
-def test_limits_keys_and_duplicates_on_all_nodes(flavour: Flavour, cluster: Cluster) -> None:
+def customer(value: str) -> str:
+    return value.partition("-")[0]
+
+
+@pytest.mark.parametrize("by", [None, pytest.param(customer, marks=pytest.mark.nightly)])
+def test_limits_keys_and_duplicates_on_all_nodes(flavour: Flavour, cluster: Cluster, by: Any) -> None:
     with ExitStack() as stack:
         workers, ledger, logs = [], Ledger(), []
         names = [f"limited {name} of {flavour.name}" for name in NAMES]
@@ -61,8 +66,8 @@ def test_limits_keys_and_duplicates_on_all_nodes(flavour: Flavour, cluster: Clus
                     name,
                     concurrency=4,
                     key=lambda value: value.partition("-")[0],
-                    rate=Rate(500, per=1),
-                    limit=Limit(3),
+                    rate=Rate(500, per=1, by=by),
+                    limit=Limit(3, by=by),
                     unique_for=60,
                 )(ledger.handle)
         values = [f"c{number % 3}-{number}" for number in range(30)]
