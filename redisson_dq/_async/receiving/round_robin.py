@@ -194,7 +194,7 @@ class RoundRobinReceiver(Receiver):
         for _ in range(_LOOKS):
             await self._clock.async_sleep(_BETWEEN)
             blocked = blocked + 1 if pump.is_blocked else 0
-            if self.line.is_refused or blocked > 1 or not pump.is_busy:
+            if self.line.is_refused or self.line.closed or blocked > 1 or not pump.is_busy:
                 break
 
     async def _look(self, keys: Sequence[str]) -> bool:
