@@ -140,9 +140,12 @@ class AdminServers:
         return timed(self._connections, commands.server_time_us(""), node.pool)
 
     def missing_rights(self, asked: Sequence[tuple[str, Iterable[str]]], node: Node | None = None) -> list[list[str]]:
-        """For each key the commands that the user may not send about it. From Redis 7.0 on; no refusal is logged."""
-        requests = [calls.missing_rights([key], list(dict.fromkeys(words))) for key, words in asked]
-        if node is None or self.is_cluster:
+        """For each key the commands that the user may not send about it. From Redis 7.0 on; no refusal is logged.
+
+        An empty key is that of no queue, which a ``node`` is asked about.
+        """
+        requests = [calls.missing_rights([key] if key else [], list(dict.fromkeys(words))) for key, words in asked]
+        if node is None or (self.is_cluster and all(key for key, _ in asked)):
             # In a cluster the key's node answers for all.
             return answers(self._connections, requests)
         return [self.run(request, node) for request in requests]

@@ -34,7 +34,8 @@ def rights(sight: Sight) -> Iterator[Finding]:
         if version_of(info) < TELLS_RIGHTS:
             raise CannotRun("Redis before 7.0 does not report which rights a user has")
     user = sight.ask("ACL", "WHOAMI").decode()
-    looked, only_looks = sight.queues, False
+    looked = sight.queues
+    only_looks = not looked and sight.missing_rights(_WRITES, sight.nodes[0]) >= _WRITES
     for queue, missing in _missing(sight, looked):
         only_looks = only_looks or set(missing) >= _WRITES
         # A user without any right to write only looks.

@@ -99,16 +99,21 @@ class Sight:
             info = next(info for each, info in self.infos if each.name == node.name)
             if version_of(info) < TELLS_RIGHTS:
                 return set()
-            (missing,) = self.admin.missing_rights([(self.a_key(), wanted)], node)
+            (missing,) = self.admin.missing_rights([(self._key_of_a_queue(), wanted)], node)
             return set(missing)
         except (CannotRun, RedissonDQError):
             return set()
 
     def a_key(self) -> str:
         """The ready list of a queue, which the user has rights to if to any. Raises CannotRun."""
+        return self._key_of_a_queue() or "redisson_dq:none"
+
+    def _key_of_a_queue(self) -> str:
+        """The ready list of a queue; empty where Redis has none. Raises CannotRun."""
         if self._wanted:
             return self.admin.queue(self._wanted[0]).keys.ready
-        return self.admin.queue_of_raw(min(self.scanned.names, default="redisson_dq:none")).keys.ready
+        raw = min(self.scanned.names, default=None)
+        return "" if raw is None else self.admin.queue_of_raw(raw).keys.ready
 
     def _once(self, name: str, ask: Callable[[], T]) -> T:
         """Asks at the first call. A fact that could not be had is not asked for again."""

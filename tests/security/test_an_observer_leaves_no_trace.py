@@ -47,14 +47,18 @@ def test_every_look(
 ) -> None:
     url = emptied(servers(kind)).url
     theirs = url.replace("//", "//looker:secret@")
-    assert main(["acl", "*", "--role", "observer", "--user", "looker", "--server-version", version, "--json"]) == 0
+    assert main(["acl", "order*", "--role", "observer", "--user", "looker", "--server-version", version, "--json"]) == 0
     words: list[str] = json.loads(capsys.readouterr().out)["words"]
     words = [">secret" if each == ">PASSWORD" else each for each in words]
     with redis.Redis.from_url(url) as admin, redisson_dq.connect(url, codec=StringCodec()) as client:
         admin.execute_command(*words)
         try:
-            filled(client)
             admin.execute_command("ACL", "LOG", "RESET")
+            # Before there is any queue.
+            with redisson_dq.connect(theirs) as looking:
+                assert not [each for each in diagnose(looking).findings if each.check in ("rights", "commands")]
+            assert admin.execute_command("ACL", "LOG") == []
+            filled(client)
             for look in LOOKS:
                 capsys.readouterr()
                 code = main([*look, "--url", theirs])
