@@ -12,7 +12,7 @@ from redisson_dq._common.texts import shown
 from redisson_dq.calls import walks
 from redisson_dq.calls.checks import check_count, check_index, check_page, nothing
 from redisson_dq.calls.due import due_range, taken_due, tell_undelivered
-from redisson_dq.calls.history import Kept, set_history
+from redisson_dq.calls.history import Kept, kept_history, set_history
 from redisson_dq.calls.items import checked_id, page_of_items, rescheduled, target, waiting_items
 from redisson_dq.calls.long_calls import told_if_long
 from redisson_dq.calls.offers import all_offered, equal_offers, names_of_equal_offers, offered, recurring_offers
@@ -278,6 +278,9 @@ class DelayedRequests(WholeRequests[T]):
 
     def set_history(self, keep: Kept | None) -> Request[None]:
         return set_history(self._queue, keep)
+
+    def history_kept(self) -> Request[tuple[int, timedelta] | None]:
+        return kept_history(self._queue)
 
     def expired_count(self) -> Request[int]:
         return commands.get_field(self._queue.keys.settings, "expired").then(lambda count: count or 0)

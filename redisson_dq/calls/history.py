@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Generator
 from datetime import datetime, timedelta
@@ -35,6 +36,7 @@ _LONGEST_MS = 30 * 86_400_000
 _MOST_EVENTS = 50_000
 # So many events are read in one round trip.
 _PAGE = 500
+_HEX = re.compile("[0-9a-f]{16}(?:[0-9a-f]{2}){0,2}")
 # After these an item is somewhere.
 _OPEN = frozenset(
     ("offered", "rescheduled", "moved", "delivered", "failed", "returned", "lost", "parked", "redriven", "replaced")
@@ -110,7 +112,9 @@ class _EventsOf:
         made = None if id is None else entry_id(id)
         self._is_any = id is None
         self._key = b"" if id is None or made is not None else b"i" + id.encode()
-        self._entry = b"" if made is None else made[1]
+        # Commands also show the id of an entry or of a lease by itself.
+        is_hex = id is not None and _HEX.fullmatch(id) is not None
+        self._entry = made[1] if made is not None else bytes.fromhex(id or "") if is_hex else b""
         self._digest = b""
         self._leases: set[bytes] = set()
 
@@ -118,9 +122,11 @@ class _EventsOf:
         """Whether the event is certainly of the item; None if it is not."""
         if self._is_any:
             return True
-        if self._key:
-            return True if event.key == self._key else None
-        if event.fields.get(b"i") == self._entry:
+        if self._key and event.key == self._key:
+            return True
+        if not self._entry:
+            return None
+        if self._entry in (event.fields.get(b"i"), event.fields.get(b"l")):
             self._digest = event.fields.get(b"v") or self._digest
             return True
         # A value without a name is known by its bytes once it has left its entry.

@@ -55,6 +55,7 @@ COMMANDS = {
     "watch": "redisson_dq.cli.looking.watch",
     "list": "redisson_dq.cli.looking.list_items",
     "show": "redisson_dq.cli.looking.show",
+    "history": "redisson_dq.cli.looking.history",
     "peek": "redisson_dq.cli.looking.peek",
     "offer": "redisson_dq.cli.values.offer",
     "take": "redisson_dq.cli.values.take",

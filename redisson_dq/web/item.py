@@ -12,6 +12,8 @@ import attrs
 from redisson_dq import Client
 from redisson_dq._common.texts import counted, digits
 from redisson_dq.browsing import SeenItem, find_row, recognise
+from redisson_dq.errors import ArgumentError, RedisReplyError
+from redisson_dq.items import ItemEvent
 from redisson_dq.web.actions import ActionChoice
 from redisson_dq.web.masks import HIDDEN, Masks
 from redisson_dq.web.times import in_words
@@ -21,6 +23,7 @@ __all__ = ["MOST_LOOKED", "CodecChoice", "ItemView", "ItemMoment", "ValueNode", 
 #: So much of a value is read to be decoded, so much of it is shown as bytes, and this many parts of its tree.
 _HEAD, _BYTES, _MOST_NODES, _LONGEST = 1 << 20, 4096, 2000, 2000
 _LONGEST_REASON = 64_000
+_MOST_EVENTS = 100
 #: A search for one id looks at this many entries before it asks whether to go on.
 MOST_LOOKED = 100_000
 
@@ -70,7 +73,8 @@ class ItemView:
     more parts. ``hex_lines`` are rows of an offset, 16 bytes in hex, and their characters; the first 4 KB.
     ``bytes_are_cut``: there are more. ``moments`` are its times, oldest first. ``reason`` is the text of its last
     failure, with the traceback. ``cursor`` is how far its handler has come, as JSON. ``context`` are pairs of the
-    offer's context. ``codecs`` are those that can be chosen, and ``actions`` those that the user may start on it.
+    offer's context. ``codecs`` are those that can be chosen. ``events`` is what happened to it, where the queue keeps a
+    history. ``actions`` are those that the user may start on it.
     """
 
     queue: str
@@ -100,6 +104,7 @@ class ItemView:
     bytes_are_cut: bool
     context: tuple[tuple[str, str], ...]
     codecs: tuple[CodecChoice, ...]
+    events: tuple[ItemEvent, ...]
     is_masked: bool
     actions: tuple[ActionChoice, ...] = ()
 
@@ -123,7 +128,9 @@ def item(
     row = find_row(client, queue, id, partitions=partitions, head=_HEAD, most=MOST_LOOKED, after=after or None)
     if row is None:
         return None
-    row, decoded = masks.seen(row, masks.reader(codec or None))
+    reader = masks.reader(codec or None)
+    row, decoded = masks.seen(row, reader)
+    events = masks.seen_events(_events(client, row), reader)
     nodes = [] if decoded.error else list(_limited(decoded.value))
     shown = row.data[:_BYTES]
     return ItemView(
@@ -154,8 +161,17 @@ def item(
         bytes_are_cut=bool(shown) and row.size > len(shown),
         context=tuple(row.context.items()),
         codecs=() if masks else tuple(_codecs(row, decoded.codec)),
+        events=tuple(events),
         is_masked=bool(masks),
     )
+
+
+def _events(client: Client, row: SeenItem) -> list[ItemEvent]:
+    try:
+        return client.delayed_queue(row.queue, transfer=False).history(row.id, limit=_MOST_EVENTS)
+    except (ArgumentError, RedisReplyError):
+        # The user lacks the right to it, another program wrote it, or the id is the place in a list.
+        return []
 
 
 def _moments(row: SeenItem) -> Iterator[ItemMoment]:

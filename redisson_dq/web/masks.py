@@ -20,11 +20,14 @@ from redisson_dq.browsing import DecodedValue, Filter, SeenItem, ValueReader
 from redisson_dq.browsing.values import CLASS
 from redisson_dq.doctor import Finding, Report, ValueText
 from redisson_dq.errors import ArgumentError, CodecError, EnvelopeError
+from redisson_dq.items import ItemEvent
 
 __all__ = ["HIDDEN", "Masks", "MaskedReader"]
 
 #: Replaces a hidden value.
 HIDDEN = "•••"
+# So many bytes of a reason are noted in a history (``scripts/include/events.lua``).
+_CUT_AT = 200
 # A shorter text is part of too many other texts by chance.
 _SHORTEST = 3
 # The name of a field, as a key of a map. Any other key is a value itself: a number, or the text of an object.
@@ -70,6 +73,12 @@ class Masks:
         return attrs.evolve(row, data=b"", size=0, reason=self._reason(row.reason, reader.hidden), context=context), (
             decoded
         )
+
+    def seen_events(self, events: Iterable[ItemEvent], reader: ValueReader) -> list[ItemEvent]:
+        """What happened to an item whose value this reader has read last, without what nobody may see."""
+        if not isinstance(reader, MaskedReader):
+            return list(events)
+        return [attrs.evolve(each, reason=self._reason_in_part(each.reason, reader.hidden)) for each in events]
 
     def filter_of(self, text: str) -> Filter:
         """A filter. With masks it may not ask for sizes. Raises FilterError."""
@@ -154,6 +163,10 @@ class Masks:
         if not text or hidden is None:
             return text and HIDDEN
         return "\n".join(self._text(line) for line in _without(text, hidden).splitlines())
+
+    def _reason_in_part(self, text: str, hidden: frozenset[str] | None) -> str:
+        """The beginning of a text. Where it ends a hidden value may be cut, and be found no more."""
+        return HIDDEN if len(text.encode()) >= _CUT_AT else self._reason(text, hidden)
 
     def _pairs(self, context: Mapping[str, str], hidden: frozenset[str] | None) -> Iterator[tuple[str, str]]:
         """The pairs of an offer's context, without hidden fields and their values."""

@@ -49,7 +49,7 @@ _ROLES = {
         plain=(
             *_CONNECTING,
             *("eval", "evalsha", "eval_ro", "evalsha_ro", "script|load"),
-            *("time", "type", "llen", "exists", "zrange", "zcard"),
+            *("time", "type", "llen", "exists", "zrange", "zcard", "hget", "xrange"),
         ),
     ),
     "observer": _Duties(
@@ -73,7 +73,7 @@ _ROLES = {
     ),
     "producer": _Duties(
         scripts=(
-            *("offer", "offer_all", "offer_item", "offer_in_context", "offer_bounded", "push"),
+            *("offer", "offer_all", "offer_item", "offer_in_context", "offer_bounded", "push", "set_history"),
             *("cancel", "cancel_recurring", "find_item", "reschedule", "recurring", "set_capacity"),
         ),
         plain=("rpush", "lpush", "rpushx", "lpushx", "hget", "get", "wait", "waitaof", "multi", "exec"),
@@ -83,6 +83,7 @@ _ROLES = {
     "consumer": _Duties(
         scripts=(
             *("receive", "ack", "give_back", "extend", "reject", "release", "hold", "run_command", "lease_due"),
+            *("set_history", "find_item"),
             *("take_due", "take_bounded", "poll", "peek", "put_back", "put_back_bounded", "move", "move_bounded"),
             *("in_flight", "in_flight_size", "contains_ready", "size"),
         ),
@@ -104,7 +105,7 @@ _ROLES = {
             *("clear", "offer", "offer_all", "offer_item", "offer_in_context", "push", "put_back", "take_due", "move"),
             *("dump", "restore", "copy", "rename", "expire", "persist", "poll", "lease_due", "give_back"),
             *("mend", "mend_ack", "mend_aside", "mend_find", "mend_letters", "mend_walk", "exchange"),
-            *("unmend", "unmend_aside", "unrelease"),
+            *("unmend", "unmend_aside", "unrelease", "set_history"),
         ),
         plain=(
             *("rpush", "lpush", "lrem", "ltrim", "lset", "lpop", "rpop", "blpop", "del", "unlink", "hset", "hdel"),

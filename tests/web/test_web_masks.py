@@ -143,6 +143,24 @@ def test_reasons_and_contexts_show_no_hidden_value(redis_url: str, pages: TestCl
         assert view("dead", filter=f'reason ~ "{word}" and size > 2000')["rows"] == []
 
 
+@pytest.mark.parametrize("before", [0, 170, 195])
+def test_the_events_of_an_item_show_no_hidden_value(redis_url: str, pages: TestClient, before: int) -> None:
+    """A reason is noted in part: a value may be cut where it ends."""
+    with redisson_dq.connect(redis_url, codec=JsonJacksonCodec()) as client:
+        delayed = client.delayed_queue("noted")
+        delayed.set_history(10)
+        delayed.offer({"card": SECRET}, 0, id="a")
+        held = client.blocking_queue("noted").receive(timeout=10)
+        assert held is not None
+        held.nack(delay=3600, reason="x" * before + SECRET)
+    for format in ("json", ""):
+        text = pages.get(LINKS.item("noted", "waiting", "a", format=format)).text
+        assert SECRET[:5] not in text
+    events = pages.get(LINKS.item("noted", "waiting", "a", format="json")).json()["events"]
+    assert [event["what"] for event in events] == ["offered", "moved", "delivered", "failed"]
+    assert HIDDEN in events[-1]["reason"]
+
+
 def test_the_log_of_actions_has_no_filter_about_it(pages: TestClient, caplog: pytest.LogCaptureFixture) -> None:
     fields = {"token": token_of(pages), "action": "cancel", "filter": f'n = 1 and not card = "{SECRET}"'}
     answer = pages.post(LINKS.act("orders"), data=fields)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from redisson_dq._async.queues.delayed_item import DelayedItem
@@ -368,6 +368,13 @@ class DelayedQueue(DueTaking[T], RecurringOffers[T]):
             except StopIteration as error:
                 return error.value  # type: ignore[no-any-return]
             result = await self._run(request)
+
+    async def history_kept(self) -> tuple[int, timedelta] | None:
+        """How many events the history keeps at most, and for how long; None without a history.
+
+        :Cost: O(1); one round trip
+        """
+        return await self._run(self.requests.history_kept())
 
     async def expired_count(self) -> int:
         """How many items were too late to be delivered (``expires=`` of :meth:`offer`), ever.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, TypeVar
 
@@ -256,6 +256,15 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
             for partition in self.partitions
         ]
         return list(heapq.merge(*found, key=lambda event: event.time))[-limit:]
+
+    async def history_kept(self) -> tuple[int, timedelta] | None:
+        """Like :meth:`DelayedQueue.history_kept`, of the first partition that keeps one.
+
+        :Cost: O(p), p partitions; one round trip for each node
+        :Guarantee: reads only, each partition at a moment of its own
+        """
+        found = await self._ask(lambda partition: partition.requests.history_kept())
+        return next((kept for kept in found if kept is not None), None)
 
     async def clear(self) -> None:
         """Takes everything that waits out for good, in all partitions. Pauses and recurring offers stay.

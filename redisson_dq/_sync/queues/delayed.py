@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from redisson_dq._common.signatures import with_options_of
@@ -371,6 +371,13 @@ class DelayedQueue(DueTaking[T], RecurringOffers[T]):
             except StopIteration as error:
                 return error.value  # type: ignore[no-any-return]
             result = self._run(request)
+
+    def history_kept(self) -> tuple[int, timedelta] | None:
+        """How many events the history keeps at most, and for how long; None without a history.
+
+        :Cost: O(1); one round trip
+        """
+        return self._run(self.requests.history_kept())
 
     def expired_count(self) -> int:
         """How many items were too late to be delivered (``expires=`` of :meth:`offer`), ever.

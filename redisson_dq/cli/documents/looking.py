@@ -9,10 +9,12 @@ from redisson_dq.browsing.rows import SeenIn
 from redisson_dq.cli.documents.common import ItemFields
 from redisson_dq.cli.documents.of import Of
 from redisson_dq.inspection import QueueInspection
+from redisson_dq.items import ItemEvent
 from redisson_dq.stats import QueueStats
 
 __all__ = [
     "DueCounts",
+    "HistoryDocument",
     "Lateness",
     "ListDocument",
     "PeekDocument",
@@ -122,6 +124,16 @@ class ShowDocument(TypedDict):
     item: ItemFields | None
     candidates: list[Candidate]
     """The codecs that may have written the value, the surest first."""
+
+
+class HistoryDocument(TypedDict):
+    """What happened to items. The exit code is 1 where the queue keeps no history."""
+
+    queue: str
+    kept_events: int | None
+    """How many events are kept at most, in each partition. Null where the queue keeps no history."""
+    events: list[ItemEvent]
+    """The last of them, oldest first."""
 
 
 class PeekDocument(TypedDict):

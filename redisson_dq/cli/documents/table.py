@@ -23,6 +23,7 @@ DOCUMENTS: dict[str, tuple[Any, ...]] = {
     "watch": (looking.WatchDocument,),
     "list": (looking.ListDocument,),
     "show": (looking.ShowDocument,),
+    "history": (looking.HistoryDocument,),
     "peek": (looking.PeekDocument,),
     "offer": (values.OfferDocument,),
     "take": (values.TakenLine,),

@@ -64,6 +64,13 @@ LINES = {
         "64! list orders --codec none",
     ],
     "show": ["0 show orders 'id 0'", "0 show values id-0", "0 show orders undecodable@0", "1 show orders none"],
+    "history": [
+        "0 history orders",
+        "0 history orders 'id 0' --limit 2",
+        "1 history empty",
+        "0 history parts --keep 6h",
+        "64! history orders --since never",
+    ],
     "peek": ["0 peek orders --count 100", "0 peek values --count 100", "0 peek empty", "65! peek wrong"],
     "offer": [
         "0 offer orders --codec json 1 2 --delay 1h",
@@ -156,6 +163,8 @@ Run = Callable[[str], tuple[int, list[Any]]]
 @pytest.fixture
 def filled(url: str, admin: redis.Redis) -> Iterator[str]:
     """Queues with items in each state, of several codecs, of partitions, and with each thing wrong."""
+    with redisson_dq.connect(url) as client:
+        client.delayed_queue("orders", transfer=False).set_history(100)
     fill(url, admin, count=2, codec=codecs.JsonJacksonCodec())
     value = {
         "big": 2**63 - 1,

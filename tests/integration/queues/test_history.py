@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from redisson_dq.cli import main
 from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import ArgumentError, DuplicateItemError
@@ -291,3 +292,34 @@ def test_a_queue_in_partitions(client: Any) -> None:
     assert words(whole.history("order-3")) == ["offered"]
     assert sorted(event.id for event in whole.history()) == [f"order-{number}" for number in range(8)]
     assert len(whole.history(limit=3)) == 3
+
+
+# -- the command -----------------------------------------------------------------------------------------------------
+
+
+def test_the_command(kept: Any, queue: Any, url: str, capsys: pytest.CaptureFixture[str]) -> None:
+    kept.offer("secret", 0.01, id="order-71")
+    receive(queue).nack(delay=3600, reason="no paper\nat line 5")
+
+    def run(*words: str) -> tuple[int, str]:
+        code = main(["history", "orders", *words, "--url", url])
+        told = capsys.readouterr()
+        return code, told.out + told.err
+
+    code, text = run("order-71")
+    assert code == 0
+    assert [line.split()[2] for line in text.splitlines()[1:]] == ["offered", "moved", "delivered", "failed"]
+    assert f":{os.getpid()}" in text
+    assert "no paper" in text
+    assert "line 5" not in text
+    assert "secret" not in text
+    assert len(run("--since", "10m", "--what", "failed")[1].splitlines()) == 2
+    assert run("--until", "2026-01-01T03:00:00Z") == (0, "no events\n")
+    assert run("--since", "3:00", "--limit", "1")[1].count("failed") == 1
+    assert run("none") == (0, "nothing is known of none\n")
+    assert run("--keep", "none") == (0, "orders keeps no history any more\n")
+    code, text = run("order-71")
+    assert code == 1
+    assert "redisson-dq history orders --keep 1000" in text
+    assert run("--keep", "6h")[0] == 0
+    assert kept.history_kept() == (50_000, timedelta(hours=6))
