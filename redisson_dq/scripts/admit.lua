@@ -36,8 +36,8 @@ if bounded then
   need({'GET', 'INCRBY'})
 end
 
-local limits, at = limits_from(8, tonumber(ARGV[7]))
-check_limits(limits)
+local limits, at = slots.limits_from(8, tonumber(ARGV[7]))
+slots.check(limits)
 local seen = {}
 for i = at, #ARGV, 5 do
   seen[ARGV[i]] = {
@@ -163,7 +163,7 @@ local function admit(value, digest, asked, from_ready)
   end
   if limit and limit.slots > 0 then
     local first = first_of('w' .. limit.id, now_ms)
-    if first and not returns or slots_taken(limit, now_ms) >= limit.slots then
+    if first and not returns or slots.taken(limit, now_ms) >= limit.slots then
       local mine = new_turn('w' .. limit.id, now_ms)
       local due = deadline + APART_MS * apart(mine, first or mine)
       redis.call('HSET', keys.turns, mine, park(value, d, turn, due, limit.label))
@@ -227,14 +227,10 @@ end
 local all = admit_from(keys.arrivals) and admit_from(keys.ready)
 
 -- Another value at the head is looked at next, and the slots with it.
-for _, each in ipairs(unseen and {} or {limits, by_keys.named}) do
-  for _, limit in ipairs(each) do
-    by_keys.fill(limit, now_us, now_ms, all or met_new)
-  end
+if not unseen then
+  by_keys.fill_all(limits, now_us, now_ms, all or met_new)
 end
-for _, limit in ipairs(limits) do
-  by_keys.tidy_keys(limit, 2 * popped + 3, now_us, now_ms)
-end
+by_keys.tidy_all(limits, 2 * popped + 3, now_us, now_ms)
 
 write_grants(deadline, now_ms)
 if popped > 0 then
@@ -255,4 +251,4 @@ by_keys.drop_void(3, now_ms)
 if bounded then
   make_room(buried + cancelled + #dropped)
 end
-return reply_with({now_us, buried, granted, dropped, parked, called_up, next_slot_ms})
+return reply_with({now_us, buried, granted, dropped, parked, slots.called_up, slots.next_ms})

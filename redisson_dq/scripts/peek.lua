@@ -43,15 +43,13 @@ if limited == 0 or not names_keys and redis.call('EXISTS', keys.lines) == 0 or r
 end
 
 -- INCLUDE: slots, lines, by_key
-local limits = limits_from(3, limited)
+local limits = slots.limits_from(3, limited)
 check_lines()
-check_limits(limits)
+slots.check(limits)
 need(LINING)
-for _, limit in ipairs(limits) do
-  by_keys.fill(limit, now_us, now_ms, true)
-  by_keys.tidy_keys(limit, 200, now_us, now_ms)
-end
+by_keys.fill_all(limits, now_us, now_ms, true)
+by_keys.tidy_all(limits, 200, now_us, now_ms)
 if names_keys then
   by_keys.drop_void(20, now_ms)
 end
-return {called_up, shown(), next_slot_ms}
+return {slots.called_up, shown(), slots.next_ms}

@@ -258,7 +258,7 @@ LARGEST = {
     "extend": 19_500,
     "offer": 16_500,
     "offer_all": 18_000,
-    "admit": 87_500,
+    "admit": 88_500,
     "lease_due": 67_500,
     "transfer": 72_500,
     "give_back": 57_500,

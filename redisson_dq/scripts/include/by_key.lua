@@ -75,7 +75,7 @@ function by_keys.fill_keys(limit, now_us, now_ms, none_comes)
     if not met[id] and #id == 16 then
       met[id] = true
       local key = string.sub(id, 5)
-      fill(by_keys.with_key(limit, key, key), now_us, now_ms, none_comes)
+      slots.fill(by_keys.with_key(limit, key, key), now_us, now_ms, none_comes)
     end
   end
   for _, called in ipairs(none_comes and line_of('c' .. limit.id, 100) or {}) do
@@ -90,7 +90,16 @@ function by_keys.fill(limit, now_us, now_ms, none_comes)
   if limit.slots > 0 and #limit.id == 4 then
     by_keys.fill_keys(limit, now_us, now_ms, none_comes)
   elseif limit.slots > 0 then
-    fill(limit, now_us, now_ms, none_comes)
+    slots.fill(limit, now_us, now_ms, none_comes)
+  end
+end
+
+-- Fills these limits, and those that the contexts of values have named.
+function by_keys.fill_all(limits, now_us, now_ms, none_comes)
+  for _, some in ipairs({limits, by_keys.named}) do
+    for _, limit in ipairs(some) do
+      by_keys.fill(limit, now_us, now_ms, none_comes)
+    end
   end
 end
 
@@ -149,6 +158,12 @@ function by_keys.tidy_keys(limit, most, now_us, now_ms)
   end
   if limit.tokens > 0 and #limit.rate == 4 then
     buckets.sweep(limit, most, now_us)
+  end
+end
+
+function by_keys.tidy_all(limits, most, now_us, now_ms)
+  for _, limit in ipairs(limits) do
+    by_keys.tidy_keys(limit, most, now_us, now_ms)
   end
 end
 

@@ -2,16 +2,14 @@
 -- KEYS: ready, leases, lines, turns
 -- INCLUDE: lines, shared_limit, bucket, parts
 
--- How many values this call has called up, of all queues.
-local called_up = 0
-
--- In how many ms the first slot ends that values of this queue wait for. 0: they wait, and no slot is taken. -1: none waits.
-local next_slot_ms = -1
+-- called_up: how many values this call has called up, of all queues. next_ms: in how many ms the first slot ends that
+-- values of this queue wait for. 0: they wait, and no slot is taken. -1: none waits. Lua allows a script 200 local names.
+local slots = {called_up = 0, next_ms = -1}
 
 -- The limits among the arguments, from one on, and the place behind them. Of each: the digest and the home of its slots (or
 -- ""), how many slots (0: any number), the digest and the home of its rate (or ""), how many tokens in how many us (0: any
 -- number), how many the bucket holds; of a limit by key the words that operators read, and names in the context (or "").
-local function limits_from(at, count)
+function slots.limits_from(at, count)
   local limits = {}
   for number = 1, count do
     limits[number] = {
@@ -30,7 +28,7 @@ local function limits_from(at, count)
 end
 
 -- Fails on a wrong type, and without rights, before anything is written.
-local function check_limits(limits)
+function slots.check(limits)
   for _, limit in ipairs(limits) do
     if limit.slots > 0 and limit.home ~= '' then
       redis.call('ZCARD', slots_key(limit.home))
@@ -45,7 +43,7 @@ local function check_limits(limits)
 end
 
 -- How many slots of a limit are taken, and where none is free the time at which the first one ends.
-local function slots_taken(limit, now_ms)
+function slots.taken(limit, now_ms)
   if limit.home ~= '' then
     return shared_slots_taken(limit, now_ms)
   end
@@ -73,7 +71,7 @@ end
 -- Calls up values for the slots of a limit that are free, however they became free. A lease may have ended by itself, or
 -- the limit may be higher than before. A value that was called up may wait for its key, or another program may have taken
 -- it. The argument none_comes: no value that was called up before is on its way.
-local function call_up_values(limit, free, now_ms, none_comes)
+function slots.call_up(limit, free, now_ms, none_comes)
   local prefix = 'c' .. limit.id
   if none_comes then
     local called = line_of(prefix, 1000)
@@ -92,26 +90,26 @@ local function call_up_values(limit, free, now_ms, none_comes)
     table.insert(values, 1, value)
   end
   in_parts('LPUSH', keys.ready, values)
-  called_up = called_up + #values
+  slots.called_up = slots.called_up + #values
   return free < 1 or #values > 0
 end
 
-local function fill(limit, now_us, now_ms, none_comes)
-  local taken, ends = slots_taken(limit, now_ms)
+function slots.fill(limit, now_us, now_ms, none_comes)
+  local taken, ends = slots.taken(limit, now_ms)
   local free = limit.slots - taken
   if free > 0 and limit.tokens > 0 then
     local bucket = buckets.of(limit, now_us)
     -- Without a token one value is called up, for the time of the next one.
     free = math.min(free, bucket.tokens >= 1 and math.floor(bucket.tokens) or bucket.booked > now_us and 0 or 1)
   end
-  call_up_values(limit, free, now_ms, none_comes)
+  slots.call_up(limit, free, now_ms, none_comes)
   if free > 0 and limit.home ~= '' then
     offer_slot(limit.id, limit.home, 10, now_ms, function()
-      return call_up_values(limit, free, now_ms, redis.call('EXISTS', keys.ready, keys.arrivals) == 0)
+      return slots.call_up(limit, free, now_ms, redis.call('EXISTS', keys.ready, keys.arrivals) == 0)
     end)
   end
   if #line_of('w' .. limit.id, 1) > 0 then
     local left = taken >= limit.slots and ends < math.huge and math.ceil(ends - now_ms) or 0
-    next_slot_ms = next_slot_ms < 0 and left or math.min(next_slot_ms, left)
+    slots.next_ms = slots.next_ms < 0 and left or math.min(slots.next_ms, left)
   end
 end

@@ -20,8 +20,9 @@ from redisson_dq.codecs import StringCodec
 from redisson_dq.embedded import EmbeddedServer
 from redisson_dq.errors import ArgumentError
 from redisson_dq.java import JavaObject
+from redisson_dq.scripts.script import load
 from redisson_dq.testing import TestClock
-from redisson_dq.testing._scripts import CLOCK_KEY
+from redisson_dq.testing._scripts import CLOCK_KEY, timed
 from redisson_dq.wire.calls import LimitWords
 from redisson_dq.wire.envelope import unwrap
 from redisson_dq.working.keys import BadKey, in_words, key_bytes
@@ -233,6 +234,13 @@ def test_a_call_does_bounded_work_while_many_keys_wait(shop: Shop) -> None:
     before = commands()
     shop.look(Admission(name="h", limit=Limit(1, by="customer")))
     assert commands() - before < 600
+
+
+@pytest.mark.parametrize("name", ["admit", "peek"])
+def test_the_scripts_leave_room_for_local_names(admin: Any, name: str) -> None:
+    """Lua allows 200 in the main part, and the prelude of the test clock has some."""
+    *lines, last = timed(load(name).source).rstrip().split("\n")
+    assert admin.script_load("\n".join([*lines, *(f"local more_{number} = 1" for number in range(8)), last]))
 
 
 # -- keys ------------------------------------------------------------------------------------------------------------
