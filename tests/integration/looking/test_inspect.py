@@ -741,4 +741,5 @@ def test_it_goes_into_json(looking: Any, producer: Any) -> None:
 
 
 def test_the_names_are_public() -> None:
-    assert {"KeyInspection", "Mover", "QueueInspection"} <= set(redisson_dq.__all__)
+    assert {"KeyInspection", "Mover"} <= set(redisson_dq.stats.__all__)
+    assert "QueueInspection" in redisson_dq.inspection.__all__
