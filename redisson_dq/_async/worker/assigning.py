@@ -6,22 +6,19 @@
 from __future__ import annotations
 
 import logging
-import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from redisson_dq._async.leases.delivery import Delivery, lease_of
-from redisson_dq._async.worker.concluding import Crashed
 from redisson_dq._async.worker.deadlines import Deadlines
-from redisson_dq._async.worker.event import Event
 from redisson_dq._async.worker.handling import Handling, Setting
 from redisson_dq._async.worker.intake import Intake
+from redisson_dq._async.worker.reports import ValueReports
 from redisson_dq._concurrency import AsyncMutex, AsyncSwitch
 from redisson_dq._concurrency.handler_pools import AsyncPoolWork
-from redisson_dq.calls.endings import Bury, Nack
-from redisson_dq.errors import DecodeError
+from redisson_dq.calls.endings import Nack
 from redisson_dq.items import SettleOutcome
-from redisson_dq.working import happenings
+from redisson_dq.working.crashes import DANGEROUS, fault_of, pause_apart, waits_apart
 from redisson_dq.working.handlers import Handler
 from redisson_dq.working.post import PostAction
 from redisson_dq.working.post_table import Do
@@ -43,7 +40,8 @@ class Assigner:
         """``setting`` makes the parts that handlings share. It gets ``report=``."""
         self._roster = Roster(total)
         self._setting = setting(report=self)
-        self._hooks = self._setting.hooks
+        #: Tells hooks of values that no handling has.
+        self.reports = ValueReports(self._setting)
         self._clock = self._setting.clock
         # Guards the roster and the fields here.
         self._mutex = AsyncMutex()
@@ -181,7 +179,7 @@ class Assigner:
 
     def accept(self, intake: Intake, deliveries: Sequence[Delivery[Any]], start: _Start) -> None:
         """Gives each value to its handler, or to the dead letters. ``start`` begins a handling."""
-        tells = self._hooks.hears(happenings.Received, happenings.Recovered)
+        tells = self.reports.hears_receipts
         begun = () if tells else self._begun_at_once(intake, deliveries)
         for handling in begun:
             start(handling.perform)
@@ -220,7 +218,7 @@ class Assigner:
         for delivery in deliveries:
             if self._stops:
                 back.add(delivery)
-            elif delivery in crashed and self._comes_alone_later(intake, delivery, len(crashed)):
+            elif delivery in crashed and self._waits_apart(intake, delivery, len(crashed)):
                 apart.append(delivery)
             else:
                 self._route(intake, delivery, parked, start, crashes=crashed.get(delivery, 0), tells=tells)
@@ -236,37 +234,15 @@ class Assigner:
         self._return([delivery for delivery in deliveries if delivery in back], 0)
         for place, delivery in enumerate(apart):
             # So that they come one by one.
-            self._return([delivery], _APART * (1 + place + self._setting.chance.random()))
+            self._return([delivery], pause_apart(place, self._setting.chance))
 
-    def _comes_alone_later(self, intake: Intake, delivery: Delivery[Any], suspects: int) -> bool:
-        """Whether a value waits, as it has died with others and one of those may kill the process again.
-
-        Of the values that died together one is tried at a time in each process, so that it takes no other along.
-        """
-        limits = [each.crash_limit for each in intake.reception.handlers if each.crash_limit is not None]
-        limit = min(limits, default=math.inf)
-        if delivery.crashes < max(1, min(_CRASHES, limit - 1)) or delivery.crashes >= limit:
-            return False
-        recent = self._clock.monotonic() - _DANGEROUS
+    def _waits_apart(self, intake: Intake, delivery: Delivery[Any], suspects: int) -> bool:
+        recent = self._clock.monotonic() - DANGEROUS
         with self._mutex:
-            tried = any(
+            is_one_tried = any(
                 each.crashes for handling in self._handlings if handling.began > recent for each in handling.deliveries
             )
-        return tried or suspects > 1
-
-    def unreadable(self, intake: Intake, error: DecodeError) -> None:
-        """Values came that the codec cannot read."""
-        self._hooks.tell(happenings.Unreadable(queue=intake.name, count=len(error.undecodable), error=error))
-        if error.kept_in is None:
-            return
-        for data in error.undecodable:
-            self._hooks.tell(
-                happenings.DeadLettered(queue=intake.name, id="", attempt=0, reason=f"undecodable: {error}", data=data)
-            )
-
-    def duplicate(self, intake: Intake, data: bytes) -> None:
-        """A value was dropped that equals one handled before."""
-        self._hooks.tell(happenings.Dropped(queue=intake.name, data=data))
+        return waits_apart(intake.reception.handlers, delivery.crashes, is_one_tried=is_one_tried or suspects > 1)
 
     def lose(self, delivery: Delivery[Any]) -> None:
         """A lease is lost."""
@@ -296,8 +272,8 @@ class Assigner:
             handler, error = failure.handler, failure
         if handler is None:
             if tells:
-                self._tell_received(intake, delivery, None)
-            self._bury(intake, delivery)
+                self.reports.received(intake, delivery, None)
+            self.reports.unhandled(intake, delivery)
             return
         with self._mutex:
             post = self._roster.post(handler)
@@ -305,8 +281,8 @@ class Assigner:
         is_admitted = (not reception.sees_first or intake.admitting.admits(delivery.id)) and post.has_room
         if is_admitted:
             if tells:
-                self._tell_received(intake, delivery, handler)
-            error = _fault_of(handler, delivery, crashes, error)
+                self.reports.received(intake, delivery, handler)
+            error = fault_of(handler, delivery.value, delivery.data, crashes, error)
         with self._mutex:
             # A hook may have taken the handler off, and its post and its queue with it.
             post = self._roster.post(handler)
@@ -316,35 +292,6 @@ class Assigner:
         self._carry_out(actions, begun, start, error)
         if actions[0].do is Do.TURN_AWAY:
             parked.setdefault(handler, []).append(delivery)
-
-    def _tell_received(self, intake: Intake, delivery: Delivery[Any], handler: Handler | None) -> None:
-        known = self._known(intake, delivery, handler)
-        lateness = None if delivery.due is None else delivery.received - delivery.due
-        self._hooks.tell(happenings.Received(**known, lateness=lateness))
-        if delivery.crashes:
-            self._hooks.tell(happenings.Recovered(**known, crashes=delivery.crashes))
-
-    def _known(self, intake: Intake, delivery: Delivery[Any], handler: Handler | None) -> dict[str, Any]:
-        """The fields of a happening that has no handling yet."""
-        name = "" if handler is None else handler.name
-        event = Event(delivery, intake.name, self._setting.pool.bridge)
-        return {"queue": intake.name, "id": delivery.id, "attempt": delivery.attempt, "handler": name, "event": event}
-
-    def _bury(self, intake: Intake, delivery: Delivery[Any]) -> None:
-        kind = type(delivery.value)
-        reason = f"no handler takes a {kind.__module__}.{kind.__qualname__}"
-        known = self._known(intake, delivery, None)
-        self._hooks.tell(happenings.Unhandled(**known, reason=reason))
-
-        def then(outcome: SettleOutcome) -> None:
-            if outcome is SettleOutcome.CANCELLED:
-                self._hooks.tell(happenings.ItemCancelled(**known))
-            elif outcome:
-                self._hooks.tell(happenings.DeadLettered(**known, reason=reason, data=delivery.data))
-            else:
-                self._hooks.tell(happenings.Lost(**known))
-
-        self._setting.settler.put(delivery, Bury(reason), then)
 
     def _return(self, deliveries: Sequence[Delivery[Any]], pause: float) -> None:
         for delivery in deliveries if pause else reversed(deliveries):
@@ -407,7 +354,7 @@ class Assigner:
             # While they waited for their batch.
             leased = {id(delivery) for delivery in handling.deliveries}
             for delivery in (each for each in action.values if id(each) not in leased):
-                self._hooks.tell(happenings.Lost(**self._known(handling.intake, delivery, handling.handler)))
+                self.reports.lost(handling.intake, delivery, handling.handler)
         if not handling.deliveries:
             self.finished(handling, self._clock.monotonic())
         elif self._stops:
@@ -429,28 +376,26 @@ class Assigner:
     def forget(self, handling: Handling) -> None:
         """Nothing is left to do for a handling."""
         with self._mutex:
-            self._handlings.pop(handling, None)
-            self._roster.ended(handling)
-            for delivery in handling.deliveries:
-                self._of_delivery.pop(id(delivery), None)
+            self._forget(handling)
         if self._stops:
             # Otherwise nobody waits for the end of handlings.
             self._changed.on()
+
+    def _forget(self, handling: Handling) -> None:
+        self._handlings.pop(handling, None)
+        if handling.handler.timeout is not None:
+            self._roster.ended(handling)
+        for delivery in handling.deliveries:
+            self._of_delivery.pop(id(delivery), None)
 
     def finished(self, handling: Handling, now: float) -> None:
         """A handling has freed its slot, and nothing is left to do for it."""
         with self._mutex:
             actions = handling.post.freed(now, now - handling.began)
-            self._handlings.pop(handling, None)
-            if handling.handler.timeout is not None:
-                self._roster.ended(handling)
-            for delivery in handling.deliveries:
-                self._of_delivery.pop(id(delivery), None)
+            self._forget(handling)
         if actions is handling.post.fetch:
             # As nearly always.
-            intake = self._latest if self._roster.is_limited else self._intakes.get(handling.handler.queue)
-            if intake is not None and intake.fetcher is not None:
-                intake.fetcher.freed(handling.handler.queue)
+            self._fetch(handling.handler.queue, Do.FETCH)
         else:
             self._carry_out(actions, [], self._setting.pool.start)
         if self._stops:
@@ -464,21 +409,6 @@ class Assigner:
 
     def _due(self, now: float) -> None:
         self._decide(lambda: self._roster.due(now))
-
-
-# After this many crashes a value is tried alone, for this many seconds. Before that, it comes again after a pause.
-_CRASHES, _DANGEROUS, _APART = 2, 30.0, 0.3
-
-
-def _fault_of(
-    handler: Handler, delivery: Delivery[Any], crashes: int, error: BaseException | None
-) -> BaseException | None:
-    """Why a value is not for its handler's function any more. ``error`` is that of the choice of a handler."""
-    if handler.crash_limit is not None and crashes >= handler.crash_limit:
-        return Crashed(f"its receivers died or hung {crashes} times")
-    if error is None and handler.admission is not None:
-        return handler.admission.fault_of(delivery.value, delivery.data)
-    return error
 
 
 def _nothing(outcome: SettleOutcome) -> None:

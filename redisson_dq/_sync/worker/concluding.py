@@ -24,22 +24,19 @@ from redisson_dq.calls.endings import Ack, Bury, Ending, Nack
 from redisson_dq.items import SettleOutcome
 from redisson_dq.scheduling.clock import Clock
 from redisson_dq.working import happenings
+from redisson_dq.working.crashes import Crashed
 from redisson_dq.working.handlers import Handler, is_async
 from redisson_dq.working.handling_table import Do, HandlingAction, HandlingTable, Trigger
 from redisson_dq.working.hooks import Hooks
 from redisson_dq.working.outcomes import Outcomes, done_first, outcome_of
 from redisson_dq.working.retries import Again, GiveUp, Reject, Verdict, verdict
 
-__all__ = ["Crashed", "conclude"]
+__all__ = ["conclude"]
 
 logger = logging.getLogger("redisson_dq")
 
 _ACK = Ack()
 _DO = attrgetter("do")
-
-
-class Crashed(Exception):
-    """A value was delivered too often to receivers that died, or stood still, with it."""
 
 
 class _PartsOfWorker(Protocol):

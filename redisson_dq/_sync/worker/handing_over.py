@@ -79,7 +79,7 @@ class HandOver:
         request = source.admit(wanted, asked.limits, asked.seen)
         admitted = intake.leaser.run_again(request, source.visible, None)
         for data in admitted.dropped:
-            self._assigner.duplicate(intake, data)
+            self._assigner.reports.duplicate(intake, data)
         intake.admitting.leased(admitted.leased, asked.passed)
         if admitted.called_up:
             call_up_more(self._runtime.connections, source)
@@ -102,7 +102,7 @@ class HandOver:
         """
         for each in came:
             if each.error is not None:
-                self._assigner.unreadable(each.intake, each.error)
+                self._assigner.reports.unreadable(each.intake, each.error)
             self._assigner.accept(each.intake, each.deliveries, start)
             self._handed_over += each.deliveries
 
