@@ -47,7 +47,6 @@ def test_nothing_sticks_out(site: Path, browser: Browser, width: int) -> None:
 def test_the_quick_reference_fits_on_two_sheets(site: Path, browser: Browser) -> None:
     page = browser.new_page()
     page.goto((site / "docs" / "quick-reference.html").as_uri())
-    margin = {"top": "10mm", "bottom": "10mm", "left": "12mm", "right": "12mm"}
-    printed = page.pdf(format="A4", margin=margin)
+    printed = page.pdf(format="A4", margin={"top": "10mm", "bottom": "10mm", "left": "12mm", "right": "12mm"})
     page.close()
     assert len(re.findall(rb"/Type\s*/Page\b(?!s)", printed)) <= 4
