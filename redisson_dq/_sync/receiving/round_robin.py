@@ -38,7 +38,7 @@ logger = logging.getLogger("redisson_dq")
 #: How long pops stay blocked when nobody waits.
 STAY = 1.0
 # How often one pump is looked at that tries alone after a refusal, and the seconds between two looks.
-_LOOKS, _BETWEEN = 40, 0.05
+_LOOKS, _BETWEEN = 20, 0.05
 
 
 class RoundRobinReceiver(Receiver):
@@ -197,7 +197,7 @@ class RoundRobinReceiver(Receiver):
         for _ in range(_LOOKS):
             self._clock.sleep(_BETWEEN)
             blocked = blocked + 1 if pump.is_blocked else 0
-            if self.line.is_refused or self.line.closed or blocked > 1 or not pump.is_busy:
+            if self.line.is_refused or self.line.closed or pump.trouble or blocked > 1 or not pump.is_busy:
                 break
 
     def _look(self, keys: Sequence[str]) -> bool:
