@@ -57,7 +57,8 @@ class Tried:
     seconds: float
 
     def __str__(self) -> str:
-        return f"| {self.part} | {self.tried} | {'; '.join(self.found) or 'nothing'} | {self.seconds:,.0f} |"
+        found = "; ".join(" ".join(each.split()) for each in self.found) or "nothing"
+        return f"| {self.part} | {self.tried} | {found.replace('|', '/')} | {self.seconds:,.0f} |"
 
 
 def table(rows: list[Tried]) -> list[str]:
@@ -147,7 +148,13 @@ def _staged(name: str, seed: int) -> tuple[str, list[str]]:
 
 
 def _ablated(seed: int) -> tuple[str, list[str]]:
-    missed = [each.safeguard for each in ABLATIONS if not ablated(each, seed).finding]
+    missed = []
+    for each in ABLATIONS:
+        try:
+            if not ablated(each, seed).finding:
+                missed.append(f"{each.safeguard}: not found")
+        except RuntimeError as error:
+            missed.append(str(error))
     return f"{len(ABLATIONS) - len(missed)} of {len(ABLATIONS)} found", missed
 
 

@@ -9,6 +9,7 @@ import select
 import signal
 import sys
 import tempfile
+import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -53,6 +54,8 @@ class Worlds:
             os.setpgid(0, 0)
             try:
                 os.write(writes, pickle.dumps(played(plan, self._shim)))
+            except Exception:
+                traceback.print_exc()
             finally:
                 os._exit(0)
         os.close(writes)
