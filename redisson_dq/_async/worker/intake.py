@@ -148,12 +148,17 @@ class Intake:
         self.reception = Reception(handlers, made, limited)
 
     def note_limits(self) -> None:
-        """Notes the limits for the next looks. A look is made under mutexes, and asks nobody."""
+        """Notes the limits for the next looks. A look is made under mutexes, and asks nobody.
+
+        The wait that begins may be shared with another worker of the client, or with a former life of this one, and
+        tell those of slots. So a look of its own follows.
+        """
         if self.reception.sees_first:
-            for side in self.leaser.sides:
-                self._limits[side.keys.ready] = [
-                    each for each in self.admission_of((), side).limits if each.slots or each.by
-                ]
+            for side, source in self.reception.sources.values():
+                limits = [each for each in self.admission_of((), side).limits if each.slots or each.by]
+                self._limits[side.keys.ready] = limits
+                if limits:
+                    self._look_again(source, 0)
 
     def forget_limits(self) -> None:
         """Nothing is received any more."""

@@ -40,7 +40,9 @@ class NextLooks:
                 self._moments.pop(source, None)
             else:
                 wait = next_slot_ms / 1000 + _AFTER if next_slot_ms else self._every
-                self._moments[source] = self._clock.monotonic() + min(wait, self._every)
+                moment = self._clock.monotonic() + min(wait, self._every)
+                # Waits begin again and again, and put no look off.
+                self._moments[source] = moment if next_slot_ms else min(self._moments.get(source, moment), moment)
         return is_first
 
     @property

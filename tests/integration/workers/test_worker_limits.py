@@ -217,6 +217,13 @@ def test_a_slot_that_nothing_tells_of_is_not_idle(url: str, queue: Any, admin: A
     visible = 0.7 if ends == "the holder dies" else 600
     with tuned(probe_interval=600), redisson_dq.connect(url, codec=StringCodec()) as client:
         holder, by = opened(client), Admission(name="h", limit=limit)
+        worker = Worker(client, visibility_timeout=600)
+        worker.add_handler(ledger.handle, "orders", concurrency=4, limit=limit)
+        for number in range(1, others):
+            worker.add_handler(ledger.handle, f"other{number}")
+        with running(worker):
+            # The handle above keeps the connection that waits, and what belonged to this life of the worker.
+            eventually(lambda: any(each["cmd"] == "blmove" for each in admin.client_list()) or others > 1)
         holder.add("held")
         (held,) = admit(holder, by, visible=visible, home="{partner}")
         holder.add_all([f"v{number}" for number in range(6)])
@@ -225,10 +232,6 @@ def test_a_slot_that_nothing_tells_of_is_not_idle(url: str, queue: Any, admin: A
         for _ in range(3):
             threading.Thread(target=admin.blpop, args=("orders", 20), daemon=True).start()
         eventually(lambda: sum(each["cmd"] == "blpop" for each in admin.client_list()) == 3)
-        worker = Worker(client, visibility_timeout=600)
-        worker.add_handler(ledger.handle, "orders", concurrency=4, limit=limit)
-        for number in range(1, others):
-            worker.add_handler(ledger.handle, f"other{number}")
         with running(worker):
             if ends == "an operator acks":
                 # The worker waits by then.
