@@ -138,14 +138,54 @@ def test_a_dead_receiver_s_slot_is_free_and_leaves_nothing(shop: Shop) -> None:
 
 
 def test_dead_receivers_of_many_keys_leave_nothing(shop: Shop) -> None:
+    by = Admission(name="h", limit=Limit(5, by="customer"))
     shop.queue.add_all([order(customer) for customer in range(40)])
-    assert len(admit(shop.queue, BY, home=HOME)) == 40
+    assert len(admit(shop.queue, by, home=HOME)) == 40
     shop.later(61 * SECOND)
     shop.java_moves()
-    again = admit(shop.queue, BY, home=HOME)
+    again = admit(shop.queue, by, home=HOME)
     assert len(again) == 40
     shop.queue.ack_all(again)
     assert shop.is_idle()
+
+
+def test_many_keys_that_waited_leave_nothing(shop: Shop) -> None:
+    by = Admission(name="h", limit=Limit(1, by="customer"))
+    shop.queue.add_all([order(customer, number) for number in range(2) for customer in range(40)])
+    for _ in range(2):
+        held = admit(shop.queue, by, home=HOME)
+        assert len(held) == 40
+        shop.queue.ack_all(held)
+    assert shop.is_idle()
+
+
+def test_the_next_of_a_key_goes_on_when_java_takes_the_one_called_up(shop: Shop) -> None:
+    by = Admission(name="h", limit=Limit(1, by="customer"))
+    for number in range(3):
+        shop.queue.add_all([order(customer, number) for customer in range(300)])
+    held = admit(shop.queue, by, home=HOME)
+    assert held[77].ack()
+    assert json.loads(shop.admin.lpop(KEYS.ready)) == {"customer": 77, "number": 1}
+    assert [json.loads(each) for each in shop.look(by)] == [{"customer": 77, "number": 2}]
+
+
+def test_a_bucket_that_was_used_again_stays(shop: Shop) -> None:
+    by = Admission(name="h", rate=Rate(1, per=1, by="customer"))
+    for number, (later, count) in enumerate([(0, 1), (5.5, 1), (0.6, 0)]):
+        shop.later(round(later * SECOND))
+        shop.look(by)
+        shop.queue.add(order(71, number))
+        assert len(admit(shop.queue, by, home=HOME)) == count, number
+
+
+def test_a_free_slot_without_a_token_calls_up_nothing(shop: Shop) -> None:
+    by = Admission(name="h", limit=Limit(1, by="customer"), rate=Rate(1, per=3600, by="customer"))
+    shop.queue.add_all([order(71, number) for number in range(3)])
+    (first,) = admit(shop.queue, by, home=HOME)
+    assert first.ack()
+    assert admit(shop.queue, by, home=HOME) == []
+    assert set(shop.notes()) == {b"rate customer=71", b"limit customer=71"}
+    assert shop.look(by) == []
 
 
 @pytest.mark.parametrize("count", [1000, by_night(100_000)])
