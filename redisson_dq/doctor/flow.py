@@ -332,6 +332,7 @@ def recurring(sight: Sight) -> Iterator[Finding]:
                 shown_by=redis_cli("HKEYS", queue.keys.recurring),
                 commands=(
                     queue.command("list", "--state", "recurring"),
+                    *(["# let its service call offer_recurring() again, with the same id"] if stopped > 0 else []),
                     queue.command("move", "--follow"),
                 ),
             )
