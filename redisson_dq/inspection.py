@@ -47,6 +47,8 @@ class QueueInspection(QueueStats):
     """Since when the first ready value is ready. Only a value that was received before, or that was offered with a
     context or an id, has a record that tells. None for any other, and for a value above 1 MB.
     """
+    remembered_until: datetime | None = None
+    """When the last id of a finished item is forgotten (``remember=``). None if there is none."""
     expires: datetime | None = None
     """When the first of the keys that hold the queue's values vanishes, if somebody gave it a time to live."""
 

@@ -87,7 +87,9 @@ def orphans(sight: Sight) -> Iterator[Finding]:
     for queue in sight.queues:
         # An empty partition is no queue that is gone while another one holds something.
         left = _left_over(queue, is_there=queue.whole in there)
-        if left:
+        # The ids of its last items keep equal offers away for a while, and go with the next look of a client.
+        remembered_until = queue.figures.remembered_until
+        if left and (remembered_until is None or remembered_until < queue.figures.server_time):
             yield queue.finding(
                 check="orphans",
                 severity=Severity.WARNING,

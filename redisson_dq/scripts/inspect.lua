@@ -69,6 +69,9 @@ if stand(keys.recurring_due) then
   tell('recurring', first[2])
   tell('rule', stand(keys.recurring) and redis.call('HGET', keys.recurring, 'd' .. first[1]))
 end
+if stand(keys.forget) then
+  tell('remembered_until', redis.call('ZRANGE', keys.forget, -1, -1, 'WITHSCORES')[2])
+end
 if stand(keys.lines) then
   for name, from in pairs({turns = 'k', waiting_for_slots = 'w', slots = 's'}) do
     local till = string.char(string.byte(from) + 1)

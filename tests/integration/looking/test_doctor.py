@@ -441,6 +441,20 @@ def test_a_partition_that_is_empty_is_not_gone_while_another_holds_something(fle
     assert (finding.check, finding.queue, finding.partition) == ("orphans", "orders", empty)
 
 
+def test_ids_that_are_remembered_are_no_orphans(fleet: Fleet) -> None:
+    with redisson_dq.connect(fleet.url) as client:
+        queue = client.blocking_queue("orders")
+        client.delayed_queue(queue).offer("a", 0.01, id="order-71")
+        queue.receive(timeout=PATIENCE).ack()
+    keys = QueueKeys.of("orders")
+    fleet.admin.delete(keys.alarm)
+    assert examined(fleet.url).findings == ()
+    (remembered,) = fleet.admin.zrange(keys.forget, 0, -1)
+    fleet.admin.zadd(keys.forget, {remembered: 1})
+    (finding,) = examined(fleet.url).findings
+    assert (finding.check, set(finding.evidence["keys"])) == ("orphans", {keys.records, keys.forget})
+
+
 def test_a_queue_that_is_not_there_is_told_with_the_nearest(fleet: Fleet) -> None:
     with pytest.raises(ArgumentError, match=r'queues are names, such as \["orders"\], not 5'):
         diagnose(fleet.client, [5])  # type: ignore[list-item]
