@@ -23,6 +23,8 @@ from redisson_dq.web.deeds import KINDS
 from redisson_dq.web.live import LiveStream
 from redisson_dq.web.paths import Links
 from redisson_dq.web.views import PAGES
+from redisson_dq.wire.envelope import unwrap
+from redisson_dq.wire.keys import QueueKeys
 from tests.integration.looking.test_json_output import LINES
 from tests.web.conftest import Open, TestClient, logged_in, token_of
 
@@ -87,6 +89,17 @@ def planted(redis_url: str) -> str:
         admin.rpush("redisson_dq_quarantine:{orders}", b"1 an entry of " + data, b"2 " + torn)
         admin.rpush("redisson_dq_undecodable:{orders}", b"\xac\xed\x00\x05" + data)
         admin.rpush("redisson_dq_expired:{orders}", b"1 " + data)
+        # One that waits for the limit of a key, which is the value of a masked field.
+        keys = QueueKeys.of("orders")
+        entries: Any = admin.zrange(keys.timeout, 0, -1, withscores=True)
+        # The record of a lease, with the time of no delivery, stops no page.
+        leased, _ = entries[0]
+        admin.hset(keys.deliveries, unwrap(leased)[0], b"0 0 0 0 0 0 0 0 %s: 0 " % (b"0" * 32))
+        member, due = entries[-1]
+        entry, since = unwrap(member)[0], int(due) - 3_600_000
+        admin.hset(keys.deliveries, entry, b"0 0 0 0 0 0 0 %d %s: 0 " % (int(due), b"0" * 32))
+        admin.zadd(keys.lines, {b"p" + since.to_bytes(8, "big") + entry: 0})
+        admin.hset(keys.turns, b"p" + entry, f"{since} limit cardNumber={CANARY}".encode())
         # What the doctor finds: entries of the list alone, of the zset alone, and in no known format.
         admin.rpush("redisson_delay_queue:{in-list}", torn)
         admin.zadd("redisson_delay_queue_timeout:{in-zset}", {torn: 4e12})
