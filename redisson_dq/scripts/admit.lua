@@ -47,10 +47,11 @@ end
 
 local over = redis.call('ZCOUNT', keys.leases, '-inf', now_ms)
 local beside = redis.call('EXISTS', keys.histories, keys.settings)
-if beside > 0 then
+local delivered = beside > 0 and redis.call('EXISTS', keys.histories) == 1
+if beside > (delivered and 1 or 0) then
   keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, who)
 end
-local known = over > 0 or beside > 0 and redis.call('EXISTS', keys.histories) == 1
+local known = over > 0 or delivered
 set_scored_aside(keys.lines)
 if known then
   reap(now_ms, count + 20)

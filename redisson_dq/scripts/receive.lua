@@ -18,10 +18,11 @@ local again = redis.call('HEXISTS', keys.deliveries, nonce .. '\0\0') == 1
 -- Most queues have no values that were delivered before, and no settings.
 local over = redis.call('ZCOUNT', keys.leases, '-inf', int(now_ms))
 local beside = redis.call('EXISTS', keys.histories, keys.settings)
-if beside > 0 then
+local delivered = beside > 0 and redis.call('EXISTS', keys.histories) == 1
+if beside > (delivered and 1 or 0) then
   keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, ARGV[7])
 end
-local known = over > 0 or beside > 0 and redis.call('EXISTS', keys.histories) == 1
+local known = over > 0 or delivered
 need(RECEIVING, GRANTING)
 
 if not again and not known then
