@@ -263,7 +263,9 @@ class TransferDriver:
         self._carry_out(task, Decided(task.engine.fired(at_us), at_us), departure)
 
     async def _tidied(self, task: Task) -> None:
-        if task.engine.state is not State.CLOSED:
+        if task.engine.state is State.PAUSING:
+            task.tidying.postpone()
+        elif task.engine.state is not State.CLOSED:
             await task.tidying.tidy()
 
     async def _probed(self) -> None:

@@ -49,6 +49,7 @@ class Tidying:
         """Drops as much as one call may take, and has the timer armed for the rest."""
         self._at_us = None
         try:
+            self._connections.check_pause(self._keys.timeout)
             left_ms = self._connections.run(calls.tidy(self._keys))
         except ClosedError:
             return
@@ -60,6 +61,11 @@ class Tidying:
         if left_ms is not None:
             # Records that are over a little later go along.
             self._arm(left_ms * 1000 + self._soon_us if left_ms else _MORE_US)
+
+    def postpone(self) -> None:
+        """The queue cannot be moved now, and so not be tidied either."""
+        self._at_us = None
+        self._arm(_AGAIN_US)
 
     def close(self) -> None:
         """Nothing is dropped here any more."""

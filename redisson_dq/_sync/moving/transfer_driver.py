@@ -266,7 +266,9 @@ class TransferDriver:
         self._carry_out(task, Decided(task.engine.fired(at_us), at_us), departure)
 
     def _tidied(self, task: Task) -> None:
-        if task.engine.state is not State.CLOSED:
+        if task.engine.state is State.PAUSING:
+            task.tidying.postpone()
+        elif task.engine.state is not State.CLOSED:
             task.tidying.tidy()
 
     def _probed(self) -> None:
