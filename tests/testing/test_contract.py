@@ -54,6 +54,19 @@ def test_items_come_in_due_order_and_never_early(time: Time, queue: Any, delayed
         assert queue.poll(timeout=time.tick) is None
 
 
+def test_a_history_has_the_times(time: Time, queue: Any, delayed: Any) -> None:
+    delayed.set_history(10)
+    item = delayed.offer("a", 2 * time.tick, id="order-71")
+    with time.going():
+        delivery = queue.receive(timeout=10 * time.tick, visibility_timeout=50 * time.tick)
+        assert delivery is not None
+        delivery.ack()
+    events = delayed.history("order-71")
+    assert [event.what for event in events] == ["offered", "moved", "delivered", "done"]
+    assert events[1].time >= item.due >= events[0].time + time.tick
+    assert delayed.history("order-71", until=events[0].time) == events[:1]
+
+
 def test_a_batch_of_equal_times_keeps_its_order(time: Time, queue: Any, delayed: Any) -> None:
     delayed.offer_all([(str(number), time.tick) for number in range(20)])
     time.pass_by(1)
