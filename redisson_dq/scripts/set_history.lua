@@ -4,10 +4,12 @@
 -- ARGV: how many events are events_kept (0: there is no history any more), for how many ms
 -- RETURN: nothing
 -- COST: O(n), n events that are dropped
+-- INCLUDE: need
 local count = tonumber(ARGV[1])
 -- Fails on a wrong type before anything is written.
 redis.call('HLEN', keys.settings)
 redis.call('XLEN', keys.events)
+need(count == 0 and {'HDEL', 'UNLINK'} or {'HSET', 'XTRIM'})
 if count == 0 then
   redis.call('HDEL', keys.settings, 'history')
   redis.call('UNLINK', keys.events)
