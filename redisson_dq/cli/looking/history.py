@@ -35,7 +35,7 @@ _CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?")
 _DAY = timedelta(days=1)
 
 
-class _Moment(click.ParamType):  # type: ignore[type-arg] # generic only in new versions
+class _When(click.ParamType):  # type: ignore[type-arg] # generic only in new versions
     """A time: ``10m`` (ago), ``03:00`` (the last one, UTC), ``2026-11-28T03:00:00Z``."""
 
     name = "a time"
@@ -54,7 +54,7 @@ class _Moment(click.ParamType):  # type: ignore[type-arg] # generic only in new 
         return found if found.tzinfo is not None else found.replace(tzinfo=timezone.utc)
 
 
-class _Kept(click.ParamType):  # type: ignore[type-arg] # generic only in new versions
+class _HowMuch(click.ParamType):  # type: ignore[type-arg] # generic only in new versions
     """``1000`` (items), ``6h``, or ``none``."""
 
     name = "how much is kept"
@@ -76,8 +76,8 @@ class _Kept(click.ParamType):  # type: ignore[type-arg] # generic only in new ve
 )
 @queue_argument
 @click.argument("id", metavar="[ID]", required=False)
-@click.option("--since", metavar="TIME", type=_Moment(), help="From then on.")
-@click.option("--until", metavar="TIME", type=_Moment(), help="Up to then.")
+@click.option("--since", metavar="TIME", type=_When(), help="From then on.")
+@click.option("--until", metavar="TIME", type=_When(), help="Up to then.")
 @click.option("--what", metavar="EVENT", help="Only such events, as failed.")
 @click.option(
     "--limit",
@@ -89,7 +89,7 @@ class _Kept(click.ParamType):  # type: ignore[type-arg] # generic only in new ve
 @click.option(
     "--keep",
     metavar="N|TIME|none",
-    type=_Kept(),
+    type=_HowMuch(),
     help="Begin a history of N items, or of a time such as 6h; none ends it.",
 )
 @partitions_option
