@@ -202,11 +202,14 @@ class Types:
             return collection_subclass(declaration)
 
         def read(*args: Any) -> tuple[Any, int]:
-            made.read = objects.object_reader(declaration, self)
+            # The elements of one list all come here, where the first of the class is in it.
+            if made.read is read:
+                made.read = objects.object_reader(declaration, self)
             return made.read(*args)
 
         def write(*args: Any) -> None:
-            made.write = objects.object_writer(declaration, self)
+            if made.write is write:
+                made.write = objects.object_writer(declaration, self)
             made.write(*args)
 
         made = ClassSerializer(
