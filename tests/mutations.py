@@ -325,7 +325,7 @@ MUTATIONS = [
     Mutation(
         "transfer: a paused queue delivers",
         "redisson_dq/scripts/transfer.lua",
-        "if special and redis.call('HGET', keys.settings, 'paused') then",
+        "if paused then",
         "if false then",
         "tests/integration/queues/test_settings_of_a_queue.py::test_a_pause_is_seen_everywhere_and_holds_delivery_alone",
     ),
@@ -510,8 +510,8 @@ MUTATIONS = [
     Mutation(
         "log: a happening is made for a line that nobody wants",
         "redisson_dq/observing/log.py",
-        "return found is not None and found.logger.isEnabledFor(found.level)",
-        "return found is not None",
+        "return None if found is None else partial(found.logger.isEnabledFor, found.level)",
+        "return None if found is None else lambda: True",
         "tests/integration/programs/test_logging.py::test_nothing_is_made_for_a_line_that_nobody_wants",
     ),
     Mutation(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import queue
 import threading
 from collections.abc import Iterator
@@ -311,7 +312,10 @@ def rig(flavour: Flavour) -> Iterator[Rig]:
 
 def test_a_confirmed_subscription_leads_to_a_transfer(rig: Rig) -> None:
     first = rig.attached(ORDERS)
-    assert first.words == (5000, 600_000, CLIENT, "listening", "1", b"deliver", b"")
+    *words, process = first.words
+    assert words == [5000, 600_000, CLIENT, "listening", "1", b"deliver", b""]
+    # For the history of an item, in which the transfer is a line.
+    assert process.endswith(f":{os.getpid()}")
     first.answer(rig.transferred())
     # A reconnect.
     rig.says("subscribe", ORDERS.channel)
