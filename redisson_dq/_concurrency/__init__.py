@@ -1,7 +1,7 @@
 """Everything that is not the same in the asyncio and the threaded flavour, written by hand side by side.
 
 ``_async/`` is written by hand and ``_sync/`` is generated from it by renaming: ``AsyncThing`` becomes ``Thing``,
-``await`` goes. A pair here has the same methods with the same meaning, so the code above it reads the same.
+``await`` is removed. A pair here has the same methods with the same meaning, so the code above it reads the same.
 
 ``handler_pools``, ``layers`` and ``stop_signals`` have the pairs that only a worker needs. They are imported by
 themselves.

@@ -66,8 +66,8 @@ async def async_call(callback: Callable[[T], object], value: T) -> None:
     try:
         await result
     except asyncio.CancelledError as error:
-        # The callback awaited something that was cancelled. This task was not. So that is a failure like any other.
-        # (Python 3.10 cannot tell.)
+        # The callback awaited something that was cancelled. This task was not. So treat it as any other failure.
+        # (Python 3.10 cannot distinguish the two.)
         if getattr(asyncio.current_task(), "cancelling", lambda: 1)():
             raise
         raise RuntimeError("what it awaited was cancelled") from error
@@ -78,7 +78,7 @@ def call(callback: Callable[[T], object], value: T) -> None:
     try:
         callback(value)
     except SystemExit as error:
-        # It would end this thread without a word, and no program. That is a failure like any other.
+        # It would end this thread without a word, and no program. Treat it as any other failure.
         raise RuntimeError("it wanted to end the program, which only the main thread can do") from error
 
 

@@ -52,8 +52,8 @@ class HandlerPool:
     """
 
     def __init__(self, name: str, clock: Clock = SYSTEM, context: contextvars.Context | None = None) -> None:
-        """Each work sees the variables of the ``context``, else of the caller's. One that it sets is seen by it
-        alone.
+        """Each work sees the variables of the ``context``, else of the caller's. A variable that it sets is visible
+        only to itself.
         """
         self._name = name
         #: As in the pool of an event loop.
@@ -73,7 +73,7 @@ class HandlerPool:
         self._is_closed = False
 
     def start(self, work: PoolWork) -> bool:
-        """Runs ``work`` in a thread. It may take as long as it likes. Whether it waits for a thread.
+        """Runs ``work`` in a thread. It may take any time. Returns whether it waits for a thread.
 
         Raises RuntimeError when the system gives not even the first thread.
         """
@@ -82,13 +82,13 @@ class HandlerPool:
             return self._waits()
 
     def start_all(self, works: Iterable[PoolWork]) -> bool:
-        """Runs works, each in a thread. Whether one of them waits for a thread."""
+        """Runs works, each in a thread. Returns whether one of them waits for a thread."""
         with self._mutex:
             self._works.extend(works)
             return self._waits()
 
     def _waits(self) -> bool:
-        """Sees to it that each work finds a thread. Whether there is none to be had."""
+        """Makes sure that each work finds a thread. Returns whether no thread is available."""
         while len(self._works) > self._idle + self._coming:
             if not self._has_one_more():
                 return True
@@ -102,7 +102,7 @@ class HandlerPool:
         self._bell.put(None)
 
     def _has_one_more(self) -> bool:
-        """Adds a thread. False: there is none to be had, and others do its work."""
+        """Adds a thread. False: none is available, and other threads do the work."""
         thread = threading.Thread(target=self._serve, name=f"redisson_dq-{self._name}", daemon=True)
         # It looks for work as soon as the caller leaves the mutex.
         self._coming += 1
@@ -120,7 +120,7 @@ class HandlerPool:
 
     @staticmethod
     def cancel(where: object) -> None:
-        """Does nothing: a thread cannot be cancelled. Its event tells the handler."""
+        """Does nothing: a thread cannot be cancelled. Its event notifies the handler."""
 
     def close(self, timeout: float) -> None:
         """Ends each thread when its handler has returned."""
@@ -200,7 +200,7 @@ class AsyncHandlerPool:
     """
 
     def __init__(self, name: str, clock: Clock = SYSTEM, context: contextvars.Context | None = None) -> None:
-        """``context`` is as with threads. A task whose work has left another one behind ends."""
+        """``context`` is as with threads. A task ends when its work has left another task running."""
         self._context = contextvars.copy_context() if context is None else context
         self._threads = HandlerPool(name, clock, self._context)
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -216,12 +216,12 @@ class AsyncHandlerPool:
         self._is_closed = False
 
     def start(self, work: AsyncPoolWork) -> bool:
-        """Runs ``work`` in a task. False: none has to wait for one."""
+        """Runs ``work`` in a task. Returns False: no work has to wait for a task."""
         self._works.append(work)
         return self._waits()
 
     def start_all(self, works: Iterable[AsyncPoolWork]) -> bool:
-        """Runs works, each in a task. False: none has to wait for one."""
+        """Runs works, each in a task. Returns False: no work has to wait for a task."""
         self._works.extend(works)
         return self._waits()
 
@@ -273,7 +273,8 @@ class AsyncHandlerPool:
             except Exception:
                 logger.exception("worker: a handling ended unexpectedly")
                 work = None
-            # Somebody may have cancelled a work that has gone on all the same. Before Python 3.11 a task tells no more.
+            # Somebody may have cancelled a work that has gone on all the same. Before Python 3.11 a task does not
+            # report more.
             is_cancelled = getattr(task, "_must_cancel", False) if cancelling is None else cancelling()
             try:
                 is_clean = contextvars.copy_context() == self._context

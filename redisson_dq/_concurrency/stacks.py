@@ -1,4 +1,4 @@
-"""The stacks of handlers that go on, and of an event loop that stands still. Written by hand, side by side."""
+"""The stacks of running handlers and of a blocked event loop. Both flavours are written by hand, side by side."""
 
 from __future__ import annotations
 
@@ -52,7 +52,9 @@ def _of_frame(frame: FrameType) -> str:
 
 
 def _shown(frames: list[tuple[FrameType, int]]) -> str:
-    """The frames of the user's program, and those that it has called. Ours around it tell nothing."""
+    """The frames of the user's program, and those that it has called. The library's frames around them are left out:
+    they do not help the user.
+    """
     is_ours = [str(frame.f_globals.get("__name__", "")).partition(".")[0] == _OURS for frame, _ in frames]
     around = is_ours.index(True) if True in is_ours else 0
     first = is_ours.index(False, around) if False in is_ours[around:] else 0
@@ -76,13 +78,13 @@ class Pulse:
 
 
 class AsyncPulse:
-    """Notices in a thread that the event loop stands still: that :meth:`beat` has not been called for ``seconds``.
+    """Notices in a thread that the event loop is blocked: that :meth:`beat` has not been called for ``seconds``.
 
     ``stopped`` is called in that thread, again and again while it lasts, with the seconds, the stack and the task.
     """
 
     def __init__(self, seconds: float, stopped: Callable[[float, str, object], object], *, starts: bool = True) -> None:
-        """Without ``starts`` nothing is noticed, as where a test moves the time."""
+        """Without ``starts`` nothing is noticed. Tests that move the time use this."""
         self._loop = asyncio.get_running_loop()
         self._loops_thread = threading.get_ident()
         self._seconds, self._stopped = seconds, stopped
@@ -90,7 +92,7 @@ class AsyncPulse:
         self._ends = threading.Event()
         if not starts:
             return
-        # Nor without a thread to be had.
+        # Nor when no thread is available.
         try:
             threading.Thread(target=self._run, name="redisson_dq-pulse", daemon=True).start()
         except RuntimeError:
@@ -109,7 +111,7 @@ class AsyncPulse:
         while not self._ends.wait(step) and not self._loop.is_closed():
             now = time.monotonic()
             if now - before > 2 * step:
-                # The whole process or machine stood still.
+                # The whole process or machine was suspended.
                 self._last = max(self._last, now)
             before = now
             if now - self._last > self._seconds:

@@ -22,8 +22,8 @@ def signals(told: Callable[[], None]) -> Iterator[None]:
     """Calls ``told`` for each SIGTERM and SIGINT. Only the main thread can; elsewhere it does nothing.
 
     The interpreter runs a signal's handler in the main thread when that runs next. A main thread that waits for a lock
-    is not woken when the system gave the signal to another thread. So a thread reads the
-    interpreter's bytes at once, and tells.
+    is not woken when the system gave the signal to another thread. So a thread reads the interpreter's bytes at once,
+    and makes the call.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

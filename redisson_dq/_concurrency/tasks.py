@@ -49,8 +49,8 @@ class Cancelled(BaseException):
     """A class that is never raised."""
 
 
-#: The errors that a loop of our own outlasts. A signal handler of the user's may end the program in the thread of the
-#: event loop, and in no thread of ours.
+#: The errors that the library's own loops survive. A signal handler of the user's may end the program in the thread of
+#: the event loop, and in no thread of ours.
 AsyncFailure = Exception
 Failure = BaseException
 
@@ -59,8 +59,8 @@ class AsyncBackgroundTask:
     """Runs ``work`` beside its owner until it returns.
 
     A ``shielded`` one holds values that exist nowhere else. The end of the loop cancels all tasks, but does not find
-    this one. So it is not torn away in the middle of a reply. Instead ``on_end`` is called when the loop ends, and the
-    loop waits for the background task, for ``_LAST_STEPS`` seconds at most.
+    this one. So it is not interrupted in the middle of a reply. Instead ``on_end`` is called when the loop ends, and
+    the loop waits for the background task, for ``_LAST_STEPS`` seconds at most.
     """
 
     def __init__(
@@ -148,7 +148,7 @@ class _Thread(threading.Thread):
         try:
             self.start()
         except RuntimeError:
-            # The system gives no second thread. This one is there.
+            # The system gives no second thread, so this one does the work.
             self._begins_as = threading.get_ident()
             self.run()
         finally:

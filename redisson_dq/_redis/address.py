@@ -1,12 +1,12 @@
 """The address of a pool: which of its connections still lead to the server that new connections lead to.
 
-Behind one name another server may answer from some moment on: a primary endpoint, a service, a proxy or a virtual IP
-after a failover. New connections lead to the new master, and open ones to the old one, which lives on as a replica.
-A reply that says so ends every connection that was made before it. Each try after it makes a connection, and so
-resolves the name again.
+A name may lead to another server after a failover: that of a primary endpoint, a service, a proxy or a virtual IP. New
+connections lead to the new master, and open ones to the old one, which lives on as a replica. A reply that says so ends
+every connection that was made before it. Each try after it makes a connection, and so resolves the name again.
 
-A server may also refuse all connections for long: the password was changed, or the name is not known. The parts of a
-client that try again by themselves share the pauses between these tries. So they are few, however many parts there are.
+A server may also refuse all connections for a long time: the password was changed, or the name is not known. The parts
+of a client that try again by themselves share the pauses between these tries. So they are few, however many parts there
+are.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ logger = logging.getLogger("redisson_dq")
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
 # Tries to connect that nobody has asked for, of all parts of a client together.
 _FIRST_CONNECT, _LONGEST_CONNECT = 0.05, 2.0
-# After this many seconds without such a reply, the next one is news.
+# After this many seconds without such a reply, the next one is reported again.
 _NEWS = 30.0
 
 
@@ -47,11 +47,12 @@ class ServerAddress:
     """Counts how often the connections of one pool were given up together. Any thread may call its methods."""
 
     def __init__(self, *, is_node: bool) -> None:
-        """``is_node``: it is a node of a cluster, where a redirection is no news about the node."""
+        """``is_node``: it is a node of a cluster, where a redirection says nothing about the node."""
         self._is_node = is_node
         # Its pauses pass as those of its client do.
         self._clock = current()
-        #: The number that connections are given when they are made. One with a smaller number is over.
+        #: The number that connections are given when they are made. A connection with a smaller number is not used any
+        #: more.
         self.number = 0
         # A signal handler that closes the client may find its own thread inside.
         self._mutex = threading.RLock()

@@ -1,4 +1,4 @@
-"""Clients that look like those of redis-py's that a client of ours is made from, and are others."""
+"""Objects that look like the redis-py clients that our clients are made from, and are something else."""
 
 from __future__ import annotations
 
@@ -60,6 +60,8 @@ def _part(client: Any, name: str) -> Any:
 
 
 def _late(client: Any) -> dict[str, Any]:
-    """The settings of a cluster client of ours that has not been made yet. It is made when a part is asked for."""
+    """The settings of one of our cluster clients that has not been made yet. It is made when one of its attributes is
+    read.
+    """
     late = getattr(client, "__dict__", {}).get("_late")
     return late[0] if late else {}

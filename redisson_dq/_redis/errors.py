@@ -135,14 +135,14 @@ def with_remedy(error: BaseException) -> str:
             return f"{word} {text}; {remedy}"
     for pattern, remedy in _MISNAMED:
         if re.search(pattern, text):
-            # Redis lists the arguments of an unknown command, with a comma or a space behind the last.
+            # Redis lists the arguments of an unknown command, with a comma or a space after the last one.
             said = text.rstrip(" ,")
             return f"{said}; {remedy}"
     return text
 
 
 def is_passing(error: redis.exceptions.ResponseError) -> bool:
-    """Whether the condition behind an error reply ends by itself."""
+    """Whether the condition that caused an error reply ends by itself."""
     text = str(error)
     if isinstance(error, _PASSING_ERRORS) or text.startswith(_PASSING_WORDS):
         return True
@@ -178,7 +178,7 @@ def is_of_a_proxy(error: BaseException) -> bool:
 
 
 def passes(error: RedissonDQError) -> bool:
-    """Whether the condition behind one of our errors passes without anybody's help."""
+    """Whether the condition that caused one of our errors ends by itself."""
     cause = error.__cause__
     return isinstance(error, RedisConnectionError) or (
         isinstance(cause, redis.exceptions.ResponseError) and is_passing(cause)
@@ -186,7 +186,7 @@ def passes(error: RedissonDQError) -> bool:
 
 
 def refusal_of(error: BaseException) -> Hashable:
-    """What Redis refuses, as far as its words tell: the same for all queues.
+    """What Redis refuses, as far as its reply says: the same for all queues.
 
     None where it refuses nothing: the connection has failed, or the error is a defect.
     """

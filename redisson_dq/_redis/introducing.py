@@ -1,6 +1,6 @@
 """The names that connections give themselves, so that ``CLIENT LIST`` shows their client and their purpose.
 
-A connection is named ``redisson-dq/<version>/<client>@<host>:<pid>/<role>/<queue>``. A name that the user gave stands
+A connection is named ``redisson-dq/<version>/<client>@<host>:<pid>/<role>/<queue>``. A name that the user gave is put
 before it. The first eight digits of the client begin the ids of its leases.
 """
 
@@ -30,7 +30,7 @@ _LIBRARY = "redisson-dq"
 #: The role of a connection of the pool.
 COMMANDS = "commands"
 
-# How many characters of a user's name and of a queue's name are told.
+# How many characters of a user's name and of a queue's name are included.
 _LONGEST_PART = 80
 # redis-py's words about itself, where the user has said nothing.
 _DRIVER = "redis-py"
@@ -53,13 +53,13 @@ _owners: dict[str, str] = {}
 
 
 def own_leases(client: str, owner: bytes) -> None:
-    """Lets the connections that a client makes from now on tell that its leases are those of this owner."""
+    """Makes the connections that a client opens from now on report this owner as the owner of its leases."""
     if owner and not client.startswith(owner.hex()):
         _owners[client] = f"+{owner.hex()}"
 
 
 def name_of_client() -> str:
-    """A name for a new client: 16 hex digits, by which the server and the scripts tell it from others."""
+    """A name for a new client: 16 hex digits, by which the server and the scripts distinguish it from others."""
     return (_owner + secrets.token_bytes(8))[:8].hex()
 
 
@@ -67,15 +67,15 @@ class Introduction:
     """The names of one pool's connections. A command that the server has refused is not sent again."""
 
     def __init__(self, settings: Mapping[str, Any], client: str) -> None:
-        """``settings`` are those of the user's pool, ``client`` the name by which scripts tell clients apart."""
+        """``settings`` are those of the user's pool, ``client`` is the name by which scripts distinguish clients."""
         theirs = settings.get("client_name")
         self._before = f"{_told(str(theirs))}/" if theirs else ""
         self._client = client
-        #: Whether our library is named in the place of redis-py.
+        #: Whether our library is named instead of redis-py.
         self.names_library = _says_nothing_of_a_driver(settings)
         # Another thread may note a refusal meanwhile. It is the same one.
         self._refused: set[str] = set()
-        #: Whether the server has ever heard such a command to its end.
+        #: Whether the server has ever replied to such a command.
         self.was_heard = False
         #: Whether the server closes a connection at a command that it does not know.
         self.is_cut = False

@@ -1,4 +1,4 @@
-"""Pools of our own, made from the user's settings. They lend connections that nothing is left to be read on."""
+"""Pools of our own, made from the user's settings. They lend connections on which every reply has been read."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ __all__ = [
 
 # The pool's own limit raises an error. Connections lets callers wait instead.
 _UNLIMITED = 2**31
-# For this many seconds a connection of a pool is used. The name of a server may lead to another one, and a program that
-# only reads would never hear of it.
+# A connection of a pool is used for this many seconds. The name of a server may lead to another one, and a program that
+# only reads would never notice it.
 OLD = 120.0
 
 
@@ -137,7 +137,7 @@ def _connections(how: type[Any], of: type[Any]) -> type[Any]:
 class _Lending:
     """A pool that lends connections, and does nothing besides.
 
-    redis-py counts and tells of every connection that is lent. That takes longer than a PING of Redis.
+    redis-py counts and reports every connection that is lent. That takes longer than a PING of Redis.
     """
 
     def __init__(self, *args: Any, **settings: Any) -> None:
@@ -255,7 +255,9 @@ def is_over(connection: Any) -> bool:
 
 
 def pool_from(pool: redis.ConnectionPool, client: str, *, is_node: bool = False) -> redis.ConnectionPool:
-    """A pool of our own with the settings of ``pool``, which may be a Sentinel's. ``client`` is told to the server."""
+    """A pool of our own with the settings of ``pool``, which may be a Sentinel's. The server is given the name
+    ``client``.
+    """
     introduction = Introduction(pool.connection_kwargs, client)
     settings = own_settings(pool.connection_kwargs, redis.retry.Retry(NoBackoff(), 0), introduction)
     theirs: Any = pool.connection_class
@@ -278,7 +280,9 @@ def pool_from(pool: redis.ConnectionPool, client: str, *, is_node: bool = False)
 
 
 def async_pool_from(pool: redis.asyncio.ConnectionPool, client: str) -> redis.asyncio.ConnectionPool:
-    """A pool of our own with the settings of ``pool``, which may be a Sentinel's. ``client`` is told to the server."""
+    """A pool of our own with the settings of ``pool``, which may be a Sentinel's. The server is given the name
+    ``client``.
+    """
     if not isinstance(pool, AsyncSentinelConnectionPool):
         return _async_pool(pool.connection_class, pool.connection_kwargs, client, is_node=False)
     introduction = Introduction(pool.connection_kwargs, client)

@@ -34,7 +34,7 @@ __all__ = [
     "sends_no_more",
 ]
 
-# A time limit of redis-py's comes this many seconds behind ours, and never first.
+# A time limit of redis-py's ends this many seconds after ours, never before it.
 _LATER = 3600.0
 # The types of nearly all words of commands.
 _TEXTS = frozenset((str, bytes))

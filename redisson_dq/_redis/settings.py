@@ -37,7 +37,7 @@ _KEEPALIVE = {
     if hasattr(socket, name)
 }
 
-# Keeps redis-py from telling of itself, by a setting that depends on its version.
+# Keeps redis-py from reporting its own name, by a setting that depends on its version.
 _NO_DRIVER: dict[str, Any] = (
     {"driver_info": None} if hasattr(redis, "driver_info") else {"lib_name": None, "lib_version": None}
 )
@@ -98,7 +98,7 @@ def connection_factory(pool: Any) -> Any:
 
 
 def dedicated_connection(pool: Any, role: str, queue: str) -> Any:
-    """Such a connection of a pool of our own. It tells the server its role, and its queue if it has one.
+    """Such a connection of a pool of our own. It reports its role to the server, and its queue if it has one.
 
     ``socket_timeout`` limits its first exchanges, too. A reader whose reply may come later gives its own time limit.
     """

@@ -34,7 +34,7 @@ def check_tls(settings: Mapping[str, Any]) -> None:
         try:
             use(context, given)
         except (OSError, TypeError, ValueError) as error:
-            # Certificates in a text are long, and no name.
+            # Certificates given as text are long, and are not file names.
             shown = "" if option == "ssl_ca_data" else repr(str(given[option]))
             raise ValueError(f"{option}={shown} cannot be used{_MORE.get(option, '')}: {error}") from None
 

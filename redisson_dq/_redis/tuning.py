@@ -1,4 +1,4 @@
-"""Settings of a client that no program has to change. Tests and benchmarks do."""
+"""Settings of a client that no program has to change. Only tests and benchmarks change them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The redis-py client that a URL stands for: of one server, of a Sentinel's master, or of a cluster. Nothing is sent.
+"""The redis-py client that a URL describes: of one server, of a Sentinel's master, or of a cluster. Nothing is sent.
 
 - one server: ``redis://[user:password@]host[:port][/db][?option=...]``, with TLS ``rediss://``, by a socket ``unix://``
 - the master of a service: ``redis+sentinel://[...]host[:port],host.../service[/db]``
@@ -129,7 +129,7 @@ def _client_at(url: str, options: dict[str, Any], of: _Flavour) -> Any:
 
 
 def options_in(url: str) -> dict[str, str]:
-    """The options that a URL has behind its question mark, as they are written there."""
+    """The options after the question mark of a URL, as they are written there."""
     return dict(parse_qsl(url.partition("?")[2], keep_blank_values=True))
 
 

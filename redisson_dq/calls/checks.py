@@ -25,7 +25,7 @@ def check_count(value: object, name: str, what: str = "a limit") -> int:
 def limit_of(number: tuple[int, ...], limit: int | None, timeout: object, name: str) -> int | None:
     """The limit of a call that may also wait.
 
-    Raises ArgumentError for a number alone: it may be a limit or a timeout.
+    Raises ArgumentError for a bare number: it may be a limit or a timeout.
     """
     if not number:
         return limit
@@ -66,7 +66,7 @@ def check_index(value: object, name: str) -> int:
 
 
 def nothing(result: object) -> None:
-    """Replaces a result that tells nothing by None."""
+    """Replaces a result without information by None."""
 
 
 def check_end(end: object, name: str) -> End:

@@ -18,7 +18,9 @@ T = TypeVar("T")
 
 
 def check_confirmed(request: Request[T], result: T, confirmed: Confirmed | Exception | None) -> None:
-    """Tells the user who has confirmed a change. Raises DurabilityError when that is less than was asked for."""
+    """Reports to the user which servers have confirmed a change. Raises DurabilityError when that is less than was
+    asked for.
+    """
     durable = request.durable
     if durable is None or _is_without_change(result):
         return

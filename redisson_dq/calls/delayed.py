@@ -254,7 +254,7 @@ class DelayedRequests(WholeRequests[T]):
         return calls.resume(self._queue.keys).then(self._told(Resumed))
 
     def _told(self, kind: type[Paused] | type[Resumed]) -> Callable[[bool], bool]:
-        """Tells observers when a call has changed something."""
+        """Notifies observers when a call has changed something."""
 
         def tell(changed: bool) -> bool:
             observers = self._queue.options.observers

@@ -30,11 +30,11 @@ __all__ = ["Kept", "history_of", "kept_history", "set_history"]
 #: How much of a history is kept: the events of that many items, or those of that time.
 Kept = Union[int, timedelta]
 
-# An item that comes once and fails twice has so many events.
+# An item that is delivered once and fails twice has this many events.
 _OF_AN_ITEM = 8
 _LONGEST_MS = 30 * 86_400_000
 _MOST_EVENTS = 50_000
-# So many events are read in one round trip.
+# This many events are read in one round trip.
 _PAGE = 500
 _HEX = re.compile("[0-9a-f]{16}(?:[0-9a-f]{2}){0,2}")
 # After these an item is somewhere.
@@ -165,7 +165,7 @@ def _read(
     kept = yield kept_history(queue)
     if kept is None:
         return []
-    # First, as the events that follow may tell how the item has left.
+    # This comes first, as later events may show how the item left.
     target = None if id is None or entry_id(id) is not None else Target(given_id=id)
     page = None if target is None else (yield calls.find_item(queue.lease_keys, target, 0))
     now_us = yield commands.server_time_us(queue.keys.ready)

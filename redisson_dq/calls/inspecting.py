@@ -1,4 +1,4 @@
-"""The requests that tell about a queue, all or only the figures, and the sum of several results."""
+"""The requests that describe a queue, in full or only its figures, and the sum of several results."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _SIZES = {
 }
 # A queue in partitions has the sums of these.
 _COUNTS = (*_SIZES, "waiting", "parked", "lean", "overdue", "in_flight", "expired", "missed")
-# Those that an inspection has besides, and counts that its script tells by these names.
+# Those that an inspection has besides, and counts that its script returns under these names.
 _MORE_SIZES = {
     "mirrored": "envelopes",
     "arrivals": "arrivals",

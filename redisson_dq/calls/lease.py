@@ -31,7 +31,7 @@ class Lease:
         self.is_ending = False
         #: Its renewal failed for too long.
         self.is_given_up = False
-        #: A renewal has told that the item was cancelled.
+        #: A renewal has reported that the item was cancelled.
         self.is_cancelled = False
         #: A callback for the delivery whose lease is lost.
         self.on_lost: Any = None
@@ -130,7 +130,7 @@ class Lease:
         return self.outcome is SettleOutcome.LOST
 
     def begun(self, value: object) -> None:
-        """Tells observers that the lease of this value has begun."""
+        """Notifies observers that the lease of this value has begun."""
         record = self.record
         due_ms, received_ms = record.due_ms, record.received_ms or self.leased.now_us // 1000
         lateness = None if due_ms is None else timedelta(milliseconds=received_ms - due_ms)
@@ -143,7 +143,7 @@ class Lease:
         self.is_ending = True
 
     def settled(self, outcome: SettleOutcome) -> SettleOutcome:
-        """Notes how a call ended the lease. The first end stands."""
+        """Notes how a call ended the lease. The first end counts."""
         if outcome is not SettleOutcome.LOST or not self.is_over:
             self.outcome = outcome
             self._tell(outcome)
@@ -162,11 +162,11 @@ class Lease:
             self._observers.tell(observing.Settled(**self._known, outcome=outcome, held=held))
 
     def acked_too_late(self) -> None:
-        """Tells observers that its ack found no lease."""
+        """Notifies observers that its ack found no lease."""
         self._observers.tell(observing.AckedTooLate(**self._known))
 
     def lost(self) -> None:
-        """Tells observers, once, that the receiver has lost it."""
+        """Notifies observers, once, that the receiver has lost it."""
         if not self._is_told_lost:
             self._is_told_lost = True
             for tally in self._observers.tallies:

@@ -31,7 +31,7 @@ _LARGEST_PAGE = 1000
 class InFlight(Generic[T]):
     """One value that a receiver holds, as it was when the call was answered. ``id`` is that of its delivery.
 
-    ``offer_id`` is the ``id=`` of its offer, or None. ``cursor`` is how far the work on it has come, if it tells.
+    ``offer_id`` is the ``id=`` of its offer, or None. ``cursor`` is how far its handler has come, if it reports that.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""Tells of calls that Redis carries out in one go, however much there is, and serves nobody else meanwhile."""
+"""Reports calls that Redis carries out in one go, whatever their size, while it serves nobody else."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ __all__ = ["LONG_US", "told_if_long"]
 
 U = TypeVar("U")
 
-#: A call that takes longer is told.
+#: A call that takes longer is reported.
 LONG_US = 100_000
-#: The queues and calls of this process that were told.
+#: The queues and calls of this process that were reported.
 _told: set[tuple[str, str]] = set()
 
 
 def told_if_long(request: Request[U], queue: OpenQueue[Any], what: str) -> Request[U]:
-    """Tells observers when the exchange of a request takes long, once for each queue and call."""
+    """Notifies observers when a request takes long, once for each queue and call."""
     clock, sent_us = queue.options.clock, 0
 
     def begin() -> None:

@@ -318,7 +318,7 @@ def offered_again(
 
 
 def recurring_offers(keys: QueueKeys, rows: list[RecurringRow]) -> list[RecurringOffer]:
-    """The recurring offers that can be read. Tells of the others."""
+    """The recurring offers that can be read. Reports the others."""
     from redisson_dq.scheduling.recurrence import NewerRuleError
 
     offers = []

@@ -105,7 +105,7 @@ class OpenQueue(QueueValues[T]):
         dead_letter: str | None = None,
     ) -> None:
         """After ``delivery_limit`` deliveries (None: never) a value is a dead letter. The queue ``dead_letter`` takes
-        it, by its name before the name mapper; None stands for a list of this queue's own. Raises ArgumentError.
+        it, by its name before the name mapper; None means a list of this queue's own. Raises ArgumentError.
         """
         super().__init__(name, codec, options)
         self.kind = kind

@@ -215,18 +215,20 @@ class QueueValues(Generic[T]):
         return None if data is None else self.popped([data])[0]
 
     def tell_undecodable(self, error: DecodeError, name: str) -> None:
-        """Tells observers of values of the queue with that name which cannot be read, and have left it."""
+        """Notifies observers of values that cannot be read and have left the queue of that name."""
         if self.options.observers:
             self.options.observers.tell(Undecodable(queue=name, count=len(error.undecodable), error=error))
 
     def tell_offered(self, count: int) -> None:
-        """Tells those that count of values that were added."""
+        """Notifies observers that count of values that were added."""
         if count:
             for tally in self.options.observers.tallies:
                 tally.offered(self.name, count)
 
     def skip(self, error: DecodeError) -> bool:
-        """Whether the client leaves out values that cannot be read, once they are kept somewhere. Tells observers."""
+        """Whether the client leaves out values that cannot be read, once they are kept somewhere. Notifies
+        observers.
+        """
         if error.kept_in is None or self.options.undecodable != "skip":
             return False
         self.options.observers.tell(Skipped(queue=self.name, count=len(error.undecodable), error=error))
@@ -246,7 +248,7 @@ class QueueValues(Generic[T]):
         return list(dict.fromkeys(data for data, value in zip(found, values, strict=True) if condition(value)))
 
     def decoded(self, found: list[bytes]) -> tuple[list[T], DecodeError | None]:
-        """The values that could be read, and the error that stands for all the others."""
+        """The values that could be read, and one error for all the others."""
         if self.decodes_apart:
             return contextvars.copy_context().run(self._decoded, found)
         return self._decoded(found)

@@ -1,4 +1,4 @@
-"""One item that waits, as a request tells of it."""
+"""One waiting item, as the reply to a request describes it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 @attrs.frozen(kw_only=True)
 class WaitingItem(Generic[T]):
-    """One item that waits, as it was when the call that told of it was answered.
+    """One waiting item, as it was when the call that returned it was answered.
 
     ``id`` is the caller's, or one that was made. ``due`` is on the server's clock, None for an entry that has lost
     its due time. ``outcome`` says what an offer did; it is None for an item that was looked up. ``state`` says where it

@@ -54,7 +54,7 @@ class Happening:
 
 @attrs.frozen(kw_only=True)
 class Away(Happening):
-    """Redis cannot be reached. Told once, when it begins. ``error`` says why."""
+    """Redis cannot be reached. Reported once, when it begins. ``error`` says why."""
 
     error: BaseException
 
@@ -70,7 +70,7 @@ class BackAgain(Happening):
 class Noticed(Happening):
     """A look at the server's settings, soon after the client's first call, has found something.
 
-    ``check`` is ``"eviction"``, ``"append-only file"``, ``"version"``, ``"rights"`` or ``"clock"``. ``found`` tells the
+    ``check`` is ``"eviction"``, ``"append-only file"``, ``"version"``, ``"rights"`` or ``"clock"``. ``found`` is the
     state, and ``advice`` the command that helps. With ``needs_a_hand`` the log has a warning, else an information.
     """
 
@@ -133,7 +133,7 @@ class Subscribed(OfQueue):
 
 @attrs.frozen(kw_only=True)
 class RoleChanged(OfQueue):
-    """Another process moves the queue's due items now, or this one does. The first role that is known is told too."""
+    """Another process moves the queue's due items now, or this one does. The first known role is reported too."""
 
     role: Role
 
@@ -152,7 +152,7 @@ class Moved(OfQueue):
 
 @attrs.frozen(kw_only=True)
 class Paused(OfQueue):
-    """This client has paused the queue's delivery. A pause that another client begins is not told."""
+    """This client has paused the queue's delivery. A pause that another client begins is not reported."""
 
 
 @attrs.frozen(kw_only=True)
@@ -201,9 +201,9 @@ class Missed(OfQueue):
 class ValuesTaken(OfQueue):
     """A call or a listener has taken ``count`` values. They are in Redis no more.
 
-    A value that ``receive`` gives is told by :class:`LeaseBegan`. Where ``poll_from_any`` has found a value of another
-    queue, ``queue`` is the key of that queue's list. ``values`` are their texts for the log, where ``log_values=`` asks
-    for them and their line is wanted.
+    A value that ``receive`` returns is reported by :class:`LeaseBegan`. Where ``poll_from_any`` has found a value of
+    another queue, ``queue`` is the key of that queue's list. ``values`` are their texts for the log, where
+    ``log_values=`` asks for them and their line is wanted.
     """
 
     count: int
@@ -214,7 +214,7 @@ class ValuesTaken(OfQueue):
 class Undecodable(OfQueue):
     """``count`` values that were taken or leased cannot be read by the codec. ``error`` has their bytes.
 
-    They are put into a list of their own then. A value that stays in its queue, as with ``peek``, is not told.
+    They are put into a list of their own then. A value that stays in its queue, as with ``peek``, is not reported.
     """
 
     count: int
@@ -236,7 +236,8 @@ class Skipped(OfQueue):
 class TookLong(OfQueue):
     """A call that Redis carries out in one go took long: ``duration``, with all that was sent along with it.
 
-    ``call`` is the name of the call, or of two that send the same command. A queue's call is told once in a process.
+    ``call`` is the name of the call, or of two that send the same command. A queue's call is reported once in a
+    process.
     """
 
     call: str
@@ -264,7 +265,7 @@ class OfLease(OfQueue):
 class Buried(OfQueue):
     """``count`` values were delivered ``limit`` times, and never acked. They are in the list with the key ``kept_in``.
 
-    A call that receives finds them. A worker counts deliveries by itself, and tells them one by one.
+    A call that receives finds them. A worker counts deliveries by itself, and reports them one by one.
     """
 
     count: int
@@ -300,8 +301,8 @@ class Settled(OfLease):
 
 @attrs.frozen(kw_only=True)
 class LeaseLost(OfLease):
-    """The receiver has lost the lease: a call or a renewal was told so, or the renewal has failed for too long.
+    """The receiver has lost the lease: a call or a renewal has found that out, or the renewal has failed for too long.
 
-    A lease is told of once. When Redis takes an ack in spite of a failed renewal, :class:`Settled` follows all the
-    same. A lease that ends by its deadline is not told until somebody asks for it.
+    A lease is reported once. When Redis takes an ack in spite of a failed renewal, :class:`Settled` follows all the
+    same. A lease that ends by its deadline is not reported until it is used again.
     """

@@ -1,4 +1,4 @@
-"""The log, which is told of happenings like any observer: which kinds have a line, at which level, with which fields.
+"""The log, which gets happenings like any observer: which kinds have a line, at which level, with which fields.
 
 A line for another kind of happening is registered beside its class::
 
@@ -47,7 +47,7 @@ from redisson_dq.scheduling.engine import Role
 __all__ = ["Words", "fields_of", "is_logged", "line", "log", "switch_of"]
 
 _MAIN = "redisson_dq"
-#: The lines of these two come at the pace of the queues. A program may want one of them alone.
+#: The lines of these two come at the pace of the queues. A program may want only one of them.
 _TRANSFERS, _LEASES = f"{_MAIN}.transfers", f"{_MAIN}.leases"
 
 

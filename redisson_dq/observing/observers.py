@@ -45,7 +45,7 @@ _numbers = itertools.count(1)
 class Observers(list[Observer]):
     """The observers of one client. A list, so that the look whether anybody watches costs next to nothing.
 
-    The log is told of every happening too. So a place that is passed often asks first::
+    The log gets every happening too. So a place that is passed often asks first::
 
         if observers.hear(Moved):
             observers.tell(Moved(...))
@@ -166,7 +166,7 @@ class Observers(list[Observer]):
 
     @contextmanager
     def exchange(self, requests: Iterable[_Named], clock: Clock, *, waits: bool = False) -> Iterator[_Errors]:
-        """Tells that requests are about to be sent, and at the end of the block that they were answered, or failed.
+        """Reports that requests are about to be sent, and at the end of the block that they were answered or failed.
 
         The block puts the errors that Redis answered with into the list that it is given, by the requests' places. An
         error that ends the block is every request's. ``waits``: Redis may let the answer wait for a value.

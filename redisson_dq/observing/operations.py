@@ -1,6 +1,6 @@
 """Operations on messages, and the functions that are called when one begins and when it ends.
 
-A happening is told when it is over. That is too late for a trace: an offer carries the trace on, and a handler runs
+A happening is reported when it is over. That is too late for a trace: an offer carries the trace on, and a handler runs
 inside of it. So an interceptor hears of an operation before it begins::
 
     def interceptor(operation):
@@ -126,7 +126,7 @@ class Operations(list[Interceptor]):
         return self.begin(kind, name, queue, **facts) if self else _NOTHING
 
     def begin(self, kind: OperationKind, name: str, queue: str, **facts: Any) -> Under:
-        """Tells that an operation begins."""
+        """Reports that an operation begins."""
         operation = Operation(kind=kind, name=name, queue=queue, **facts)
         ends: list[tuple[Interceptor, Ended]] = []
         for interceptor in tuple(self):
@@ -137,7 +137,7 @@ class Operations(list[Interceptor]):
         return Under(self, operation, ends)
 
     def receiving(self, name: str, queue: str, **facts: Any) -> Receipt:
-        """Tells that a receipt begins. Gives the context manager around it."""
+        """Reports that a receipt begins. Gives the context manager around it."""
         return Receipt(self.begin(OperationKind.RECEIVE, name, queue, **facts)) if self else UNASKED
 
     def _note(self, interceptor: Interceptor, error: BaseException) -> None:
@@ -169,7 +169,7 @@ class Under:
         self.end(error)
 
     def end_settling(self, result: Sequence[SettleOutcome] | BaseException) -> None:
-        """Tells that leases were ended, or why they were not."""
+        """Reports that leases were ended, or why they were not."""
         if isinstance(result, BaseException):
             self.end(result)
             return
@@ -179,7 +179,7 @@ class Under:
         self.end()
 
     def end(self, error: BaseException | None = None) -> None:
-        """Tells that it has ended. The interceptor that was called last is told first."""
+        """Reports that it has ended. The interceptor that was called last is notified first."""
         ends, self._ends = self._ends, []
         for interceptor, ended in reversed(ends):
             try:

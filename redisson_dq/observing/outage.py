@@ -1,4 +1,6 @@
-"""Whether the parts of a client can reach Redis. Observers are told once that it is away, and once that it is back."""
+"""Whether the parts of a client can reach Redis. Observers are notified once that it is away, and once that it is
+back.
+"""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class Refusals:
         self._clock = clock
         self._mutex = threading.RLock()
         self._problems: dict[Hashable, tuple[Problem, Callable[[], bool]]] = {}
-        # When each of them was last told of.
+        # When each of them was last reported.
         self._told: dict[Hashable, float] = {}
 
     def began(
@@ -39,7 +39,7 @@ class Refusals:
         *,
         only_late: bool = False,
     ) -> bool:
-        """A part cannot do its work for the queue with this key. ``is_over`` tells of an end that nobody calls.
+        """A part cannot do its work for the queue with this key. ``is_over`` detects an end that no call reports.
 
         True when this is news: a part that is refused for hours logs each error once.
         """

@@ -24,7 +24,7 @@ def version_of(info: Mapping[str, str]) -> tuple[int, ...]:
 
 
 def advice_of_info(server: str, info: Mapping[str, str]) -> Iterator[Noticed]:
-    """``info`` has the fields of INFO's sections server, memory and persistence, as far as the server told them."""
+    """``info`` has the fields of INFO's sections server, memory and persistence, as far as the server reports them."""
     version = version_of(info)
     if version and version < _OLDEST:
         yield Noticed(

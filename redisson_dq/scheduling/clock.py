@@ -63,7 +63,7 @@ class Clock(Protocol):
 
     @property
     def drifts(self) -> bool:
-        """Whether the server's clock goes at another rate, a little."""
+        """Whether the server's clock runs at a slightly different rate."""
         ...
 
     def monotonic(self) -> float:
@@ -123,7 +123,7 @@ class SystemClock:
     """The monotonic clock of this machine."""
 
     drifts = True
-    # The functions themselves, so that reading the time is one call. A test that freezes time leaves them alone.
+    # The functions themselves, so that reading the time is one call. A test that freezes time does not replace them.
     monotonic = staticmethod(time.monotonic)
     _monotonic_ns = staticmethod(time.monotonic_ns)
     lock = staticmethod(threading.Lock)
@@ -176,7 +176,7 @@ class ClientParts:
         return usual(clock)
 
     def housekeeping(self, seconds: float) -> float:
-        """The period of periodic checks that no value waits for, where ``seconds`` was asked for."""
+        """The period of checks that no value depends on, for a requested period of ``seconds``."""
         return seconds
 
 

@@ -47,7 +47,7 @@ def next_match(cron: str, zone: tzinfo, after_ms: int) -> int | None:
     trigger = trigger_of(cron, _EPOCH + timedelta(seconds=start) + HORIZON)
     whenever_shown = cron.split()[1].startswith("*")
     # The zone is one constant offset after another. Within one, the trigger's calendar and the zone's differ by that
-    # offset alone. A second early, so a change at the very start is seen as one.
+    # offset only. Begin a second early, so that a change at the very start is noticed.
     offset = offset_at(start - 1)
     while True:
         shown: datetime | None = trigger.get_next_fire_time(None, _EPOCH + timedelta(seconds=start + offset))
@@ -81,7 +81,7 @@ def trigger_of(cron: str, until: datetime) -> CronTrigger | OrTrigger:
     if len(fields) != 5:
         raise ValueError(f"it has {len(fields)} fields, not 5")
     minute, hour, day, month, weekday = fields
-    # APScheduler ignores text behind a name: "jan/2", "last-1".
+    # APScheduler ignores text after a name: "jan/2", "last-1".
     if re.search("last[^,]", day):
         raise ValueError(f"{day!r} is not a day of the month")
     month = re.sub("[a-z]+", _month, month)

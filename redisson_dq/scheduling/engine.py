@@ -70,7 +70,7 @@ class Trigger(TableEnum):
 
 
 class Role(enum.Enum):
-    """The part that this process has in moving a queue's due items, as a transfer's answer tells it."""
+    """The part that this process has in moving a queue's due items, as a transfer's answer reports it."""
 
     ALONE = "alone"
     """No other client listens."""
@@ -157,20 +157,20 @@ _FIRST_PAUSE_US: Final = 100_000
 _LONGEST_PAUSE_US: Final = 5_000_000
 
 # Two clocks drift apart by up to 0.05 % even when both are disciplined. A long wait therefore ends a little before its
-# time. The transfer then finds nothing due, and tells the rest by the server's clock.
+# time. The transfer then finds nothing due, and reports the remaining time by the server's clock.
 _LONG_WAIT_US: Final = 10_000_000
 _DRIFT_SHARE: Final = 1024
 _LONGEST_WAIT_US: Final = 86_400_000_000
-# How long a transfer's answer tells well enough how the clocks relate. They drift by 15 ms in this time. In reserve the
-# time is longer: each process pays one call for the answer, and needs it only when the mover dies.
+# How long the difference of the clocks in a transfer's answer is exact enough. They drift by 15 ms in this time. In
+# reserve the time is longer: each process pays one call for the answer, and needs it only when the mover dies.
 _FRESH_US: Final = 30_000_000
 _FRESH_IN_RESERVE_US: Final = 600_000_000
 
-# By drift alone, a due time may seem to come sooner than it did when the timer was armed. Beyond this difference a
+# Because of drift, a due time may seem to come sooner than it did when the timer was armed. Beyond this difference a
 # clock was set.
 _NOT_SET_US: Final = 20_000
 
-#: How long after the due time a reserve steps in. Processes have different figures, so that one steps in first.
+#: How long after the due time a reserve steps in. The figure differs between processes, so that one steps in first.
 RESERVE_US: Final = 30_000
 # Where a round trip takes long, the mover's message takes long as well.
 _LONGEST_ROUND_TRIP_US: Final = 100_000

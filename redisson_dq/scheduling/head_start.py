@@ -1,7 +1,7 @@
 """How long before a transfer is sent its timer fires, learned from the ways before. No I/O.
 
-The way is from the time that the timer was set for to the moment when everything is ready to be sent. The timer's
-thread, the driver and a connection are on it. A transfer that is ready early waits for the rest.
+A way lasts from the time that the timer was set for to the moment when everything is ready to be sent. It includes the
+timer's thread, the driver and a connection. A transfer that is ready early waits for the rest.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _WAYS: Final = 32
 class HeadStart:
     """Learns the way from the timer to the sending. ``busy_wait`` is whether a wait can end to the microsecond.
 
-    With it, nine of ten transfers are ready in time, and wait. Without it a wait costs more than it saves, so one of
-    ten waits.
+    With it, the head start aims at the 90th percentile: nine of ten transfers are ready in time, and wait. Without it a
+    wait costs more than it saves, so the aim is the 10th percentile.
     """
 
     def __init__(self, *, busy_wait: bool) -> None:

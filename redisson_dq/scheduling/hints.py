@@ -78,7 +78,7 @@ class Hints:
         return b"deliver", self._hints()
 
     def answered(self, state: bytes, found: Any = b"", total: int = 0) -> None:
-        """Takes in the outcome of the transfer's step."""
+        """Records the outcome of the transfer's step."""
         if state == b"lost":
             self._begin()
         elif state == b"found" and self._purpose is _Purpose.DELIVER:
@@ -140,7 +140,7 @@ class Hints:
             self._gone = [[] for _ in range(last // _BLOCK + 1)]
 
     def _use_up(self, over: int) -> None:
-        # The script passed over some entries to others behind them. Another client took those out, so they are gone
+        # The script skipped some entries and went on to later ones. Another client took those out, so they are gone
         # too.
         for key in self._keys[self._over : self._over + over]:
             place = self._seen[key]

@@ -1,7 +1,7 @@
 """How fast a server works, compared with the one on which the scripts' costs were measured.
 
 A transfer estimates how much it has time for. On a slow server the same work takes longer, and Redis answers nobody
-else meanwhile. From Redis 7.2 on, and in Valkey, a script cannot measure that itself: its clock stands still while it
+else meanwhile. From Redis 7.2 on, and in Valkey, a script cannot measure that itself: its clock does not move while it
 runs.
 """
 
@@ -13,7 +13,7 @@ __all__ = ["Pace"]
 _LONG_US = 50_000
 #: A call that takes less could have done more.
 _SHORT_US = 20_000
-#: A network or a busy client makes one call late now and then. Several in succession tell of the server.
+#: A network or a busy client makes one call late now and then. Several in succession mean that the server is slow.
 _LONG_CALLS, _SHORT_CALLS = 2, 16
 _SLOWEST = 32.0
 

@@ -7,7 +7,7 @@ import random
 __all__ = ["JITTER", "Pauses", "jittered"]
 
 
-# Many processes fail at one moment. By so large a share their pauses differ, so that they do not return at one moment.
+# Many processes may fail at the same moment. Their pauses differ by this share, so that they do not all return at once.
 JITTER = 0.25
 
 

@@ -1,8 +1,8 @@
 """When a recurring offer is due: its definition, and the one time that follows from another. No I/O, no clock.
 
-The definition is stored in Redis and any number of processes work from it, so every answer depends on the arguments
-alone. APScheduler's triggers compute the times. Only this module and ``cron.py`` know that library.
-Three things are done around the triggers, because versions and users have to agree on the result:
+The definition is stored in Redis and any number of processes work from it, so every answer depends only on the
+arguments. APScheduler's triggers compute the times. Only this module and ``cron.py`` know that library. Three things
+are done around the triggers, because versions and users have to agree on the result:
 
 - An ``IntervalTrigger`` counts in floating-point seconds. One step, rounded to a millisecond, is exact. The number of
   missed steps is not: that of 3.11 is one too many about every other time. It is integer arithmetic here.

@@ -1,6 +1,6 @@
 """How far the server's clock is from this machine's, learned from answers. No I/O, and times are arguments.
 
-Each answer tells the server's time when the command ran. The command ran at some moment between sending and reading:
+Each answer holds the server's time when the command ran. The command ran at some moment between sending and reading:
 
     server's time - time of reading  <=  difference of the clocks  <=  server's time - time of sending
 
@@ -22,7 +22,7 @@ _ANSWERS: Final = 64
 _OLDEST_US: Final = 60_000_000
 _DRIFT_SHARE: Final = 1 << 16
 
-# An answer whose way was slower than the fastest one by more than this tells nothing.
+# An answer whose way was slower than the fastest one by more than this is ignored.
 _SLOW_US: Final = 20_000
 
 
@@ -30,7 +30,7 @@ class ServerClock:
     """Learns from answers when to send. Not thread-safe: the driver of the engines calls it from one place."""
 
     def __init__(self, *, drifts: bool = True) -> None:
-        #: Whether the two clocks go at different rates, a little.
+        #: Whether the two clocks run at slightly different rates.
         self.drifts = drifts
         #: The server's time when a command runs there, minus this machine's time when it is sent. None before the
         #: first answer.

@@ -1,4 +1,4 @@
-"""The timer: one thread that gives signals at their times, for asyncio clients too.
+"""The timer: one thread that makes calls at given times, for asyncio clients too.
 
 An event loop's selector rounds up to whole milliseconds. A thread that waits for a lock wakes up within some 0.1 ms of
 the time asked for. It only signals, and the work is done elsewhere. Its clock is the monotonic one, so setting the

@@ -63,7 +63,7 @@ class Tries:
     def refused(
         self, part: Hashable, cause: Hashable, seconds: float, go_on: Callable[[], object], commands: float = 1
     ) -> float:
-        """For how many seconds a part pauses that has failed, and that would pause for ``seconds`` if it were alone.
+        """For how many seconds a part pauses that has failed, and that would pause for ``seconds`` without the others.
 
         ``cause`` is the same for all parts that are refused together. None where the connection has failed: the pause
         is not changed then, as the parts share the pauses between the tries to connect. ``go_on`` ends the pause before
@@ -77,7 +77,7 @@ class Tries:
                 self._leave(part)
             line = self._lines.setdefault(cause, _RefusedParts())
             line.leave(part)
-            # A part that is alone in its line does not wait for its own last try.
+            # The only part in its line does not wait for its own last try.
             moment = max(now + seconds, line.free_at) if line.resting or line.trying else now + seconds
             if commands > _MANY:
                 moment = max(moment, line.many_at)

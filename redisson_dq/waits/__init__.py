@@ -5,7 +5,7 @@ own: a generator, whose steps are in ``steps.py``. ``watched.py`` is for sources
 has the requests whose replies were lost. Time is an argument. The mutex, the inbox and the promises are handed in.
 Commands, connections and background tasks belong in ``_async/receiving/``, which carries out the decisions.
 
-**A caller is cancelled while a reply is under way.** What becomes of the value?
+**A caller is cancelled while a reply is under way.** What happens to the value?
 
 1. The caller says that it leaves (:meth:`Waiter.leave`), in one step. One that vanishes without a word drops its
    :class:`Lifeline`, which reports the same. A background task takes it out of the line (:meth:`Line.leave`).
@@ -19,6 +19,6 @@ Commands, connections and background tasks belong in ``_async/receiving/``, whic
 5. The connection breaks under the reply. A request that can be repeated is owed until its reply was read
    (``debts.py``). The next connection sends it again, and gets the same value. A plain pop cannot be repeated: a value
    in a reply that is lost is lost. docs/guarantees.md says so.
-6. A caller that sends its own request (``Waiter.request``) leaves the request behind
+6. A caller that sends its own request (``Waiter.request``) leaves the request to the debts
    (:meth:`Debts.leave_request`). It is sent again, and its values go on as in 3.
 """

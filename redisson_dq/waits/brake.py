@@ -1,8 +1,8 @@
 """Slows a lookout down when Redis keeps reporting changes, and nothing is ever ready.
 
 Redis also reports a key when it has no room to remember it (``tracking-table-max-keys``). A lookout that asks and
-watches the key again then drives out another key, which Redis reports. So the two would go on for ever, as fast as they
-can. Many processes that wait for one queue do the same: each value is reported to all of them, and one gets it.
+watches the key again then drives out another key, which Redis reports. The lookout would repeat this for ever, as fast
+as it can. Many processes that wait for one queue do the same: each value is reported to all of them, and one gets it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Final
 
 __all__ = ["Brake"]
 
-# It counts in spans of this many seconds.
+# The brake counts in periods of this many seconds.
 _SPAN: Final = 1.0
 # Changes that are no storm: for each value that came, for each source that is waited for, and in any case.
 _EACH_VALUE: Final = 100
@@ -45,7 +45,7 @@ class Brake:
         return _PAUSE if is_storm else 0.0
 
     def is_new(self) -> bool:
-        """Whether nobody has asked this before: the first storm is worth a warning."""
+        """Whether this is the first call: only the first storm is worth a warning."""
         is_new, self._has_braked = not self._has_braked, True
         return is_new
 

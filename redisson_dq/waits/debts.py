@@ -1,4 +1,4 @@
-"""What has to be sent again after a lost reply: requests, and a look.
+"""The requests, and the look, that have to be sent again after a lost reply.
 
 A command may have taken a value, and its reply may never come. So a debt is noted before the command is sent, and paid
 when its reply has been read. When the connection breaks in between, the debt is left, and the next connection begins
@@ -61,7 +61,7 @@ class Debts:
         while self.left:
             waiter = self.left.popleft()
             if waiter.request is not None and not waiter.is_gone:
-                # Only once may the request be sent again, or two callers would have the values.
+                # The request may be sent again only once, or two callers would have the values.
                 waiter.is_gone, waiter.farewell = True, None
                 self.owe(waiter.request)
         return bool(self.requests or self.look)
@@ -77,6 +77,6 @@ class Debts:
             self.requests.insert(0, request)
 
     def paid(self, request: _Asks) -> None:
-        """Its reply has come. Does nothing for a request that is not noted."""
+        """Notes that the reply to a request has come. Does nothing for a request that is not noted."""
         if request in self.requests:
             self.requests.remove(request)

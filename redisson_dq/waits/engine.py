@@ -1,12 +1,12 @@
 """One wait, from the first caller to the last value: straight code that asks for I/O and never does any.
 
-:meth:`WaitEngine.run` is a generator. It yields a step (``steps.py``), and is resumed with the outcome. A driver for
+:meth:`WaitEngine.run` is a generator. It yields a step (``steps.py``) and is resumed with the outcome. A driver for
 threads and one for asyncio carries the steps out (``_async/receiving/pump.py``). It resumes the generator under the
 mutex of the line. So what is between two ``yield`` happens at once for everybody else.
 
-Who runs it is the *pumper*: a background task, or a caller that stands in for one while it waits. There is one at a
-time, and nobody else reads on the connection. Callers, other tasks and the unblocker call the methods of the last
-section, under the same mutex. They start a pumper, ring its bell, or end the blocking command that it is in.
+Who runs it is the *pumper*: a background task, or a caller that does its work while it waits (a *stand-in*). There is
+one at a time, and nobody else reads on the connection. Callers, other tasks and the unblocker call the methods of the
+last section, under the same mutex. They start a pumper, ring its bell, or end the blocking command that it is in.
 
 Three promises:
 
@@ -14,8 +14,8 @@ Three promises:
   (:meth:`WaitEngine._failed`).
 * **Each value is given, on its way back, or owed.** What is in hand when something fails is handed out first
   (``taking.py``). ``debts`` outlive the connection, and are sent again before anything else.
-* **A pumper that leaves work behind wakes another one.** Callers ring the bell without the mutex, and look after that
-  whether somebody pumps. So a pumper that leaves is at rest first, and hears its bell once more.
+* **A pumper that leaves while there is work wakes another one.** Callers ring the bell without the mutex, and check
+  after that whether somebody pumps. So a pumper that leaves is at rest first, and hears its bell once more.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class WaitEngine(Taking):
     def run(self, caller: Waiter | None = None) -> Steps:
         """Pumps until there is nothing to do; ``caller``: until it has its answer. Values go back before all else."""
         line, debts, backs = self.line, self.debts, self.backs
-        # The bell has not rung for long. The callers that still wait are served by others.
+        # The bell has not rung for a long time. Other pumps serve the callers that still wait.
         has_lingered = False
         while True:
             if self.bell.qsize() and self.admit():
@@ -108,7 +108,7 @@ class WaitEngine(Taking):
             has_work = owes or returns or (is_unserved and not has_lingered)
             try:
                 if caller is not None and (caller.answer.filled or returns or not is_connected):
-                    # What may take long is for a background task.
+                    # A background task does whatever may take long.
                     self._hand_over(has_work or line.closed)
                     return
                 if returns:

@@ -2,7 +2,7 @@
 
 A caller puts its :class:`Waiter` into the inbox of the line. It says when its time is over. It keeps the values that it
 was given. Each of the three is one step that no signal handler can split. A pumper does everything else, under the
-mutex of the :class:`Line`. That is a background task, which nothing interrupts, or a caller that stands in.
+mutex of the :class:`Line`. That is a background task, which nothing interrupts, or a caller that is a stand-in.
 
 A caller may vanish at any moment: cancelled, interrupted, interrupted again while it cleans up. It holds a
 :class:`Lifeline`, to which the background tasks have a weak reference. A lifeline that is dropped without ``keep()`` is
@@ -72,9 +72,9 @@ class Entrance(Protocol):
 class Waiter:
     """One caller's place. The caller reads its answer, and says when it leaves. All else belongs to background tasks.
 
-    Its life is no one state, as several change it at a time. The caller keeps its answer (``farewell``) and says that
-    it leaves (``is_leaving``), each in one step that no signal handler can split. Background tasks note the rest under
-    the mutex of the line: that it is in line (``number``), that its time is over, and that it is gone.
+    Its life has no single state, as several tasks change it at a time. The caller keeps its answer (``farewell``) and
+    says that it leaves (``is_leaving``), each in one step that no signal handler can split. Background tasks note the
+    rest under the mutex of the line: that it is in line (``number``), that its time is over, and that it is gone.
 
     ``notify`` puts a notice into the inbox of the background task that serves the callers of ``owner``, the receiver.
     """
@@ -139,7 +139,7 @@ class Lifeline:
 
 
 class Farewell(weakref.ref[Lifeline]):
-    """Tells that a lifeline was dropped. The reference itself comes into the inbox, and no bytecode runs for it."""
+    """Reports that a lifeline was dropped. The reference itself comes into the inbox, and no bytecode runs for it."""
 
     # No __init__ of its own: that of a weak reference takes any two arguments, and does nothing.
     __slots__ = ("waiter",)
@@ -172,8 +172,8 @@ class Line:
         self._endless = 0
         self._latest = -math.inf
         self._last_number = 0
-        # Up to which number a command was sent that has not failed, a command was sent at all, and one may have taken
-        # values.
+        # The numbers of the last callers for whom a command was sent that has not failed, a command was sent at all,
+        # and a command may have taken values.
         self._asked_number = self._sent_number = self._doubtful_number = 0
         self._coming = 0
         # The size in bytes of the largest value that was taken last.
@@ -252,7 +252,7 @@ class Line:
         self._asked_number = 0
 
     def doubt(self) -> None:
-        """Notes that nobody knows what became of the command that was sent last."""
+        """Notes that the outcome of the command that was sent last is unknown."""
         self._doubtful_number = self._sent_number
 
     @property
@@ -311,7 +311,7 @@ class Line:
     def answer_expired(self, answer: Answer | None = None) -> None:
         """Answers callers whose time is over.
 
-        Without an answer: with nothing, and only those that a command was sent for that has not failed.
+        Callers without an answer get nothing, and only if a command was sent for them that has not failed.
         """
         for waiter in list(self.expired):
             if answer is not None or waiter.number <= self._asked_number:
@@ -362,7 +362,7 @@ class Line:
         return any(waiter.is_leaving and not waiter.is_gone for waiter in list(self._served))
 
     def is_waiting(self, waiter: Waiter) -> bool:
-        """Whether it is in line."""
+        """Whether the waiter is in line."""
         return waiter in self.waiting
 
     def _first_out(self) -> Waiter:

@@ -11,7 +11,7 @@ S = TypeVar("S", bound=Hashable)
 
 
 class Rotation(Generic[S]):
-    """Sources in the order in which they are asked. A source that gave values goes behind all others."""
+    """Sources in the order in which they are asked. A source that gave values becomes the last one."""
 
     def __init__(self, sources: Sequence[S] = ()) -> None:
         self._order = list(sources)
@@ -26,7 +26,7 @@ class Rotation(Generic[S]):
         self._order.append(source)
 
     def gave(self, source: S) -> None:
-        """A source gave values. The one behind it is first now."""
+        """A source gave values. The one after it is first now."""
         if len(self._order) > 1:
             behind = self._order.index(source) + 1
             self._order = self._order[behind:] + self._order[:behind]

@@ -51,7 +51,7 @@ class StepRefused(StepFailed):
 
 
 class Do(enum.Enum):
-    """The steps that need no words."""
+    """The steps without arguments."""
 
     CONNECT = "make the connection; gives the seconds of one round trip"
     DISCONNECT = "close the connections that were given up"
@@ -78,7 +78,7 @@ class Ask:
 
 @attrs.define(eq=False)
 class Block:
-    """Send the blocking command, and the request ``behind`` it, and read the command's reply.
+    """Send the blocking command and the request ``behind`` that follows it, and read the command's reply.
 
     Redis ends it after ``span`` seconds. With a span of 0 it is sent in a transaction, where it does not block.
     """
@@ -89,13 +89,13 @@ class Block:
     #: When Redis ends it: ``began + span``, noted when it is sent. A PING that is sent earlier would come first, and
     #: its reply would be read as the command's.
     until: float = math.inf
-    #: Whether a PING was sent behind it, whose reply is to be read too.
+    #: Whether a PING was sent after it, whose reply is to be read too.
     is_pinged: bool = False
 
 
 @attrs.define
 class Behind:
-    """Read the reply to the request that was sent behind the blocking command. Gives the values."""
+    """Read the reply to the request that was sent after the blocking command. Gives the values."""
 
     request: Request[list[Taken]]
 

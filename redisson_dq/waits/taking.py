@@ -206,7 +206,7 @@ class Taking:
         try:
             values: list[Taken] = yield Ask(request)
         except StepRefused as error:
-            # One that is repeated may have taken values before. A refusal that passes does not tell.
+            # One that is repeated may have taken values before. A refusal that passes does not show that.
             if not (is_repeated and error.passes):
                 debts.paid(request)
             raise
@@ -300,11 +300,12 @@ class Taking:
         return block
 
     def _read_behind(self, request: Request[list[Taken]]) -> Generator[WaitStep, Any, list[Taken]]:
-        """The values of the request that was sent behind the blocking command."""
+        """The values of the request that was sent after the blocking command."""
         try:
             values: list[Taken] = yield Behind(request)
         except StepRefused as error:
-            # A look follows where a value has come. It may be sent with the script's text, and it can tell why not.
+            # A look follows where a value has come. It may be sent with the script's text, and it can find out why
+            # values are missing.
             logger.debug("queue %r: refused behind a blocking pop: %s", self.source.key, error.error)
             values = []
         self.debts.paid(request)
@@ -327,7 +328,7 @@ class Taking:
             request = self.source.more(count) if count else None
             return [] if request is None else (yield from self._ask(request))
         except StepRefused:
-            # Redis will refuse the next blocking pop as well, and that one can tell why.
+            # Redis will refuse the next blocking pop as well, and that one can find out why.
             return []
         finally:
             line.unclaim(count)
@@ -377,7 +378,7 @@ class Taking:
 
 
 class _Saved(Exception):
-    """Something failed behind values that came."""
+    """Something failed after values had come."""
 
     def __init__(self, values: list[Taken], error: Exception) -> None:
         super().__init__()

@@ -1,10 +1,10 @@
-"""One source whose connection many sources share: what a lookout does for it when. Decisions, without any I/O.
+"""One source whose connection many sources share: what a lookout does for it, and when. Decisions, without any I/O.
 
 A lookout (``_async/receiving/lookout.py``) takes for many sources of one node over one connection. Redis reports
 changes of the keys that it watches (``CLIENT TRACKING``). It goes in rounds, and comes to each source that was called:
 
-* It asks the source: a command takes ready values for those who wait, and one behind it shows how many values are left.
-  With that one Redis begins to watch the key.
+* It asks the source: a command takes ready values for those who wait, and the command after it shows how many values
+  are left. With the second command Redis begins to watch the key.
 * When nothing is left, the source is watched. No command is sent then, though callers come and go. At the next change
   Redis reports it once, and the source is called again.
 * A caller's time may be over while the commands are under way. The source is asked again then, and the caller is
@@ -94,7 +94,7 @@ class Calling(Protocol):
         """Lets the lookout come to it in its next round."""
 
     def later(self, work: Callable[[], Any], after: float = 0.0) -> None:
-        """Does something beside the lookouts: at once, or ``after`` seconds where it asks no node for anything."""
+        """Does something outside the lookouts: at once, or ``after`` seconds where it asks no node for anything."""
 
 
 class WatchedSource:
@@ -165,7 +165,7 @@ class WatchedSource:
         self.wake()
 
     def close(self) -> None:
-        """Nobody comes any more. Returns the values that are left."""
+        """No caller comes any more. Returns the values that are left."""
         if self.debts or self.backs.are_left:
             self._call_from(State.RESTING)
         self._call_from(State.YIELDED, State.WATCHED)
@@ -215,7 +215,7 @@ class WatchedSource:
         self.line.unclaim(commands.share)
         if commands.request is not None and commands.request.repeatable and not commands.is_read:
             self.debts.owe_first(commands.request)
-        # The connection may have broken behind the reply that had them.
+        # The connection may have broken after the reply that held them.
         self.put_away(self.line.give(commands.taken))
         self.line.broke()
         self.left, self.is_key_watched = None, False
@@ -280,7 +280,7 @@ class WatchedSource:
             self.line.took(taken)
         if commands.refusal is not None:
             if commands.is_repeated and commands.refusal.passes and request is not None:
-                # It may have taken values before, and this refusal does not tell.
+                # It may have taken values before, and this refusal does not show that.
                 self.debts.owe_first(request)
             self.line.broke()
             self.state = State.BUSY

@@ -171,7 +171,7 @@ def seconds(timeout: float) -> str:
 
 
 class PlainSource:
-    """A source that waits on one list, and whose blocking command alone takes the value, as most do."""
+    """A source that waits on one list, and whose blocking command takes the value without a script, as most do."""
 
     __slots__ = ()
 

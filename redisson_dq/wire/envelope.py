@@ -1,6 +1,6 @@
 """The envelope around a delayed value, in both of Redisson's formats.
 
-Neither has a version byte. They are told apart by the total length, which each states at its own offset:
+Neither has a version byte. They are distinguished by the total length, which each states at its own offset:
 
     current (Redisson 3.21.1 and later)     08 | id (8) | length of value (8, little endian) | value
 

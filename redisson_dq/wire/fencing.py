@@ -59,7 +59,7 @@ def _fences(requests: Sequence[Request[Any]]) -> dict[int, Fence]:
 
 
 def _numbered(requests: Sequence[Request[Any]], *, is_guarded: bool = False) -> list[Request[Any]]:
-    """Tells each call that adds entries how many come before it, where there are several."""
+    """Gives each call that adds entries the number of entries before it, where there are several calls."""
     adding = [place for place, request in enumerate(requests) if request.script is not None and request.script.adds]
     found = list(requests)
     for before, place in enumerate(adding if len(adding) > 1 else ()):

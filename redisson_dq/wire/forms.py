@@ -9,7 +9,7 @@ number that is newer than its own:
 - A rule of a recurring offer is JSON, and its field ``v`` is the number.
 
 A key whose form is not in this table has one form for good. A change that needs another one takes another key, another
-field or another first letter, which older versions leave alone.
+field or another first letter, which older versions do not touch.
 
 **To change a form:** docs/wire-versions.md. ``tests/integration/names/test_forms.py`` has samples of
 each, and fails when a form changes under its old number.

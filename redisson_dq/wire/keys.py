@@ -76,7 +76,7 @@ def _prefix(prefix: str, raw_name: str) -> str:
 
 
 def shares_slot(raw_name: str) -> bool:
-    """Whether a queue's keys all hash to one slot of a cluster, as :class:`QueueKeys` tells."""
+    """Whether a queue's keys all hash to one slot of a cluster, as :class:`QueueKeys` reports."""
     opening = raw_name.find("{")
     # A name without an opening brace becomes the hash tag. A closing brace in it would end the tag.
     return "}" not in raw_name if opening < 0 else raw_name.find("}", opening) > opening + 1
@@ -191,7 +191,7 @@ class QueueKeys:
 
     @property
     def channels(self) -> tuple[str, str]:
-        """The names that stand for pub/sub channels and hold nothing."""
+        """The names of pub/sub channels, which hold no data."""
         return self.channel, self.capacity_channel
 
     def type_of(self, key: str) -> str:

@@ -63,7 +63,7 @@ class LeaseSource(PlainSource):
     visible_us: int
     limit: int
     back_after_us: int = 0
-    #: The beginning of the leases' ids (:func:`mark_of`), which tells other processes whose they are.
+    #: The beginning of the leases' ids (:func:`mark_of`), which shows other processes which client holds them.
     owner: bytes = b""
     #: Whether values are seen before they are leased.
     sees_first: bool = False
@@ -177,7 +177,7 @@ class LeaseSource(PlainSource):
         return "BLMOVE", *self.keys, "LEFT", "RIGHT", seconds(timeout)
 
     def behind(self) -> Request[list[Taken]] | None:
-        # One value and no more: a receiver that stands still, and that Redis takes for alive, holds it to its deadline.
+        # One value and no more: a receiver that hangs, and that Redis takes for alive, holds it to its deadline.
         return None if self.sees_first else self.look(1)
 
     def taken(self, reply: Any) -> list[Taken]:

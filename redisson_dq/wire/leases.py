@@ -102,7 +102,7 @@ def _cursor(text: object) -> Any:
 class Leased(Taken):
     """The bytes of a value that was received, under a lease with this id until ``deadline_ms``.
 
-    ``now_us`` is the server's time when it was told, ``read_us`` the client's clock then. ``text`` is the record,
+    ``now_us`` is the server's time when it was reported, ``read_us`` the client's clock then. ``text`` is the record,
     empty for a value that has just been received for the first time.
     """
 

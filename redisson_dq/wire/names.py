@@ -48,7 +48,7 @@ def _name_of(key: str) -> str | None:
 
 
 def _untagged(rest: str) -> str | None:
-    # Of the names "a" and "{a}", whose keys are the same, the first one is told.
+    # Of the names "a" and "{a}", whose keys are the same, the first one is reported.
     if rest.startswith("{") and rest.endswith("}") and "{" not in rest[1:]:
         return rest[1:-1]
     return rest if "{" in rest else None
@@ -115,7 +115,7 @@ def unmapping(mapper: NameMapper | None) -> Callable[[str], str | None]:
     return back
 
 
-# These characters make a text a pattern, but for those behind a backslash.
+# These characters make a text a pattern, except after a backslash.
 _PATTERN = frozenset("*?[")
 _ESCAPED = re.compile(r"\\([*?\[\]])")
 
@@ -134,9 +134,9 @@ def named(pattern: str | None) -> Callable[[str], bool]:
 
 
 def exact_name(text: str) -> str | None:
-    """The name of one queue that a text stands for, or None where it is a pattern.
+    """The name of the one queue that a text means, or None where it is a pattern.
 
-    A backslash before ``*``, ``?``, ``[`` or ``]`` lets it stand for itself: ``q\\[1\\]`` is the queue ``q[1]``.
+    A backslash before ``*``, ``?``, ``[`` or ``]`` takes away its special meaning: ``q\\[1\\]`` is the queue ``q[1]``.
     """
     if not _PATTERN.isdisjoint(_ESCAPED.sub("", text)):
         return None

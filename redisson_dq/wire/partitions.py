@@ -95,6 +95,6 @@ def _name(name: str, i: int, mapper: NameMapper | None) -> str:
 
 
 def _target(i: int) -> int:
-    """The slot at i's bits in reverse behind the binary point: 0, 1/2, 1/4, 3/4, 1/8 ... of all slots."""
+    """The slot at i's bits in reverse after the binary point: 0, 1/2, 1/4, 3/4, 1/8 ... of all slots."""
     bits = REDIS_CLUSTER_HASH_SLOTS.bit_length() - 1
     return int(f"{i:0{bits}b}"[::-1], 2)

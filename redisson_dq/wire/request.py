@@ -23,9 +23,9 @@ Word = Union[str, bytes, int, Left]
 class Fence:
     """A lease that has to be held, or the transaction that the request is in does nothing.
 
-    ``hold`` makes the request that asks. Its arguments are the key that is as long as all leases of the transaction
-    are held, and whether it is the first of them. Its result is whether this lease is held. ``lost`` stands
-    for the reply to the request where the lease is not held.
+    ``hold`` makes the request that asks. Its arguments are the key that is as long as all leases of the transaction are
+    held, and whether it is the first of them. Its result is whether this lease is held. ``lost`` is the result of the
+    request where the lease is not held.
     """
 
     key: str
@@ -110,7 +110,7 @@ class Request(Generic[T]):
 
     @property
     def name(self) -> str:
-        """The name by which errors and observers tell of it: that of its script, or else the command."""
+        """The name that errors and observers use for it: that of its script, or else the command."""
         return str(self.words[0]) if self.script is None else self.script.name
 
     @property

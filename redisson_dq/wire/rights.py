@@ -42,7 +42,7 @@ _CONNECTING = ("client|setname", "client|setinfo", "client|id", "ping", "select"
 _LISTENING = ("subscribe", "unsubscribe")
 
 _ROLES = {
-    # Every client can look whether the queue is well, and is told why a call failed.
+    # Every client can look whether the queue is well, and finds out why a call failed.
     "client": _Duties(
         only_looks=True,
         scripts=("missing_rights", "unknown_commands", "stats", "next_due", "overdue"),
@@ -145,7 +145,7 @@ def _sent_by(script: str) -> set[str]:
 
 
 def needed_to_move(channel: str) -> tuple[str, ...]:
-    """The commands without which nobody moves a queue, those on the channel with its name behind them."""
+    """The commands without which nobody moves a queue, those on the channel with its name after them."""
     of_channel = [f"{command} {channel}" for command in ("PUBLISH", "SUBSCRIBE")] if " " not in channel else []
     return (*load("transfer").commands, *of_channel)
 
@@ -155,7 +155,7 @@ def acl_words(
 ) -> list[str]:
     """The rules of ACL SETUSER that give a user the rights of a role on queues, and nothing else.
 
-    A star in a queue's name stands for any text, as ``orders:*`` for all partitions of ``orders``. ``version`` is the
+    A star in a queue's name matches any text, as ``orders:*`` for all partitions of ``orders``. ``version`` is the
     server's: an older one refuses commands that it does not know. Example::
 
         admin.execute_command("ACL", "SETUSER", "shop", "on", ">secret", *acl_words("worker", ["orders"]))

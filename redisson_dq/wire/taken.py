@@ -16,7 +16,8 @@ _numbers = itertools.count()
 class Taken:
     """The bytes of one value, and the key they came from. A value that was taken later has a higher number.
 
-    ``left`` is how many values stood behind it then, and behind those that came with it. None: Redis has not reported.
+    ``left`` is how many values were left in the list then, after it and those that came with it. None: Redis has not
+    reported.
     """
 
     key: str

@@ -13,13 +13,13 @@ __all__ = ["DANGEROUS", "Crashed", "fault_of", "pause_apart", "waits_apart"]
 
 #: For this many seconds a value that has crashes may still kill the process.
 DANGEROUS: Final = 30.0
-# After this many crashes a value is tried alone. Before that, it comes again after a pause.
+# After this many crashes a value is tried on its own. Before that, it comes again after a pause.
 _CRASHES: Final = 2
 _APART: Final = 0.3
 
 
 class Crashed(Exception):
-    """A value was delivered too often to receivers that died, or stood still, with it."""
+    """A value was delivered too often to receivers that died, or hung, with it."""
 
 
 def waits_apart(handlers: Iterable[Handler], crashes: int, *, is_one_tried: bool) -> bool:

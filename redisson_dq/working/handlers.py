@@ -166,7 +166,7 @@ def declared(
     unique_for: Delay | None = None,
     unique_by: Callable[[Any], object] | None = None,
 ) -> Handler:
-    """A handler of these options, which are here alone with their defaults. Raises ArgumentError."""
+    """A handler with these options. Only this function has their defaults. Raises ArgumentError."""
     check_queue_name(queue)
     what = f"handler {name_of(function)!r} of queue {queue!r}"
     if not callable(function):

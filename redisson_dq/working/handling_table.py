@@ -97,7 +97,7 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     (State.RUNNING, Trigger.LEASE_LOST): (State.RUNNING, (Do.VOID,)),
     (State.RUNNING, Trigger.LAST_LEASE_LOST): (State.SETTLED, (Do.CANCEL, Do.TELL_LOST, Do.FREE, Do.FORGET)),
     (State.RUNNING, Trigger.STOPPED): (State.SETTLED, (Do.CANCEL, Do.HAND_BACK, Do.FREE, Do.FORGET)),
-    # From here on the outcome stands. The call that settles a value finds out that its lease was lost.
+    # From here on the outcome is final. The call that settles a value finds out that its lease was lost.
     **stays(State.CONCLUDING, Trigger.EXPIRED, Trigger.LEASE_LOST, Trigger.LAST_LEASE_LOST),
     (State.CONCLUDING, Trigger.STOPPED): (State.STOPPING, ()),
     (State.CONCLUDING, Trigger.GIVEN_UP): (State.ON_FAILED_RUNS, (Do.CALL,)),
@@ -168,7 +168,7 @@ class HandlingTable:
 
     @property
     def is_late(self) -> bool:
-        """Whether its time was over before its handler returned. That stands, whatever the handler does later."""
+        """Whether its time was over before its handler returned. That is final, whatever the handler does later."""
         return self.state in (State.LATE, State.OVERDUE)
 
     def lost(self, place: int) -> tuple[HandlingAction, ...]:

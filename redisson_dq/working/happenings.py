@@ -138,7 +138,7 @@ def _failed(failed: Failed) -> Words:
 
 @attrs.frozen(kw_only=True)
 class TimedOut(OfValue):
-    """The handler has not returned within its ``timeout``. It was cancelled or told; :class:`Failed` follows."""
+    """The handler has not returned within its ``timeout``. It was cancelled or notified; :class:`Failed` follows."""
 
     timeout: timedelta
 

@@ -53,7 +53,7 @@ class Hooks:
         self.call(happening)
 
     def call(self, happening: Happening) -> None:
-        """Calls the hooks alone. Errors of a hook are logged."""
+        """Calls only the hooks. Errors of a hook are logged."""
         here = threading.get_ident()
         for kinds, function in self._hooks:
             if isinstance(happening, kinds):

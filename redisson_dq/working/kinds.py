@@ -28,7 +28,7 @@ class _Alternative:
         if not isinstance(value, self.of) or not self._fits(value):
             return None
         mro = type(value).__mro__
-        # An abstract class that the value's class was registered with is behind its bases.
+        # An abstract class that the value's class was registered with comes after its bases.
         far = mro.index(self.of) if self.of in mro else len(mro)
         # Between two handlers of one class, the one that says more of the elements is nearer.
         return 2 * far + (not self.elements)
@@ -104,7 +104,7 @@ def _alternatives(given: object, what: str) -> list[_Alternative]:
 
 
 def _some(annotation: object) -> object:
-    """An element's annotation, in which None stands for its class."""
+    """An element's annotation, in which None means its class."""
     return type(None) if annotation is None else annotation
 
 

@@ -25,7 +25,7 @@ __all__ = ["Admission", "Limit", "Rate", "digest_of"]
 # Lua counts in doubles, which are exact up to 2**53.
 _LARGEST = 2**52
 _MOST_SLOTS = 10_000
-# So many characters say what a value waits for.
+# The length of the text that says what a value waits for.
 _LONGEST = 120
 
 
@@ -35,7 +35,7 @@ class Rate:
 
     Tokens come evenly. The bucket holds ``burst`` of them, by default as many as ``limit``, and is full at the start.
     So in any time t at most ``burst + 1 + t * limit / per`` tokens come: while values wait, one more is on its way
-    behind a full bucket. A value that waits for a token begins right behind it.
+    after a full bucket. A value that waits for a token begins right after it.
 
     Handlers of one function share it, on all their queues. Handlers that give one ``name`` share it too, as in
     ``Rate(10, per=1, name="partner")``.
@@ -176,7 +176,7 @@ class Admission:
         words = self.words_in(home)
         if self.limit is None or self.rate is None or self.rate.by is None or self.limit.by == self.rate.by:
             return [words]
-        # The key of the one does not tell that of the other.
+        # The key of the one does not show that of the other.
         return [attrs.evolve(words, tokens=0), attrs.evolve(words, slots=0)]
 
     def _words(

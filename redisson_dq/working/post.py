@@ -18,9 +18,9 @@ _PATIENCE: Final = 0.05
 # A parked value comes again after a quarter of the time for which its handler has been full, within these bounds ...
 _SHORTEST: Final = 0.1
 _LONGEST: Final = 1.0
-# ... and so much later than the one that was parked before it. So at most 100 values a second come again.
+# ... and by this much later than the one that was parked before it. So at most 100 values a second come again.
 _APART: Final = 0.01
-# When the last one is to come later than that, the handler holds up the others again: they are far behind.
+# When the last one is to come later than that, the handler holds up the others again: they are far down the list.
 _FARTHEST: Final = 10.0
 
 
@@ -51,7 +51,7 @@ class Post:
         self.handler = handler
         self._slots = Slots() if slots is None else slots
         self.state = State.FREE
-        #: Whether its function is called with the value and the event alone, and nothing around it.
+        #: Whether its function is called with only the value and the event, and nothing around it.
         self.is_plain = False
         #: Whether no other handler has the queue.
         self.is_alone = True
@@ -66,7 +66,7 @@ class Post:
         self.full_since: float | None = None
         #: When the last parked value comes again.
         self.last_parked = -math.inf
-        #: The actions behind nearly each end of a handling.
+        #: The actions after nearly each end of a handling.
         self.fetch = (PostAction(Do.FETCH, self),)
 
     @property
@@ -88,7 +88,7 @@ class Post:
         return slots * self.handler.batch + (self.handler.batch - len(self.gathered) if gathers else 0)
 
     def takes(self, now: float) -> bool:
-        """Whether a value that came alone begins a handling at once. Then it has a slot."""
+        """Whether a single value begins a handling at once. Then it has a slot."""
         if self.state is not State.FREE or self.handler.batch is not None:
             return False
         self.running += 1

@@ -94,7 +94,7 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     (State.GATHERING, Trigger.EASED): (State.GATHERING, (Do.FETCH,)),
     **stays(State.GATHERING, Trigger.SHARED, Trigger.ALONE),
     (State.GATHERING, Trigger.DROPPED): (State.FREE, (Do.RETURN,)),
-    # A full handler turns away. The next value may be another handler's, and waits behind it.
+    # A full handler turns away. The next value may be for another handler, and waits after it.
     (State.FULL, Trigger.CAME): (State.FULL, (Do.TURN_AWAY,)),
     (State.FULL, Trigger.JOINED): (State.FULL, (Do.TURN_AWAY,)),
     (State.FULL, Trigger.FILLED): (State.FULL, (Do.TURN_AWAY,)),

@@ -9,7 +9,7 @@ It feeds triggers into it, and carries out the actions that it returns.
 * Slots are few, and more values are in the queue than have come. It is stocked then. Such queues are looked at in
   their order when a slot is free, and no waiter enters before a look has found nothing.
 * Fewer values are wanted than a waiter would take. It leaves the line, and another one enters.
-* Receiving fails. The queue is left alone for a moment. Others go on.
+* Receiving fails. The queue is not asked for a moment. Others go on.
 
 A waiter that leaves the line may be answered with values all the same. They count like any others. Values for a waiter
 that was to leave for good go back.
@@ -99,7 +99,7 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
 
 
 class QueueWaitTable:
-    """Decides for one queue. Its driver alone calls it."""
+    """Decides for one queue. Only its driver calls it."""
 
     def __init__(self, *, is_stocked: bool = False) -> None:
         """Where it ``is_stocked``, the queue is looked at before its first waiter enters the line."""

@@ -28,7 +28,7 @@ __all__ = [
 
 @attrs.frozen(kw_only=True)
 class FoundPage:
-    """The reply: the server's time, how many there are in all, the rows as the script tells them.
+    """The reply: the server's time, how many there are in all, the rows as the script returns them.
 
     ``following`` is where the next page begins: (score, beginning of a member), or an index. None at the end.
     """
@@ -41,7 +41,7 @@ class FoundPage:
 
 @attrs.frozen(kw_only=True)
 class Timeline:
-    """Entries that wait by their due times: overdue, within each span behind the one before, later.
+    """Entries that wait by their due times: overdue, within each span after the one before, later.
 
     ``late_ms`` is the lateness of the overdue ones at 50, 90, 99 and 100 percent. It is empty where none is overdue.
     """
@@ -82,17 +82,17 @@ def _by_index(reply: list[Any]) -> FoundPage:
 
 
 def browse_waiting(keys: QueueKeys, behind: tuple[bytes, bytes] | None, most: int, head: int) -> Request[FoundPage]:
-    """At most ``most`` entries that wait ``behind`` another one, with at most ``head`` bytes of each value."""
+    """At most ``most`` entries that wait after the entry ``behind``, with at most ``head`` bytes of each value."""
     return call("browse_waiting", keys, (*(behind or (b"", b"")), most, head), _by_score)
 
 
 def browse_parked(keys: QueueKeys, behind: tuple[bytes, bytes] | None, most: int, head: int) -> Request[FoundPage]:
-    """At most ``most`` values that limits by key have parked, ``behind`` another one, the longest parked first."""
+    """At most ``most`` values that limits by key have parked, after the one ``behind``, the longest parked first."""
     return call("browse_parked", keys, (*(behind or (b"", b"")), most, head), _by_score)
 
 
 def browse_held(keys: QueueKeys, behind: tuple[bytes, bytes] | None, most: int, head: int) -> Request[FoundPage]:
-    """At most ``most`` leases ``behind`` another one, with at most ``head`` bytes of each value."""
+    """At most ``most`` leases after the lease ``behind``, with at most ``head`` bytes of each value."""
     return call("browse_held", keys, (*(behind or (b"", b"")), most, head), _by_score)
 
 

@@ -1,4 +1,4 @@
-"""The calls that tell about a queue: all, only the figures, or some of its values and entries."""
+"""The calls that describe a queue: all, only the figures, or some of its values and entries."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class FoundKey:
 class Inspected:
     """The reply: the server's time, the keys that are there, and figures by their names in the script.
 
-    A figure is missing where nothing tells it.
+    A figure is missing where it is unknown.
     """
 
     now_us: int
@@ -60,7 +60,7 @@ class Entry:
 class SampledHolder:
     """The leases of one holder among those that were looked at. ``client`` is the beginning of its client's name.
 
-    It is in hex, and empty where the ids of leases tell none.
+    It is in hex, and empty where the ids of leases hold none.
     """
 
     client: str
@@ -110,7 +110,7 @@ class Sampled:
         """How many entries are only in the list of envelopes, and how many only in the zset."""
         list_alone, zset_alone = self.list_alone, self.zset_alone
         if not self.is_whole and not {"lean", "newer", "unknown"} & self.kinds.keys():
-            # Neither key was read to its end, and their sizes tell.
+            # Neither key was read to its end, so their sizes decide.
             difference = self.zset_size - self.leases - self.list_size
             zset_alone = max(zset_alone, difference + list_alone)
             list_alone = max(list_alone, -difference)
@@ -118,7 +118,9 @@ class Sampled:
 
 
 def sample(keys: QueueKeys, most: int, shown: int) -> Request[Sampled]:
-    """Some values and entries of a queue, from both ends: ``most`` entries of each key are read, ``shown`` are told."""
+    """Some values and entries of a queue, from both ends: ``most`` entries of each key are read, ``shown`` are
+    returned.
+    """
     return call("sample", keys, (most, shown), _sampled)
 
 

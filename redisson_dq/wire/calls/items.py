@@ -42,7 +42,7 @@ class Found:
 class Page:
     """Items, and the server's time when they were read.
 
-    ``is_cut``: more are behind them in the wanted page, which is too large for one reply.
+    ``is_cut``: more follow them in the wanted page, which is too large for one reply.
     """
 
     now_us: int
@@ -69,12 +69,12 @@ class Target:
 
 
 def find_item(keys: LeaseKeys, target: Target, head: int | None = None) -> Request[Page]:
-    """A page of one item, or of none. ``head`` is how many bytes of its value are told."""
+    """A page of one item, or of none. ``head`` is how many bytes of its value are returned."""
     return call_with_dead("find_item", keys, (*target.words(), -1 if head is None else head), _found_item)
 
 
 def _text(given: bytes) -> str:
-    """An id as its item's record tells it. Another program may have written the record."""
+    """An id as it is stored in its item's record. Another program may have written the record."""
     return given.decode(errors="backslashreplace")
 
 

@@ -49,7 +49,7 @@ class LeaseKeys:
     dead: DeadKeys
     bounded: bool = False
 
-    #: The argument by which the scripts are told.
+    #: The argument that the scripts get.
     word: str = attrs.field(init=False, eq=False, repr=False)
 
     @word.default
@@ -103,8 +103,8 @@ def _received(keys: LeaseKeys, clock: Clock, convert: Callable[[ReceiveReply], T
 
 
 def leased_rows(keys: QueueKeys, now_us: int, read_us: int, rows: list[Any], left: int | None = None) -> list[Leased]:
-    """Leases as the scripts tell of them: id, deadline, record and value of each. ``left`` is how many values still
-    stood in the list, where the script tells that.
+    """Leases as the scripts return them: id, deadline, record and value of each. ``left`` is how many values were still
+    in the list, where the script reports that.
     """
     key = keys.ready
     for text in rows[2::4]:

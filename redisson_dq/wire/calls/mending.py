@@ -50,7 +50,7 @@ ALONE, UNKNOWN_PLACE = -1, -2
 class Met:
     """One waiting entry as a walk has met it, with the texts that are known of it.
 
-    ``score`` is the due time as Redis tells it. ``item`` is the id of the entry that the item was offered with.
+    ``score`` is the due time as Redis returns it. ``item`` is the id of the entry that the item was offered with.
     ``record`` and ``delivery`` are the records of item and delivery, ``deadline`` that of a lease that is over.
     ``value`` is the value by which a side table knows the item.
     """
@@ -88,7 +88,7 @@ class FoundAnywhere:
 
 @attrs.frozen(kw_only=True)
 class Mended:
-    """The script's word for each entry, and how far entries are before the places that a walk told."""
+    """The script's word for each entry, and how far entries are before the places that a walk reported."""
 
     now_us: int
     outcomes: tuple[str, ...]

@@ -32,7 +32,7 @@ def exchange(
     timeout: str = "",
     channel: str = "",
 ) -> Request[list[bool] | None]:
-    """Whether each item was moved, or None where the mark tells that all of it was done before.
+    """Whether each item was moved, or None where the mark shows that all of it was done before.
 
     ``types`` has every key of the steps. In it the list of envelopes follows its timeout zset.
     """
@@ -56,6 +56,6 @@ def _done(reply: bytes) -> list[bool] | None:
 
 
 def page(key: str, after: tuple[bytes, bytes] | None, most: int) -> Request[list[tuple[bytes, bytes]]]:
-    """Members of a sorted set and their scores as Redis writes them, behind a member that was read before."""
+    """Members of a sorted set and their scores as Redis writes them, after a member that was read before."""
     words = (*(after or (b"", b"")), most)
     return call_on("page", {key: "zset"}, words, lambda reply: list(zip(reply[::2], reply[1::2], strict=True)))
