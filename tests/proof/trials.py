@@ -6,6 +6,7 @@ something once a safeguard was taken out, shows that the checker can say no (``a
 
 from __future__ import annotations
 
+import itertools
 import random
 import threading
 import time
@@ -23,26 +24,28 @@ from tests.faults.kit import FAULTS
 from tests.faults.run import run
 from tests.faults.world import World
 from tests.flavours import AsyncioFlavour, Flavour
-from tests.proof.checker import check
+from tests.proof.checker import Report, check
 from tests.proof.history import keep
 from tests.proof.recording import Recorded
 from tests.proof.simulated.search import Worlds
 from tests.proof.simulated.steps import planned
 from tests.proof.walking import Difference, Walk
 
-__all__ = ["STAGED", "TRIALS", "trial"]
+__all__ = ["STAGED", "TRIALS", "Stage", "staged", "trial"]
 
 # Seconds in which an item comes that is due. The client looks by itself every 30 s.
 _WITHIN = 4.0
 
 
-class _Stage:
+class Stage:
     """A server, and clients whose calls are recorded."""
 
     def __init__(self, world: World) -> None:
         self.world, self.history = world, world.history
         self._flavour = Flavour()
         self._ends: list[Callable[[], None]] = []
+        # The judge's look finds names that end in a number, and no others.
+        self._numbers = itertools.count()
         self.taken = threading.Semaphore(0)
 
     def client(self, url: str) -> tuple[Recorded, Recorded]:
@@ -58,10 +61,10 @@ class _Stage:
         thread.start()
         self._ends.append(lambda: thread.join(20))
 
-    def offer(self, delayed: Recorded, name: str, delay: float) -> bool:
+    def offer(self, delayed: Recorded, delay: float, *, patience: float = _WITHIN + 1) -> bool:
         """Offers an item, and waits until it was taken. False when that takes too long."""
-        delayed.offer(f"item:trial:{name}", delay=delay)
-        return self.taken.acquire(timeout=_WITHIN + 1)
+        delayed.offer(f"item:trial:{next(self._numbers)}", delay=delay)
+        return self.taken.acquire(timeout=patience)
 
     def close(self) -> None:
         for end in self._ends:
@@ -79,42 +82,41 @@ class _Stage:
                 time.sleep(0.01)
 
 
-def _subscriptions(stage: _Stage, rng: random.Random) -> None:
+def _subscriptions(stage: Stage, rng: random.Random) -> None:
     """A producer's message comes while the consumer's subscription is broken."""
     queue, _ = stage.client(stage.world.gate.url)
     _, delayed = stage.client(stage.world.server.url)
     stage.consume(queue)
-    if not stage.offer(delayed, "first", 0.0):
+    if not stage.offer(delayed, 0.0):
         return
-    for number in range(8):
+    for _ in range(8):
         stage.world.admin.client_kill_filter(_type="pubsub")
-        if not stage.offer(delayed, str(number), rng.uniform(0.0, 0.2)):
+        if not stage.offer(delayed, rng.uniform(0.0, 0.2)):
             return
 
 
-def _movers(stage: _Stage, rng: random.Random) -> None:
+def _movers(stage: Stage, rng: random.Random) -> None:
     """The client that moves the queue stands still, and another one waits."""
-    port = stage.world.server.port
+    port, admin, keys = stage.world.server.port, stage.world.admin, QueueKeys.of("orders")
     assert port is not None
     with Gate(lambda: port) as gate:
-        mover, _ = stage.client(gate.url)
-        mover.start_moving()
+        # A client that is alone is no mover. Of two that are there before the consumer, one is.
+        for _ in range(2):
+            stage.client(gate.url)[0].start_moving()
+        eventually(lambda: admin.get(keys.mover))
         _, delayed = stage.client(stage.world.server.url)
         queue, _ = stage.client(stage.world.gate.url)
         stage.consume(queue)
-        if not stage.offer(delayed, "first", 0.3):
-            return
-        keys = QueueKeys.of("orders")
-        eventually(lambda: stage.world.admin.get(keys.mover))
+        eventually(lambda: admin.pubsub_numsub(keys.channel)[0][1] == 3)
         gate.freeze()
-        for number in range(3):
-            if not stage.offer(delayed, str(number), rng.uniform(0.1, 0.3)):
+        for _ in range(3):
+            if not stage.offer(delayed, rng.uniform(0.1, 0.3)):
                 break
         gate.clear()
         stage.close()
 
 
-def _renewals(stage: _Stage, rng: random.Random) -> None:
+def _renewals(stage: Stage, rng: random.Random) -> None:
     """Work that takes longer than its lease, and at last one whose renewals are made and have no answer."""
     queue, delayed = stage.client(stage.world.gate.url)
     for number in range(2):
@@ -130,17 +132,17 @@ def _renewals(stage: _Stage, rng: random.Random) -> None:
     delivery.ack()
 
 
-def _foreign_entries(stage: _Stage, rng: random.Random) -> None:
+def _foreign_entries(stage: Stage, rng: random.Random) -> None:
     """Another program writes into the zset of the queue what is no entry."""
     queue, delayed = stage.client(stage.world.gate.url)
     stage.consume(queue)
-    for number in range(3):
+    for _ in range(3):
         stage.world.admin.zadd(QueueKeys.of("orders").timeout, {b"junk %d" % rng.randrange(1000): 1})
-        if not stage.offer(delayed, str(number), 0.05):
+        if not stage.offer(delayed, 0.05):
             return
 
 
-def _departures(stage: _Stage, rng: random.Random) -> None:
+def _departures(stage: Stage, rng: random.Random) -> None:
     """A value comes when its caller has left, and the reply to its way back is lost."""
     gate, flavour = stage.world.gate, AsyncioFlavour()
     client = flavour.connect(gate.url, codec=StringCodec(), probe_interval=60)
@@ -163,7 +165,7 @@ def _departures(stage: _Stage, rng: random.Random) -> None:
     flavour.close()
 
 
-_STAGED: dict[str, Callable[[_Stage, random.Random], None]] = {
+_STAGED: dict[str, Callable[[Stage, random.Random], None]] = {
     "subscriptions": _subscriptions,
     "movers": _movers,
     "renewals": _renewals,
@@ -190,15 +192,20 @@ def trial(name: str, seed: int) -> str:
         return "\n".join(map(str, result.all_findings))
     with World() as world:
         world.record(trial=name, seed=seed)
-        stage = _Stage(world)
-        try:
-            _STAGED[name](stage, random.Random(seed))
-        finally:
-            stage.close()
-            world.history.invoke("judge", "look", "orders").ok(world.left(["orders"]))
-            world.history.close()
-        report = check(world.history.path, within=_WITHIN)
+        report = staged(_STAGED[name], world, seed)
         return f"{report}\nkept: {keep(world.history.path)}" if report.findings else ""
+
+
+def staged(play: Callable[[Stage, random.Random], None], world: World, seed: int, *, within: float = _WITHIN) -> Report:
+    """Plays on a stage in a world that records, and judges that."""
+    stage = Stage(world)
+    try:
+        play(stage, random.Random(seed))
+    finally:
+        stage.close()
+        world.history.invoke("judge", "look", "orders").ok(world.left(["orders"]))
+        world.history.close()
+    return check(world.history.path, within=within)
 
 
 def _walked() -> str:
