@@ -36,7 +36,7 @@ class _Question:
 
     connections: Connections
     queues: Sequence[Attachment]
-    #: Where an observer asks, no observer hears of the look: it would ask again, and wait for itself.
+    #: When an observer asks, the look is not reported to observers: they would ask again, and wait for themselves.
     observers: Observers
     is_of_observer: bool
     began_us: int = attrs.field(init=False)
@@ -68,7 +68,7 @@ class _Question:
     def _ask_for_time(self) -> None:
         key = self.queues[0].keys.ready if self.queues else ""
         server_us, self.round_trip_us = timed(self.connections, commands.server_time_us(key))
-        # The server told its time half a round trip ago, as far as anybody knows.
+        # The server read its clock about half a round trip ago.
         self.ahead_us = server_us - self.connections.clock.calendar_us() + self.round_trip_us // 2
 
     def _ask_for_figures(self) -> None:
@@ -78,7 +78,7 @@ class _Question:
         ]
         for queue, outcome in zip(self.queues, outcomes(self.connections, requests), strict=True):
             if isinstance(outcome, RedissonDQError):
-                # Of several errors one that keeps Redis away.
+                # Of several errors, prefer one that says that Redis cannot be reached.
                 if self.error is None or isinstance(outcome, RedisConnectionError):
                     self.error = outcome
             else:
@@ -93,7 +93,7 @@ class Checkup:
         self._mutex = Mutex()
         # The look that was begun last, for observers and for all others.
         self._current: dict[bool, tuple[_Question, BackgroundTask]] = {}
-        # Why a look has failed, and when the first of those failed that followed each other.
+        # Why a look has failed, and when the first of the looks that failed in succession did so.
         self._failed: tuple[BaseException, int] | None = None
         self._fails = False
 
@@ -105,7 +105,7 @@ class Checkup:
             task.stop(0)
 
     def health(self, timeout: float) -> ClientHealth:
-        """How the client is. Comes within ``timeout`` seconds."""
+        """The health of the client. Returns within ``timeout`` seconds."""
         question, task = self._asked()
         task.join(timeout)
         error = question.error
@@ -141,7 +141,7 @@ class Checkup:
             return current
 
     def _last_error(self, error: BaseException | None, question: _Question) -> tuple[BaseException, int] | None:
-        """The error that keeps Redis away and when that began, or else those of the last time."""
+        """The error by which Redis cannot be reached, and since when; else those of the last outage."""
         outage = self._runtime.connections.outage
         with self._mutex:
             if error is None:

@@ -58,7 +58,7 @@ def connect(
 
     ``redis://host:port/db``, ``rediss://`` (TLS) and ``unix://path`` are as in redis-py. ``redis+sentinel://host:port,
     host:port/service`` is the master of a service, and ``redis+cluster://host:port,host:port`` a cluster, both also
-    with ``rediss``. User and password are before the hosts (``user:password@``), and options of redis-py behind a
+    with ``rediss``. User and password come before the hosts (``user:password@``), and options of redis-py after a
     question mark (``?socket_timeout=2&ssl_ca_certs=ca.pem``).
 
     - ``redisson_config``: replaces the URL: a YAML or JSON file of Redisson, Spring's application.yml, or a mapping

@@ -36,7 +36,7 @@ class Reply(Bound, Generic[T]):
 
     @property
     def result(self) -> T:
-        """The result. Raises the error that this request alone ended with; ArgumentError before the execution."""
+        """The result. Raises the error of this request; ArgumentError before the execution."""
         if not self._is_there:
             raise ArgumentError("the pipeline has not been executed yet")
         if isinstance(self._outcome, RedissonDQError):

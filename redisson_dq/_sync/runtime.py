@@ -28,7 +28,7 @@ from redisson_dq.wire.keys import QueueKeys
 
 __all__ = ["Attachment", "Runtime"]
 
-# So soon after the first call that moves a queue, the client looks at the settings of its servers.
+# How soon after the first call that moves a queue the client looks at the settings of its servers.
 _LOOK_AT_SERVERS_US = 1_000_000
 
 
@@ -103,7 +103,7 @@ class Runtime:
         self.home.check(what)
 
     def attach(self, keys: QueueKeys, name: str, transfer: bool) -> Attachment:
-        """One more who has the queue open. Nothing starts. Raises ClosedError."""
+        """Notes one more holder of the queue. Nothing starts. Raises ClosedError."""
         self.connections.check()
         attachment = Attachment(self, keys, name, transfer)
         with self._mutex:
@@ -138,7 +138,7 @@ class Runtime:
         return driver
 
     def may_look_at_server(self, key: str) -> bool:
-        """Whether a client that only offers has looked at a server, or looks behind the call that is about to be sent.
+        """Whether a client that only offers has looked at a server, or looks after the call that is about to be sent.
 
         It looks a second after its first call, as a client that moves does. No background task is needed for it.
         """

@@ -94,9 +94,9 @@ class Watching(Opening):
             for name, figures in (client.stats("orders", "bills")).items():
                 print(name, figures.ready, figures.overdue, figures.late_by)
 
-        One round trip for each node; O(log n) for each queue, and the size of two entries at most. A user needs rights
-        to look alone, as for :meth:`inspect`. Raises ArgumentError, RedisConnectionError, RedisReplyError, ClosedError,
-        and on a cluster CrossSlotError for keys without a common slot.
+        One round trip for each node; O(log n) for each queue, and the size of two entries at most. A user needs only
+        rights to look, as for :meth:`inspect`. Raises ArgumentError, RedisConnectionError, RedisReplyError,
+        ClosedError, and on a cluster CrossSlotError for keys without a common slot.
         """
         asked = {_name_of(queue): self._figures_of(queue, partitions, dead_letter) for queue in queues}
         connections = self.runtime.connections
@@ -255,7 +255,7 @@ class Watching(Opening):
 
     @property
     def roles(self) -> dict[str, Role]:
-        """Whether this client moves its queues: alone, as the mover, or in reserve. By the queues' names.
+        """How this client moves its queues: as the only client, as the mover, or in reserve. By the queues' names.
 
         A queue is missing if nothing has used it yet, or its subscription is not confirmed. No round trip.
         """

@@ -1,4 +1,4 @@
-"""Many requests that only look, asked together, and the figure that a cluster's nodes cannot tell."""
+"""Many read-only requests, sent together, and the figure that the nodes of a cluster do not know."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ async def outcomes(connections: Connections, requests: Sequence[Request[Any]]) -
     """Results, or the errors in their place. One round trip for each node."""
     if len(requests) != 1:
         return await connections.run_many(list(requests), transaction=False)
-    # One alone needs no text of its script.
+    # A single request does not need the text of its script.
     try:
         result = await connections.run(requests[0])
     except RedissonDQError as error:

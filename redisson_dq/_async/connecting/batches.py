@@ -85,7 +85,7 @@ async def _read(pools: Pools, batch: Batch, what: str) -> None:
         batch.error = await pools.broken(error, what, sent=True)
         batch.error.__cause__ = error
         if isinstance(batch.error, RedisConnectionError):
-            # This error is about one command. The replies to the commands behind it were not read.
+            # This error is about one command. The replies to the commands after it were not read.
             batch.error.maybe_done = True
 
 

@@ -1,4 +1,4 @@
-"""Carries requests to Redis and brings back results or our errors. Nothing is ever sent twice in silence."""
+"""Carries requests to Redis and brings back results or our errors. Nothing is ever silently sent twice."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Connections(Pools):
         # The channels that this client may not publish on, as Redis has said.
         self._unheard: set[bytes] = set()
         self._transactions = Transactions(self)
-        # Whether the user was last allowed to call scripts that only read, and by EVALSHA_RO alone.
+        # Whether the user was last allowed to call scripts that only read, and only by EVALSHA_RO.
         self._only_looks = False
         # Whether the user may write to lists, as far as is known.
         self._may_write = True
@@ -85,7 +85,7 @@ class Connections(Pools):
         self.unheard: dict[str, Callable[[], None]] = {}
         #: Gets a queue's channel, and a due time that a call of this client has put in and not announced.
         self.untold: Callable[[Any, int], None] | None = None
-        #: Short work behind the next offer that succeeds, once. It raises nothing of this library.
+        #: A one-shot hook after the next successful offer. It raises no error of this library.
         self.behind_next: AsyncWork | None = None
 
     def looks(self) -> None:
@@ -111,8 +111,8 @@ class Connections(Pools):
         and the bytes are ready, each time that they are sent, and ``after_sending`` before the reply is read. With
         ``within`` the reply has to come in this many seconds, and a condition that would pass is an error. With
         ``at_hand`` nothing is waited for but that reply: without an idle connection nothing is sent. ``node`` is the
-        one that has to answer, where the key does not tell. Raises
-        RedisConnectionError, WrongTypeError, RedisReplyError, ClosedError.
+        one that has to answer, where the key does not decide. Raises RedisConnectionError, WrongTypeError,
+        RedisReplyError, ClosedError.
         """
         if self._closed or self._process != os.getpid():
             self._check_closed(when_closed=when_closed)
@@ -177,7 +177,7 @@ class Connections(Pools):
                 changed()
 
     async def run_quietly(self, request: Request[T], within: float) -> T | None:
-        """The result of a request that no observer hears of; None when it has failed, or took longer than that."""
+        """The result of a request that is not reported to observers; None when it has failed or taken too long."""
         try:
             reply, _ = await self._ask(request, (None, None, within), None, at_hand=True)
             return self.parsed(request, reply)
@@ -188,8 +188,8 @@ class Connections(Pools):
     async def check_server(self, key: str) -> None:
         """Asks whether the server of this list still takes writes. One that does not ends all connections to it.
 
-        For a client that may only hear and read for long: a replica answers all of that. The nodes of a cluster say by
-        themselves where a key lives. Raises RedisConnectionError.
+        For a client that only listens and reads for a long time: a replica answers such commands too. The nodes of a
+        cluster say by themselves where a key lives. Raises RedisConnectionError.
         """
         if self.is_cluster or not self._may_write:
             return
@@ -258,7 +258,7 @@ class Connections(Pools):
             raise unsent[0]
         answers: list[_Answer] = [(None, None)] * len(requests)
         for batch, (_, places) in zip(batches, parts, strict=True):
-            # The answers of other nodes stand. They may be values that exist nowhere else any more.
+            # The answers of other nodes are kept. They may be values that exist nowhere else any more.
             for i, place in enumerate(places):
                 answers[place] = batch.replies[i] if i < len(batch.replies) else batch.error, batch.confirmed
         return answers
@@ -266,14 +266,14 @@ class Connections(Pools):
     async def _result_of(
         self, request: Request[Any], reply: Any, is_final: bool, confirmed: Confirmed | Exception | None
     ) -> Any:
-        """``is_final``: the request is not sent again alone."""
+        """``is_final``: the request is not sent again by itself."""
         try:
             if isinstance(reply, (AskError, TryAgainError, ClusterDownError, NoScriptError)) and not is_final:
-                # The node did not carry it out. Sent alone, it is redirected. (The call that carried its script's text
-                # belonged to another slot, and was redirected.)
+                # The node did not carry it out. Sent by itself, it is redirected. (The call that carried its script's
+                # text belonged to another slot, and was redirected.)
                 return await self.run(request)
             if isinstance(reply, NoPermissionError) and request.script and request.script.only_reads and not is_final:
-                # Sent alone, it may be called by EVALSHA_RO.
+                # Sent by itself, it may be called by EVALSHA_RO.
                 return await self.run(request)
             if isinstance(reply, ResponseError):
                 if request.when_full is not None and is_out_of_memory(reply) and not is_final:
@@ -349,7 +349,7 @@ class Connections(Pools):
             raise
         except (RedisError, OSError) as error:
             if at_hand:
-                # A cluster whose node stands still would not say either who owns its slots now.
+                # A cluster whose node hangs would not say who owns its slots now, either.
                 raise translate(error, subject(request), sent=True) from error
             raise await self.broken(error, subject(request), sent=True) from error
         except BaseException:
@@ -381,7 +381,7 @@ class Connections(Pools):
     async def _called(
         self, connection: Any, script: Script, suffix: str, words: tuple[Any, ...], how: _How, *, asking: bool
     ) -> Any:
-        # A node that takes a slot over serves one command behind each ASKING.
+        # A node that takes a slot over serves one command after each ASKING.
         if asking:
             await async_exchange(connection, ("ASKING",))
         try:

@@ -130,7 +130,7 @@ def _newer_form(request: Request[Any], name: str, form: int) -> NewerFormError |
 
 
 async def _denied(runs: Runs, request: Request[Any], error: ResponseError) -> RedisReplyError | None:
-    """Says which rights a script lacks. None where Redis does not tell, as for a right to a key."""
+    """Says which rights a script lacks. None where Redis does not say, as for a right to a key."""
     script = request.script
     if script is None or script.name == "missing_rights":
         return None

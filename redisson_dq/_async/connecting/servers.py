@@ -36,7 +36,7 @@ class SingleServer:
     """One address, or a Sentinel's current master."""
 
     def __init__(self, pool: ConnectionPool) -> None:
-        #: The name by which the server and the scripts tell this client from others.
+        #: The name by which the server and the scripts distinguish this client from others.
         self.client = name_of_client()
         #: The pool to the one server.
         self.only: ConnectionPool = async_pool_from(pool, self.client)
@@ -44,7 +44,8 @@ class SingleServer:
         self.max_connections = max(1, min(pool.max_connections, _MOST_CONNECTIONS))
         #: The number of the database.
         self.database = int(self.only.connection_kwargs.get("db") or 0)
-        #: Host and port, or the path of a socket. A Sentinel tells the master's for each connection again.
+        #: Host and port, or the path of a socket. A Sentinel is asked for the master's address again for each
+        #: connection.
         self.address = _address_of(self.only.connection_kwargs)
         #: That address as a URL. A Sentinel's names the Sentinels and the service.
         self.where = where(self.only)
@@ -150,7 +151,7 @@ Servers = Union[SingleServer, ClusterServers]
 
 
 def servers_of(client: AsyncAnyRedis) -> Servers:
-    """The servers behind a redis-py client. Raises ArgumentError for anything else, naming the right one."""
+    """The servers of a redis-py client. Raises ArgumentError for anything else, naming the right one."""
     check_client(client)
     if isinstance(client, RedisCluster):
         return ClusterServers(client)

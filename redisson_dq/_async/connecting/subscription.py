@@ -64,7 +64,7 @@ class Subscription:
         role: str,
         queues: Callable[[], list[str]],
     ) -> None:
-        """``role`` and the ``queues`` at that moment are told to the server when it connects."""
+        """``role`` and the ``queues`` at that moment are reported to the server when it connects."""
         self._connections = connections
         self._role = role
         self._queues = queues
@@ -248,7 +248,7 @@ class Subscription:
             self._refused(channel, error)
 
     def _hears_nothing(self) -> None:
-        """The connection has ended, or could not be made."""
+        """Notes that the connection has ended, or could not be made."""
         self._heard.clear()
         with self._mutex:
             channels = list(self._channels)

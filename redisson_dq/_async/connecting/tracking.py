@@ -1,10 +1,10 @@
-"""Two connections to one node by which Redis tells of changes of keys: ``CLIENT TRACKING`` with ``REDIRECT``.
+"""Two connections to one node over which Redis reports changes of keys: ``CLIENT TRACKING`` with ``REDIRECT``.
 
-One carries commands. A key that is read behind ``CLIENT CACHING YES`` is watched from then on. Redis tells of its next
-change by any client, and then forgets it. The other connection hears that, as messages on a channel. So it works
-with RESP2, and a reader never waits for a writer.
+One carries commands. A key that is read after ``CLIENT CACHING YES`` is watched from then on. Redis reports its next
+change by any client, and then forgets it. The other connection hears that, as messages on a channel. So it works with
+RESP2, and a reader never waits for a writer.
 
-Redis also tells of a key when it has no room to remember it (``tracking-table-max-keys``), and of all keys when the
+Redis also reports a key when it has no room to remember it (``tracking-table-max-keys``), and of all keys when the
 database was emptied.
 """
 
@@ -70,7 +70,7 @@ class Tracking:
             await self._hearing.read()
             await self._commands.connect()
             on = "CLIENT", "TRACKING", "ON", "REDIRECT", self._hearing.client_id, "OPTIN"
-            # The last one shows the right to the second one, which holds for one command.
+            # The last command shows that the second one is allowed, whose effect lasts for one command.
             for words in (on, ("CLIENT", "CACHING", "YES"), ("PING",)):
                 await self._commands.send(*words)
                 await self._commands.read()
@@ -88,7 +88,8 @@ class Tracking:
     async def _check_hearing(self) -> None:
         """Raises redis-py's error where the connection that hears was cut.
 
-        Redis then knows it no more and refuses to tell it of changes, though it lets the user watch keys.
+        Redis then does not know that connection any more, and refuses to report changes to it, though the user may
+        watch keys.
         """
         with contextlib.suppress(ResponseError):
             await self._hearing.send("PING")

@@ -45,7 +45,9 @@ class _Alarm:
         self._next = math.inf
 
     def bring_forward(self, pause: float) -> None:
-        """Something has to be done after this pause. Most often that is after the next look, and costs nothing."""
+        """Notes that something has to be done after this pause. Mostly the next look comes earlier, and this costs
+        nothing.
+        """
         if self._clock.monotonic() + pause < self._next:
             self._switch.on()
 
@@ -65,9 +67,8 @@ class Renewal:
     """Extends leases, those of one queue with one call, as long as somebody has the delivery and has not ended it.
 
     When a lease cannot be renewed, ``lost`` becomes true and the callback is called before the deadline. A second
-    background task looks at the time, as a call to a server that stands still hangs. A third one makes the callbacks,
-    one after the other, so that none of them holds up a renewal. A delivery that nobody refers to any more is not
-    renewed.
+    background task watches the time, as a call to a server that hangs does not return. A third one makes the callbacks,
+    one after the other, so that none of them holds up a renewal. A delivery without references is not renewed any more.
     """
 
     def __init__(self, connections: Connections) -> None:
@@ -123,7 +124,7 @@ class Renewal:
             self._closed = True
             tasks = dict(self._tasks)
         self._look()
-        # The first two tell the third one what is lost.
+        # The first two report lost leases to the third one.
         calls_back = tasks.pop("lost", None)
         for task in tasks.values():
             await task.stop(_LAST_ANSWER)

@@ -1,4 +1,4 @@
-"""Looks soon after the first call whether the servers of a client are fit for queues. It tells each finding once."""
+"""Looks soon after the first call whether the servers of a client are fit for queues. Each finding is reported once."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ __all__ = ["ServerChecks"]
 
 logger = logging.getLogger("redisson_dq")
 
-# Rights are asked for in this many queues. Others have names alike.
+# Rights are checked in this many queues. The names of the others are similar.
 _MOST_QUEUES = 20
 # How long the end of the client waits for an answer that is under way.
 _LAST_ANSWER = 0.5
-# A look from a call waits so long for its answer.
+# How long a look from a call waits for its answer.
 _AT_MOST = 0.5
 _SECTIONS = ("server", "memory", "persistence")
 # From this version on a script can ask for rights.
@@ -51,7 +51,7 @@ class ServerChecks:
     async def look_from_call(self, key: str) -> None:
         """Looks at the server of this key, for a client that moves nothing and has no background task.
 
-        One command, behind a call. Rights are left out: the call itself has needed them.
+        One command, after a call. Rights are not checked: the call itself has needed them.
         """
         clock = self._connections.clock
         began_us = clock.calendar_us()
@@ -62,7 +62,7 @@ class ServerChecks:
         try:
             server = _name_of(await self._connections.pool_of(key))
         except RedissonDQError as error:
-            # The offer is done, and does not fail with that.
+            # The offer is done, and must not fail because of the look.
             logger.debug("the server of %r is not known: %s", key, error)
             return
         noticed = list(advice_of_info(server, info))

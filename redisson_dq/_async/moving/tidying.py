@@ -22,8 +22,8 @@ _MORE_US, _AGAIN_US = 50_000, 300_000_000
 class Tidying:
     """Knows when the records of one queue are over.
 
-    Each transfer may leave something behind. So a call comes ``soon_us`` after a transfer. The call's answer says when
-    the next thing is over. Where nothing is remembered, and nothing is moved, no call follows.
+    Each transfer may leave records. So a call comes ``soon_us`` after a transfer. The call's answer says when the next
+    thing is over. Where nothing is remembered, and nothing is moved, no call follows.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Tidying:
             self._arm(_AGAIN_US)
             return
         if left_ms is not None:
-            # Records that are over a little later go along.
+            # Records that expire a little later are dropped by the same call.
             self._arm(left_ms * 1000 + self._soon_us if left_ms else _MORE_US)
 
     def postpone(self) -> None:

@@ -30,10 +30,10 @@ __all__ = ["TransferDriver"]
 
 logger = logging.getLogger("redisson_dq")
 
-# Records beyond their time are looked for so soon after a transfer, in seconds.
+# How soon after a transfer expired records are looked for, in seconds.
 _TIDY = 30.0
 
-# A step for which the system gave no thread is tried again so soon.
+# The pause before a step is tried again for which the system gave no thread.
 _PAUSE_WHEN_SHORT = 0.2
 
 # How long aclose() waits for the answer of a transfer that is under way, and for handing over its queues.
@@ -59,7 +59,7 @@ class TransferDriver:
         self._observers = options.observers
         # Says whether this client receives from the list with this key.
         self._receives = receives
-        #: The name by which the scripts tell this client from others that move the same queue.
+        #: The name by which the scripts distinguish this client from others that move the same queue.
         self.id = connections.client
         self._reserve_us = RESERVE_US + random.randrange(_STAGGER_US)
         # The clock of the one server, where it is not a cluster.

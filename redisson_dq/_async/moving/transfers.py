@@ -33,7 +33,7 @@ _COMMANDS_OF_A_TRY = 3
 
 
 class Transfers:
-    """The transfers of one client. The driver's background task alone uses it."""
+    """The transfers of one client. Only the driver's background task uses it."""
 
     def __init__(
         self, connections: Connections, options: Options, counts: TransferCounts, hears: Callable[[str], bool]
@@ -109,13 +109,13 @@ class Transfers:
         return Decided(task.engine.failed(at_us), at_us)
 
     async def hand_over(self, tasks: Iterable[Task]) -> None:
-        """Lets others go on at once with the queues that this client is the mover of. One round trip, if any."""
+        """Lets others take over at once the queues that this client is the mover of. At most one round trip."""
         requests = [calls.hand_over(task.keys, self._connections.client) for task in tasks if task.engine.led]
         if requests:
             try:
                 await self._connections.run_many(requests, transaction=False)
             except RedissonDQError as error:
-                # They step in on their own, a little later.
+                # Without this call they take over by themselves, a little later.
                 logger.debug("cannot hand %d queues over: %s", len(requests), error)
 
     async def _next_ms(self, task: Task, result: Transferred) -> int | None:
@@ -130,7 +130,7 @@ class Transfers:
         return result.next_ms
 
     def _tell(self, task: Task, moved: int, took_us: int) -> None:
-        """Tells observers the role of this client, how the transfer went, and how many items it has moved."""
+        """Reports to observers the role of this client, how the transfer went, and how many items it has moved."""
         role, late_us = task.engine.role, task.engine.late_us
         if role is not task.told_role and self._observers.hear(RoleChanged):
             task.told_role = role
@@ -143,7 +143,7 @@ class Transfers:
             self._observers.tell(Moved(queue=task.name, count=moved, late_by=late_by))
 
     async def _measure_way(self, task: Task) -> None:
-        """Long transfers tell of a slow server, or of a long way to it. A call without work shows only the way."""
+        """Long transfers mean a slow server, or a long way to it. A call without work shows only the way."""
         sent_us = self._clock.now_us()
         await self._connections.run(commands.server_time_us(task.keys.timeout))
         task.pace.way_took(self._clock.now_us() - sent_us)

@@ -151,7 +151,7 @@ class BlockingQueue(TakingQueue[T]):
         return None if found is None else found[1]
 
     async def poll_from_any_with_name(self, *queue_names: str, timeout: Delay | None = None) -> tuple[str, T] | None:
-        """Like :meth:`poll_from_any`, and tells the name of the queue: ``(name, value)``.
+        """Like :meth:`poll_from_any`, and returns the name of the queue too: ``(name, value)``.
 
         :Redisson: ``RBlockingQueue.pollFromAnyWithName(Duration, String...)``
         :Cost: O(q), q queues; one round trip; q without a timeout

@@ -41,7 +41,7 @@ U = TypeVar("U")
 # Pause between two tries of a receive whose reply was lost.
 _FIRST_PAUSE = 0.05
 _LONGEST_PAUSE = 1.0
-# A value that comes within this time stood there already, and more may be behind it.
+# A value that comes within this time was in the list already, and more may follow it.
 _AT_ONCE = 0.005
 # The time left for a caller whose time is over. Zero would mean a caller that does not wait, and that hangs when the
 # server is away.
@@ -128,7 +128,7 @@ class Leaser(Generic[T]):
             _keep(lifelines)
             raise
         except BaseException:
-            # An interruption behind the last step, too: the caller has no values then.
+            # Also an interruption after the last step: the caller has no values then.
             _let_go(lifelines)
             raise
 

@@ -186,7 +186,7 @@ class Listener:
             self._going_on.off()
 
     def _waits(self) -> bool:
-        """Whether a wait goes on for so long that Redis has not refused it."""
+        """Whether a wait has gone on long enough to show that Redis has not refused it."""
         return self._clock.monotonic() - self._waits_since > _PAUSE
 
     async def _wait_for_one(self) -> list[Any]:
@@ -224,7 +224,7 @@ class Listener:
 
 
 async def end_listeners(listeners: Sequence[Listener], grace: float, clock: Clock) -> None:
-    """Ends them, and gives their consumers so many seconds to return."""
+    """Ends them, and gives their consumers this many seconds to return."""
     for listener in listeners:
         listener.end()
     deadline = clock.monotonic() + grace

@@ -48,7 +48,7 @@ class PutBacks:
         self.answered: dict[str, bytes] = {}
         # When it stops trying, once the receiver is closed.
         self._give_up_at: float | None = None
-        # For how long it has paused since then. A test's clock may stand still.
+        # For how long it has paused since then. A test's clock may not move.
         self._paused = 0.0
 
     @property
@@ -83,7 +83,7 @@ class PutBacks:
     async def send(self) -> bool:
         """Puts back the values that nobody waits for. False when some of them have to be sent again.
 
-        Values that come meanwhile are none of them.
+        Values that come meanwhile do not count.
         """
         with self._line.mutex:
             unsure, surplus, self.unsure, self.surplus = self.unsure, self.surplus, [], []

@@ -31,7 +31,7 @@ T = TypeVar("T")
 _LAST_REPLY = 2.0
 _LAST_STEPS = 0.5
 _PAUSE, _LONGEST_PAUSE = 0.001, 0.02
-# So many connections that waited for sets of queues stay open when nobody waits.
+# This many connections that waited for sets of queues stay open when nobody waits.
 _IDLE_SETS = 8
 
 
@@ -76,7 +76,7 @@ class Receivers:
         self._notices.put(partial(self._begin, work, name))
 
     async def answered(self, request: Request[T], within: float | None, name: str) -> T:
-        """The result of a request that has to come in so many seconds.
+        """The result of a request that has to come in this many seconds.
 
         In a background task: neither a connection that is being made nor a missing reply holds up the caller. Raises
         the errors of the request, and RedisConnectionError when the time is over.
@@ -174,7 +174,7 @@ class Receivers:
         # Callers who were given values may still leave without them.
         pauses, waited = Pauses(_PAUSE, _LONGEST_PAUSE), 0.0
         while waited < _LAST_REPLY and any(
-            # A caller may still add one, and is told then that the client is closed.
+            # A caller may still add one, and gets the error that the client is closed.
             each.looks.are_open or not each.is_at_rest
             for each in list(self._receivers.values())
         ):

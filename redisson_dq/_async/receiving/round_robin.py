@@ -2,8 +2,8 @@
 
 No blocking command spans nodes. So each source has a blocking pop of its own: a background task, and a connection while
 it blocks. One more background task looks first, at all sources that no pop is blocked on. It takes an equal share from
-each source that has something. It begins behind the source that gave last, so a full one never starves another. When
-all are empty it opens their pops.
+each source that has something. It begins after the source that gave last, so a full one never starves another. When all
+are empty it opens their pops.
 
 A blocked pop says that its list is empty. It stays blocked for a moment when nobody waits any more. Unblocking all pops
 after each value, and blocking them again for the next, would cost more than the values do. A value that comes to such a
@@ -34,7 +34,7 @@ logger = logging.getLogger("redisson_dq")
 
 #: How long pops stay blocked when nobody waits.
 STAY = 1.0
-# How often one pump is looked at that tries alone after a refusal, and the seconds between two looks.
+# How often the one pump is looked at that tries after a refusal, and the seconds between two looks.
 _LOOKS, _BETWEEN = 20, 0.05
 
 
@@ -182,7 +182,7 @@ class RoundRobinReceiver(Receiver):
             self._is_looking = False
             for key in () if found or self.line.is_refused else free:
                 self._pumps[key].wake()
-            # Not those that the look failed for. The pumps that block for them now retry or tell.
+            # Not those that the look failed for. The pumps that block for them now retry, or raise.
             self.line.answer_expired(self.trouble)
 
     async def _try_one(self, pump: Taker) -> None:
@@ -238,9 +238,8 @@ class RoundRobinReceiver(Receiver):
         return bool(values) or (bool(asked) and not looked)
 
     def _missed(self, outcomes: Mapping[str, object], *, may_take: bool) -> None:
-        """Leaves the errors among the outcomes of a look to the pumps, which retry or tell.
-
-        No caller is told meanwhile that nothing is there. ``may_take``: the request may have taken something.
+        """Leaves the errors among the outcomes of a look to the pumps, which retry or raise. Meanwhile no caller gets
+        the answer that nothing is there. ``may_take``: the request may have taken something.
         """
         errors = {key: outcome for key, outcome in outcomes.items() if isinstance(outcome, BaseException)}
         if not errors:

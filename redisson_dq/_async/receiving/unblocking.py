@@ -29,10 +29,11 @@ logger = logging.getLogger("redisson_dq")
 
 # Redis answers that it has ended nothing. The unblock has overtaken the command, or the reply is on its way.
 _FIRST_TRY, _LONGEST_TRY = 0.005, 0.1
-# Redis cannot be reached, stands still or refuses. Both pauses double from the first figure up to the second.
+# Redis cannot be reached, hangs or refuses. Both pauses double from the first figure up to the second.
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 2.0
 
-# A command that may not be ended goes on where its time is over so soon, in seconds. No caller then meets a cut.
+# A command that may not be ended goes on if its time is over within this many seconds. Then no caller's connection is
+# cut.
 _SOON = 1.0
 
 #: The connection of a blocking command, the number of the command, and when its time is over by the client's clock.
@@ -42,7 +43,7 @@ _Command = tuple[Dedicated, int, float]
 class Unblocker:
     """Repeats CLIENT UNBLOCK until the blocking command has ended, in a background task of its own.
 
-    ``is_running`` is its whole state. The pump's table tells which command has to end.
+    ``is_running`` is its whole state. The pump's table decides which command has to end.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The end of a handling: what becomes of each of its values when the handler has returned, or its time is over."""
+"""The end of a handling: what happens to each of its values when the handler has returned, or its time is over."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ async def _deal_with(handling: _EndingHandling, place: int, error: BaseException
         if handling.settles(place):
             handling.tell(happenings.Lost, event)
     elif outcome is not None and outcome is not SettleOutcome.EXTENDED:
-        # The handler has ended the lease itself, and that stands.
+        # The handler has ended the lease itself, and that end counts.
         if not handling.settles(place):
             return
         if error is not None:
@@ -165,7 +165,7 @@ def _verdict(handling: _EndingHandling, event: Event, error: BaseException) -> V
 
 
 async def _may_bury(handling: _EndingHandling, place: int, error: BaseException) -> bool:
-    """Calls ``on_failed``. Whether the value is to be buried then.
+    """Calls ``on_failed``. Returns whether the value is to become a dead letter.
 
     When ``on_failed`` fails the value stays leased, and comes again at its deadline.
     """

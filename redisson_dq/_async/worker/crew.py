@@ -79,7 +79,7 @@ class Crew:
         context = contextvars.copy_context()
         context.run(current.set, None)
         self._pool = AsyncHandlerPool("handler", self._clock, context)
-        #: Of the parts of queues whose due items others move.
+        #: The arrivals of queues that this client opened with ``transfer=False``.
         self._arrivals: dict[str, list[Arrivals]] = {}
         self._prober: Prober | None = None
         # A client has these for all its leases. So they may begin though the rest of a crew cannot.
@@ -189,7 +189,7 @@ class Crew:
             self._closings = [closing for closing in self._closings if not closing.is_current]
 
     async def _detach(self, intakes: Iterable[Intake]) -> None:
-        """Closes queues, all at once, as a server that stands still has to be waited for."""
+        """Closes queues, all at once, as each close may have to wait for a server that hangs."""
         attachments = [attachment for intake in intakes for attachment in intake.attachments]
         # It goes on to its end. Otherwise a cancelled caller would leave waits that nobody can end any more.
         await async_finish(self._client.runtime.detach(*attachments))
@@ -227,7 +227,7 @@ class Crew:
     # -- the end -----------------------------------------------------------------------------------------------------
 
     def check_end(self) -> None:
-        """Lets :meth:`aclose` check again whether the end hurries."""
+        """Lets :meth:`aclose` check again whether the grace is cut short."""
         self._assigner.check_end()
 
     async def aclose(self, grace: float, hurries: Callable[[], bool]) -> None:
@@ -240,7 +240,7 @@ class Crew:
             intakes = list(self._intakes.values())
         for fetcher in fetchers:
             fetcher.end()
-        # Where Redis stands still, nobody may have noticed that yet.
+        # Where Redis hangs, that may not have been noticed yet.
         answers = True
         for fetcher in (*replaced, *fetchers):
             answers = await fetcher.has_ended() and answers

@@ -46,7 +46,7 @@ _FOR_CALLER = (Do.CONCLUDE, Do.CALL, Do.BURY)
 
 
 class HandlingEnds(Protocol):
-    """Gets to know the ends of handlings."""
+    """Is notified of the ends of handlings."""
 
     def freed(self, handling: Handling) -> None:
         """It has freed its slot."""
@@ -343,7 +343,7 @@ class Handling:
         before: Callable[[], object] | None,
         outcome: SettleOutcome,
     ) -> None:
-        """Tells hooks and observers how the lease of a value ended."""
+        """Reports to hooks and observers how the lease of a value ended."""
         if outcome is SettleOutcome.LOST:
             self.tell(happenings.Lost, event)
             return
@@ -355,7 +355,7 @@ class Handling:
         self.tell(kind, event, **told)
 
     def tell(self, kind: type[happenings.OfValue], event: Event, **more: Any) -> None:
-        """Tells hooks and observers what happened to a value."""
+        """Reports to hooks and observers what happened to a value."""
         if not self.setting.hooks.hears(kind):
             return
         self.setting.hooks.tell(

@@ -20,7 +20,7 @@ _LAST_ANSWER = 2.0
 
 
 class Prober:
-    """Notices that Redis stands still, which no wait does, and values that came for a receiver that died.
+    """Notices that Redis hangs, which no wait does, and values that came for a receiver that died.
 
     Probes every this many ``seconds``, with one command for each queue.
     """

@@ -1,4 +1,4 @@
-"""Notices handlers that do not get on: their slots are taken, values wait, and nothing was settled for long."""
+"""Notices handlers that do not get on: their slots are taken, values wait, and nothing was settled for a long time."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ logger = logging.getLogger("redisson_dq")
 
 #: How often it looks. A handling that takes shorter is never noticed.
 EVERY = 5.0
-#: After this many seconds without a change, a worker looks at its handlings and tells other workers about them.
+#: After this many seconds without a change, a worker looks at its handlings and reports them to other workers.
 LONG = 60.0
 # An event loop that is blocked for this many seconds is reported.
 _STILL = 15.0
-# How many queues are asked about in one look, and so much of a stack is noted in Redis.
+# How many queues one look asks about, and how much of a stack is noted in Redis.
 _MOST_ASKED, _MOST_STACK = 32, 2000
 # A value that was parked less than this many seconds ago waits for the handler that parked it.
 _PARKED = 15.0
@@ -58,7 +58,7 @@ class ProgressWatch:
         self._default = default
         self._stalls: dict[Post, Stall] = {}
         self._still: Stall | None = None
-        # Handlings that were told of singly.
+        # Handlings that were reported one by one.
         self._slow: set[Handling] = set()
         self._changed = AsyncSwitch(self._clock)
         self._ends = False
@@ -88,7 +88,7 @@ class ProgressWatch:
             try:
                 await self._look()
             except RedissonDQError:
-                # The outage is told of elsewhere. Nobody knows whether values wait.
+                # The outage is reported elsewhere. Nobody knows whether values wait.
                 pass
             except AsyncFailure:
                 logger.exception("worker: cannot check whether handlers make progress")

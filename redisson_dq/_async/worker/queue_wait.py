@@ -43,14 +43,14 @@ class WaitAnswer:
 
     @property
     def more(self) -> bool:
-        """Whether more values stood behind those that came."""
+        """Whether more values were in the list after those that came."""
         last: Any = self.value[-1] if isinstance(self.value, list) and self.value else None
-        # Values that were only seen may all have to wait. Others may be behind them.
+        # Values that were only seen may all have to wait. Others may follow them.
         return last is not None and (not isinstance(last, Leased) or bool(last.left))
 
 
 class QueueWait:
-    """One queue of a fetcher, which alone calls it, but for :attr:`is_well` and :meth:`withdraw`."""
+    """One queue of a fetcher. Only the fetcher calls it, except for :attr:`is_well` and :meth:`withdraw`."""
 
     def __init__(self, runtime: Runtime, intake: Intake, along: AcksAlong | None, *, is_stocked: bool) -> None:
         """``is_stocked`` is as with :class:`QueueWaitTable`. ``along`` has the acks that its receives may carry."""
@@ -122,26 +122,26 @@ class QueueWait:
     # -- acks that go along ------------------------------------------------------------------------------------------
 
     def collects(self) -> bool:
-        """Collects acks from now on, where the next receive may carry them. More values are ready."""
+        """Collects acks from now on, where the next receive may carry them, as more values are ready."""
         if self.along is None or not self.along.is_possible:
             return False
         self.along.begin()
         return True
 
     def collects_no_more(self) -> None:
-        """Each ack goes its own way from now on, also those that were collected."""
+        """Each ack is sent by itself from now on, also those that were collected."""
         if self.along is not None:
             self.along.end()
 
     def passes_on(self) -> None:
-        """The acks that were collected go their own way, as no receive follows at once."""
+        """Sends the collected acks by themselves, as no receive follows at once."""
         if self.along is not None:
             self.along.pass_on()
 
     # -- refusals ----------------------------------------------------------------------------------------------------
 
     def failed(self, error: BaseException, *, is_told: bool) -> None:
-        """Receiving has failed. The log is told of the first of several times, where ``is_told``."""
+        """Receiving has failed. The first of several failures is logged, where ``is_told``."""
         if self._has_waited:
             self._pauses.reset()
         self.has_failed = True

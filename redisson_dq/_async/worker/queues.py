@@ -27,7 +27,7 @@ logger = logging.getLogger("redisson_dq")
 
 
 class FetchedQueues:
-    """For one fetcher, whose thread or task alone calls it, but for :meth:`freed`."""
+    """The queues of one fetcher. Only its thread or task calls this, except for :meth:`freed`."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class FetchedQueues:
         self.happened(wait, Trigger.END)
 
     def collect_no_more(self) -> None:
-        """Each ack goes its own way from now on."""
+        """Each ack is sent by itself from now on."""
         for wait in (*list(self.waits.values()), *list(self.leaving)):
             wait.collects_no_more()
 
@@ -138,7 +138,7 @@ class FetchedQueues:
                 [source.length() for _, source in asked], transaction=False
             )
         except RedissonDQError:
-            # Each look tells its own error.
+            # Each look reports its own error.
             return names
         return [name for (name, _), length in zip(asked, lengths, strict=True) if length != 0]
 

@@ -1,4 +1,4 @@
-"""Tells hooks and observers of the values that no handling has: those that came, and those that no handler gets."""
+"""Reports to hooks and observers the values that no handling has: those that came, and those that no handler gets."""
 
 from __future__ import annotations
 

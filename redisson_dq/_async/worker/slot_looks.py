@@ -1,6 +1,6 @@
-"""When a queue is looked at again for a free slot, while values wait for slots and nothing else tells of one.
+"""When a queue is looked at again for a free slot, while values wait for slots and nothing else reports one.
 
-Most slots become free by a call, which calls up the next value. Nothing tells that a holder has died, or that another
+Most slots become free by a call, which calls up the next value. No call reports that a holder has died, or that another
 program has taken the value that was called up. So the next look is when the first lease with a slot ends, and soon.
 """
 
@@ -12,7 +12,7 @@ from redisson_dq.wire.lease_source import LeaseSource
 
 __all__ = ["NextLooks"]
 
-# At least so often, in seconds.
+# The longest time between two looks, in seconds.
 _EVERY = 2.0
 # The value of a lease that has ended takes the slot itself, if it is there by then.
 _AFTER = 0.1

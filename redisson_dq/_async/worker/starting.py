@@ -38,11 +38,11 @@ class Turns:
         self._changed = AsyncSwitch(clock)
 
     def begin(self) -> bool:
-        """The first turn begins soon. Whether it waits for a thread."""
+        """Begins the first turn soon. Returns whether it waits for a thread."""
         return self._begin(lambda: self._pool.start(self._take))
 
     def next(self, handlings: Iterable[AsyncPoolWork]) -> bool:
-        """Begins handlings, and the next turn behind them. The turn that calls ends."""
+        """Begins handlings, and the next turn after them. The turn that calls ends."""
         return self._begin(lambda: self._pool.start_all([*handlings, self._take]))
 
     def _begin(self, start: Callable[[], bool]) -> bool:

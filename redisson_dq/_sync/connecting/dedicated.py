@@ -61,9 +61,9 @@ class Dedicated:
         self._observers = observers
         self._pool = pool
         self._lender = lender
-        #: The server's id of this connection, once :meth:`learn_id` has asked for it. 0 where the server tells none.
+        #: The server's id of this connection, once :meth:`learn_id` has asked for it. 0 where the server gives none.
         self.client_id = 0
-        # Why the server tells none.
+        # Why the server gives none.
         self._no_id: ResponseError | None = None
         self._closed = False
         #: Whether new connections may lead to another server than this one.
@@ -97,9 +97,9 @@ class Dedicated:
     def read(self, seconds: float = 0.0) -> Any:
         """The next reply. Redis has it ready ``seconds`` from now at the latest. Raises redis-py's errors.
 
-        A server that stands still answers later, and its reply may be a value that exists nowhere else. So the wait
-        goes on until Redis has answered a PING of another connection, and for ``socket_timeout`` more. A reply that has
-        not come by then was lost on the way, on a connection that is still open.
+        A server that hangs answers later, and its reply may be a value that exists nowhere else. So the wait goes on
+        until Redis has answered a PING of another connection, and for ``socket_timeout`` more. A reply that has not
+        come by then was lost on the way, on a connection that is still open.
         """
         timeout = self.connection.socket_timeout
         has_answered = False
@@ -147,7 +147,7 @@ class Dedicated:
         sent: Callable[[], None],
         seconds: float,
     ) -> Any:
-        """Sends a command that blocks, and a request behind it in one piece; gives the command's reply.
+        """Sends a command that blocks, and a request after it, in one piece; returns the command's reply.
 
         Redis ends it after this many ``seconds``. ``sent`` is called when both are sent, and :meth:`read_behind` reads
         the other reply. Raises redis-py's errors.
@@ -171,7 +171,7 @@ class Dedicated:
                 self._blocks = False
 
     def read_behind(self, request: Request[Any]) -> Any:
-        """The reply to a request that was sent behind a command. Raises redis-py's errors.
+        """The reply to a request that was sent after a command. Raises redis-py's errors.
 
         Observers hear of it here, as Redis has only now begun to carry it out.
         """
@@ -232,7 +232,7 @@ class Dedicated:
         Redis 7.0 panics when it unblocks a client whose command is postponed by CLIENT PAUSE. A pause postpones a
         PUBLISH too, and so the whole transaction. When the transaction runs, no command is postponed any more.
 
-        Raises redis-py's errors, for a server that tells no ids the error with which it has refused its id.
+        Raises redis-py's errors, for a server without ids the error with which it refused to give one.
         """
         if self._no_id is not None:
             raise self._no_id
@@ -256,8 +256,8 @@ class Dedicated:
     def address_left(self) -> None:
         """The server is the wrong one now. Ends a wait. Any other reply comes soon. Never raises.
 
-        The reply to a command that blocks may be on its way, with a value that exists nowhere else. So the server is
-        only told that nothing more comes from here: it closes the connection behind that reply.
+        The reply to a command that blocks may be on its way, with a value that exists nowhere else. So only the sending
+        side is shut down: the server closes the connection after that reply.
         """
         # First the note, then the look: a reader notes that it reads, and looks after that.
         self.is_over = True
@@ -300,7 +300,7 @@ def _transact(connection: Any, commands: Sequence[Sequence[Any]], read: Callable
         # The user has no right to MULTI. Redis has carried out the commands one by one.
         reply = queued[-1]
     elif refusal is not None and is_out_of_memory(refusal):
-        # Redis 7.0 and older queue no command while their memory is full, and refuse none of these alone.
+        # Redis 7.0 and older queue no command while their memory is full, and do not refuse a single one of them.
         reply = (_replies(connection, commands, read))[-1]
     elif isinstance(done, ResponseError):
         reply = refusal or done

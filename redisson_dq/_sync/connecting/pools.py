@@ -84,7 +84,7 @@ class Pools:
 
     @property
     def client(self) -> str:
-        """The name by which the server and the scripts tell this client from others."""
+        """The name by which the server and the scripts distinguish this client from others."""
         return self._servers.client
 
     @property
@@ -169,7 +169,7 @@ class Pools:
     def dedicated(self, key: str, role: str, queue: str) -> Dedicated:
         """A connection of its own to the key's node, for reads that block. The caller connects and closes it.
 
-        It tells the server its ``role``, and the ``queue`` that it is for.
+        It reports its ``role`` to the server, and the ``queue`` that it is for.
         """
         self.check()
         return self.dedicated_at(self.pool_of(key), role, queue)
@@ -214,7 +214,7 @@ class Pools:
     def may_send(self, key: str, words: Sequence[Any]) -> bool:
         """Whether the user may send a command. Redis queues it in a transaction, which is dropped.
 
-        True where Redis does not tell. Three round trips. Raises RedisConnectionError.
+        True where Redis does not say. Three round trips. Raises RedisConnectionError.
         """
         pool = self.pool_of(key)
         connection = self.borrow(pool)

@@ -51,7 +51,7 @@ class Transactions:
     def _once(self, requests: list[Request[Any]]) -> tuple[list[Any], Confirmed | Exception | None]:
         pool = self._pools.pool_of(requests[0].key)
         if not self._may_transact:
-            # Where the user has no right to MULTI, Redis would carry out the commands behind it all the same.
+            # Where the user has no right to MULTI, Redis would still carry out the commands after it.
             begun, _ = self._replies_of(Batch(pool, [("MULTI",), ("EXEC",)]))
             if isinstance(begun, ResponseError):
                 return [begun] * len(requests), None

@@ -105,10 +105,10 @@ class Delivery(WrongWith, Generic[T]):
 
     ``queue.receive()`` gives it, and ``delayed.take_due(visibility_timeout=...)``.
 
-    End it with :meth:`ack`, :meth:`nack` or :meth:`reject`. When none of them came by the deadline, or this process is
-    dead, the value is ready again. As a context manager it acks at the end of the block, and nacks when the block
-    raised. An interruption (KeyboardInterrupt, a cancelled task) hands the value back without counting it. A call in
-    the block that ended the lease stands.
+    End it with :meth:`ack`, :meth:`nack` or :meth:`reject`. Without any of these calls by the deadline, or when this
+    process has died, the value is ready again. As a context manager it acks at the end of the block, and nacks when the
+    block raised. An interruption (KeyboardInterrupt, a cancelled task) hands the value back without counting it. If a
+    call in the block has ended the lease, that end counts.
     """
 
     def __init__(self, connections: Connections, lease: Lease, value: T) -> None:
@@ -142,7 +142,8 @@ class Delivery(WrongWith, Generic[T]):
 
     @property
     def cancelled(self) -> bool:
-        """Whether the item was cancelled, as the last renewal or :meth:`extend` has told. It comes again no more.
+        """Whether the item was cancelled, as the last renewal or :meth:`extend` has reported. It is not delivered
+        again.
 
         An ack still counts. No round trip.
         """
@@ -241,7 +242,7 @@ class Delivery(WrongWith, Generic[T]):
     def ack(self, *, durable: Durability | None = None) -> SettleOutcome:
         """Ends the lease: the value is done and gone. LOST when the lease had ended before; nothing changes then.
 
-        ``durable`` is the confirmation that this call waits for, in place of the client's. DurabilityError tells that
+        ``durable`` is the confirmation that this call waits for, in place of the client's. DurabilityError means that
         it was not confirmed in time; ``outcome`` says what was done.
 
         :Cost: O(log n); one round trip

@@ -45,7 +45,7 @@ class Channels:
         changed: Callable[[str], None],
         queues: Callable[[], list[str]],
     ) -> None:
-        """``queues`` gives the queues' keys, which are told to the server when it connects."""
+        """``queues`` returns the queues' keys, which are reported to the server when it connects."""
         self._connections = connections
         self._subscribed = subscribed
         self._refused = refused

@@ -25,7 +25,7 @@ logger = logging.getLogger("redisson_dq")
 
 # The name of its alarm, and of the place where it reports an outage.
 _NAME = "probe"
-# While Redis does not answer, the next probe comes after such pauses, in seconds.
+# While Redis does not answer, these are the pauses before the next probe, in seconds.
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 5.0
 
 
@@ -86,7 +86,7 @@ class Probe:
             # A defect. It must not end the probes.
             logger.exception("unexpected error in a probe")
         self._is_away = error is not None
-        # Only the probe notices a server that stands still: a wait for a reply without a time limit just goes on.
+        # Only the probe notices a server that hangs: a wait for a reply without a time limit just goes on.
         if error is None:
             self._pauses.reset()
             self._connections.outage.ended(_NAME)

@@ -38,10 +38,10 @@ class Decided:
 
 @attrs.define(eq=False)
 class Task:
-    """The state of one queue's transfers. The driver's background task alone uses it."""
+    """The state of one queue's transfers. Only the driver's background task uses it."""
 
     keys: QueueKeys
-    #: The queue's name, as observers are told it.
+    #: The queue's name, as it is reported to observers.
     name: str
     engine: Engine
     connections: Connections
@@ -59,11 +59,11 @@ class Task:
     hints: Hints = attrs.field(factory=Hints)
     #: How fast its server works.
     pace: Pace = attrs.field(factory=Pace)
-    #: Whether Redis has answered a transfer, and told this client's role.
+    #: Whether Redis has answered a transfer, and reported this client's role.
     has_role: bool = False
     #: Why Redis refused the last transfer.
     refusal: Hashable = None
-    #: The role that observers were told last.
+    #: The role that was last reported to observers.
     told_role: Role | None = None
     # How many transfers have failed since the last one that moved due items, and the error that was logged last.
     _failures: int = 0

@@ -198,7 +198,7 @@ class DelayedQueue(DueTaking[T], RecurringOffers[T]):
         an outcome is true when the item was cancelled. Outcomes are remembered for a while (``remember=`` of the
         client) after the due time, or the item's end.
 
-        :Cost: O(log n) of a lean item; of any other O(log n + p), p offers before or behind it; of a ready or dead one
+        :Cost: O(log n) of a lean item; of any other O(log n + p), p offers before or after it; of a ready or dead one
             O(n); one round trip
         :Guarantee: atomic; may safely be repeated
         """
@@ -291,7 +291,7 @@ class DelayedQueue(DueTaking[T], RecurringOffers[T]):
         """Ends a pause; items that fell due meanwhile are delivered at once. False when there was none.
 
         :Cost: O(1); one round trip
-        :Guarantee: atomic; every process is told
+        :Guarantee: atomic; every process is notified
         """
         return self._run(self.requests.resume())
 

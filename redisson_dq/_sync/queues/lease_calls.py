@@ -87,7 +87,7 @@ class LeaseCalls(Generic[T]):
             Of partitions like ``take()``; with ``timeout=0`` one round trip for each
         :Guarantee: at least once; a lost reply gives the same deliveries again
         """
-        # Python looks for signals behind a call with ``**``. Values that are received must not be in hand there.
+        # Python checks for signals after a call with ``**``. Values that are received must not be in hand there.
         how = Receiving(**options)
         return self._leaser.receive(limit, timeout, how)
 
@@ -194,7 +194,7 @@ class LeaseCalls(Generic[T]):
         """One outcome for each lease, in one round trip. Raises an error when all have been answered.
 
         ``to_head``: values go to the head of their queues, so the last part goes first. ``noted`` notes the outcomes of
-        some leases. That is part of reading the reply, so they are known whatever becomes of the others and of the
+        some leases. That is part of reading the reply, so they are known whatever happens to the others and to the
         confirmation.
         """
         batches = _batches(leases)

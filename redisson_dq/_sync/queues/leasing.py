@@ -74,7 +74,7 @@ class LeasingQueue(LeaseCalls[T], Handle[T], Generic[T]):
 
         ``ids`` chooses some of :meth:`dead_letters`; else they are the oldest. No more than ``limit`` are moved, and
         1,000 without it. Says how many were moved, how many are left, and how many clients have the queue open. On a
-        cluster nobody can tell that.
+        cluster the number of clients is unknown.
 
         ``to`` is the other queue or its name, which is the name of one list. No list has the name of a queue in
         partitions, so ``to`` is one of its partitions there. On a cluster the other queue needs the same hash tag.
@@ -102,7 +102,7 @@ def terms_of(queue: LeasingQueue[Any]) -> LeaseTerms:
 
 
 def target_name(to: str | LeasingQueue[Any] | None, name: str) -> str | None:
-    """The name that a ``to=`` stands for. ``name`` is the queue whose dead letters go there."""
+    """The name of the queue that is given as ``to=``. ``name`` is the queue whose dead letters go there."""
     if isinstance(to, Partitioned):
         raise ArgumentError(
             f"queue {name!r}: {to.name!r} is in partitions, and to= takes one of them: partition_for(key)"

@@ -98,7 +98,7 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
         """Like :meth:`DelayedQueue.offer_all`; ``key(value)`` gives the key of a value, without it they go in turn.
 
         Everything is checked and encoded before anything is sent, then a batch of each partition at a time. After an
-        error no more are sent, and its message says how many values were offered; which of them, nobody can tell. With
+        error no more are sent, and its message says how many values were offered; which of them is unknown. With
         ``maybe_done`` a batch of some partition may be in as well; it is true too when others are in.
 
         :Cost: O(k log n), k values; one round trip to each node for 1,000 values (or 1 MB) of each partition

@@ -46,7 +46,7 @@ class RecurringOffers(WaitingQueue[T]):
         - ``cron``: five fields (``"0 9 * * mon-fri"``) in its place, or a shorthand like ``@daily``
         - ``timezone``: the name of the time zone of ``cron``
         - ``start``, ``end``: aware datetimes
-        - ``missed``: what comes of occurrences whose time passed while no process moved the queue. ``"one"``: one late
+        - ``missed``: how to handle occurrences whose time passed while no process moved the queue. ``"one"``: one late
           delivery replaces them all. ``"all"``: each of them is delivered. ``"skip"``: none; one that is a minute late,
           or later than the next one's time, is dropped as with ``expires=``
         - ``missed_limit``: with ``"all"``, how many of them at most, the last ones (100; up to 1,000)

@@ -82,7 +82,7 @@ class WaitLoop(Generic[T]):
             # Its values are the caller's, read or not.
             raise
         except BaseException:
-            # An interruption behind the last step, too: the caller has no values then.
+            # Also an interruption after the last step: the caller has no values then.
             lifeline.let_go()
             raise
 

@@ -4,7 +4,7 @@
 """Takes for many sources of one node: one background task, and two connections (``connecting/tracking.py``).
 
 It goes in rounds. A round sends the commands of all sources that were called, in one piece. Then it reads the replies,
-and hands out values as they come. ``waits/watched.py`` says what is done for each source when.
+and hands out values as they come. ``waits/watched.py`` decides what is done for each source, and when.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _Event = Union[SharedPump, Tracking, "_Changed"]
 
 
 class _Changed:
-    """Redis has told of a change."""
+    """Redis has reported a change."""
 
     def __init__(self, key: bytes | None) -> None:
         self.key = key
@@ -63,7 +63,7 @@ class _Changed:
 class CalledSources:
     """The sources that have called one lookout: those whose keys it watches, and those that it asks next.
 
-    The background task of the lookout alone uses it.
+    Only the background task of the lookout uses it.
     """
 
     def __init__(self) -> None:
@@ -112,7 +112,7 @@ class CalledSources:
 
 
 class Lookout:
-    """The wait for many sources of one node. It alone sends and reads on its connection for commands."""
+    """The wait for many sources of one node. Only the lookout sends and reads on its connection for commands."""
 
     def __init__(
         self,
@@ -121,7 +121,7 @@ class Lookout:
         beginner: Beginner,
         refused: Callable[[Exception], object],
     ) -> None:
-        """``refused`` is called when Redis does not tell of changes."""
+        """``refused`` is called when Redis refuses to report changes."""
         self._connections = connections
         self._clock = connections.clock
         self._beginner = beginner
@@ -213,7 +213,7 @@ class Lookout:
     def _note(self, event: _Event) -> None:
         if isinstance(event, SharedPump):
             # Once the mutex is free, the other sources that are called together with it are in the bell. A round of the
-            # first ones alone would take from them out of turn, and more than their shares.
+            # first ones would take from them out of turn, and more than their shares.
             with event.line.mutex:
                 # One that was called before its key moved to another node is called there.
                 if event.lookout is self:
@@ -229,7 +229,7 @@ class Lookout:
                     pump.changes(self)
 
     def _tick(self) -> None:
-        """Checks all that Redis tells nothing of."""
+        """Checks everything that Redis does not report."""
         self._ticked_at = now = self._clock.monotonic()
         for pump in self._sources.of(None):
             is_over = (pump.line.closed or pump.is_replaced) and pump.is_at_rest
@@ -291,7 +291,7 @@ class Lookout:
     # -- failures ----------------------------------------------------------------------------------------------------
 
     def _forget_watches(self) -> None:
-        """Redis watches nothing any more. Each source finds its node anew."""
+        """Redis watches nothing any more. Each source looks for its node again."""
         for pump in self._sources.forget_all():
             with pump.line.mutex:
                 pump.lose_at(self)

@@ -26,7 +26,7 @@ __all__ = ["Lookouts"]
 
 logger = logging.getLogger("redisson_dq")
 
-# So many sources of a client have a pump of their own, which is a round trip faster.
+# This many sources of a client have a pump of their own, which is one round trip faster.
 _SEATS = 8
 # Before the node of a key is asked for again.
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 2.0
@@ -39,7 +39,7 @@ class Lookouts:
         self._connections = connections
         self._beginner = beginner
         self._clerk = _Clerk(connections.clock, "lookout-clerk", beginner)
-        # The clerk may wait for a node that stands still. The end of a pause may free callers from that node.
+        # The clerk may wait for a node that hangs. The end of a pause may free callers from that node.
         self._pauses = _Clerk(connections.clock, "lookout-pauses", beginner)
         self._searching = Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
         self._mutex = Mutex()
@@ -54,7 +54,8 @@ class Lookouts:
         Callers that come at once may make a receiver each, of which one is used. They share its seats.
         """
         with self._mutex:
-            # Where Redis tells of no changes, every source has a pump of its own, and there may be more than seats.
+            # Where Redis reports no changes, every source has a pump of its own, and there may be more pumps than
+            # seats.
             taken = sum(map(len, self._seats - {sources}))
             if taken + len(sources) > _SEATS and not self._is_refused:
                 return False
@@ -73,7 +74,7 @@ class Lookouts:
             self._clerk.add(partial(self._find, pump))
 
     def later(self, work: Work, after: float = 0.0) -> None:
-        """Does something beside the lookouts: at once, or in so many seconds where it asks no node for anything."""
+        """Does something outside the lookouts: at once, or after some seconds where it sends nothing to a node."""
         (self._pauses if after else self._clerk).add(work, after)
 
     def close(self) -> None:
@@ -85,7 +86,7 @@ class Lookouts:
 
     def _find(self, pump: SharedPump) -> None:
         if self._is_refused or pump.line.closed:
-            # Once it is closed nothing is taken any more, and the clerk alone puts values back.
+            # Once it is closed nothing is taken any more, and only the clerk puts values back.
             with pump.line.mutex:
                 pump.leave()
             return
@@ -108,7 +109,7 @@ class Lookouts:
         lookout.call(pump)
 
     def _leave_nodes(self) -> None:
-        """Drops the lookouts of nodes that the cluster has no more. Raises RedisConnectionError."""
+        """Drops the lookouts of nodes that have left the cluster. Raises RedisConnectionError."""
         nodes = {id(pool) for pool in self._connections.masters()}
         self._by_pool = {
             key: (pool, lookout)

@@ -39,7 +39,7 @@ class Looks:
         owner: object,
         attend: Work,
     ) -> None:
-        """``notify`` puts a notice into the inbox of the background task that sees to the callers of ``owner``, the
+        """``notify`` puts a notice into the inbox of the background task that serves the callers of ``owner``, the
         receiver. The notice ``attend`` wakes the pump, which pays the ``debts``.
         """
         self._connections = connections
@@ -69,7 +69,7 @@ class Looks:
         request = self.begin(limit, lifeline)
         try:
             if waits:
-                # Making a connection would hold up the caller for as long as the server stands still.
+                # Making a connection would hold up the caller for as long as the server hangs.
                 within = None if timeout is None else timeout + PATIENCE
                 taken = self._connections.run(request, within=within, at_hand=True)
             else:
@@ -110,7 +110,7 @@ class Looks:
         """
         waiter = lifeline.waiter
         assert waiter is not None
-        # There is nothing to let go of. A second notice would be news, and the next call would wait for it.
+        # There is nothing to let go of. A second notice would have to be read, and the next call would wait for that.
         lifeline.waiter = None
         self.has_backlog = False
         if not isinstance(error, RedissonDQError):
@@ -148,7 +148,7 @@ class Looks:
 
     @property
     def are_leaving(self) -> bool:
-        """Whether the values of a caller that leaves are still to be seen to."""
+        """Whether values of a caller that leaves still have to be put back."""
         return any(waiter.is_leaving and not waiter.is_gone for waiter in list(self._callers))
 
     @property

@@ -21,7 +21,7 @@ from redisson_dq.wire import commands
 
 __all__ = ["Asked", "NodeLink"]
 
-# How often it asks a node of a cluster for the slots. Redis does not tell of an empty list whose slot has moved.
+# How often it asks a node of a cluster for the slots. Redis does not report an empty list whose slot has moved.
 _SLOTS_SECONDS = 5.0
 _SLOTS = pack(("CLUSTER", "SLOTS"))
 
@@ -30,7 +30,7 @@ Asked = Mapping[SharedSources, Sequence[SharedPump]]
 
 
 class NodeLink:
-    """Sends the commands of a round in one piece, and reads the replies. The lookout's background task alone does so.
+    """Sends the commands of a round in one piece, and reads the replies. Only the lookout's background task does so.
 
     Raises redis-py's errors and TrackingRefusedError.
     """
@@ -81,7 +81,7 @@ class NodeLink:
             return self._ask(tracking, asked, errors, came)
 
     def have_slots_moved(self) -> bool:
-        """Checks all that Redis tells nothing of. Gives whether keys may live on other nodes now."""
+        """Checks everything that Redis does not report. Gives whether keys may live on other nodes now."""
         if (tracking := self._tracking) is None:
             return False
         if tracking.is_cut():

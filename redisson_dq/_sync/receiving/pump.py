@@ -57,7 +57,7 @@ logger = logging.getLogger("redisson_dq")
 _PING = pack(("PING",))
 # The timeout, in seconds, of a command that must not block where Redis allows no transaction.
 _AT_MOST = 0.001
-# A look, a command that blocks with a look behind it, and a look for the cause.
+# A look, a command that blocks with a look after it, and a look for the cause.
 _COMMANDS_OF_A_TRY = 4
 
 
@@ -185,9 +185,9 @@ class Pump:
     def end_in_time(self) -> None:
         """Ends a blocking command when the last caller's time is over.
 
-        The server ends it by itself, but reads its clock when something happens, or at the next of ten times a
-        second. So a PING comes behind it, on the same connection. No other command does: Redis 7.0 panics when a client
-        that CLIENT PAUSE postpones is unblocked.
+        The server ends it by itself, but reads its clock when something happens, or at the next of ten times a second.
+        So a PING follows it, on the same connection. No other command does: Redis 7.0 panics when a client that CLIENT
+        PAUSE postpones is unblocked.
         """
         with self._line.mutex:
             block, dedicated = self.engine.blocked, self.engine.connection
@@ -231,12 +231,12 @@ class Pump:
 
     @property
     def is_busy(self) -> bool:
-        """Whether it takes for callers, or puts back. A look by others would find values behind those."""
+        """Whether it takes for callers, or puts back. A look by others would find later values."""
         return self.engine.is_busy
 
     @property
     def is_blocked(self) -> bool:
-        """Whether the blocking command is on its way or stands in Redis."""
+        """Whether the blocking command is on its way or blocked in Redis."""
         return self.engine.blocked is not None
 
     # -- the pumper --------------------------------------------------------------------------------------------------

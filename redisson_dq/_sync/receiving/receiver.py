@@ -49,7 +49,7 @@ class Receiver:
     """Takes from one source for all local callers, over one connection.
 
     The methods of the first section are for callers. They hand their work to background tasks by notices, so an
-    interruption at any point does no harm. ``receive`` also sends commands for a caller that stands in. Background
+    interruption at any point does no harm. ``receive`` also sends commands for a caller that is a stand-in. Background
     tasks run all other methods.
     """
 
@@ -61,7 +61,7 @@ class Receiver:
         lookouts: Lookouts | None = None,
         idle: IdleConnections | None = None,
     ) -> None:
-        """``notices`` is the inbox of the background task that sees to the callers of all receivers. With ``lookouts``
+        """``notices`` is the inbox of the background task that serves the callers of all receivers. With ``lookouts``
         its sources share connections with others. ``idle`` limits how many of their own connections wait for nobody.
         """
         self._connections = connections
@@ -139,7 +139,7 @@ class Receiver:
             return given
         except BaseException:
             waiter.leave()
-            # It has let go. A second notice would be news, and the next call would wait for it.
+            # It has let go. A second notice would have to be read, and the next call would wait for that.
             mine.waiter = None
             raise
 
@@ -168,7 +168,7 @@ class Receiver:
         self._notices.put(partial(self._recover, request))
 
     def stand_down(self) -> None:
-        """Notes that nobody stands in for the background task any more."""
+        """Notes that no stand-in does the work of the background task any more."""
         self._notices.put(self._stand_down)
 
     def withdraw(self, lifeline: Lifeline) -> None:
@@ -285,7 +285,7 @@ class Receiver:
             pump.end_in_time()
 
     def insist(self, waiter: Waiter) -> None:
-        """The server has not ended the pop. The pop goes on for others, or began late, or Redis stands still."""
+        """The server has not ended the pop. The pop goes on for others, or began late, or Redis hangs."""
         with self.line.mutex:
             if self.line.is_waiting(waiter):
                 self._answer_expired()

@@ -56,7 +56,7 @@ class SharedPump(WatchedSource):
         calling: Calling,
         give_up: Callable[[], None],
     ) -> None:
-        """``give_up`` lets pumps of their own take the place of shared ones, as Redis refuses to tell of changes."""
+        """``give_up`` lets pumps of their own take the place of shared ones, as Redis refuses to report changes."""
         self._backs = PutBacks(connections, source, sources.line, self.put_away)
         super().__init__(source, sources.line, debts, self._backs, calling)
         self._connections = connections
@@ -78,10 +78,10 @@ class SharedPump(WatchedSource):
         """Nobody waits any more. Redis may go on watching, which costs nothing until the next change."""
 
     def stand_down(self) -> None:
-        """No caller stands in for a lookout."""
+        """No caller does the work of a lookout."""
 
     def stand_in(self, waiter: Waiter) -> None:
-        """No caller stands in for a lookout."""
+        """No caller does the work of a lookout."""
 
     def end_in_time(self) -> None:
         """No command blocks."""
@@ -93,7 +93,7 @@ class SharedPump(WatchedSource):
 
     @property
     def is_busy(self) -> bool:
-        """Whether a look by others may find values behind its own. A lookout comes at any time."""
+        """Whether a look by others may find values that come after its own. A lookout comes at any time."""
         return True
 
     @property
@@ -128,7 +128,7 @@ class SharedPump(WatchedSource):
         return comes
 
     def changes(self, lookout: HangsUp) -> None:
-        """Redis has told this lookout of a change of the key."""
+        """Redis has reported a change of the key to this lookout."""
         if self.lookout is lookout:
             self.has_changed()
 
@@ -236,7 +236,7 @@ class SharedPump(WatchedSource):
     def _may_block(self, refusal: Refusal) -> bool:
         """Whether the user lacks rights that a pump of its own would not need, as it takes by a blocking command."""
         error, request = refusal.error, refusal.request
-        # A script is sent behind that command too. Where nobody waits, the refusal of another source has told all.
+        # A script is sent after that command too. Where nobody waits, the refusal of another source is enough.
         if (request is not None and request.script) or not self.line.count:
             return False
         if not (isinstance(error, ResponseError) and is_denied(error)):
@@ -275,7 +275,7 @@ class SharedPump(WatchedSource):
 
 
 class SharedSources:
-    """The shared pumps of one line. Often it is one alone."""
+    """The shared pumps of one line. Often there is only one."""
 
     def __init__(self, line: Line) -> None:
         self.line = line
@@ -287,11 +287,11 @@ class SharedSources:
         return len(self._rotation.order) > 1
 
     def add(self, pump: SharedPump) -> None:
-        """One source more."""
+        """Adds a source."""
         self._rotation.add(pump)
 
     def wake(self) -> None:
-        """Somebody may wait. All sources take part, as some alone would give out of turn."""
+        """Somebody may wait. All sources take part, as only some of them would give out of turn."""
         for pump in self._rotation.order:
             if not pump.is_replaced:
                 pump.wake()
@@ -317,7 +317,7 @@ class SharedSources:
                 pump.ask(share, now)
                 asked.append(pump)
         if not asked:
-            # The lookout of another node takes for all that wait. Its node may stand still.
+            # The lookout of another node takes for all that wait. Its node may hang.
             wanting[0].lookouts.later(partial(self._stop_waiting, now + LATE), LATE)
         return asked
 

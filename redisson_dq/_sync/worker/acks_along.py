@@ -19,7 +19,7 @@ from redisson_dq.wire.leases import Leased
 
 __all__ = ["AcksAlong"]
 
-# How long such a call may take. A stop waits no longer than that for a server that stands still.
+# How long such a call may take. A stop waits no longer than that for a server that hangs.
 _LONGEST_CALL = 1.0
 # The pause, in seconds, after no connection was idle for such a call.
 _NO_CONNECTION = 1.0
@@ -28,7 +28,7 @@ _NO_CONNECTION = 1.0
 class AcksAlong:
     """Collects acks while more values are ready, and sends them with the receive of these.
 
-    While nothing is ready, each ack goes its own way: it never waits for a value that may not come.
+    While nothing is ready, each ack is sent by itself: it never waits for a value that may not come.
     """
 
     def __init__(self, runtime: Runtime, settler: Settler, intake: Intake, wake: Callable[[], object]) -> None:
@@ -66,7 +66,7 @@ class AcksAlong:
         self._collects, self._sleeps = True, False
 
     def end(self) -> None:
-        """Collects no more. Acks go their own way, also those that were collected."""
+        """Collects no more. Acks are sent by themselves, also those that were collected."""
         with self._mutex:
             self._collects = False
             left, self._collected = self._collected, []
@@ -98,14 +98,14 @@ class AcksAlong:
             done = self._runtime.connections.run(both, within=_LONGEST_CALL, at_hand=True)
         except BaseException as error:
             if doubt(carried, error):
-                # Otherwise nothing was sent, and the acks go another way.
+                # Otherwise nothing was sent, and the acks are sent by themselves.
                 if told is not None:
                     told.end(error)
                 self._runtime.receivers.of(source).recover(again())
             self._give_back(carried)
             if not isinstance(error, RedissonDQError):
                 raise
-            # The wait says what is wrong, and outlasts it.
+            # The wait reports what is wrong, and goes on.
             return []
         if done is None:
             self._from = self._runtime.clock.monotonic() + _NO_CONNECTION

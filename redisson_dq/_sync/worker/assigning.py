@@ -43,7 +43,7 @@ class Assigner:
         """``setting`` makes the parts that handlings share. It gets ``report=``."""
         self._roster = Roster(total)
         self._setting = setting(report=self)
-        #: Tells hooks of values that no handling has.
+        #: Notifies hooks of values that no handling has.
         self.reports = ValueReports(self._setting)
         self._clock = self._setting.clock
         # Guards the roster and the fields here.
@@ -109,11 +109,11 @@ class Assigner:
             self._stops = True
 
     def check_end(self) -> None:
-        """Lets :meth:`ended` check again whether the end hurries."""
+        """Lets :meth:`ended` check again whether the grace is cut short."""
         self._changed.on()
 
     def ended(self, deadline: float, hurries: Callable[[], bool]) -> None:
-        """Waits for the handlings until the deadline, or until the end ``hurries``.
+        """Waits for the handlings until the deadline, or until ``hurries`` says that the grace is cut short.
 
         Then hands back the values of handlers that have not returned.
         """
@@ -155,7 +155,7 @@ class Assigner:
         return [handling for handling in self._going_on() if handling.holds_slot]
 
     def abandon(self) -> None:
-        """Ends it before it was used."""
+        """Ends the assigner before it was used."""
         self._deadlines.abandon()
 
     def close(self) -> None:
@@ -266,7 +266,9 @@ class Assigner:
         crashes: int,
         tells: bool,
     ) -> None:
-        """Values that find no free slot, or were let past a limit, go to ``parked``. ``tells``: receipts are told."""
+        """Values that find no free slot, or were let past a limit, go to ``parked``. ``tells``: receipts are
+        reported.
+        """
         error: BaseException | None = None
         reception = intake.reception
         try:
@@ -415,4 +417,4 @@ class Assigner:
 
 
 def _nothing(outcome: SettleOutcome) -> None:
-    """Nobody is told."""
+    """Nothing is notified."""

@@ -55,7 +55,7 @@ def _asked(
 
 
 def return_leases(client: Client, name: str, settings: QueueSettings, owner: bytes) -> int:
-    """Ends the leases of a process that has died; says how many. A lease that has ended by now is left alone."""
+    """Ends the leases of a process that has died; says how many. A lease that has ended by now is not touched."""
     connections = client.runtime.connections
     count = 0
     for side in sides_of(name, settings, client.runtime.options):

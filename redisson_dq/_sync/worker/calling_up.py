@@ -17,7 +17,7 @@ logger = logging.getLogger("redisson_dq")
 
 
 def call_up_more(connections: Connections, source: LeaseSource) -> None:
-    """Looks after the values that a call has just called up.
+    """Checks the values that a call has just called up.
 
     Programs that take without a lease, such as Redisson's ``take()``, may have been faster than the receives. Then the
     next values are called up, until one stays or none waits. Raises nothing of this library: a wait that begins later

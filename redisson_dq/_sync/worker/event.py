@@ -86,7 +86,7 @@ class Event:
 
     @property
     def crashes(self) -> int:
-        """How many deliveries before ended by their deadline, as the process had died or stood still."""
+        """How many deliveries before ended by their deadline, as the process had died or hung."""
         return self._delivery.crashes
 
     @property
@@ -140,13 +140,13 @@ class Event:
     def extend(self, visibility_timeout: Delay) -> Settled:
         """Moves the deadline to this many seconds (or a timedelta) from now.
 
-        The worker does that by itself. It is for work that takes the whole process for long. With asyncio it is
+        The worker does that by itself. It is for work that blocks the whole process for a long time. With asyncio it is
         awaited, but for a handler that is no coroutine function: that one gets the outcome itself.
         """
         return self._bridge.call(lambda: self._delivery.extend(visibility_timeout))
 
 
-# The facts of a delivery that an event tells.
+# The facts of a delivery that an event has.
 _FACTS = (
     *("value", "data", "id", "offer_id", "attempt", "failures", "crashes", "reason", "due", "first_received"),
     *("received", "context", "cursor", "deadline"),
@@ -173,12 +173,12 @@ def _restored(facts: dict[str, Any], queue: str, cancelled: bool) -> Event:
 
 
 def cancel(event: Event) -> None:
-    """Tells the handler that the outcome counts no more."""
+    """Notifies the handler that its outcome does not count any more."""
     event._cancelled = True
 
 
 def is_void(event: Event) -> bool:
-    """Whether the outcome counts no more."""
+    """Whether the outcome does not count any more."""
     return event._cancelled
 
 
@@ -189,8 +189,8 @@ def current_event() -> Event | None:
 
 
 class EventLogger(LoggerAdapter):
-    """A logger whose records tell of the value that is handled: ``queue``, ``delivery``, ``attempt`` and
-    ``offer_id``, the ``id=`` of its offer or None.
+    """A logger whose records name the value that is handled: ``queue``, ``delivery``, ``attempt`` and ``offer_id``, the
+    ``id=`` of its offer or None.
 
     >>> import logging
     >>> log = EventLogger(logging.getLogger("shop"))

@@ -43,7 +43,7 @@ __all__ = ["Fetcher"]
 
 logger = logging.getLogger("redisson_dq")
 
-# How many queues are asked in the first round trip of a look. Each one more asks some times as many.
+# How many queues are asked in the first round trip of a look. Each further round trip asks several times as many.
 _FIRST, _TIMES = 1, 8
 # How long a wait that is to end may take to do so.
 _PATIENCE = 0.2
@@ -93,7 +93,7 @@ class Fetcher:
         self._queues = FetchedQueues(
             runtime, assigner, self._bell.put, self._along_of if is_alone else None, is_limited=self._is_limited
         )
-        # The queues that it was told to receive from last.
+        # The queues that it was last given to receive from.
         self._intakes: Sequence[Intake] = ()
         self._ends = False
         self._turns = Turns(pool, self._run, self._clock)
@@ -152,7 +152,7 @@ class Fetcher:
     def has_ended(self) -> bool:
         """Waits until nothing more comes, after :meth:`end`. False while Redis has not answered."""
         if not self._turns.ended(_PATIENCE) and (here := self._here) is not None and here.receiver is not None:
-            # Redis stands still, and so does the thread or task that reads from it.
+            # Redis hangs, and so does the thread or task that reads from it.
             here.receiver.hang_up()
         # A waiter leaves its line without Redis.
         self._turns.ended(None)
@@ -232,7 +232,7 @@ class Fetcher:
             self._here = None
 
     def _take_in(self, event: _Event | None, handlings: list[PoolWork]) -> bool:
-        """Sees to this event, and to all that came behind it. Whether values came."""
+        """Handles this event, and all that came after it. Returns whether values came."""
         answers: list[WaitAnswer] = []
         while event is not None:
             if isinstance(event, WaitAnswer):
@@ -358,7 +358,7 @@ class Fetcher:
                 self._queues.broke(wait, error)
             return False
         if not self._is_alone or found:
-            # Nothing is found along either where the call has failed.
+            # Where the call has failed, no values came with it either.
             wait.is_well_now()
         if not found:
             self._queues.happened(wait, Trigger.MISSED)

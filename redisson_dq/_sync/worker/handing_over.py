@@ -72,7 +72,7 @@ class HandOver:
     def admitted(
         self, intake: Intake, side: OpenQueue[Any], source: LeaseSource, seen: Sequence[bytes], wanted: int
     ) -> list[Leased]:
-        """Leases those of the values that were seen whose turn it is, at most this many."""
+        """Leases those of the seen values whose turn it is, at most this many."""
         if not seen:
             return []
         asked = intake.admission_of(seen, side)

@@ -112,7 +112,7 @@ class Intake:
     ) -> None:
         """Opens the queue by complete settings. Leases are the ``owner``'s. ``is_passed`` is for its admission.
 
-        ``look_again`` gets what the replies tell of slots (:class:`LeaseSource`).
+        ``look_again`` is called with what replies report about slots (:class:`LeaseSource`).
         """
         self.name = name
         self.leaser = Leaser(runtime, sides_of(name, settings, runtime.options), runtime.connections.check)
@@ -153,8 +153,8 @@ class Intake:
     def note_limits(self) -> None:
         """Notes the limits for the next looks. A look is made under mutexes, and asks nobody.
 
-        The wait that begins may be shared with another worker of the client, or with a former life of this one, and
-        tell those of slots. So a look of its own follows.
+        The wait that begins may be shared with another worker of the client, or with an earlier run of this one, and
+        report slots only to that one. So a look of its own follows.
         """
         if self.reception.sees_first:
             for side, source in self.reception.sources.values():

@@ -53,7 +53,7 @@ _Tell = Callable[[SettleOutcome], object]
 
 @attrs.define(eq=False)
 class Settlement:
-    """The end of one lease, on its way to Redis. ``tell`` tells hooks and observers how it ended."""
+    """The end of one lease, on its way to Redis. ``tell`` reports to hooks and observers how it ended."""
 
     lease: Lease
     how: Ending
@@ -63,7 +63,7 @@ class Settlement:
 
 
 def doubt(settlements: Iterable[Settlement], error: BaseException) -> bool:
-    """Notes whether Redis may have carried out the call that failed so, which was to end these leases. Gives that."""
+    """Notes whether Redis may have carried out the call that failed so, which was to end these leases. Returns that."""
     maybe_done: bool = getattr(error, "maybe_done", not isinstance(error, RedissonDQError))
     if maybe_done:
         for settlement in settlements:
@@ -128,12 +128,12 @@ class Settler:
             self._lose_rest()
 
     def look_again(self, source: LeaseSource, next_slot_ms: int) -> None:
-        """NextLooks for a free slot when one may be there; ``next_slot_ms`` is as in a reply."""
+        """Looks for a free slot when one may be there; ``next_slot_ms`` is as in a reply."""
         if self._looks.note(source, next_slot_ms):
             self._settlements.put(_LOOK)
 
     def settling(self, call: str, settlements: Sequence[Settlement]) -> Under | None:
-        """Tells interceptors that leases of one queue are about to be ended. None where nobody asks."""
+        """Notifies interceptors that leases of one queue are about to be ended. None where nobody asks."""
         operations = self._connections.operations
         if not operations or not settlements:
             return None
@@ -189,7 +189,7 @@ class Settler:
             self._tell_of_doubt()
 
     def _tell_of_doubt(self) -> None:
-        """Its thread is in a hook, or Redis stands still. Both may go on, and the process may end before."""
+        """Its thread is in a hook, or Redis hangs. Both may go on, and the process may end before."""
         behind = list(iter(self._settlements.poll, None))
         for settlement in behind:
             self._settlements.put(settlement)
@@ -216,7 +216,7 @@ class Settler:
             self._connections.outage.gave_up(_PART)
 
     def _send_all(self) -> None:
-        """Until nothing is left behind the last settlement."""
+        """Sends until nothing is left after the last settlement."""
         ends = False
         pauses = Pauses(_FIRST_PAUSE, _LONGEST_PAUSE)
         while self._pending or not ends:
@@ -243,7 +243,7 @@ class Settler:
                         self._connections.outage.gave_up(_PART)
 
     def _look(self) -> None:
-        """Calls up values for slots that have become free without a word."""
+        """Calls up values for slots that have become free without notice."""
         for source in self._looks.due():
             if source.call_up() is None:
                 self._looks.forget(source)
@@ -326,7 +326,7 @@ class Settler:
             self._connections.refusals.began((_PART, key), key, what, error, lambda: not self._pending)
 
     def _still(self, settlement: Settlement, error: RedissonDQError) -> bool:
-        """Whether the settlement is worth another try. One whose lease has ended is told that it is lost."""
+        """Whether the settlement is worth another try. One whose lease has ended is reported as lost."""
         ends = self._gives_up or isinstance(error, ClosedError)
         if settlement.lease.left > 0 and not ends:
             return True
