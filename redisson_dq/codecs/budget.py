@@ -19,13 +19,24 @@ from typing import Any
 
 from redisson_dq.codecs.faults import Malformed
 
-__all__ = ["COUNTED_FROM", "Budget", "OverBudget", "budget_of", "counting_budget", "memory_of_text"]
+__all__ = [
+    "COUNTED_FROM",
+    "PLACE",
+    "Budget",
+    "OverBudget",
+    "budget_of",
+    "counting_budget",
+    "current_budget",
+    "memory_of_text",
+]
 
 _current: ContextVar[Budget | None] = ContextVar("redisson_dq_budget", default=None)
 #: The memory of a value in a text such as JSON, for each comma and bracket. ``[]`` and ``{}`` take most.
 _FOR_EACH_PART = 80
 #: Fewer bytes need no count.
 COUNTED_FROM = 4096
+#: The place of an element in a list that grows.
+PLACE = 16
 # A byte becomes an object of so much memory at most.
 _FOR_EACH_BYTE = 320
 # An object of few bytes, such as a number or a short text, and the place that holds it.
@@ -41,13 +52,18 @@ class OverBudget(Malformed):
 
 
 class Budget:
-    """The memory that is left for a value, of ``size`` bytes."""
+    """The memory that is left for a value, of ``size`` bytes.
 
-    __slots__ = ("left", "size")
+    ``is_unsaid`` is set where a value that is being written has elements without bytes: its bytes do not say what it
+    takes.
+    """
+
+    __slots__ = ("is_unsaid", "left", "size")
 
     def __init__(self, size: int) -> None:
         self.size = size
         self.left = size
+        self.is_unsaid = False
 
     def check(self, cost: int, offset: int | None = None) -> None:
         """Raises OverBudget where the value takes more memory than is left."""
@@ -89,6 +105,11 @@ def budget_of(size: int) -> Iterator[Budget]:
 def memory_of_text(data: bytes) -> int:
     """About how many bytes of memory the lists, dicts and scalars of a JSON text take, at most. O(size)."""
     return 2 * len(data) + _FOR_EACH_PART * (data.count(b",") + data.count(b"[") + data.count(b"{"))
+
+
+def current_budget() -> Budget | None:
+    """The budget of the value that is being read or written, if it has one."""
+    return _current.get()
 
 
 def counting_budget(data: bytes | str) -> Budget | None:

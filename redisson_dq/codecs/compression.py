@@ -105,7 +105,7 @@ class _CompressingCodec(Codec[T]):
         left = budget.left
         budget.left -= len(raw)
         try:
-            if counting_budget(raw) is not None:
+            if budget.is_unsaid or counting_budget(raw) is not None:
                 self._inner.decode(raw)
         except DecodeError as error:
             if isinstance(error.__cause__, OverBudget):

@@ -147,14 +147,15 @@ def _read_elements(
 ) -> int:
     """Elements of one class, without it."""
     start = pos
+    budget = None
     if has_null or not serializer.sizeless:
         if count > len(data) - pos:
             if has_null or not _is_fieldless(serializer):
                 reader.check_count(count, data, pos)
-            reader.spend(count, pos)
+            budget = reader.spend(count, pos)
             start -= count
     else:
-        reader.spend(count, pos)
+        budget = reader.spend(count, pos)
         start -= count
     if has_null:
         for _ in range(count):
@@ -164,13 +165,23 @@ def _read_elements(
         for _ in range(count):
             value, pos = reader.read_value(serializer, data, pos, nested)
             values.append(value)
+            if budget is not None:
+                budget.made(value, pos)
+    elif budget is not None:
+        for _ in range(count):
+            value, pos = serializer.read(data, pos, reader)
+            values.append(value)
+            budget.made(value, pos)
     else:
         read = serializer.read
         for _ in range(count):
             value, pos = read(data, pos, reader)
             values.append(value)
     if pos - start < count:  # objects of a class without fields
-        reader.spend(count - (pos - start), start)
+        budget = reader.spend(count - (pos - start), start)
+        if budget is not None:
+            for value in values[pos - start - count :]:
+                budget.made(value, start)
     return pos
 
 
@@ -214,7 +225,7 @@ def collection_writer(java_name: str, *, sorted_: bool = False, null_flag: bool 
         element = arguments[0].final(writer) if arguments else None
         nested = arguments[-1].arguments if arguments else ()
         writer.enter()
-        index = 0
+        index, before = 0, len(out)
         try:
             types: dict[ClassSerializer | None, None] = {}
             if element is None:
@@ -251,6 +262,7 @@ def collection_writer(java_name: str, *, sorted_: bool = False, null_flag: bool 
                     writer.write_class(element)
                     if element is not None and null_flag:
                         out.extend(b"\x01" if has_null else b"\0")
+                before = len(out)
                 if element is None:
                     pass
                 elif has_null or nested or writer.references:
@@ -266,6 +278,8 @@ def collection_writer(java_name: str, *, sorted_: bool = False, null_flag: bool 
             raise
         except Exception as error:
             raise unwritable(error, index) from error
+        if len(out) - before < count:
+            writer.spend(count - (len(out) - before))
         writer.depth -= 1
 
     return write

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from functools import cached_property
 from typing import Any
 
-from redisson_dq.codecs.budget import Budget
+from redisson_dq.codecs.budget import PLACE, Budget, current_budget
 from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Malformed, shorten
 from redisson_dq.codecs.hashes import FEW_KEYS, Hashes
 from redisson_dq.codecs.kryo5.class_serializer import ClassSerializer
@@ -15,15 +15,18 @@ from redisson_dq.codecs.kryo5.generics import NO_VARIABLES, Arguments
 from redisson_dq.codecs.kryo5.jdk_classes import BY_ID, exception_type
 from redisson_dq.codecs.kryo5.scalars import read_boolean
 from redisson_dq.codecs.kryo5.types import Types
-from redisson_dq.codecs.kryo5.wire import TOP_BITS, WITHOUT_TOP_BIT, read_string, read_varint
+from redisson_dq.codecs.kryo5.wire import (
+    MAX_SIZELESS,
+    TOO_MANY_SIZELESS,
+    TOP_BITS,
+    WITHOUT_TOP_BIT,
+    read_string,
+    read_varint,
+)
 from redisson_dq.codecs.serialization import ReadState
 from redisson_dq.java.values import JavaClass
 
-__all__ = ["MAX_SIZELESS", "CountingReader", "CountingReferenceReader", "Reader", "ReferenceReader"]
-
-#: Elements that take no bytes (the nulls of a list that holds nothing else) are counted over a whole value, and may be
-#: this many. For every other element there must be at least one byte.
-MAX_SIZELESS = 100_000
+__all__ = ["CountingReader", "CountingReferenceReader", "Reader", "ReferenceReader"]
 
 
 def _read_null(_data: bytes, pos: int, _: object = None) -> tuple[None, int]:
@@ -218,11 +221,15 @@ class Reader:
         if count > len(data) - pos:
             raise Malformed(f"{count} elements are announced, {len(data) - pos} bytes are there", pos)
 
-    def spend(self, count: int, pos: int) -> None:
-        """Account for elements that take no bytes."""
+    def spend(self, count: int, pos: int) -> Budget | None:
+        """Account for elements that take no bytes, and for their places. What may take their memory is returned."""
         self._sizeless += count
         if self._sizeless > MAX_SIZELESS:
-            raise Malformed(f"more than {MAX_SIZELESS} elements without bytes", pos)
+            raise Malformed(TOO_MANY_SIZELESS, pos)
+        budget = current_budget()
+        if budget is not None:
+            budget.spend(PLACE * count, pos)
+        return None if self.is_counting else budget
 
     def check_keys(self, keys: Collection[Any], pos: int, kind: Any = dict) -> None:
         """Refuse keys or elements of a container ``kind`` that take too many steps in its hash table."""

@@ -26,6 +26,8 @@ from redisson_dq.codecs.faults import Malformed
 from redisson_dq.codecs.serialization.utf import join_surrogates
 
 __all__ = [
+    "MAX_SIZELESS",
+    "TOO_MANY_SIZELESS",
     "TOP_BITS",
     "WITHOUT_TOP_BIT",
     "AsciiStrings",
@@ -40,6 +42,10 @@ __all__ = [
     "varint_flag",
 ]
 
+#: Elements that take no bytes (the nulls of a list that holds nothing else) are counted over a whole value, and may be
+#: this many. For every other element there must be at least one byte.
+MAX_SIZELESS = 100_000
+TOO_MANY_SIZELESS = f"more than {MAX_SIZELESS} elements without bytes"
 _ONE = tuple(bytes((n,)) for n in range(256))
 _ENDED = tuple(bytes((n | 0x80,)) for n in range(128))
 #: The byte before one ASCII character, and these characters.

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 from redisson_dq import java
+from redisson_dq.codecs.budget import current_budget
 from redisson_dq.codecs.faults import MAX_DEPTH, TOO_DEEP, Unencodable
 from redisson_dq.codecs.kryo5.class_serializer import ClassSerializer
 from redisson_dq.codecs.kryo5.generics import NO_VARIABLES, Arguments
 from redisson_dq.codecs.kryo5.jdk_classes import BY_ID
 from redisson_dq.codecs.kryo5.scalars import double_bytes
 from redisson_dq.codecs.kryo5.types import Types
-from redisson_dq.codecs.kryo5.wire import ascii_name, string_bytes, varint
+from redisson_dq.codecs.kryo5.wire import MAX_SIZELESS, TOO_MANY_SIZELESS, ascii_name, string_bytes, varint
 from redisson_dq.codecs.serialization import WriteState
 from redisson_dq.java.numbers import LONG_MAX, LONG_MIN
 from redisson_dq.java.places import place_named
@@ -65,6 +66,7 @@ class Writer:
     flat = _FLAT
     #: Few values need it.
     streams: WriteState | None = None
+    _sizeless = 0
     depth = 0
     variables = NO_VARIABLES
 
@@ -176,6 +178,15 @@ class Writer:
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise Unencodable(f"{TOO_DEEP} (does it contain itself?)")
+
+    def spend(self, count: int) -> None:
+        """Account for elements that take no bytes, as the reader does."""
+        self._sizeless += count
+        if self._sizeless > MAX_SIZELESS:
+            raise Unencodable(TOO_MANY_SIZELESS)
+        budget = current_budget()
+        if budget is not None:
+            budget.is_unsaid = True
 
 
 class ReferenceWriter(Writer):
