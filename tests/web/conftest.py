@@ -22,6 +22,7 @@ from tests.conftest import PATIENCE, emptied
 
 with warnings.catch_warnings():
     warnings.filterwarnings("ignore", "Using `httpx` with")  # of later versions of starlette
+    warnings.filterwarnings("ignore", "The anyio.abc.BlockingPortal alias")  # of starlette 1.3 beside anyio 4.10
     from starlette.testclient import TestClient
 
 __all__ = ["Open", "Served", "TestClient", "logged_in", "token_of"]

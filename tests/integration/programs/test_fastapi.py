@@ -20,6 +20,7 @@ from redisson_dq.embedded import EmbeddedServer
 
 with warnings.catch_warnings():
     warnings.filterwarnings("ignore", "Using `httpx` with")  # of later versions of starlette
+    warnings.filterwarnings("ignore", "The anyio.abc.BlockingPortal alias")  # of starlette 1.3 beside anyio 4.10
     from fastapi.testclient import TestClient
 
 SOURCE = """

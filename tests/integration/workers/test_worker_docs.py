@@ -18,6 +18,7 @@ from tests.workers.handlers import at_rest
 
 with warnings.catch_warnings():
     warnings.filterwarnings("ignore", "Using `httpx` with")  # of later versions of starlette
+    warnings.filterwarnings("ignore", "The anyio.abc.BlockingPortal alias")  # of starlette 1.3 beside anyio 4.10
     from fastapi.testclient import TestClient
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "web-application.md"
