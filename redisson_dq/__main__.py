@@ -1,7 +1,7 @@
 """The program ``redisson-dq``, which is ``python -m redisson_dq`` too.
 
-Ctrl-C ends the program with 130 at any point. So this module imports no more than Python itself has at its start, and
-the commands after it hears the signal.
+Ctrl-C ends the program with 130 at any point. So this module first imports only what Python itself has loaded, and
+imports the commands once it handles the signal.
 """
 
 import os
@@ -10,17 +10,17 @@ import sys
 
 __all__ = ["main"]
 
-# Of a process that SIGINT ended, as shells tell it.
+# The exit code that shells report for a process that SIGINT ended.
 _INTERRUPTED = 130
 
 
 def _leave(*_: object) -> None:
-    """Ends the process at once. Nothing has begun yet, or all has ended."""
+    """Ends the process at once. No work has begun yet, or all of it has ended."""
     os._exit(_INTERRUPTED)
 
 
 def main() -> int:
-    """Runs the command that the process's arguments name; the exit code."""
+    """Runs the command that the process's arguments name, and returns the exit code."""
     before = signal.getsignal(signal.SIGINT)
     # A process that a shell runs in the background ignores Ctrl-C.
     hears = before is signal.default_int_handler

@@ -1,8 +1,8 @@
 """Every error this library raises, under one root.
 
 ``RedissonDQError`` is the root. The errors below it are split by their cause: the caller's arguments, the connection,
-the data in Redis, or the life cycle of our objects. An error that stands for a built-in kind (a bad argument, a
-timeout) also inherits the built-in, so existing handlers work.
+the data in Redis, or the life cycle of our objects. An error that corresponds to a built-in exception (a bad argument,
+a timeout) also inherits from it, so existing handlers work.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = [
 
 
 def _restored(kind: type[RedissonDQError], args: tuple[Any, ...], state: dict[str, Any]) -> RedissonDQError:
-    """An error as it was pickled. Its class may take other arguments than the text."""
+    """Restores a pickled error. Its class may take other arguments than the text."""
     made = kind.__new__(kind)
     made.args = args
     made.__dict__.update(state)
@@ -56,7 +56,7 @@ class ArgumentError(RedissonDQError, ValueError):
 
 
 class UnknownOptionError(ArgumentError, TypeError):
-    """A call has no option of that name. The message names the call and the nearest option that it has.
+    """A call has no option with this name. The message names the call and its most similar option.
 
     ``option`` is the name that was given, ``nearest`` the nearest one, or None when none resembles it.
     """
@@ -72,7 +72,7 @@ class ClosedError(RedissonDQError, RuntimeError):
 
 
 class NoThreadError(RedissonDQError, RuntimeError):
-    """The system gives no thread for a background task, or the interpreter shuts down. Nothing has begun."""
+    """The system gives no thread for a background task, or the interpreter shuts down. Nothing was started."""
 
 
 class RedisConnectionError(RedissonDQError, ConnectionError):
@@ -90,7 +90,7 @@ class RedisReplyError(RedissonDQError):
     """Redis answered with an error that has no class of its own here (NOAUTH, NOPERM, READONLY, ...).
 
     ``maybe_done`` is true if a script may have written something before one of its commands was refused. Only a server
-    before Redis 7 does that. It is also true of a call with many values or partitions that was done in part. With any
+    before Redis 7 does that. It is also true if a call with many values or partitions was carried out in part. With any
     other error, nothing was done.
     """
 
@@ -107,7 +107,7 @@ class ServerFullError(RedisReplyError):
 
 
 class WrongTypeError(RedisReplyError):
-    """A key of the queue holds another Redis type than it must.
+    """A key of the queue has the wrong Redis type.
 
     ``key`` names it, ``expected`` and ``found`` are Redis type names (``list``, ``zset``, ``string`` ...).
     """
@@ -153,8 +153,8 @@ class DurabilityError(RedissonDQError):
     undone.
 
     ``maybe_done`` is always true. ``replicas`` is how many replicas have confirmed the change. ``fsynced`` says whether
-    the server has written it to its disk. It is None if that was not asked for. Both are None when the server cannot
-    tell.
+    the server has written it to its disk. It is None if that was not asked for. Both are None if the server cannot
+    report them.
     """
 
     def __init__(self, message: str, *, replicas: int | None, fsynced: bool | None) -> None:
@@ -165,7 +165,7 @@ class DurabilityError(RedissonDQError):
 
 
 class LeaseLostError(RedissonDQError):
-    """A lease that the transaction depends on had ended. Nothing of the transaction was done."""
+    """A lease that the transaction depends on had ended. No part of the transaction was done."""
 
 
 class NewerFormError(RedissonDQError):

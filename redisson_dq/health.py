@@ -1,4 +1,4 @@
-"""How a client is: whether Redis answers it, and its part in moving each queue. Plain values, no I/O."""
+"""The health of a client: whether Redis answers it, and its part in moving each queue. Plain values, no I/O."""
 
 from __future__ import annotations
 
@@ -18,19 +18,20 @@ __all__ = ["ClientHealth", "QueueHealth"]
 
 @attrs.frozen(kw_only=True)
 class QueueHealth:
-    """One queue that a client has open. A partition is a queue with a name of its own."""
+    """One queue that a client has open. A partition counts as a queue with its own name."""
 
     name: str
     role: Role | None
     """The part of the client in moving the queue's due items: ``MOVER``, ``RESERVE``, or ``ALONE`` when no other client
-    listens. It is the last one that Redis has reported. None: it does not move the queue, or does not know yet.
+    listens. This is the part that Redis reported last. None if the client does not move the queue, or does not know
+    yet.
     """
     subscribed: bool
     """Whether the client hears when an item with an earlier due time is offered."""
     overdue: int | None = None
     """How many values are due and have not been moved. None while Redis is away."""
     late_by: timedelta | None = None
-    """How long the first of them has been due. None while Redis is away."""
+    """How long the first due value has been due. None while Redis is away."""
     is_paused: bool | None = None
     """Whether delivery is paused. None while Redis is away."""
 
@@ -47,36 +48,36 @@ class QueueHealth:
 
 @attrs.frozen(kw_only=True)
 class ClientHealth:
-    """How a client is at one moment. Made by ``client.health()``; ``print()`` shows it."""
+    """The health of a client at one moment. Made by ``client.health()``; ``print()`` shows it."""
 
     client: str
     """The client's name, the third part of the names of its connections in ``CLIENT LIST``."""
     connected: bool
-    """Whether Redis has answered in time, each node that one of the queues lives on."""
+    """Whether Redis has answered in time; on a cluster, every node that has one of the queues."""
     round_trip: timedelta | None
-    """How long the answer to one command took. None when none came."""
+    """How long the reply to one command took. None if none came."""
     clock_difference: timedelta | None
-    """The server's clock minus that of this machine, give or take half a round trip. Due times follow the server's. Of
-    a cluster it is that of one node. None when no answer came.
+    """The server's clock minus this machine's clock, accurate to half a round trip. Due times follow the server's
+    clock. On a cluster, the clock of one node is compared. None if no reply came.
     """
     subscribed: bool | None
-    """Whether the client hears the channels of all queues that it moves. None when it moves none."""
+    """Whether the client hears the channels of all queues that it moves. None if it moves no queue."""
     last_error: BaseException | None
-    """Why Redis could not be reached the last time, as far as the client has tried by itself. None: it always could."""
+    """Why the client's background tasks could not reach Redis the last time. None if they always could."""
     last_error_since: datetime | None
-    """When that began, by this machine's clock. It goes on unless ``connected``."""
+    """When this outage began, by this machine's clock. It lasts until ``connected`` is true."""
     problems: tuple[Problem, ...]
     """The tasks that the client cannot do at present, though Redis can be reached."""
     queues: Mapping[str, QueueHealth]
-    """The queues that the client has open, by their names."""
+    """The queues that the client has open, by name."""
 
     @property
     def is_well(self) -> bool:
-        """Whether Redis answers, all channels are heard, and nothing that the client does by itself fails."""
+        """Whether Redis answers, all channels are heard, and no background task of the client fails."""
         return self.connected and self.subscribed is not False and not self.problems
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as JSON has it: times in ISO 8601, spans in seconds, roles and errors as texts."""
+        """All fields as JSON values: times in ISO 8601, durations in seconds, roles and errors as strings."""
         return {
             **attrs.asdict(self, recurse=False, value_serializer=lambda _, __, value: plain(value)),
             "is_well": self.is_well,

@@ -1,4 +1,4 @@
-"""The result of an inspection: all that one call tells about a queue. Plain values, no I/O."""
+"""The result of an inspection: everything that one call reports about a queue. Plain values, no I/O."""
 
 from __future__ import annotations
 
@@ -14,59 +14,59 @@ __all__ = ["QueueInspection"]
 
 @attrs.frozen(kw_only=True)
 class QueueInspection(QueueStats):
-    """All about one queue at one moment. Made by ``client.inspect(name)``; ``print()`` shows it.
+    """Everything about one queue at one moment. Made by ``client.inspect(name)``; ``print()`` shows it.
 
-    A figure is 0, and a time None, when its key holds another type. ``wrong_types`` has such keys then. Of a queue in
-    partitions the counts are sums, the times those of the partition that comes first, and ``partitions`` has each.
+    If a key has the wrong type, its figure is 0 or its time is None, and ``wrong_types`` lists the key. For a queue in
+    partitions, counts are sums, times are the earliest of all partitions, and ``partitions`` has each partition.
     """
 
     mirrored: int = 0
-    """How many entries are in the list of envelopes. Redisson's ``size()`` gives this number."""
+    """How many entries are in the list of envelopes. Redisson's ``size()`` returns this number."""
     arrivals: int = 0
-    """How many values have come for a receiver that has not leased them yet."""
+    """How many values were handed to a receiver that has not leased them yet."""
     newer: int = 0
-    """How many due entries were set aside, as only a newer version of this library knows their form."""
+    """How many due entries were set aside because only a newer version of this library knows their form."""
     remembered: int = 0
-    """Of how many items with an id, a payload or a time limit something is remembered."""
+    """How many items with an id, a payload or a time limit are remembered."""
     histories: int = 0
-    """How many values have a record for their next delivery: with former attempts, a context or an id."""
+    """How many values have a record for their next delivery, which has earlier attempts, a context or an id."""
     turns: int = 0
-    """How many values are in line by their keys, those that are handled among them."""
+    """How many values are queued by key, including those being handled."""
     waiting_for_slots: int = 0
     """How many values wait for a slot of a worker's limit."""
     slots: int = 0
     """How many slots of limits are taken."""
     handled: int = 0
-    """How many handled values are remembered, whose equals are dropped (``unique_for=``)."""
+    """How many handled values are remembered so that equal ones are dropped (``unique_for=``)."""
 
     next_deadline: datetime | None = None
     """When the first lease ends."""
     next_recurring: datetime | None = None
     """When the next occurrence of a recurring offer is due."""
     ready_since: datetime | None = None
-    """Since when the first ready value is ready. Only a value that was received before, or that was offered with a
-    context or an id, has a record that tells. None for any other, and for a value above 1 MB.
+    """When the first ready value became ready. Known only for a value that was received before, or that was offered
+    with a context or an id. None for any other, and for a value above 1 MB.
     """
     remembered_until: datetime | None = None
-    """When the last id of a finished item is forgotten (``remember=``). None if there is none."""
+    """When the last id of a finished item will be forgotten (``remember=``). None if there is none."""
     expires: datetime | None = None
-    """When the first of the keys that hold the queue's values vanishes, if somebody gave it a time to live."""
+    """When the first of the keys that hold the queue's values expires, if one was given a time to live."""
 
     max_size: int | None = None
-    """How many values may wait, if that is limited."""
+    """The most values that may wait. None if there is no limit."""
     remaining_capacity: int | None = None
     """How many more values a bounded queue has room for. None for any other queue."""
 
     entry_kinds: tuple[str, ...] = ()
-    """The kinds of the first entry that waits or is held, and of the first and the last in the list of envelopes:
+    """The kinds of the first entry that waits or is held, and of the first and last entries in the list of envelopes:
     ``current``, ``legacy``, ``lean``, ``lease``, ``newer`` or ``unknown``.
     """
     newer_forms: tuple[tuple[str, int], ...] = ()
-    """Forms that only a newer version knows, as far as the call met some: the role of the key, and the form."""
+    """Forms found by the call that only a newer version knows: the role of the key, and the form."""
     memory: int | None = None
     """How many bytes of memory all keys take, as Redis estimates. None where the user may not ask."""
     partitions: tuple[QueueInspection, ...] = ()
-    """Each partition, of a queue that is in partitions."""
+    """The partitions, if the queue has any."""
 
     # -- its text ----------------------------------------------------------------------------------------------------
 

@@ -28,17 +28,17 @@ __all__ = [
     "item_id",
 ]
 
-# A lean entry's id has nine bytes. A lease's id has ten.
+# The id of a lean entry has nine bytes, that of a lease ten.
 _MADE = re.compile("([0-9]{1,16})-([0-9a-f]{16}(?:[0-9a-f]{2}){0,2})")
 
 
 class ItemState(enum.Enum):
-    """Where an item is that is not settled."""
+    """The place of an item that is not settled."""
 
     WAITING = "waiting"
     """It waits for its due time."""
     PARKED = "parked"
-    """It was due, and a worker lets it wait for its turn, a slot or a token, or until a handler is free."""
+    """It was due, and waits in a worker for its turn, a slot, a token or a free handler."""
     RETRYING = "retrying"
     """It was delivered and failed, and waits for the next attempt."""
     READY = "ready"
@@ -57,12 +57,12 @@ class Outcome(enum.Enum):
     one gets this outcome.
     """
     RESCHEDULED = "rescheduled"
-    """The item has the new due time. If a receiver holds it, that is the time of the next attempt, should this one
-    fail.
+    """The item has the new due time. If a receiver holds it, this is the time of the next attempt if the current one
+    fails.
     """
     DELIVERED = "delivered"
-    """The item is settled: it was delivered and acked, or taken. For an item without an id of yours, this outcome
-    follows only from its due time. Such an item may also have been removed by ``clear()`` or by Java.
+    """The item is settled: it was delivered and acked, or taken. Without an id of yours, this outcome is only inferred:
+    the item is gone and its due time is over. Such an item may also have been removed by ``clear()`` or by Java.
     """
     EXPIRED = "expired"
     """The item was too late to be delivered (``expires=``)."""
@@ -89,7 +89,7 @@ class SettleOutcome(enum.Enum):
     DEAD_LETTERED = "dead"
     """The value is in the dead-letter list."""
     CANCELLED = "cancelled"
-    """The value's item was cancelled while it was held. The value is gone, and comes again no more."""
+    """The item was cancelled while its value was held. The value is gone, and will not be delivered again."""
     LOST = "lost"
     """The lease had ended before. Nothing was changed. Another consumer may have received the value."""
 
@@ -122,10 +122,10 @@ class Overdue:
 
 @attrs.define(kw_only=True)
 class TransferCounts:
-    """Counts of one client's transfers, since the client was made.
+    """Counts of one client's transfers since the client was created.
 
-    ``sent`` is how many transfers Redis has answered. ``early`` is how many of them ran before the due time that they
-    were sent for. An early transfer moves nothing, and another one has to follow.
+    ``sent`` is how many transfers Redis has answered. ``early`` is how many of them ran before the due time for which
+    they were sent. An early transfer moves nothing, and another one has to follow.
     """
 
     sent: int = 0
@@ -134,10 +134,10 @@ class TransferCounts:
 
 @attrs.frozen(kw_only=True)
 class Problem:
-    """A task that a client cannot do for one queue at present. The client tries again, and the problem ends by itself.
+    """A task that a client cannot do for one queue at the moment. The client retries it until the problem ends.
 
-    ``queue`` is the key of the queue's list. ``what`` names the task, and ``error`` is the reason. The text
-    tells all three. With ``only_late`` everything is done all the same, and some of it later than it could be.
+    ``queue`` is the key of the queue's list. ``what`` names the task, and ``error`` is the reason. The text contains
+    all three. With ``only_late`` everything is still done, but some of it late.
     """
 
     queue: str
@@ -155,11 +155,12 @@ class Problem:
 
 @attrs.frozen(kw_only=True)
 class Stall(Problem):
-    """A handler of a worker that makes no progress: its slots are taken, others wait, and nothing was settled for long.
+    """A handler of a worker that makes no progress: its slots are taken, others wait, and nothing has been settled for
+    a long time.
 
-    ``name`` is that of the queue. ``since`` is for how long no handling began or ended. ``running`` is how many go on,
-    and ``waiting`` how many values are ready. ``stack`` is that of the oldest handling, the innermost frame last. The
-    worker does not end it. The text tells all of it.
+    ``name`` is the queue's name. ``since`` is how long no handling has begun or ended. ``running`` is how many
+    handlings go on, and ``waiting`` is how many values are ready. ``stack`` is the stack of the oldest handling, the
+    innermost frame last. The worker does not end that handling. The text contains all of these.
     """
 
     name: str
@@ -180,9 +181,9 @@ class Stall(Problem):
 class Redriven:
     """The result of a redrive: how many values were moved, and how many dead letters are left.
 
-    ``clients`` is how many clients, including this one, move due items of the queue that now has the values. With 0,
-    possibly no client of this library or Redisson is listening. None means that Redis does not tell, as on a cluster.
-    There a pipeline tells of the clients that listen at one node.
+    ``clients`` is how many clients, including this one, move due items of the queue that now has the values. 0 may mean
+    that no client of this library or Redisson is listening. None means that Redis does not report it, as on a cluster.
+    A pipeline on a cluster counts the clients that listen at one node.
     """
 
     count: int
@@ -192,7 +193,7 @@ class Redriven:
 
 @attrs.frozen(kw_only=True)
 class ExpiredItem:
-    """One value that was too late to be delivered. ``data`` are its bytes. If other software put the element into the
+    """One value that was too late to be delivered. ``data`` has its bytes. If other software put the element into the
     list, ``due`` is None and ``data`` is the whole element.
     """
 
@@ -210,9 +211,9 @@ class ExpiredItem:
 
 @attrs.frozen(kw_only=True)
 class RecurringOffer:
-    """One recurring offer: its id, and the due time of the occurrence that waits now.
+    """One recurring offer: its id, and the due time of the next occurrence.
 
-    ``every``, or ``cron`` and ``timezone``, and ``missed`` and ``missed_limit`` are as they were declared. ``data`` are
+    ``every``, or ``cron`` and ``timezone``, and ``missed`` and ``missed_limit`` are as they were declared. ``data`` has
     the bytes of its value.
     """
 
@@ -228,19 +229,19 @@ class RecurringOffer:
 
 @attrs.frozen(kw_only=True)
 class ItemEvent:
-    """One thing that happened to an item, as the history of its queue tells it.
+    """One event in the history of an item.
 
     ``what`` is ``"offered"``, ``"rescheduled"``, ``"moved"`` (to the ready list), ``"delivered"``, ``"failed"``,
     ``"returned"`` (not counted as an attempt), ``"lost"`` (its lease ended by its deadline), ``"parked"``, ``"done"``,
     ``"dead"``, ``"redriven"``, ``"expired"``, ``"replaced"``, ``"cancelled"``, ``"dropped"`` (it had been cancelled, or
     was a duplicate, when it came), ``"taken"`` (before its time, by ``take_due()``), ``"removed"``, ``"purged"``,
-    ``"restored"`` (an action was undone), or ``"gone"``. The last is found by the call that looks: the item is nowhere,
-    and no event tells why.
+    ``"restored"`` (an action was undone), or ``"gone"``. The reading call adds ``"gone"`` if the item is nowhere and no
+    event explains it.
 
-    ``id`` is the ``id=`` of its offer, or None. ``host`` and ``pid`` are those of the process that did it. ``lease``
-    is the id of the delivery, and ``attempt`` its number. ``due`` is when it is due from then on. ``reason`` is why it
-    failed, its first 200 bytes. ``certain`` is false for an event of a value that equals the item's, where only the
-    value could be compared.
+    ``id`` is the ``id=`` of its offer, or None. ``host`` and ``pid`` identify the process that caused the event.
+    ``lease`` is the id of the delivery, and ``attempt`` its number. ``due`` is the item's due time after the event.
+    ``reason`` has the first 200 bytes of the reason for a failure. ``certain`` is false if the event was matched only
+    by an equal value.
     """
 
     time: datetime
@@ -256,13 +257,13 @@ class ItemEvent:
 
 
 def item_id(due_ms: int, entry: bytes) -> str:
-    """The id of an item for which the caller gave no id. It consists of the due time and the entry id. These find the
+    """The id of an item for which the caller gave no id. It contains the due time and the entry id, which locate the
     item without a table.
     """
     return f"{due_ms}-{entry.hex()}"
 
 
 def entry_id(given: str) -> tuple[int, bytes] | None:
-    """The due time in ms and the entry id of an id that ``item_id`` made. None for any other text."""
+    """The due time in ms and the entry id in an id made by ``item_id``. None for any other text."""
     made = _MADE.fullmatch(given)
     return None if made is None else (int(made[1]), bytes.fromhex(made[2]))

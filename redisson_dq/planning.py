@@ -1,8 +1,9 @@
 """How much Redis and how many processes a load needs: estimated from measured constants, without I/O.
 
-An item costs the sum of the calls that it needs. Due times are whole milliseconds, and one mover moves a queue. So a
-call moves all that is due in one millisecond, and a queue sees at most 1,000 of them a second. Hence work grows more
-slowly than the rate, and partitions add work. Memory is as Redis 7 lays it out and jemalloc rounds it.
+An item costs the sum of the calls that it needs. Due times are whole milliseconds, and one mover moves a queue. So one
+call moves everything that is due in one millisecond, and a queue sees at most 1,000 of them a second. Hence work grows
+more slowly than the rate, and partitions add work. Memory is estimated from the layout of Redis 7 and the size classes
+of jemalloc.
 """
 
 from __future__ import annotations
@@ -19,11 +20,10 @@ __all__ = ["ItemCost", "Load", "LoadPlan", "Machine", "Memory", "Wall", "call_co
 
 # -- measured --------------------------------------------------------------------------------------------------------
 
-# python -m tests.benchmarks --only plan --full --no-java measures these. Here on a busy machine of two cores (AMD EPYC)
-# with Redis 7.0.15, CPython 3.11, redis-py 8.1; a quiet one needs less CPU. Of a call: us of the server, us of the
-# client, bytes received, bytes sent, bytes logged. Each is for the call, for each value, and for each byte of a value.
-# Last are the further us of the server when ten times
-# as many wait.
+# python -m tests.benchmarks --only plan --full --no-java measures these. These are from a busy machine with two cores
+# (AMD EPYC), Redis 7.0.15, CPython 3.11 and redis-py 8.1; an idle machine needs less CPU. For each call: us of the
+# server, us of the client, bytes received, bytes sent, bytes logged. Each figure is for the call, for each value, and
+# for each byte of a value. The last figure is the additional us of the server when ten times as many items wait.
 _MIRRORED: dict[str, tuple[Any, ...]] = {
     "offer": ((108, 2.6, 7.1e-3), (155, 1.4, 0), (339, 15, 1), (75, 0, 0), (152, 68, 2), 1.5),
     "move": ((209, 4.0, 6.5e-3), (143, 0.4, 0), (904, 0, 0), (93, 0, 0), (215, 7, 1), 1.7),
@@ -35,7 +35,7 @@ _LEAN: dict[str, tuple[Any, ...]] = _MIRRORED | {
     "offer": ((90, 3.1, 4.0e-3), (145, 1.4, 0), (336, 15, 1), (75, 0, 0), (61, 45, 1), 0.6),
     "move": ((150, 1.5, 4.0e-3), (119, 0.4, 0), (904, 0, 0), (93, 0, 0), (146, 7, 1), 0.6),
 }
-# Us to encode a map of texts and numbers, and ns for each of its bytes. Then the same to decode it.
+# The us to encode a map of texts and numbers, and the ns for each of its bytes. Then the same for decoding.
 _CODECS = {
     "ByteArrayCodec": (0.1, 0.0, 0.1, 0.0),
     "CborJacksonCodec": (12, 259, 0, 318),
@@ -46,12 +46,12 @@ _CODECS = {
     "SmileJacksonCodec": (0, 386, 0, 447),
     "StringCodec": (0.3, 0.05, 0.4, 0.1),
 }
-# The way along the list to mirrored entries in any order: for each that waits, times moved entries to this power.
+# Walking the list to mirrored entries in any order: us for each waiting entry, times the moved entries to this power.
 _LIST_WAY_US, _LIST_WAY_POWER = 0.010, 0.42
-# A member of a sorted set without its text; a value under a lease, its records and twice its bytes.
+# Bytes of a member of a sorted set without its text. A value under a lease takes its records and twice its bytes.
 _MEMBER_BYTES, _LEASE_BYTES = 85.4, 302
-# Assumed: an empty server, a connection, the backlog, the allocator's pages to the bytes in use. The last figure is the
-# bytes of the pages that an item changes from its offer to its end.
+# Assumed: an empty server, a connection, the backlog, the ratio of the allocator's pages to the bytes in use. The last
+# figure is the bytes of the pages that an item changes from its offer to its end.
 _SERVER, _CONNECTION, _BACKLOG, _FRAGMENTATION, _TOUCHED = 1_500_000, 22_000, 2**20, 1.1, 6 * 4096
 # A partition's name is put into one of 128 ranges of slots. Masters with less than four get uneven shares.
 _MOST_PARTITIONS, _MOST_MASTERS, _PARTITIONS_PER_MASTER = 1024, 32, 4
@@ -74,10 +74,10 @@ class Load:
     """A queue's traffic.
 
     ``rate`` is items a second, ``delay`` the mean delay in seconds, ``size`` the bytes of an encoded value. ``items``
-    is how many wait, and ``None`` leaves that to rate and delay. ``batch`` is how many values one call offers or takes.
-    ``mixed_delays``: items are not due in the order of their offers. With ``visibility_timeout``, in seconds,
-    values are received under a lease, and without it they are taken. ``partitions`` and ``consumers`` (processes) are
-    found where they are ``None``. ``replicas`` is the number of each master. Raises ArgumentError.
+    is how many wait; ``None`` computes it from rate and delay. ``batch`` is how many values one call offers or takes.
+    ``mixed_delays``: items are not due in the order of their offers. With ``visibility_timeout``, in seconds, values
+    are received under a lease, and without it they are taken. ``partitions`` and ``consumers`` (processes) are computed
+    if they are ``None``. ``replicas`` is the number for each master. Raises ArgumentError.
 
         >>> Load(rate=5000, delay=3600, size=200).waiting
         18000000
@@ -103,7 +103,7 @@ class Load:
 
     @property
     def waiting(self) -> int:
-        """Items that wait at a time."""
+        """How many items wait at a time."""
         return math.ceil(self.rate * self.delay) if self.items is None else self.items
 
 
@@ -112,8 +112,8 @@ class Machine:
     """The resources of one master, and how much of them may be used.
 
     ``memory`` is bytes for all of Redis, ``network`` bytes a second in each direction. ``busy`` is the share of a
-    thread, and of the network, that a load may take: beyond some 0.6 calls wait for each other.
-    ``disk`` is bytes a second, at which a snapshot or an append-only file is written.
+    thread, and of the network, that a load may take: above about 0.6, calls wait for each other. ``disk`` is bytes a
+    second, at which a snapshot or an append-only file is written.
     """
 
     memory: int = _within(1, 10**15, " bytes", default=16 * 10**9)
@@ -124,7 +124,8 @@ class Machine:
 
 @attrs.frozen
 class ItemCost:
-    """Of one item. ``server_us`` is Redis's main thread, the others are processes of Python.
+    """The cost of one item. ``server_us`` is time of Redis's main thread, the other times are those of Python
+    processes.
 
     ``received`` and ``sent`` are the bytes of a master, without replicas. ``log`` is the bytes that each replica and an
     append-only file get.
@@ -140,12 +141,12 @@ class ItemCost:
 
 @attrs.frozen
 class Memory:
-    """Bytes of all masters together, by purpose.
+    """Bytes on all masters together, by purpose.
 
-    ``entries`` wait. ``leases`` are of values in consumers' hands. ``base`` is for empty servers and connections. Those
-    three are Redis's ``used_memory``. ``fragmentation`` is the gaps of the allocator. ``replication`` is the backlog
-    and the output buffers of replicas while they load a snapshot. ``rewrite`` is copies of the pages that change while
-    a snapshot or an append-only file is written.
+    ``entries`` is for waiting items. ``leases`` is for values that consumers hold. ``base`` is for empty servers and
+    connections. These three make up Redis's ``used_memory``. ``fragmentation`` is the gaps of the allocator.
+    ``replication`` is the backlog and the output buffers of replicas while they load a snapshot. ``rewrite`` is for
+    copies of the pages that change while a snapshot or an append-only file is written.
     """
 
     entries: int
@@ -168,9 +169,9 @@ class Memory:
 
 @attrs.frozen
 class Wall:
-    """A limit. ``share`` is how much of it the load needs, on one master where it is a master's.
+    """A limit. ``share`` is how much of it the load needs; for a limit of a master, on one master.
 
-    ``moved_by`` lists the changes that lower the share, and to how much.
+    ``moved_by`` lists the changes that lower the share, and the resulting shares.
     """
 
     name: str
@@ -180,11 +181,11 @@ class Wall:
 
 @attrs.frozen(kw_only=True)
 class LoadPlan:
-    """The resources that a load needs. Bytes a second are of all masters together.
+    """The resources that a load needs. Bytes a second are for all masters together.
 
-    ``cpu`` is threads of Redis that are wholly busy: 1.5 is one and a half. ``cpu_of_master`` is the share of the
-    busiest master's thread. ``walls`` is every limit, the first one met first. ``problems`` says what the given
-    numbers of partitions or consumers do not allow.
+    ``cpu`` is the number of fully busy Redis threads, such as 1.5. ``cpu_of_master`` is the share of the busiest
+    master's thread. ``walls`` has all limits, the one reached first at the front. ``problems`` explains which demands
+    the given numbers of partitions or consumers cannot meet.
     """
 
     load: Load
@@ -228,7 +229,7 @@ def plan(load: Load, machine: Machine | None = None) -> LoadPlan:
         waiting=load.waiting,
         memory=_memory(load, machine, item, masters, partitions),
         cpu=cpu,
-        # The master with the most partitions sets the pace.
+        # The master with the most partitions is the bottleneck.
         cpu_of_master=cpu * math.ceil(partitions / masters) / partitions,
         network_in=load.rate * item.received,
         network_out=load.rate * (item.sent + load.replicas * item.log),
@@ -277,19 +278,19 @@ def entry_bytes(size: int, waiting: int, *, lean: bool) -> float:
     """Redis's memory for one waiting value of ``size`` bytes, where ``waiting`` values wait in one queue.
 
     A waiting entry is a member of a sorted set: a text, a node of the skip list, an entry of the dictionary. A mirrored
-    entry is also an element of a list, in a block of some 8 KB that it shares, or alone.
+    entry is also an element of a list, in a block of about 8 KB that it may share.
 
     >>> round(entry_bytes(100, 1_000_000, lean=True)), round(entry_bytes(100, 1_000_000, lean=False))
     (222, 343)
     """
     text = size + (18 if lean else 17)
     header = 4 if text < 2**8 else 6 if text < 2**16 else 10
-    # The dictionary's table has a power of two of places of 8 bytes.
+    # The table of the dictionary has a power of two of slots, of 8 bytes each.
     places = 1 << max(2, (max(1, waiting) - 1).bit_length())
     member = _MEMBER_BYTES + _allocated(text + header) + 8 * places / max(1, waiting)
     if lean:
         return member
-    # An element's own length is before and behind it.
+    # The length of an element is stored before and after it.
     element = (1 if text < 64 else 2 if text < 4096 else 5) + text
     element += next(count for count in range(1, 6) if element < 1 << 7 * count)
     shared = max(1, (8192 - 7) // element)
@@ -311,7 +312,7 @@ def _memory(load: Load, machine: Machine, item: ItemCost, masters: int, partitio
     leases = math.ceil(load.rate * (load.visibility_timeout or 0.0) * (_LEASE_BYTES + 2 * load.size))
     base = masters * _SERVER + (load.consumers or 1) * partitions * _CONNECTION
     used = entries + leases + base
-    # A master is read and written at the speed of its disk.
+    # A master is saved and loaded at the speed of its disk.
     seconds = used / masters / machine.disk
     buffers = masters * _BACKLOG + load.replicas * math.ceil(load.rate * item.log * seconds) if load.replicas else 0
     rewrite = min(used, math.ceil(load.rate * seconds * _TOUCHED))
@@ -319,7 +320,7 @@ def _memory(load: Load, machine: Machine, item: ItemCost, masters: int, partitio
 
 
 def _shares(load: Load, machine: Machine, partitions: int, masters: int) -> dict[str, float]:
-    """By limit how much of one machine the load needs, spread over these masters."""
+    """For each limit, the share of one machine that the load needs when spread over these masters."""
     item = _item_cost(load, partitions)
     busiest = max(item.received, item.sent + load.replicas * item.log)
     return {
@@ -347,7 +348,7 @@ def _spread(load: Load, machine: Machine) -> tuple[int, int]:
     def carries(masters: int) -> bool:
         return _masters_needed(load, machine, partitions_of(masters), masters) <= masters
 
-    # Masters beyond the partitions would be empty.
+    # With more masters than partitions, some masters would be empty.
     limit = load.partitions or 1 << 60
     most = next(most for most in map((1).__lshift__, range(61)) if most >= limit or carries(most))
     between = range(most // 2 + 1, most)
@@ -356,7 +357,7 @@ def _spread(load: Load, machine: Machine) -> tuple[int, int]:
 
 
 def _walls(load: Load, machine: Machine, masters: int, partitions: int) -> list[Wall]:
-    """Each limit as one master and the given processes meet it, the nearest first."""
+    """The limits for one master and the given processes, the one reached first at the front."""
     others = {
         "lean offers": attrs.evolve(load, envelope="lean"),
         "calls of 100 values": attrs.evolve(load, batch=100) if load.batch == 1 else load,
@@ -375,7 +376,7 @@ def _walls(load: Load, machine: Machine, masters: int, partitions: int) -> list[
 
 
 def percent(share: float) -> str:
-    """A share as text: ``45 %``."""
+    """A share as a text: ``45 %``."""
     return f"{100 * share:,.0f} %" if share >= 0.095 or share == 0 else f"{100 * share:.2g} %"
 
 

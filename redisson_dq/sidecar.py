@@ -1,7 +1,7 @@
 """Moves the due items of queues and consumes nothing: once, or beside the services that own the queues.
 
-It is the remedy where nothing moves: a Redisson moves items only while it has the delayed queue itself open. Any
-program may move its items, of either envelope. ``redisson-dq move`` is made of these calls.
+Use it when nothing moves: Redisson moves items only while it has the delayed queue itself open. Any program may move
+its items, in either envelope format. ``redisson-dq move`` is built on these calls.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["MovedQueue", "Sidecar", "move_due", "names_for"]
 
 logger = logging.getLogger("redisson_dq")
 
-# A queue of which nothing has moved for this long is given up, in seconds.
+# A queue is given up when nothing has moved for this many seconds.
 _PATIENCE = 10.0
 _PAUSE = 0.02
 # How many values of a queue are made ready again.
@@ -39,7 +39,7 @@ _AT_ONCE = 1000
 class MovedQueue:
     """The outcome for one queue: how many items were moved, how many are still due, and why.
 
-    ``error`` is the refusal of a queue that this user may not look at, or that has a key of another type.
+    ``error`` is why the queue was refused: the user lacks rights, or a key has the wrong type.
     """
 
     name: str
@@ -50,11 +50,11 @@ class MovedQueue:
 
 
 def names_for(client: Client, queues: Iterable[str], partitions: int | None = None) -> list[str]:
-    """The names that these names and patterns stand for now. A queue in partitions gives the name of each.
+    """The names that these names and patterns currently stand for. A queue in partitions yields the name of each.
 
-    Redis is scanned for patterns and partitions. A pattern also stands for the queue whose name is its own text, and
-    for all partitions of a queue whose name it matches. A name without a pattern is there even when the queue is not.
-    With ``partitions`` it stands for this many partitions, which are there as well.
+    Redis is scanned for patterns and partitions. A pattern also matches the queue whose name is the text of the
+    pattern, and all partitions of a queue whose name it matches. A name that is no pattern is always returned, even if
+    the queue does not exist. With ``partitions`` it stands for this many partitions, which are always returned too.
     """
     wanted = list(dict.fromkeys(queues))
     exact = [exact_name(each) for each in wanted]
@@ -65,16 +65,16 @@ def names_for(client: Client, queues: Iterable[str], partitions: int | None = No
         for name in client.queue_names():
             whole = whole_of(name, client.runtime.options.name_mapper)
             known_as = {name} if whole is None else {name, whole[0]}
-            # A name may have the characters of a pattern itself.
+            # A name may itself contain the characters of a pattern.
             if not known_as.isdisjoint(wanted) or any(any(map(each, known_as)) for each in patterns):
                 names[name] = None
     except RedisReplyError as error:
-        # Not every user may scan. Whole queues do not need it.
+        # Not every user may scan. Queues without partitions do not need it.
         if patterns:
             raise
         logger.info("partitions are not looked for: %s", error)
     except RedisConnectionError as error:
-        # The queues of a cluster's other nodes need no look at the one that is away.
+        # Queues on the other nodes of a cluster do not need the node that is away.
         if patterns or not client.runtime.connections.is_cluster:
             raise
         logger.warning("partitions are not looked for: %s", error)
@@ -82,7 +82,7 @@ def names_for(client: Client, queues: Iterable[str], partitions: int | None = No
 
 
 def _there(client: Client, wholes: Iterable[str], partitions: int | None) -> list[str]:
-    """The names that need no look at Redis."""
+    """The names that are known without asking Redis."""
     if partitions is None:
         return list(wholes)
     mapper = client.runtime.options.name_mapper
@@ -90,12 +90,12 @@ def _there(client: Client, wholes: Iterable[str], partitions: int | None) -> lis
 
 
 def move_due(client: Client, queues: Sequence[str], partitions: int | None = None) -> list[MovedQueue]:
-    """Moves all items of these queues that are due now to their ready lists, and takes none. Gives a row for each.
+    """Moves all items of these queues that are due now to their ready lists, and takes none. Returns a row for each
+    queue.
 
-    Values of dead receivers are ready again, too. ``queues`` are names and patterns. With ``partitions`` each name
-    stands for this many. Items that fall due meanwhile may be moved too. A queue that is paused, that the user has no
-    rights on, or whose items do not move for 10 s, has a
-    reason. Example::
+    Values of dead receivers become ready again, too. ``queues`` are names and patterns. With ``partitions`` each name
+    stands for this many. Items that fall due meanwhile may be moved too. If a queue is paused, the user has no rights
+    to it, or its items do not move for 10 s, its row has a reason. Example::
 
         for row in move_due(client, ["orders", "bills*"]):
             print(row.name, row.moved, row.left, row.reason or "")
@@ -144,14 +144,14 @@ def move_due(client: Client, queues: Sequence[str], partitions: int | None = Non
 def _refused(
     client: Client, names: Sequence[str]
 ) -> tuple[dict[str, RedissonDQError], dict[str, WrongTypeError], list[datetime]]:
-    """The queues that cannot be looked at, with the refusals, those with a key of another type, and the times of the
-    looks.
+    """The queues that cannot be read, with the refusals, the queues with a key of the wrong type, and the times of the
+    reads.
     """
     refused: dict[str, RedissonDQError] = {}
     wrong: dict[str, WrongTypeError] = {}
     times = []
     for name, figures in client.stats(*names, return_exceptions=True).items():
-        # Of a cluster other nodes may answer.
+        # On a cluster, other nodes may still answer.
         if isinstance(figures, RedisConnectionError) and not client.runtime.connections.is_cluster:
             raise figures
         if isinstance(figures, RedissonDQError):
@@ -170,11 +170,13 @@ def _opened(client: Client, name: str) -> DelayedQueue[object]:
 
 
 def _make_ready_again(client: Client, handles: Sequence[DelayedQueue[object]], counts: dict[str, int]) -> None:
-    """Values that came to receivers which are gone. One that is only slow finds its value at the head of the list."""
+    """Makes values ready again that were handed to receivers which are gone. If a receiver is only slow, it finds its
+    value at the head of the list.
+    """
     requests = [calls.return_arrivals(handle.keys, _AT_ONCE) for handle in handles]
     found = client.runtime.connections.run_many(requests, transaction=False)
     for handle, count in zip(handles, found, strict=True):
-        # A queue that refuses has its reason from the looks that follow.
+        # If a queue refuses, the reads that follow find the reason.
         if isinstance(count, int):
             counts[handle.name] = counts.get(handle.name, 0) + count
 
@@ -182,7 +184,7 @@ def _make_ready_again(client: Client, handles: Sequence[DelayedQueue[object]], c
 def _wait(
     client: Client, names: Sequence[str], began: datetime, counts: dict[str, int]
 ) -> dict[str, tuple[int, str | None]]:
-    """Waits until the items that were due at the beginning have moved. Gives how many are left of other queues."""
+    """Waits until the items that were due at the beginning have moved. Returns how many are left in other queues."""
     clock = client.runtime.connections.clock
     left: dict[str, tuple[int, str | None]] = {}
     waiting, progress = set(names), (-1, clock.monotonic())
@@ -210,10 +212,10 @@ def _wait(
 
 
 def _hear_all(client: Client) -> None:
-    """Waits until the client has told of all that has moved. Redis shows a move before its reply has come."""
+    """Waits until the client has reported all moves. Redis shows a move before its reply arrives."""
     driver, told = client.runtime.transfer_driver, Event()
     if driver is not None:
-        # The driver tells of a transfer in the same step that sends it.
+        # The driver reports a transfer in the same step that sends it.
         driver.later("move_due", 0, told.set)
         told.wait(_PATIENCE)
 
@@ -229,10 +231,10 @@ def _obstacle(figures: QueueStats) -> str | None:
 
 
 class Sidecar:
-    """Keeps queues moving, those that match patterns and come later too. Made around a client that it does not close.
+    """Keeps queues moving, including queues that match a pattern and appear later. It does not close its client.
 
-    ``queues`` are names and patterns. :meth:`look` opens the queues that are new; call it once a minute. Partitions
-    are found by their keys. With ``partitions`` each name has this many, which are opened before they have any.
+    ``queues`` are names and patterns. :meth:`look` opens the queues that are new; call it once a minute. Partitions are
+    found by their keys. With ``partitions`` each name has this many, which are opened even before they have keys.
     """
 
     def __init__(self, client: Client, queues: Sequence[str], partitions: int | None = None) -> None:
@@ -245,7 +247,7 @@ class Sidecar:
         return tuple(self._open)
 
     def look(self) -> list[str]:
-        """Opens the queues that are new, and gives their names. While Redis is away there are none."""
+        """Opens new queues, and returns their names. While Redis is away, it returns none."""
         try:
             names = names_for(self._client, self._queues, self._partitions)
         except RedissonDQError as error:
@@ -258,5 +260,5 @@ class Sidecar:
         return new
 
     def health(self, timeout: float = 0.5) -> ClientHealth:
-        """How the client is, within this many seconds."""
+        """The health of the client. Waits this many seconds at most."""
         return self._client.health(timedelta(seconds=timeout))

@@ -17,10 +17,9 @@ class KeyInspection:
     """One Redis key of a queue that is there.
 
     ``role`` is its name in ``queue.keys``, or ``dead``, ``dead_info``, ``dead_index``. ``key`` is its name in Redis.
-    ``type`` is the Redis type it has, and ``expected`` the one it has to have. ``size`` counts its elements;
-    it is 1 for a string, and 0 for a wrong type. ``expires`` is when the key vanishes, or None. ``memory`` is how many
-    bytes it takes, as Redis estimates from a few elements; None where the user may not ask. ``inspect()`` alone looks
-    for these two.
+    ``type`` is its Redis type, and ``expected`` the type that it should have. ``size`` counts its elements; it is 1 for
+    a string, and 0 for a wrong type. ``expires`` is when the key expires, or None. ``memory`` is how many bytes it
+    takes, estimated by Redis from a few elements; None if the user may not ask. Only ``inspect()`` fills the last two.
     """
 
     role: str
@@ -33,7 +32,7 @@ class KeyInspection:
 
     @property
     def is_wrong(self) -> bool:
-        """Whether something else keeps another type there."""
+        """Whether the key has the wrong type."""
         return self.type != self.expected
 
     def __str__(self) -> str:
@@ -47,8 +46,8 @@ class Mover:
     """The one of several clients that moves a queue's due items.
 
     ``client`` is its name, the third part of the names of its connections in ``CLIENT LIST``. ``moved`` is when its
-    last transfer ended, and ``until`` is when Redis forgets it, unless it moves again. Another client steps in before
-    that when an item is overdue.
+    last transfer ended, and ``until`` is when Redis forgets it, unless it moves again. If an item is overdue, another
+    client takes over earlier.
     """
 
     client: str
@@ -60,9 +59,9 @@ class Mover:
 class QueueStats:
     """The figures of a queue at one moment. Made by ``queue.stats()`` and ``client.stats()``; ``print()`` shows them.
 
-    They are those of :class:`QueueInspection` that can be told fast, whatever is in the queue. A figure is 0, and a
-    time None, when its key holds another type. ``wrong_types`` has such keys then. Of a queue in partitions the counts
-    are sums, and the times those of the partition that comes first.
+    They are the figures of :class:`QueueInspection` that are read fast, whatever is in the queue. If a key has the
+    wrong type, its figure is 0 or its time is None, and ``wrong_types`` lists the key. For a queue in partitions,
+    counts are sums, and times are the earliest of all partitions.
     """
 
     name: str
@@ -72,31 +71,31 @@ class QueueStats:
     ready: int = 0
     """How many values can be taken."""
     waiting: int = 0
-    """How many values wait for their time: those overdue are among them, those that receivers hold are not."""
+    """How many values wait for their due time. This includes overdue values, but not values that receivers hold."""
     lean: int = 0
-    """How many of them are only in the timeout zset. Redisson's ``size()`` does not count these."""
+    """How many waiting values are only in the timeout zset. Redisson's ``size()`` does not count these."""
     parked: int = 0
-    """How many of them limits by key have parked."""
+    """How many waiting values are parked by limits by key."""
     overdue: int = 0
-    """How many values are due and have not been moved. When it lasts, nobody moves the queue, or it is paused."""
+    """How many values are due and have not been moved. If this lasts, nobody moves the queue, or it is paused."""
     in_flight: int = 0
     """How many values receivers hold."""
     last_received: datetime | None = None
-    """When one of them was last received. It is told while values are ready: where it is long ago, consumers hang or
-    are gone. Of many leases 50 are looked at from either end.
+    """When a held value was last received. Reported only while values are ready: if it is long ago, consumers hang or
+    are gone. Of many leases, 50 are examined at either end.
     """
     dead: int = 0
     """How many dead letters there are."""
     undecodable: int = 0
-    """How many taken values no codec could read."""
+    """How many taken values could not be decoded."""
     quarantined: int = 0
     """How many entries were in no known format."""
     expired: int = 0
-    """How many values were too late to be delivered, since the queue was made."""
+    """How many values were too late to be delivered since the queue was created."""
     recurring: int = 0
     """How many recurring offers there are."""
     missed: int = 0
-    """How many of their occurrences were missed, as nobody moved the queue at their times, since it was made."""
+    """How many occurrences were missed since the queue was created, because nobody moved it at their due times."""
 
     next_due: datetime | None = None
     """When the first waiting value is due. It has passed when the value is overdue."""
@@ -104,32 +103,32 @@ class QueueStats:
     """How long the first overdue value has been due."""
 
     is_paused: bool = False
-    """Whether delivery is paused, of one partition at least."""
+    """Whether delivery is paused, in at least one partition."""
 
     subscribers: int | None = None
-    """How many clients have the queue open and would move it, Redisson's among them. Valkey from 9.1 on tells any
-    number from two on. Of partitions it is the lowest number. None on a cluster, whose nodes know only their own, and
-    where the user may not ask.
+    """How many clients have the queue open and would move it, including Redisson's. If there are two or more, Valkey
+    9.1 and later may report any number from two on. For partitions, the lowest number. None on a cluster, where a node
+    knows only its own clients, and if the user may not ask.
     """
     mover: Mover | None = None
-    """The mover. None when at most one client has the queue open, when only Redisson has, or for partitions."""
+    """The mover. None if at most one client has the queue open, if only Redisson has it open, or for partitions."""
 
     keys: tuple[KeyInspection, ...] = ()
-    """The keys that are there, of those that the call looks at."""
+    """The existing keys among those that the call reads."""
 
     @property
     def oldest_overdue(self) -> datetime | None:
-        """Since when the first overdue value has been due. None when none is overdue."""
+        """When the first overdue value became due. None if no value is overdue."""
         return self.next_due if self.overdue else None
 
     @property
     def exists(self) -> bool:
-        """Whether there is anything of the queue in Redis."""
+        """Whether any key of the queue exists in Redis."""
         return bool(self.keys)
 
     @property
     def wrong_types(self) -> tuple[KeyInspection, ...]:
-        """The keys in which something else keeps another type."""
+        """The keys that have the wrong type."""
         return tuple(key for key in self.keys if key.is_wrong)
 
     @property
@@ -139,11 +138,11 @@ class QueueStats:
 
     @property
     def reserves(self) -> int | None:
-        """How many clients would step in for the mover. None where nobody can tell."""
+        """How many clients would take over from the mover. None if unknown."""
         return None if self.subscribers is None else max(0, self.subscribers - 1)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as JSON has it: times in ISO 8601 and UTC, spans in seconds, tuples as lists."""
+        """All fields as JSON values: times in ISO 8601 and UTC, durations in seconds, tuples as lists."""
         told: dict[str, Any] = attrs.asdict(self, value_serializer=lambda _, __, value: plain(value))
         return told
 
@@ -152,7 +151,7 @@ class QueueStats:
 
     # -- its text ----------------------------------------------------------------------------------------------------
 
-    # The counts that have a line of their own where they are not 0.
+    # The counts that have their own line if they are not 0.
     _seldom: ClassVar[tuple[str, ...]] = ("lean", "dead", "undecodable", "quarantined", "expired", "missed")
 
     def _lines(self) -> Iterable[str]:
@@ -171,7 +170,7 @@ class QueueStats:
             yield f"mover          {self.mover.client}, last at {shown(self.mover.moved)}"
 
     def _beside(self) -> dict[str, str]:
-        """Texts that follow counts, by the names of these."""
+        """Texts that follow counts, by the names of the counts."""
         late = f", by {self.late_by}"
         return {"waiting": at(", the next is due {}", self.next_due), "overdue": late}
 
@@ -179,17 +178,17 @@ class QueueStats:
         return ()
 
 
-# Shown where they are 0, too.
+# Shown even if they are 0.
 _ALWAYS = ("ready", "waiting", "in_flight")
 
 
 def shown(moment: datetime) -> str:
-    """A moment as people read it."""
+    """A moment in a readable form."""
     return moment.isoformat(" ", "milliseconds")
 
 
 def at(text: str, moment: datetime | None) -> str:
-    """A text around a moment; nothing where there is none."""
+    """A text around a moment; empty if there is none."""
     return "" if moment is None else text.format(shown(moment))
 
 

@@ -1,4 +1,4 @@
 """Parts that all three areas share: texts of errors, signatures, lazy imports, the guard of the log.
 
-Nothing here knows queues, Redis or codecs, and nothing here imports a part of the library but ``errors``.
+Nothing here knows about queues, Redis or codecs, and nothing here imports any part of the library except ``errors``.
 """

@@ -26,7 +26,7 @@ def lazily(package: str, homes: Mapping[str, Iterable[str]]) -> tuple[Callable[[
         try:
             found = getattr(importlib.import_module(f"{package}.{home_of[name]}"), name)
         except RuntimeError as error:
-            # Thread pools of Python cannot be imported then.
+            # Python's thread pools cannot be imported while the interpreter shuts down.
             if "after shutdown" not in str(error):
                 raise
             raise RuntimeError(

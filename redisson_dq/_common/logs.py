@@ -1,4 +1,4 @@
-"""The loggers of the library: an error of the program's own filters and handlers ends no call.
+"""The loggers of the library: an error in the program's own filters or handlers ends no call.
 
 A call may hold values that it has taken, and a background task may serve all callers. So neither may end because a
 filter of the program raises. The error is shown as logging shows those of its own handlers.
@@ -13,7 +13,7 @@ from typing import Any
 
 __all__ = ["LOGGERS", "guard_loggers"]
 
-#: Every logger that the library logs by.
+#: Every logger that the library uses.
 LOGGERS = (
     "redisson_dq",
     "redisson_dq.embedded",
@@ -24,7 +24,7 @@ LOGGERS = (
 
 
 def guard_loggers() -> None:
-    """Lets no logger of the library raise. The package calls it once, when it is imported."""
+    """Keeps the loggers of the library from raising. The package calls it once, when it is imported."""
     for name in LOGGERS:
         _guard(logging.getLogger(name))
 
@@ -50,6 +50,6 @@ def _guard(logger: logging.Logger) -> None:
 
 
 def _show_error() -> None:
-    """Shows the error that is being handled, unless the program has told logging to hide errors."""
+    """Shows the error that is being handled, unless the program has set ``logging.raiseExceptions`` to False."""
     if logging.raiseExceptions and sys.stderr is not None:
         traceback.print_exc()

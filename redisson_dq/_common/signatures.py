@@ -19,7 +19,7 @@ __all__ = ["answers", "options_of", "takes", "unknown_option", "with_options_of"
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# As many options are listed where none resembles the one that was given.
+# If no option resembles the one that was given, this many options are listed.
 _LISTED = 20
 
 # Java gives a number and its unit. Other libraries have the unit in the option's name.
@@ -40,7 +40,7 @@ def takes(function: Callable[..., Any], count: int) -> bool:
 
 
 def answers(function: Callable[..., Any]) -> bool:
-    """Whether a call gives an answer at once: not a coroutine, nor a generator, which is true whatever it says."""
+    """Whether a call returns its result at once: no coroutine and no generator, as these objects are always true."""
     return not (
         inspect.iscoroutinefunction(function)
         or inspect.isgeneratorfunction(function)

@@ -1,4 +1,4 @@
-"""How errors and logs show objects of users' code, and what they name as the nearest of some names."""
+"""How errors and logs show objects of users' code, and how they find the nearest of several names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, get_origin
 
 __all__ = ["counted", "described", "digits", "mixed_up", "nearest", "public_name", "shown"]
 
-# Of a container this many elements are shown, and of a text this many characters.
+# How many elements of a container are shown, and how many characters of a text.
 _ELEMENTS = 3
 _CHARACTERS = 100
 
@@ -19,11 +19,11 @@ _PLAIN = frozenset((bool, int, float, complex, range, type(None), type(...)))
 _PLAIN_MODULES = frozenset(("datetime", "decimal", "fractions", "uuid"))
 _BRACKETS: dict[type, tuple[str, str]] = {list: ("[", "]"), tuple: ("(", ")")}
 
-# Names that are less alike than this have little to do with each other, as "retry" and "order" have. A part of a name
-# that is shorter resembles too many others.
+# Names less alike than this are unrelated, as "retry" and "order" are. A part of a name that is shorter than this is
+# part of too many other names.
 _LIKENESS, _LETTERS = 0.65, 4
 
-# In the repr of an object that has none of its own.
+# Part of the default repr of an object.
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]+\b")
 _PASSWORD = re.compile(r"(?s)(\w+://)[^/]*@|password=[^&\s]*")
 
@@ -41,7 +41,7 @@ _PUBLIC = (
 
 
 def counted(count: int, one: str, many: str) -> str:
-    """A number with its words.
+    """A number with its noun, in the singular or the plural.
 
     >>> from redisson_dq._common.texts import counted
     >>> counted(1, "value was", "values were"), counted(2000, "value was", "values were")
@@ -51,7 +51,7 @@ def counted(count: int, one: str, many: str) -> str:
 
 
 def digits(number: float) -> str:
-    """All digits of a number; of one with more digits than Python writes in hex."""
+    """All digits of a number; in hexadecimal if there are more digits than Python writes."""
     try:
         return str(number)
     except ValueError:
@@ -59,7 +59,7 @@ def digits(number: float) -> str:
 
 
 def described(value: object) -> str:
-    """The class and the text of an exception or another object. A user's class may fail to give a text."""
+    """The class and the text of an exception or another object. The ``__str__`` of a user's class may raise."""
     name = type(value).__name__
     try:
         return f"{name}: {value}"
@@ -79,14 +79,14 @@ def public_name(of: Any) -> str:
 
 
 def shown(value: object) -> str:
-    """A value in the text of an error: plain values as they are, of any other object the class alone.
+    """A value in the text of an error: plain values as they are, any other object as its class only.
 
-    The repr of a user's object, or of redis-py's, may be long, hold a password, or tell an address in memory.
+    The repr of a user's object, or of one of redis-py's, may be long, or contain a password or an address in memory.
     """
     try:
         text = _shown(value, 0)
     except Exception:
-        # A user's class may fail wherever it is asked. So may an int of many digits.
+        # Any method of a user's class may raise. So may the conversion of an int with many digits.
         text = ""
     return _some(value) if not text or _ADDRESS.search(text) else text
 
@@ -141,11 +141,11 @@ def _some(value: object) -> str:
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """The known name that a user may have meant."""
-    # Imported late: a program without such a mistake has no use for it.
+    # Imported late: only a program with such a mistake needs it.
     import difflib
 
     plain = {each.replace("_", "").replace("-", "").lower(): each for each in known}
-    # A word of a longer name may be the one, as in max_retries or delay_seconds.
+    # A word of a longer name may match, as in max_retries or delay_seconds.
     for part in (name, *(each for each in name.split("_") if len(each) >= _LETTERS)):
         found = difflib.get_close_matches(part.replace("_", "").lower(), plain, 1, _LIKENESS)
         if found:

@@ -1,1 +1,1 @@
-"""Parts that the programs for operators share: lines for a shell, hosts that may call, files of one writer."""
+"""Parts that the programs for operators share: command lines for a shell, allowed hosts, files with one writer."""

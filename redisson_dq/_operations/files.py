@@ -1,4 +1,4 @@
-"""Files that tell of the state of some work, and may have values. One process at a time writes to one."""
+"""State files of long-running work, which may contain values. Only one process at a time writes to such a file."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ else:
     import fcntl
 
     def is_ours(file: IO[bytes]) -> bool:
-        """Locks a file until it is closed, or its process is gone. False where another one has it."""
+        """Locks a file until it is closed, or its process is gone. False if another process has locked it."""
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return False
         except OSError:
-            # A file system without locks.
+            # The file system has no locks.
             return True
         return True

@@ -1,7 +1,7 @@
-"""Names and addresses in the header ``Host``: whether they are this machine's own, or an attacker's could be.
+"""Names and addresses in the header ``Host``: whether they are this machine's own, or could be an attacker's.
 
-A page of another site reaches a port of this machine, or of an inner network, by a name of its own that it points there
-(DNS rebinding). The header Host has that name.
+A page of another site reaches a port of this machine, or of an inner network, by pointing a name of its own there (DNS
+rebinding). The header Host then contains that name.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import re
 __all__ = ["host_in", "is_inner", "is_loopback"]
 
 _LOCAL_NAMES = ("localhost",)
-# An address of IPv6 in brackets, or a name, and a port.
+# An IPv6 address in brackets or a name, and a port.
 _HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([^\[\]:/@\s]+))(?::\d{0,5})?")
 
 
 def host_in(header: str) -> str:
-    """The host without its port, in small letters; empty where it is none."""
+    """The host without its port, in lower case; empty if the header is not valid."""
     found = _HOST.fullmatch(header)
     return "" if found is None else (found[1] or found[2]).lower()
 

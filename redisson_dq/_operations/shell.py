@@ -12,10 +12,10 @@ import attrs
 
 __all__ = ["NamedServer", "command_line", "has_password", "named_server", "safe", "shell_word", "url_words"]
 
-# Control characters of data could move the cursor, or give the terminal commands. Marks of direction reorder text, and
-# with a character that nobody sees a name would look like another one. static/times.js has the same.
-# Control characters, marks of direction, halves of pairs, and all code points that Unicode calls default-ignorable: a
-# name with one of these would look like the name without.
+# Control characters in data could move the cursor or send commands to the terminal. Direction marks reorder text, and
+# invisible characters make a name look like another one. static/times.js has the same. The pattern has control
+# characters, direction marks, lone surrogates, and all code points that Unicode calls default-ignorable: a name with
+# one of these would look like the name without it.
 _UNSAFE = re.compile(
     "[\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f"
     "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\ud800-\udfff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
@@ -35,7 +35,7 @@ def safe(text: str) -> str:
 
 
 def shell_word(text: str) -> str:
-    r"""The text as one word of a shell. Characters that a terminal must not get are written in bash's ``$'...'``.
+    r"""The text as one word of a shell. Characters that must not reach a terminal are written in bash's ``$'...'``.
 
     >>> from redisson_dq._operations.shell import shell_word
     >>> print(shell_word("it's"), shell_word("a\x1bb"))
@@ -69,7 +69,7 @@ class NamedServer:
 
     @classmethod
     def of(cls, url: str | None, redisson_config: str | None) -> NamedServer:
-        """The server of ``--url`` or ``--redisson-config``. Without both the environment names it."""
+        """The server of ``--url`` or ``--redisson-config``. Without either option, the environment names it."""
         if redisson_config is not None:
             return cls(options=("--redisson-config", redisson_config))
         return cls() if url is None else cls(options=("--url", url))
@@ -96,7 +96,7 @@ def named_server(server: NamedServer) -> Iterator[NamedServer]:
 
 
 def url_words(option: str, url: str | None) -> tuple[str, ...]:
-    """An option with its URL, for :func:`command_line`; nothing where there is no URL. No password is shown."""
+    """An option with its URL, for :func:`command_line`; nothing if there is no URL. No password is shown."""
     return () if url is None else (option, "..." if has_password(url) else url)
 
 
@@ -112,6 +112,6 @@ def command_line(words: str, names: Sequence[str] = (), options: Sequence[str] =
     server = _server.get()
     given = (*options, *(server.words() if server is not None and of_server else ()))
     quoted, behind = [shell_word(each) for each in names], [shell_word(each) for each in given]
-    # A name that begins with a dash would be read as an option.
+    # A name with a leading dash would be read as an option.
     parts = (*behind, "--", *quoted) if any(each.startswith("-") for each in names) else (*quoted, *behind)
     return " ".join(("redisson-dq", words, *parts))

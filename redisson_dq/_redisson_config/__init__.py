@@ -1,8 +1,8 @@
-"""Redisson's own files of settings: read as data, and taken over where they mean something here.
+"""Reads Redisson's own configuration files as data, and adopts the settings that have a meaning here.
 
-``reading`` makes plain values of a YAML or JSON file. ``known`` lists all of Redisson's settings. ``taking`` makes a
-URL, options of redis-py and a codec. Nothing here makes a client. No object that a file names is made, but a codec of
-this library.
+``reading`` turns a YAML or JSON file into plain values. ``known`` lists all of Redisson's settings. ``taking`` turns
+them into a URL, options of redis-py and a codec. Nothing here creates a client. Of the objects that a file names, only
+codecs of this library are created.
 """
 
 from redisson_dq._redisson_config.reading import RedissonConfig

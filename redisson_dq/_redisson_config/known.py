@@ -1,4 +1,4 @@
-"""All settings of Redisson, from 3.20 to 4.7: those that are taken over, that change nothing here, and the rest."""
+"""All settings of Redisson, from 3.20 to 4.7: those that are adopted, those that change nothing here, and the rest."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import attrs
 
 __all__ = ["DECIDES", "ENCRYPTED", "HARMLESS", "MEANINGLESS", "REFUSED", "SERVERS", "TAKEN", "Refused"]
 
-#: By the section's name: where its addresses are.
+#: The settings with the addresses, by the name of the section.
 SERVERS = {
     "singleServerConfig": "address",
     "masterSlaveServersConfig": "masterAddress",
@@ -22,7 +22,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-#: Those that ``taking.py`` reads.
+#: Settings that ``taking.py`` reads.
 TAKEN = _words(
     """
     address checkSlotsCoverage clientName codec connectTimeout database masterAddress masterName natMap nodeAddresses
@@ -40,7 +40,7 @@ _OF_REDISSON = _words(
     """
 )
 
-# A command is never sent again in silence here, so there are no retries to set.
+# This library never resends a command silently, so there are no retries to configure.
 _OF_CONNECTIONS = _words(
     """
     connectionMinimumIdleSize connectionPoolSize credentialsReapplyInterval dnsMonitoringInterval dnsMonitoringTimes
@@ -64,19 +64,19 @@ _OF_REPLICAS = _words(
     """
 )
 
-#: Those that change nothing here.
+#: Settings that change nothing here.
 MEANINGLESS = _OF_REDISSON | _OF_CONNECTIONS | _OF_REPLICAS
 
 
 @attrs.frozen
 class Refused:
-    """Why a setting cannot be taken over, and the options of ``connect`` that say the same instead."""
+    """Why a setting cannot be adopted, and the options of ``connect`` that replace it."""
 
     why: str
     instead: frozenset[str] = frozenset()
 
 
-#: Those that matter, and that a file cannot say here.
+#: Settings that matter, but cannot be given by a file here.
 REFUSED: Mapping[str, Refused] = {
     "commandMapper": Refused("it renames commands, and this library sends Redis's own names"),
     "credentialsResolver": Refused(
@@ -110,8 +110,8 @@ REFUSED: Mapping[str, Refused] = {
     ),
 }
 
-#: Parts of the names of settings that decide where to connect, as whom, or how values look. Such a setting that is not
-#: known is refused. Of any other there is a warning only, as each newer Redisson has some that are not known here.
+#: Parts of the names of settings that decide where to connect, as whom, or how values look. An unknown setting of this
+#: kind is refused. Any other unknown setting only causes a warning, as every newer Redisson has some.
 DECIDES = _words(
     """
     address host port node url uri endpoint server master sentinel cluster replica database user password credential
@@ -119,8 +119,8 @@ DECIDES = _words(
     """
 )
 
-#: How a value begins that Redisson PRO decrypts.
+#: The prefix of a value that Redisson PRO decrypts.
 ENCRYPTED = "{aes}"
 
-#: The classes that Redisson has for these settings when a file says nothing.
+#: Redisson's default classes for these settings.
 HARMLESS = frozenset(("DefaultCommandMapper", "DefaultCredentialsResolver", "DefaultNameMapper", "DefaultNatMapper"))

@@ -1,4 +1,4 @@
-"""Reads a file of Redisson's settings. A scalar stays the text that it is, as Redisson takes ``password: 0123``."""
+"""Reads a file of Redisson's settings. Scalars stay texts, as Redisson reads ``password: 0123``."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ __all__ = ["NamedObject", "RedissonConfig", "read"]
 #: A YAML or JSON file, or its content as a mapping.
 RedissonConfig = Union[str, "os.PathLike[str]", Mapping[str, Any]]
 
-# As Redisson finds variables. A default must not be empty.
+# The syntax of Redisson's variables. A default must not be empty.
 _VARIABLE = re.compile(r"\$\{([\w.]+(?::-.+?)?)\}", re.ASCII)
-# Redisson leaves it as it is.
+# Redisson does not resolve it.
 _OF_SPRING = re.compile(r"\$\{[\w.]+:(?!-)[^}]*\}", re.ASCII)
 _NOTHING = ("", "~", "null", "Null", "NULL")
 # A text that holds one of these is the content of a file, or a URL, and may hold a password.
@@ -34,7 +34,7 @@ _NO_TAGS = frozenset(f"{_YAMLS}{kind}" for kind in ("str", "int", "float", "bool
 
 @attrs.frozen
 class NamedObject:
-    """The name of a Java class, and the properties of its object. Nothing is made of it."""
+    """The name of a Java class, and the properties of its object. No object is created."""
 
     name: str
     properties: Any
@@ -81,7 +81,7 @@ def _read(source: RedissonConfig) -> tuple[Mapping[str, Any], str]:
 
 
 def _resolved(text: str, where: str) -> str:
-    """Puts in the variables of the environment."""
+    """Replaces variables by their values in the environment."""
     resolved = text
     for found in _VARIABLE.finditer(text):
         name, *default = found[1].split(":-")
@@ -113,7 +113,7 @@ def _plain(value: Any) -> Any:
         return [_plain(each) for each in value]
     if isinstance(value, bool):
         return str(value).lower()
-    # A text of anything else, as of bytes, would be another word than the one that is meant.
+    # The text of any other object, such as bytes, would differ from the intended value.
     return str(value) if isinstance(value, (int, float, os.PathLike)) else value
 
 
@@ -137,12 +137,12 @@ def _composed(compose: Callable[[Any], Any], where: str) -> Any:
         mark = getattr(error, "problem_mark", None)
         place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
         problem = f"{place}{_QUOTED.sub('', getattr(error, 'problem', None) or 'it is not YAML')}"
-    # As for JSON.
+    # The same limit as for JSON.
     raise ArgumentError(f"{where}: {problem}")
 
 
 def _tree(node: Any, seen: dict[int, Any]) -> Any:
-    # An alias is the node itself, so that many of them make no large tree.
+    # An alias is the node itself, so many aliases do not make a large tree.
     if node is None:
         return None
     if id(node) not in seen:
@@ -170,5 +170,5 @@ def _tagged(node: Any, content: Any) -> Any:
     if node.tag in _NO_TAGS or node.tag == "!":
         is_of_class = isinstance(content, dict) and isinstance(content.get("class"), str)
         return NamedObject(content.pop("class"), content) if is_of_class else content
-    # Snakeyaml takes !!x.Y and !<x.Y> alike.
+    # SnakeYAML treats !!x.Y and !<x.Y> alike.
     return NamedObject(node.tag.removeprefix(_YAMLS).lstrip("!"), content)

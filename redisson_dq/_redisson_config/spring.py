@@ -1,4 +1,4 @@
-"""Takes the settings of Redisson out of an application.yml of Spring: ``spring.data.redis``, ``redisson.config``.
+"""Extracts Redisson's settings from Spring's application.yml: ``spring.data.redis``, ``redisson.config``.
 
 Names are bound as Spring binds them: ``connect-timeout`` is ``connectTimeout``, and dots stand for nesting.
 """
@@ -22,7 +22,7 @@ _BEGIN = re.compile(r"^[\"']?spring[\"']?(\.[\w.-]+)?\s*:", re.MULTILINE)
 _DURATION = re.compile(r"(\d{1,9})\s*(ms|s|m)?", re.ASCII)
 _SCALES = {None: 1, "ms": 1, "s": 1000, "m": 60_000}
 _PREFIXES = ("spring.data.redis.", "spring.redis.")
-#: The profile that a document of the file is for.
+#: The key that names the profile of a document.
 _PROFILES = ("spring.config.activate.onprofile", "spring.profiles")
 _MOST_ROUNDS = 100
 _MOST_PROPERTIES = 20_000
@@ -37,7 +37,7 @@ def is_spring(text: str) -> bool:
 
 
 def redisson_content(documents: list[Any], where: str, path: Path) -> tuple[str | None, Mapping[str, Any]]:
-    """The text of Redisson's own settings in it, or None, and else the settings as Redisson names them.
+    """The text of Redisson's own settings in the file, or None; and the other settings under Redisson's names.
 
     Raises ArgumentError.
     """
@@ -64,12 +64,12 @@ def redisson_content(documents: list[Any], where: str, path: Path) -> tuple[str 
 
 
 def _properties(documents: list[Any], where: str) -> dict[str, str]:
-    """By its whole name, each property of the documents that apply. Later ones win."""
+    """The properties of the documents that apply, by full name. Later documents win."""
     active = set(re.split(r"\s*,\s*", os.environ.get("SPRING_PROFILES_ACTIVE", "")))
     found: dict[str, str] = {}
     for document in documents:
         flat = dict(islice(_flat(document, ""), _MOST_PROPERTIES))
-        # Aliases of aliases name more properties than there are bytes in the file.
+        # Aliases of aliases can define more properties than the file has bytes.
         if len(flat) == _MOST_PROPERTIES:
             raise ArgumentError(f"{where}: a file of Spring with {_MOST_PROPERTIES:,} properties or more is not read")
         wanted = next((flat[name] for name in _PROFILES if name in flat), None)
@@ -90,7 +90,7 @@ def _flat(value: Any, name: str) -> Iterator[tuple[str, str]]:
 
 
 def _resolved(text: str, properties: Mapping[str, str], where: str) -> str:
-    """Puts in ``${NAME}`` and ``${NAME:default}``, inner ones first: of the environment, and of the file."""
+    """Replaces ``${NAME}`` and ``${NAME:default}``, inner ones first, by values of the environment or the file."""
     for _ in range(_MOST_ROUNDS):
         found = _PLACEHOLDER.search(text)
         if found is None:
@@ -106,7 +106,7 @@ def _resolved(text: str, properties: Mapping[str, str], where: str) -> str:
 
 
 def _environment(name: str) -> str | None:
-    """A variable by its name, or as Spring looks for ``redis.host``: ``REDIS_HOST``."""
+    """An environment variable by its name, or by Spring's form of it: ``REDIS_HOST`` for ``redis.host``."""
     return os.environ.get(name, os.environ.get(name.replace(".", "_").replace("-", "").upper()))
 
 
@@ -114,7 +114,7 @@ def _environment(name: str) -> str | None:
 
 
 def _settings(given: dict[str, str], where: str) -> Mapping[str, Any]:
-    """Spring's settings under Redisson's names, as its starter takes them over."""
+    """Spring's settings under Redisson's names, as its starter does."""
     taken: dict[str, Any] = {}
     for name, ours in (("username", "username"), ("password", "password"), ("clientname", "clientName")):
         if given.get(name):

@@ -1,4 +1,6 @@
-"""Takes over the settings of a file: as a URL, options of redis-py and a codec. The rest is an error that names it."""
+"""Turns the settings of a file into a URL, options of redis-py and a codec. Any other setting is an error that names
+it.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ logger = logging.getLogger("redisson_dq")
 _SCHEMES = {"redis": "redis", "valkey": "redis", "rediss": "rediss", "valkeys": "rediss"}
 _SOCKETS = ("redis+uds://", "valkey+uds://")
 _CODEC = re.compile(r"org\.redisson\.(?:client\.)?codec\.(\w+)")
-# Java has no larger int.
+# Java's largest int.
 _LARGEST = 2**31 - 1
 _OF_KRYO5 = frozenset(("allowedClasses", "useReferences"))
 _TLS = {"TLSv1.2": 0x0303, "TLSv1.3": 0x0304}
@@ -32,26 +34,26 @@ _TLS = {"TLSv1.2": 0x0303, "TLSv1.3": 0x0304}
 
 @attrs.frozen
 class FileSettings:
-    """The settings of a file. ``redis_options`` have the passwords, and ``url`` has none."""
+    """The settings of a file. ``redis_options`` contains the passwords; ``url`` contains none."""
 
-    #: Empty: the file names no server, which is only taken where the user gives one.
+    #: Empty if the file names no server. This is only accepted if the user gives one.
     url: str
     redis_options: dict[str, Any] = attrs.field(repr=False)
-    #: None: the file names no codec.
+    #: None if the file names no codec.
     codec: Codec[Any] | None
 
 
 def taken_from(source: RedissonConfig, given: Collection[str] = ()) -> FileSettings:
-    """Reads a file and takes its settings over. ``given`` are the options that the user has given beside it, which win.
+    """Reads a file and adopts its settings. ``given`` are options that the user has given as well; these win.
 
-    Raises ArgumentError for a file that cannot be read, and for a setting that is unknown or cannot be taken over.
+    Raises ArgumentError for a file that cannot be read, and for a setting that is unknown or cannot be adopted.
     """
     content, where = read(source)
     return _SettingsFile(content, where, given).taken()
 
 
 class _SettingsFile:
-    """The settings of one file, those of the section with its server's."""
+    """The settings of one file, including those of its server section."""
 
     def __init__(self, content: Mapping[str, Any], where: str, given: Collection[str]) -> None:
         self._where, self._given = where, given
@@ -65,7 +67,7 @@ class _SettingsFile:
         of_server = content.get(self._section, {})
         if not isinstance(of_server, Mapping):
             raise self._wrong(self._section, "it has no settings")
-        # Redisson 4 has many settings beside the server's section, and still takes them in it.
+        # Redisson 4 has many settings outside the server section, and still accepts them inside it.
         self._settings: dict[str, Any] = {}
         self._add({name: value for name, value in content.items() if name not in SERVERS})
         self._add(of_server)
@@ -103,7 +105,7 @@ class _SettingsFile:
         return FileSettings(url, options, None if "codec" in self._given else self._codec())
 
     def _without_server(self) -> FileSettings:
-        """All but the server, which the user names beside the file."""
+        """All settings except the server, which the user has named separately."""
         options = self._of_connections()
         for name in REFUSED.keys() - {"sslCiphers", "sslKeystore", "sslTruststore"}:
             self._refuse(name, "redis")
@@ -143,7 +145,7 @@ class _SettingsFile:
     # -- servers -----------------------------------------------------------------------------------------------------
 
     def _servers(self) -> tuple[str, list[str], dict[str, Any]]:
-        """The protocol, the nodes, and the options that go with the kind of server."""
+        """The protocol, the nodes, and the options for this kind of server."""
         name = SERVERS[self._section]
         addresses = self._settings.get(name)
         addresses = [addresses] if isinstance(addresses, str) else addresses
@@ -178,7 +180,7 @@ class _SettingsFile:
         except (KeyError, ValueError):
             raise self._wrong(name, "an address begins with redis:// or rediss://, and has a host and a port") from None
         database = parts.path.strip("/")
-        # Anything else there may be a part of a password.
+        # Any other text at this place may be part of a password.
         if not parts.hostname or parts.query or parts.fragment or not re.fullmatch("[0-9]{0,5}", database):
             raise self._wrong(name, "an address has a host and a port, and nothing behind them")
         if database and database != str(self._whole("database")):
@@ -244,7 +246,7 @@ class _SettingsFile:
         return re.sub("^//+", "/", path) if path.endswith((".pem", ".crt")) else ""
 
     def _refuse(self, name: str, protocol: str) -> None:
-        """Raises ArgumentError for a setting that cannot be taken over, unless the user has said it in another way."""
+        """Raises ArgumentError for a setting that cannot be adopted, unless the user has given it in another way."""
         value, refused = self._settings.get(name), REFUSED[name]
         if value is None or refused.instead & set(self._given):
             return
@@ -273,7 +275,7 @@ class _SettingsFile:
         return made
 
     def _with_properties(self, name: str, properties: Any) -> Codec[Any]:
-        """Kryo5Codec alone has properties in a file: since 4.6, Redisson writes them."""
+        """Only Kryo5Codec has properties in a file: Redisson has written them since 4.6."""
         if name != "Kryo5Codec" or not isinstance(properties, Mapping) or properties.keys() - _OF_KRYO5:
             raise self._wrong("codec", f"{name} with properties; give codec= the same codec with its options")
         allowed = properties.get("allowedClasses") or []
@@ -296,7 +298,7 @@ class _SettingsFile:
         return value or ""
 
     def _texts(self, **names: str) -> dict[str, str]:
-        """The options that have a text, by their settings' names."""
+        """The options whose values are texts, by the names of their settings."""
         return {option: text for option, name in names.items() if (text := self._text(name))}
 
     def _whole(self, name: str) -> int:
@@ -319,7 +321,7 @@ class _SettingsFile:
 
 
 def _is_default(value: Any) -> bool:
-    """Whether Redisson has this value where a file says nothing."""
+    """Whether this is Redisson's default value."""
     return value == "STRICT" or (isinstance(value, NamedObject) and value.name.rpartition(".")[2] in HARMLESS)
 
 

@@ -4,12 +4,12 @@
     for part in admin.parts("orders", partitions=4):
         print(part.name, part.time_ms(), part.is_paused())
 
-:class:`Admin` has the servers of a client: nodes, clocks, rights, names of queues. :class:`AdminQueue` has one queue:
-pages of its items, actions on batches, contents as they are stored in Redis. It is for threads, as those programs are.
+:class:`Admin` has the servers of a client: nodes, clocks, rights, names of queues. :class:`AdminQueue` is one queue:
+pages of its items, actions on batches, contents as they are stored in Redis. Both are for threads only.
 
-``entries`` has the types that operations take and give, and reads the bytes of entries. ``refusals`` says why Redis
-refuses. ``names`` has names of servers and queues. Of the library, the programs for operators import nothing else but
-public handles, values and codecs: ``tests/unit/test_imports.py`` holds that.
+``entries`` has the types of arguments and results, and parses the bytes of entries. ``refusals`` explains why Redis
+refuses a command. ``names`` has names of servers and queues. The programs for operators import only this package and
+public handles, values and codecs: ``tests/unit/test_imports.py`` checks that.
 """
 
 from typing import TYPE_CHECKING

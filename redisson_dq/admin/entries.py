@@ -1,4 +1,4 @@
-"""The bytes of entries, and what operations tell of them: for tools that read and write contents themselves."""
+"""The bytes of entries, and the results of operations on them: for tools that read and write contents themselves."""
 
 from __future__ import annotations
 

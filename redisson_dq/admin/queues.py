@@ -39,7 +39,7 @@ T = TypeVar("T")
 
 @attrs.frozen(eq=False)
 class AdminQueue:
-    """One queue, or one partition. ``name`` is that before the name mapper, ``raw`` the one in Redis.
+    """One queue, or one partition. ``name`` is its name before the name mapper, ``raw`` its name in Redis.
 
     ``keys`` and ``dead`` are the names of its keys. :meth:`Admin.queue` makes one. Operations are one round trip each.
     """
@@ -58,7 +58,7 @@ class AdminQueue:
     # -- looking: pages ----------------------------------------------------------------------------------------------
 
     def waiting(self, behind: tuple[bytes, bytes] | None, most: int, head: int) -> FoundPage:
-        """Items that wait, by due time, behind a score and an entry. ``head`` bytes of each value come along."""
+        """Waiting items by due time, after a score and an entry, with ``head`` bytes of each value."""
         return self._run(calls.browse_waiting(self.keys, behind, most, head))
 
     def parked(self, behind: tuple[bytes, bytes] | None, most: int, head: int) -> FoundPage:
@@ -87,15 +87,15 @@ class AdminQueue:
         return self._run(DelayedRequests(side).recurring(first, last))
 
     def leases(self, first: int, last: int) -> tuple[list[Leased], int | None]:
-        """Values under a lease with their records, and where the next ones begin where that is another place."""
+        """Values under a lease with their records, and where the next page begins if that is not after the last row."""
         return self._run(calls.in_flight(self.keys, first, last, part=True))
 
     def dead_letters(self, first: int, last: int) -> list[Letter]:
-        """Dead letters with the queues that they came from."""
+        """Dead letters with the queues from which they came."""
         return self._run(calls.dead_letters(self.lease_keys, first, last))
 
     def walk(self, cursor: bytes) -> MetPart:
-        """A few hundred waiting items in the order of their offers, from a cursor on; an empty one begins."""
+        """A few hundred waiting items in the order of their offers, from a cursor on; an empty one starts."""
         return self._run(calls.mend_walk(self.keys, cursor))
 
     def records_of_letters(self, digests: Sequence[tuple[str, int]]) -> list[tuple[bytes, bytes]]:
@@ -109,7 +109,7 @@ class AdminQueue:
         return self._run(calls.find_item(self.lease_keys, _target(id, due_ms), head))
 
     def locate(self, id: str) -> FoundAnywhere:
-        """The place of an item, with all that an action on it needs."""
+        """The place of an item, and the data that an action on it needs."""
         return self._run(calls.mend_find(self.lease_keys, _target(id), self.servers.remember_ms))
 
     def deadline_of(self, lease: bytes) -> int | None:
@@ -123,7 +123,7 @@ class AdminQueue:
     # -- looking: figures --------------------------------------------------------------------------------------------
 
     def sample(self, entries: int, shown: int) -> Sampled:
-        """A sample of its keys: ``entries`` of each are looked at, and ``shown`` come along."""
+        """A sample of its keys: ``entries`` of each are examined, and ``shown`` are returned."""
         return self._run(calls.sample(self.keys, entries, shown))
 
     def due_times(self, spans_ms: Iterable[int]) -> Timeline:
@@ -131,11 +131,11 @@ class AdminQueue:
         return self._run(calls.timeline(self.keys, spans_ms))
 
     def leases_over(self, now_ms: int) -> int:
-        """How many leases have a deadline that is over."""
+        """How many leases are past their deadlines."""
         return self._run(commands.leases_over(self.keys, now_ms))
 
     def time_ms(self) -> int:
-        """The clock of its server."""
+        """The time of its server."""
         return self._run(commands.server_time_us(self.keys.timeout)) // 1000
 
     def is_paused(self) -> bool:
@@ -145,22 +145,22 @@ class AdminQueue:
     # -- acting: a batch, done once by its nonce ---------------------------------------------------------------------
 
     def change(self, nonce: bytes, action: WaitingAction, ms: int, entries: Sequence[Met], shift: int = 0) -> Mended:
-        """Cancels waiting items, gives them the due time ``ms`` ("to"), or one that is ``ms`` later ("by")."""
+        """Cancels waiting items, sets their due time to ``ms`` ("to"), or delays them by ``ms`` ("by")."""
         remember_ms = self.servers.remember_ms
         return self._run(calls.mend(self.lease_keys, nonce, action, ms, remember_ms, entries, shift=shift))
 
     def change_aside(self, nonce: bytes, kind: AsideKind, action: AsideAction, elements: Sequence[Aside]) -> Mended:
-        """Purges elements that are set aside, gives them back to the queue, or sets ready values aside."""
+        """Purges elements that were set aside, returns them to the queue, or sets ready values aside."""
         return self._run(calls.mend_aside(self.lease_keys, nonce, kind, action, self.servers.remember_ms, elements))
 
     def release(self, nonce: bytes, leases: Sequence[bytes]) -> list[bool]:
-        """Ends leases whose receivers have crashed. Their values are ready again. Of each whether it was there."""
+        """Ends leases of crashed receivers; their values are ready again. Returns for each whether it existed."""
         envelope = self.servers.client.runtime.options.envelope
         told = self._run(calls.give_back(self.lease_keys, envelope, leases, counted=False, crashed=True, nonce=nonce))
         return [each != b"lost" for each in told]
 
     def ack(self, nonce: bytes, leases: Sequence[bytes]) -> Mended:
-        """Ends leases for good: their values are done."""
+        """Acks leases: their values are done."""
         return self._run(calls.mend_ack(self.lease_keys, nonce, leases))
 
     def pause(self) -> None:
@@ -172,13 +172,13 @@ class AdminQueue:
         self._run(calls.resume(self.keys))
 
     def set_aside(self, value: bytes) -> RedissonDQError | None:
-        """Puts a value that was taken, and that nobody can read, aside. Gives the error when that fails."""
+        """Sets aside a taken value that no codec can read. Returns the error if that fails."""
         return self.servers.client.runtime.connections.undecodable.put([value], self.keys.undecodable)
 
     # -- taking an action back ---------------------------------------------------------------------------------------
 
     def change_back(self, nonce: bytes, action: WaitingAction, entries: Sequence[tuple[Met, str]]) -> Mended:
-        """Undoes :meth:`change`, with the score that the action gave each entry."""
+        """Undoes :meth:`change`. Takes the score that the action gave each entry."""
         return self._run(calls.unmend(self.keys, nonce, action, self.servers.remember_ms, entries))
 
     def change_aside_back(
@@ -192,7 +192,7 @@ class AdminQueue:
         return self._run(calls.unrelease(self.keys, nonce, leases))
 
     def nonces(self) -> list[bytes]:
-        """The nonces of the actions of the last day, and the outcomes that they noted."""
+        """The nonces of the actions of the last day, and their recorded outcomes."""
         return self._run(commands.members_of(self.keys.returned))
 
     # -- contents, as they are stored in Redis -----------------------------------------------------------------------
@@ -202,15 +202,15 @@ class AdminQueue:
         return self._run(KeyCommand(key, kind, words).request.durably(durable))
 
     def server_info(self) -> bytes:
-        """``INFO server`` of the node that has it."""
+        """``INFO server`` of the queue's node."""
         return self._run(Request(words=("INFO", "server"), types={self.keys.ready: ""}, parse=bytes))
 
     def pool(self) -> ConnectionPool:
-        """The connections to the node that has it, for a ``WATCH`` by redis-py."""
+        """The connections to the queue's node, for a ``WATCH`` by redis-py."""
         return self.servers.client.runtime.connections.pool_of(self.keys.ready)
 
     def scores(self, key: str, after: tuple[bytes, bytes] | None, most: int) -> list[tuple[bytes, bytes]]:
-        """Members of a sorted set with their scores as texts, behind one of them."""
+        """Members of a sorted set, with their scores as texts, that come after a given one."""
         return self._run(calls.page(key, after, most))
 
     def exchange(
@@ -223,10 +223,10 @@ class AdminQueue:
         channel: str = "",
         durable: Durability | None = None,
     ) -> list[bool] | None:
-        """Takes contents out of keys and puts them into others, item by item: all steps of an item or none.
+        """Moves contents between keys, item by item: all steps of an item are done or none.
 
-        ``types`` are the keys that may be touched. With ``mark`` it is done once, and gives None the next time. A new
-        head of the zset ``timeout`` is announced in ``channel``.
+        ``types`` are the keys that may be touched. With ``mark`` it is done only once, and returns None the next time.
+        A new head of the zset ``timeout`` is announced in ``channel``.
         """
         request = calls.exchange(types, items, mark=mark, timeout=timeout, channel=channel)
         return self._run(request.durably(durable))
@@ -236,7 +236,7 @@ class AdminQueue:
 
 
 def _target(id: str | bytes, due_ms: int | None = None) -> Target:
-    """An item by the id of its offer, by the one that an offer made, or by that of its entry."""
+    """An item by the id given to its offer, by the id that the offer returned, or by the id of its entry."""
     if isinstance(id, bytes):
         return Target(entry=id, due_ms=due_ms)
     made = entry_id(id)

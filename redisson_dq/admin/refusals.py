@@ -1,4 +1,4 @@
-"""The reasons for which Redis refuses: a program for operators names the remedy of each."""
+"""The reasons for which Redis refuses: programs for operators name the remedy for each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The servers of a client, as a program for operators asks them."""
+"""The servers of a client, as programs for operators use them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class KeyCommand:
 
     @property
     def request(self) -> Request[Any]:
-        """The command as it is sent."""
+        """The words of the command, as they are sent."""
         name, *others = self.words
         return Request(words=(name, self.key, *others), types={self.key: self.kind}, parse=_as_is)
 
@@ -53,9 +53,9 @@ class KeyCommand:
 class AdminServers:
     """The servers of a client: one, or the masters of a cluster. :class:`Admin` has their queues too.
 
-    ``pauses``: an operation whose reply is lost is sent again after these seconds. Operations that change something
-    take a nonce or say what they found, so they are done once. ``away`` is called with the reason while Redis is away,
-    and with an empty text when it answers again.
+    ``pauses``: an operation whose reply was lost is sent again after each of these pauses, in seconds. Operations that
+    change something take a nonce or the state they expect, so they are done only once. ``away`` is called with the
+    reason while Redis is away, and with an empty text when it answers again.
     """
 
     def __init__(
@@ -86,12 +86,12 @@ class AdminServers:
 
     @property
     def id(self) -> str:
-        """The id of the client, as the names of its connections have it."""
+        """The id of the client, as used in the names of its connections."""
         return self._connections.client
 
     @property
     def clock(self) -> Clock:
-        """The client's own clock."""
+        """The client's clock."""
         return self._connections.clock
 
     @property
@@ -110,7 +110,7 @@ class AdminServers:
         return self._options.remember_ms
 
     def looks_only(self) -> None:
-        """From now on scripts that only read are called in the way that a user without rights to write may."""
+        """From now on calls read-only scripts in the way that is allowed to a user without write permission."""
         self._connections.looks()
 
     # -- nodes and commands ------------------------------------------------------------------------------------------
@@ -132,30 +132,30 @@ class AdminServers:
         return self.run_together([each.request for each in asked])
 
     def time_us(self, node: Node | None = None) -> int:
-        """The clock of a server, in epoch us."""
+        """The time of a server, in epoch us."""
         return self.run(commands.server_time_us(""), node)
 
     def timed_us(self, node: Node) -> tuple[int, int]:
-        """The clock of a server, and how many us its answer took."""
+        """The time of a server, and how many us its reply took."""
         return timed(self._connections, commands.server_time_us(""), node.pool)
 
     def missing_rights(self, asked: Sequence[tuple[str, Iterable[str]]], node: Node | None = None) -> list[list[str]]:
-        """For each key the commands that the user may not send about it. From Redis 7.0 on; no refusal is logged.
+        """For each key, the commands that the user may not send for it. From Redis 7.0 on; no refusal is logged.
 
-        An empty key is that of no queue, which a ``node`` is asked about.
+        An empty key stands for no queue; ``node`` says which node to ask.
         """
         requests = [calls.missing_rights([key] if key else [], list(dict.fromkeys(words))) for key, words in asked]
         if node is None or (self.is_cluster and all(key for key, _ in asked)):
-            # In a cluster the key's node answers for all.
+            # In a cluster, the node of the key answers for all nodes.
             return answers(self._connections, requests)
         return [self.run(request, node) for request in requests]
 
     def unknown_commands(self, key: str, names: list[str], node: Node) -> list[str]:
-        """Those of the commands that a node does not know in a script."""
+        """The commands that a node does not know in scripts."""
         return self.run(calls.unknown_commands([key], names), node)
 
     def probe(self, node: Node) -> CommandProbe:
-        """A connection of its own to a node, on which single commands are tried."""
+        """A separate connection to a node, on which single commands are tried."""
         return CommandProbe(lambda: self._connections.dedicated_at(node.pool, "doctor", ""))
 
     # -- sending -----------------------------------------------------------------------------------------------------
@@ -184,20 +184,20 @@ class AdminServers:
 
 
 class CommandProbe:
-    """A connection of its own. Some proxies close one at a command that they do not know: the next has another one."""
+    """A separate connection. Some proxies close it at an unknown command; the next command then gets a new one."""
 
     def __init__(self, connect: Callable[[], Dedicated]) -> None:
         self._connect = connect
         self._line: Dedicated | None = None
 
     def error_of(self, *words: str) -> Exception | None:
-        """The error with which a command is refused, or at which the connection broke. None where it was done.
+        """The error with which a command is refused, or at which the connection broke. None if it was carried out.
 
-        A node that would carry it out for a key of its own knows it. Raises redis.exceptions.TimeoutError.
+        A node that redirects the command to another node knows it. Raises redis.exceptions.TimeoutError.
         """
         line = self._line
         try:
-            # A refusal for want of replicas, or by a replica, ends the connection for the next command.
+            # After a refusal by a replica, or for lack of replicas, the next command gets a new connection.
             if line is None or line.is_over:
                 self.close()
                 line = self._line = self._connect()

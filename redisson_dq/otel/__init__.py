@@ -4,8 +4,8 @@
 
     redisson_dq.otel.instrument(client)
 
-It needs the extra ``otel``, which is ``opentelemetry-api`` alone. Your program brings the SDK and an exporter. Names
-and attributes are those of the semantic conventions for messaging. More: docs/traces.md.
+It needs the extra ``otel``, which is only ``opentelemetry-api``. Your program brings the SDK and an exporter. Names and
+attributes follow the semantic conventions for messaging. More: docs/traces.md.
 """
 
 from __future__ import annotations

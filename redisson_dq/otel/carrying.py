@@ -1,4 +1,4 @@
-"""A trace's context in the ``context=`` of an offer: how it gets there, and how it is found again."""
+"""Puts a trace's context into the ``context=`` of an offer, and extracts it again."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from redisson_dq.observing.operations import TracedLease
 
 __all__ = ["Carrier", "sender"]
 
-# A field that goes along with any trace.
+# A field that may be present without a trace.
 _BAGGAGE = "baggage"
-# A text of this many characters may be too large in bytes, or as JSON.
+# A text longer than this may be too large in bytes or as JSON.
 _LOOKED_AT = LARGEST_CONTEXT // 8
 
-#: The context of a message, or none.
+#: The context of a message, or None.
 _Given = Union[Mapping[str, str], None]
 
 
@@ -33,26 +33,26 @@ class _Setter(Setter[MutableMapping[str, str]]):
 
 
 class Carrier:
-    """Puts a trace's context into messages by a propagator: by the program's global one, unless one is given."""
+    """Puts a trace's context into messages with the given propagator, or with the program's global one."""
 
     def __init__(self, propagator: TextMapPropagator | None) -> None:
         self._given = propagator
 
     @property
     def _propagator(self) -> TextMapPropagator:
-        # The program may set its global one after a client was instrumented.
+        # The program may set its global propagator after a client was instrumented.
         return self._given or propagate.get_global_textmap()
 
     def is_taken(self, given: _Given) -> bool:
-        """Whether the user's context has a trace of its own, which wins."""
+        """Whether the user's context already has a trace, which takes precedence."""
         if not given or not _is_usable(given):
             return False
         return not self._propagator.fields.isdisjoint(given.keys() - {_BAGGAGE})
 
     def with_trace(self, given: _Given, context: Context) -> _Given:
-        """The user's context, and the trace's. The user's words win.
+        """The user's context combined with the trace's. The user's fields take precedence.
 
-        The user's alone where it cannot be used, and where there is no room for both.
+        Returns only the user's context if it is invalid, or if there is no room for both.
         """
         if not _is_usable(given):
             return given
@@ -64,24 +64,24 @@ class Carrier:
         return both if _fits(both) else given
 
     def context_of(self, lease: TracedLease) -> Context | None:
-        """The context that came with a message, or None."""
+        """The trace context of a message, or None."""
         carried = lease.context
         return self._propagator.extract(carried, Context()) if carried else None
 
     def links(self, leases: Sequence[TracedLease]) -> list[Link]:
-        """Links to the spans that have sent these messages."""
+        """Links to the spans that sent these messages."""
         found = (self.context_of(lease) for lease in leases)
         return [Link(sent) for context in found if context is not None and (sent := sender(context)) is not None]
 
 
 def sender(context: Context) -> SpanContext | None:
-    """The span that has sent a message, by the context that came with it."""
+    """The span that sent a message, from the message's context."""
     found = get_current_span(context).get_span_context()
     return found if found.is_valid else None
 
 
 def _is_usable(given: _Given) -> bool:
-    """Whether a call takes this for a context. It raises the right error otherwise."""
+    """Whether an offer accepts this as a context. If not, the offer itself raises the right error."""
     if not given:
         return True
     return isinstance(given, Mapping) and all(isinstance(word, str) for each in given.items() for word in each)

@@ -1,4 +1,4 @@
-"""The attributes that all operations of one call on one queue have, made once."""
+"""The attributes shared by all operations of one call on one queue, built once."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from redisson_dq.wire.partitions import whole_of
 
 __all__ = ["Destination", "Destinations"]
 
-# A program may make a queue for each of its users.
+# A program may create a queue for each of its users.
 _MOST = 1000
 
 
 @attrs.frozen
 class Destination:
-    """A queue, and a call on it. A partition counts as its queue; its span has its number."""
+    """A queue, and a call on it. A partition counts as its queue; the span has the partition's number."""
 
     name: str
     span_name: str
@@ -38,11 +38,11 @@ class Destinations:
             if address[1] is not None:
                 self._server[names.SERVER_PORT] = address[1]
         self._name_mapper = name_mapper
-        # By call and queue. Calls of one name are of one kind.
+        # By call and queue. Calls with the same name are of the same kind.
         self._known: dict[tuple[str, str], Destination] = {}
 
     def of(self, operation: Operation) -> Destination:
-        """That of an operation. A message is of the partition that its lease is in."""
+        """The destination of an operation. A message belongs to the partition that has its lease."""
         queue = operation.leases[0].name if len(operation.leases) == 1 else operation.queue
         key = operation.name, queue
         found = self._known.get(key)

@@ -25,17 +25,17 @@ from redisson_dq.otel.interceptor import Spans
 
 __all__ = ["Instrumentation", "instrument"]
 
-#: A client or a worker, of threads or of asyncio.
+#: A client or a worker, for threads or for asyncio.
 _Instrumented = Union[Client, AsyncioClient, Worker, AsyncioWorker]
 
 _SCOPE = "redisson_dq"
 
-# Of each client and each worker that was given.
+# The instrumentation of each client and each worker.
 _known: WeakKeyDictionary[Any, Instrumentation] = WeakKeyDictionary()
 
 
 class Instrumentation:
-    """Makes spans and metrics until it is removed. Made by :func:`instrument`. A context manager, too."""
+    """Creates spans and metrics until it is removed. Made by :func:`instrument`. Also a context manager."""
 
     def __init__(self, target: _Instrumented, make: Callable[[Any], Spans]) -> None:
         self._target = weakref.ref(target)
@@ -47,7 +47,7 @@ class Instrumentation:
             self._watch(target)
 
     def remove(self) -> None:
-        """Makes no more of them. Spans that have begun end as they would have. May be called twice."""
+        """Stops creating spans and metrics. Spans that have begun end normally. May be called twice."""
         target = self._target()
         if target is None:
             return
@@ -81,19 +81,20 @@ def instrument(
     parent: bool = False,
     acks: bool = False,
 ) -> Instrumentation:
-    """Makes spans and metrics of all that a client, its handles and its workers do with messages, from now on.
+    """Creates spans and metrics for all operations on messages by a client, its handles and its workers, from now on.
 
-    - ``client_or_worker``: a client, or a worker, whose clients are meant then
-    - ``tracer_provider``, ``meter_provider``, ``propagator``: the program's global ones unless given
-    - ``parent``: makes the span of a handler a child of the span that has sent its message, in place of a link to it
-    - ``acks``: makes spans of a worker's acks, too. Otherwise only an ack that fails, or that comes too late, has one
+    - ``client_or_worker``: a client, or a worker, which stands for its clients
+    - ``tracer_provider``, ``meter_provider``, ``propagator``: default to the program's global ones
+    - ``parent``: makes the span of a handler a child of the span that sent its message, instead of linking to it
+    - ``acks``: also creates spans for a worker's acks. Otherwise only an ack that fails or comes too late has a span
 
     >>> import redisson_dq.otel
     >>> tracing = redisson_dq.otel.instrument(client)
     >>> tracing.remove()
 
-    A second call changes nothing, and gives the first one's result. Errors of a tracer or an exporter never come out of
-    a call. Raises ArgumentError. No round trip; an offer takes three writes more, as it carries the trace's context.
+    A second call changes nothing, and returns the result of the first. Errors of a tracer or an exporter never reach
+    the caller. Raises ArgumentError. No round trip; an offer takes three more writes, as it carries the trace's
+    context.
     """
     if not isinstance(client_or_worker, (Client, AsyncioClient, Worker, AsyncioWorker)):
         raise ArgumentError(f"instrument() takes a client or a worker of this library, not {shown(client_or_worker)}")

@@ -1,4 +1,4 @@
-"""Makes a span of each operation on messages, and records its metrics."""
+"""Creates a span for each operation on messages, and records its metrics."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from redisson_dq.scheduling.clock import Clock
 
 __all__ = ["Spans"]
 
-# The SDK keeps this many links of a span unless it is told otherwise.
+# The SDK's default limit of links in a span.
 _MOST_LINKS = 128
 # No span is current.
 _ROOT = Context()
@@ -100,13 +100,13 @@ class Spans:
         return ended
 
     def _receive(self, operation: Operation) -> Ended:
-        # The span is made when it is known that values have come, and which.
+        # The span is created once it is known which values were received.
         began, began_ns = self._clock.monotonic(), time.time_ns()
         caller = contexts.get_current()
 
         def ended(error: BaseException | None) -> None:
             links = self._carrier.links(operation.leases[:_MOST_LINKS])
-            # The leases tell of which partition it is.
+            # The leases say which partition the values are from.
             destination = self._destinations.of(operation)
             span = self._started(operation, destination, SpanKind.CLIENT, caller, links, began_ns)
             told = self._end(span, destination, error)
@@ -118,7 +118,7 @@ class Spans:
 
     def _process(self, operation: Operation) -> Ended:
         began = self._clock.monotonic()
-        # A handling belongs to no trace that was current where its worker was started.
+        # A handling does not belong to the trace that was current when its worker was started.
         around, parent, links = _ROOT, _ROOT, []
         if operation.count is not None:
             links = self._carrier.links(operation.leases[:_MOST_LINKS])
@@ -147,7 +147,7 @@ class Spans:
             return _nothing
         began, began_ns = self._clock.monotonic(), time.time_ns()
         caller = contexts.get_current()
-        # A worker acks each value that it has handled. The span of the handling has told all about that.
+        # A worker acks each value that it has handled. The span of the handling already reports this.
         is_expected = operation.of_worker and operation.name == _ACK and not self._acks
 
         def ended(error: BaseException | None) -> None:
@@ -171,7 +171,7 @@ class Spans:
             return caller, self._carrier.links(leases)
         handlings = [lease.handling for lease in leases if lease.handling is not None and lease.handling.is_valid]
         if len(operation.leases) > 1:
-            # Those of a batch have one span.
+            # The settlements of a batch share one span.
             return _ROOT, [Link(each) for each in {each.span_id: each for each in handlings}.values()]
         if handlings:
             return trace.set_span_in_context(NonRecordingSpan(handlings[0]), _ROOT), []
@@ -202,7 +202,7 @@ class Spans:
         return self._tracer.start_span(destination.span_name, parent, kind, attributes, links, began_ns)
 
     def _end(self, span: Span, destination: Destination, error: BaseException | None) -> Mapping[str, Any]:
-        """Ends the span. Gives the attributes of the metrics."""
+        """Ends the span. Returns the attributes of the metrics."""
         told = destination.of_metric
         if error is not None:
             kind = type(error).__qualname__
@@ -219,7 +219,7 @@ class Spans:
             stack = _shortened("".join(traceback.format_exception(type(error), error, error.__traceback__)))
             span.record_exception(error, {"exception.message": message, "exception.stacktrace": stack})
         except Exception:
-            # A class of the program's own may fail to give a text.
+            # The ``__str__`` of one of the program's classes may raise.
             message = described(error)
         span.set_status(StatusCode.ERROR, message)
 

@@ -1,7 +1,7 @@
-"""The names of the semantic conventions for messaging that this package uses, and those of its own.
+"""The names from the semantic conventions for messaging that this package uses, and its own names.
 
-The package ``opentelemetry-semantic-conventions`` has them too. Its names change while these conventions are in
-development, so it is no dependency: a test compares.
+The package ``opentelemetry-semantic-conventions`` has them too. Its names change while the conventions are in
+development, so it is not a dependency: a test compares the names.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5
 
 # -- names of our own ------------------------------------------------------------------------------------------------
 
-#: The conventions have no name for queues of Redisson.
+#: The conventions define no name for Redisson's queues.
 SYSTEM_NAME = "redisson"
 
 ATTEMPT = "redisson_dq.delivery.attempt"

@@ -1,10 +1,11 @@
-"""Metrics for Prometheus, made with prometheus_client, which the extra ``prometheus`` brings along.
+"""Metrics for Prometheus, built on prometheus_client, which the extra ``prometheus`` installs.
 
     registry.register(Collector(client, ["orders"]))     # figures of the queue, from Redis
     instrument(worker)                                   # figures of this process
 
-``metrics`` is the table of all metrics, ``families`` their form for prometheus_client. ``collector`` asks Redis.
-``counting`` is an observer, and ``instrument`` puts it in its place. ``merging`` sums the pages of several processes.
+``metrics`` is the table of all metrics, ``families`` converts figures for prometheus_client. ``collector`` reads the
+figures of queues from Redis. ``counting`` is an observer of a client, and ``instrument`` installs it. ``merging`` sums
+the pages of several processes.
 """
 
 try:

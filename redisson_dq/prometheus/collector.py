@@ -1,4 +1,4 @@
-"""How queues are, as metrics: asks Redis at each scrape."""
+"""The state of queues as metrics: reads Redis at each scrape."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ __all__ = ["Collector", "Queues"]
 
 logger = logging.getLogger("redisson_dq")
 
-#: One round trip asks for this many queues.
+#: How many queues share one round trip.
 _AT_ONCE = 100
-# Names are looked for that often, in seconds.
+# The interval between two scans for names, in seconds.
 _RESCAN = 60.0
 
 
@@ -40,13 +40,13 @@ class _Looking(Protocol):
     def stats(self, *queues: Any, return_exceptions: bool) -> Any: ...
 
 
-#: A queue is a name, a pattern, or a handle. A function gives the queues again for each scrape.
+#: A queue is a name, a pattern, or a handle. A function is called at each scrape.
 Queues = Union[str, Iterable[Any], Callable[[], Any]]
 
 
 @attrs.frozen
 class _Scrape:
-    """The figures of one scrape. ``is_up``: all that was asked was answered."""
+    """The figures of one scrape. ``is_up`` is true if Redis answered every request."""
 
     is_up: bool
     queues: Mapping[str, QueueStats]
@@ -61,17 +61,17 @@ _NOTHING = _Scrape(False, {})
 class Collector:
     """Metrics of queues for a registry of prometheus_client. This process need not work on these queues.
 
-    - ``client``: a client for threads or for asyncio. Of asyncio, in a coroutine
-    - ``queues``: names, patterns such as ``"orders*"``, and handles; or a function that gives them at each scrape. A
+    - ``client``: a client for threads or for asyncio; for asyncio, create the collector in a coroutine
+    - ``queues``: names, patterns such as ``"orders*"``, and handles; or a function that returns them at each scrape. A
       handle of a partitioned queue shows the sums of its partitions. A queue named ``q[1]`` is written ``q\\[1\\]``
-    - ``timeout``: for how many seconds a scrape waits for Redis
-    - ``most``: this many queues are shown at most
+    - ``timeout``: how many seconds a scrape waits for Redis
+    - ``most``: the largest number of queues to show
 
     Example::
 
         registry.register(Collector(client, ["orders", "bills"]))
 
-    A scrape is one round trip for each 100 queues and node. Names that match a pattern are looked for once a minute, by
+    A scrape is one round trip for each 100 queues and node. Names that match a pattern are searched once a minute, by
     SCAN. A scrape never raises. When Redis does not answer in time, ``redisson_dq_up`` is 0. Raises ArgumentError.
     """
 
@@ -92,10 +92,10 @@ class Collector:
         self._queues = queues
         self._timeout, self._most = timeout, most
         self._mutex = threading.Lock()
-        #: The look at Redis that is under way, for all who scrape meanwhile.
+        #: The running request to Redis, shared by all scrapes that begin meanwhile.
         self._look: Future[_Scrape] | None = None
         self._patterns: dict[str, tuple[float, Sequence[str]]] = {}
-        #: The figures of the last look, and when it ended.
+        #: The figures of the last request, and when it ended.
         self._last, self._looked = _NOTHING, float("-inf")
         self._has_told = False
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -112,19 +112,19 @@ class Collector:
         return _families(_NOTHING)
 
     def collect(self) -> Iterable[Metric]:
-        """The families with the figures of now."""
+        """The families with the current figures."""
         return _families(self._found())
 
     def figures(self) -> Mapping[str, tuple[QueueStats, Sequence[str]]]:
-        """The figures of now of each queue, and the names of its partitions, or its own."""
+        """The current figures of each queue, and the names of its partitions, or its own."""
         found = self._found()
         return {name: (stats, found.parts[name]) for name, stats in found.queues.items()}
 
     async def refresh(self) -> None:
-        """Asks Redis, for a scrape that follows in the client's event loop.
+        """Reads the figures from Redis for a scrape that follows in the client's event loop.
 
-        Such a scrape cannot wait there. One in another thread, as that of ``start_http_server``, needs no refresh.
-        Raises nothing. Example::
+        Such a scrape cannot wait in the loop. A scrape in another thread, such as that of ``start_http_server``, needs
+        no refresh. Never raises. Example::
 
             await collector.refresh()
             page = prometheus_client.generate_latest(registry)
@@ -142,7 +142,7 @@ class Collector:
             return _NOTHING
         try:
             return self._shared().result(self._timeout)
-        # Both names: up to Python 3.10 they are two classes.
+        # Both names are needed: up to Python 3.10 they are two classes.
         except (TimeoutError, FutureTimeout):
             self._tell("Redis has not answered within %g s", self._timeout)
             return _NOTHING
@@ -156,11 +156,11 @@ class Collector:
     # -- looking at Redis --------------------------------------------------------------------------------------------
 
     def _shared(self) -> Future[_Scrape]:
-        """The look that is under way, or a new one. It raises nothing."""
+        """The running request, or a new one. It never raises."""
         with self._mutex:
             if self._look is None or self._look.done():
                 self._look = Future()
-                # Nobody who waits for it may cancel it for the others.
+                # A scrape that waits for it must not cancel it for the others.
                 self._look.set_running_or_notify_cancel()
                 self._begin(self._look)
             return self._look
@@ -169,7 +169,7 @@ class Collector:
         loop = self._loop
         try:
             if loop is None:
-                # A daemon: the end of the program does not wait for Redis.
+                # A daemon thread: the end of the program does not wait for Redis.
                 threading.Thread(target=self._run, args=(look,), name="redisson_dq-metrics", daemon=True).start()
             else:
                 run = self._run_in_loop(look)
@@ -179,7 +179,7 @@ class Collector:
                     run.close()
                     raise
         except RuntimeError as error:
-            # No thread is to be had, or the loop is closed.
+            # No thread is available, or the loop is closed.
             logger.warning("metrics: Redis cannot be asked: %s", error)
             look.set_result(_NOTHING)
 
@@ -223,7 +223,7 @@ class Collector:
         self._end(look, _NOTHING)
 
     def _steps(self) -> Generator[Any, Any, _Scrape]:
-        """Each step is a call of the client, and gets its result: threads and asyncio differ in that alone."""
+        """Yields calls of the client and receives their results: threads and asyncio differ only in running them."""
         named = (yield self._queues()) if callable(self._queues) else self._queues
         wanted: dict[Any, None] = {}
         for each in [named] if isinstance(named, str) else named:
@@ -243,7 +243,7 @@ class Collector:
                 is_up = False
                 self._tell("queue %r cannot be asked for its figures: %s", name, each)
             else:
-                # Patterns find partitions, which have one label.
+                # Patterns also match partitions, which share one label.
                 whole = whole_of(name, self._client.runtime.options.name_mapper)
                 found.setdefault(name if whole is None else whole[0], []).append(each)
         together = {
@@ -257,7 +257,7 @@ class Collector:
         known, names = self._patterns.get(pattern, (float("-inf"), ()))
         if time.monotonic() - known >= _RESCAN:
             if "[" in pattern and _is_used((yield self._client.stats(pattern, return_exceptions=True))[pattern]):
-                # A queue with this very name is meant.
+                # A queue with exactly this name exists.
                 names = [pattern]
             else:
                 found = self._client.queue_names(pattern)

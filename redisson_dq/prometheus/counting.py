@@ -1,4 +1,4 @@
-"""The figures of one process: an observer that counts. It knows nothing of prometheus_client."""
+"""The figures of one process: an observer that counts. It does not depend on prometheus_client."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ __all__ = [
     "OfOneQueue",
 ]
 
-#: The upper bounds of the buckets, in seconds: of lateness from 1 ms to a day.
+#: The upper bounds of the buckets, in seconds: for lateness, from 1 ms to a day.
 LATENESS = (0.001, 0.01, 0.1, 1.0, 10.0, 60.0, 600.0, 3600.0, 86400.0)
 TRANSFER_LATENESS = (0.001, 0.01, 0.1, 1.0, 60.0, 3600.0)
 HANDLING = (0.01, 0.1, 0.5, 2.5, 10.0, 60.0)
-#: How many handlers of a queue, and how many queues, have their own figures. All further ones are ``OTHER``.
+#: How many handlers of a queue, and how many queues, have their own figures. All others count as ``OTHER``.
 MOST_HANDLERS = 3
 MOST_QUEUES = 100
 OTHER = "other"
 
 
 class Histogram:
-    """How many amounts fell into each bucket, and their sum. The last bucket has no upper bound."""
+    """The number of amounts in each bucket, and their sum. The last bucket has no upper bound."""
 
     def __init__(self, bounds: tuple[float, ...]) -> None:
         self.bounds = bounds
@@ -72,15 +72,15 @@ class OfOneQueue:
         self.lateness = Histogram(LATENESS)
         self.transfer_lateness = Histogram(TRANSFER_LATENESS)
         self.handling = Histogram(HANDLING)
-        #: By handler: how many of its calls succeeded, how many failed, how many seconds they took.
+        #: For each handler: how many of its calls succeeded, how many failed, how many seconds they took.
         self.handlers: dict[str, list[float]] = {}
         self.transfers = 0
         self.transfer_seconds = 0.0
-        #: Whether this process moves the queue, or one of its partitions; None: it does not have the queue open.
+        #: Whether this process moves the queue, or one of its partitions. None if it does not have the queue open.
         self.moves: bool | None = None
-        #: For how many seconds the oldest handling has gone on; None: no worker of this process has the queue.
+        #: How many seconds the oldest handling has gone on. None if no worker of this process has the queue.
         self.handling_oldest: float | None = None
-        #: For how many seconds a handler has not got on; None: no worker of this process has the queue.
+        #: How many seconds a handler has made no progress. None if no worker of this process has the queue.
         self.stalled: float | None = None
 
     def handler(self, name: str) -> list[float]:
@@ -110,19 +110,19 @@ class OfOneQueue:
 
 
 class Counts(Tally):
-    """The figures of one client, by queue. Any thread may tell it, and read it.
+    """The figures of one client, by queue. Any thread may update and read them.
 
-    Values come without an object (:class:`Tally`), as an object would cost more than the counting.
+    Values are counted as a :class:`Tally`, as an object for each of them would cost more than the counting.
     """
 
     kinds = (ValuesTaken, Undecodable, Expired, Moved, Subscribed)
 
     def __init__(self) -> None:
-        #: That of the client, which decides the names of partitions.
+        #: The client's name mapper, which decides the names of partitions.
         self.name_mapper: NameMapper | None = None
-        # The collection of garbage may end a handle, and so tell something, while this thread has the lock.
+        # Garbage collection may end a handle, which calls this observer while this thread holds the lock.
         self._lock = threading.RLock()
-        #: By the name that is told, a partition's too.
+        #: By the reported name, which may be that of a partition.
         self._of: dict[str, OfOneQueue] = {}
         self._queues: dict[str, OfOneQueue] = {}
         self._subscribed: set[str] = set()
@@ -151,13 +151,13 @@ class Counts(Tally):
     def settled(self, queue: str, outcome: SettleOutcome) -> None:
         with self._lock:
             found = self._of.get(queue) or self._queue(queue)
-            # The hash of a member itself takes a call.
+            # Hashing the enum member itself would take a call.
             found.settled[outcome._value_] += 1
 
     def handled(self, queue: str, handler: str, seconds: float, failed: bool) -> None:
         with self._lock:
             found = self._of.get(queue) or self._queue(queue)
-            # This is done for each value of a worker, so it calls as little as can be.
+            # This runs for each value of a worker, so it makes as few calls as possible.
             found.handling.buckets[bisect_left(HANDLING, seconds)] += 1
             found.handling.sum += seconds
             of_handler = found.handlers.get(handler) or found.handler(handler)
@@ -187,7 +187,7 @@ class Counts(Tally):
     # -- for a page --------------------------------------------------------------------------------------------------
 
     def add_to(self, page: dict[str, OfOneQueue], roles: Mapping[str, Role]) -> None:
-        """Adds the figures to those of other clients. ``roles`` are those of this client just now."""
+        """Adds the figures to those of other clients. ``roles`` are the current roles of this client."""
         with self._lock:
             for name, figures in self._queues.items():
                 _bounded(page, name).add(figures)
@@ -204,14 +204,14 @@ class Counts(Tally):
         found = self._of.get(name)
         if found is None:
             found = _bounded(self._queues, self._whole(name))
-            # Names may be without end. A name that is not remembered is looked for again.
+            # The number of names has no limit. A name that is not remembered is looked up again.
             if len(self._of) < MOST_QUEUES * MOST_QUEUES:
                 self._of[name] = found
         return found
 
 
 def _bounded(queues: dict[str, OfOneQueue], name: str) -> OfOneQueue:
-    """The figures of a queue, or of all those beyond the limit."""
+    """The figures of a queue, or those shared by all queues beyond the limit."""
     if name not in queues and len(queues) >= MOST_QUEUES:
         name = OTHER
     return queues.setdefault(name, OfOneQueue()) if name not in queues else queues[name]

@@ -1,4 +1,4 @@
-"""How much work is there soon, and how many slots it needs: for those who scale workers before a wave."""
+"""The work that will soon be due, and the slots that it needs: for scaling workers before a wave."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ __all__ = ["Demand", "HandlingTimes", "demand_families", "slots_for"]
 
 logger = logging.getLogger("redisson_dq")
 
-# A port of a worker is asked that often, in seconds, and has that long to answer.
+# How often the port of a worker is asked, and how long it may take to answer, in seconds.
 _EVERY, _TIMEOUT = 10.0, 2.0
 
 
 @attrs.frozen(kw_only=True)
 class Demand:
-    """The work of one queue. ``due`` is how many items are due soon. ``handling_seconds`` is how long one is handled,
-    and ``slots`` how many handlings at a time work all off in time; None while nobody knows.
+    """The work of one queue. ``due`` is how many items are due soon. ``handling_seconds`` is how long one handling
+    takes, and ``slots`` how many handlings at a time finish all items in time. Both are None while unknown.
     """
 
     ready: int
@@ -38,7 +38,7 @@ class Demand:
 
     @classmethod
     def of(cls, stats: QueueStats, due: int, handling: float | None, drain: float) -> Demand:
-        """``drain`` is in how many seconds all is to be handled."""
+        """``drain`` is the number of seconds in which all items are to be handled."""
         items = stats.ready + stats.in_flight + stats.overdue + due
         return cls(
             ready=stats.ready,
@@ -56,7 +56,7 @@ class Demand:
 
 
 def slots_for(items: int, handling: float, drain: float) -> int:
-    """How many handlings at a time end ``items`` that take ``handling`` seconds each within ``drain`` seconds."""
+    """How many handlings at a time finish ``items``, of ``handling`` seconds each, within ``drain`` seconds."""
     return math.ceil(items * handling / drain)
 
 
@@ -68,19 +68,21 @@ def demand_families(found: Mapping[str, Demand]) -> Iterable[Metric]:
 
 
 class HandlingTimes:
-    """How long handlers take, by the metrics of workers at these addresses. Any of several pods speaks for all."""
+    """How long handlers take, from the metrics of workers at these addresses. If an address has several pods, any of
+    them represents all.
+    """
 
     def __init__(self, urls: Sequence[str], default: float | None) -> None:
-        """``default`` is used for a queue that no worker has told of yet."""
+        """``default`` is used for a queue that no worker has reported yet."""
         self._urls, self._default = urls, default
         self._asked = float("-inf")
-        #: By queue: the seconds and the handlings so far, of all addresses together; and the mean of late.
+        #: By queue: the seconds and the handlings so far of all addresses together, and the recent mean.
         self._sums: dict[str, tuple[float, float]] = {}
         self._means: dict[str, float] = {}
         self._has_told = False
 
     def of(self, queue: str) -> float | None:
-        """The mean of the handlings between the last two answers, or of all before; in seconds."""
+        """The mean time of the handlings between the last two answers, or of all earlier ones, in seconds."""
         if self._urls and time.monotonic() - self._asked >= _EVERY:
             self._asked = time.monotonic()
             self._ask()

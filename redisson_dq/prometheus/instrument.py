@@ -1,4 +1,4 @@
-"""Metrics of this process: watches clients and workers, and gives their figures to a registry."""
+"""Metrics of this process: watches clients and workers, and exposes their figures in a registry."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ class _Employer(Protocol):
 
 
 class Instrument:
-    """Counts for a client or a worker, until :meth:`remove` or the end of a block. Made by :func:`instrument`."""
+    """Counts the work of a client or a worker until :meth:`remove` or the end of a block. From :func:`instrument`."""
 
     def __init__(self, target: _Watchable | _Employer, registry: CollectorRegistry) -> None:
         self.target, self._page = target, _shown_of(registry)
         self._counts = Counts()
-        #: A worker makes a client at each start, and lets it go at its stop.
+        #: A worker creates a client at each start, and drops it at its stop.
         self._clients: weakref.WeakSet[Any] = weakref.WeakSet()
         if isinstance(target, _Employer):
             target._each_client(self._watch)
@@ -76,9 +76,9 @@ class Instrument:
         self._clients.add(client)
 
     def remove(self) -> None:
-        """Ends the counting. The registry has its metrics no more, unless another client is counted in it.
+        """Stops counting. The metrics are removed from the registry, unless another client is counted in it.
 
-        The counts so far stay on the page of that one, as counters never fall. May be called twice.
+        In that case the counts so far stay on its page, as counters never fall. May be called twice.
         """
         if isinstance(self.target, _Employer):
             self.target._no_more_clients(self._watch)
@@ -96,7 +96,7 @@ class Instrument:
             self._add_progress(page, self.target)
 
     def _add_progress(self, page: dict[str, OfOneQueue], worker: _Employer) -> None:
-        """How the handlers of a worker get on."""
+        """Adds the progress of a worker's handlers."""
         for name in worker.queues if worker.is_running else ():
             found = page.setdefault(name, OfOneQueue())
             found.stalled = found.handling_oldest = 0.0
@@ -119,16 +119,16 @@ class Instrument:
 def instrument(target: _Watchable | _Employer, *, registry: CollectorRegistry = REGISTRY) -> Instrument:
     """Counts the work of a client or a worker from now on, as metrics in ``registry`` of prometheus_client.
 
-    ``target`` is a :class:`Client` or a :class:`Worker`, for threads or for asyncio. A worker that makes its own client
-    is counted from each of its starts on. Several clients of one registry are summed. Example::
+    ``target`` is a :class:`Client` or a :class:`Worker`, for threads or for asyncio. A worker that creates its own
+    client is counted from each start on. Several clients of one registry are summed. Example::
 
         instrument(worker)
         prometheus_client.start_http_server(9100)
 
-    The handle that it gives ends the counting: by ``remove()``, or as a context manager. A queue has at most 60 time
-    series. The first 100 queues and the first three handlers of each have labels of their own, and all further ones
-    are ``other``. Redis is asked nothing. A second call for one target and registry gives the same handle. Raises
-    ArgumentError.
+    The returned handle stops the counting: by ``remove()``, or as a context manager. A queue has at most 60 time
+    series. The first 100 queues and the first three handlers of each have labels of their own, and all others count as
+    ``other``. No command is sent to Redis. A second call for the same target and registry returns the same handle.
+    Raises ArgumentError.
     """
     if not any(callable(getattr(target, name, None)) for name in ("_each_client", "stop_observing")):
         raise ArgumentError(f"instrument() takes a client or a worker of this library, not {shown(target)}")
@@ -136,10 +136,10 @@ def instrument(target: _Watchable | _Employer, *, registry: CollectorRegistry = 
 
 
 class _Shown:
-    """All that one registry shows. A registry takes each name once, so its clients have one page."""
+    """Everything that one registry shows. A registry accepts each name once, so its clients share one page."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        # The registry holds the page, which must not hold the registry in turn.
+        # The registry refers to the page, so the page must not refer to the registry.
         self._registry = weakref.ref(registry)
         self._mutex = threading.Lock()
         self._watched: list[Instrument] = []

@@ -1,4 +1,4 @@
-"""The pages of several processes as one. Counters are summed and never fall, also when a process has died."""
+"""The pages of several processes as one. Counters are summed and never fall, even when a process has died."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ __all__ = ["MetricsPage", "Together", "page_of"]
 #: Families as JSON has them: name, type, text, and samples of name, labels and value.
 MetricsPage = list[list[Any]]
 
-# prometheus_client tells them of each process. Their sums would mean nothing.
+# prometheus_client reports these for each process. Their sums would be meaningless.
 _OF_A_PROCESS = ("process_", "python_")
 # Their samples add up over time, so those of a process that has ended still count.
 _LASTING = ("counter", "histogram", "summary")
-# Ages: that of all processes is the greatest.
+# Ages: the largest of all processes counts.
 _LARGEST = ("redisson_dq_handling_oldest_seconds", "redisson_dq_stalled_seconds")
 
 
@@ -38,7 +38,7 @@ def page_of(registry: CollectorRegistry = REGISTRY) -> MetricsPage:
 
 
 class Together:
-    """The sum of the last pages of several processes. One thread tells of them, another one asks."""
+    """The sum of the last pages of several processes. One thread updates it, another one reads it."""
 
     def __init__(self) -> None:
         self._mutex = threading.Lock()
@@ -46,12 +46,12 @@ class Together:
         self._ended = _Sum()
 
     def told(self, process: Hashable, page: MetricsPage) -> None:
-        """The page of a process as it is now."""
+        """Sets the current page of a process."""
         with self._mutex:
             self._pages[process] = page
 
     def ended(self, process: Hashable) -> None:
-        """The process is dead. Its counts stay, and its gauges go."""
+        """Records that the process is dead. Its counts stay, and its gauges are dropped."""
         with self._mutex:
             self._ended.add(self._pages.pop(process, []), lasting_alone=True)
 
@@ -72,7 +72,7 @@ class Together:
 
 class _Sum:
     def __init__(self) -> None:
-        #: By name: type, text, and by the name and the labels of a sample, its labels and its value.
+        #: {family: (type, help, {(sample, labels): (labels, value)})}
         self._families: dict[str, tuple[str, str, dict[Hashable, list[Any]]]] = {}
 
     def add(self, page: MetricsPage, *, lasting_alone: bool) -> None:

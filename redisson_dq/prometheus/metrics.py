@@ -1,4 +1,4 @@
-"""The table of all metrics: name, type, labels and meaning. The table in docs/metrics.md is made of it."""
+"""The table of all metrics: name, type, labels and meaning. The table in docs/metrics.md is generated from it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _Type = Literal["counter", "gauge", "histogram", "summary"]
 
 @attrs.frozen
 class Metric:
-    """One metric. A counter's samples have the ending ``_total``, which ``name`` is without."""
+    """One metric. A counter's samples end in ``_total``; its ``name`` does not."""
 
     name: str
     type: _Type
@@ -23,17 +23,17 @@ class Metric:
 
     @property
     def shown(self) -> str:
-        """The name as queries have it."""
+        """The name as used in queries."""
         return f"{self.name}_total" if self.type == "counter" else self.name
 
 
 _QUEUE = ("queue",)
 
-#: Those of :class:`Collector`: the state of queues, in whatever process they are worked on.
+#: The metrics of :class:`Collector`: the state of queues, whichever process handles them.
 OF_QUEUES: dict[str, Metric] = {}
-#: Those of :func:`instrument`: the work of this process.
+#: The metrics of :func:`instrument`: the work of this process.
 OF_PROCESS: dict[str, Metric] = {}
-#: Those that ``redisson-dq worker --metrics-port`` adds.
+#: The metrics that ``redisson-dq worker --metrics-port`` adds.
 OF_COMMAND: dict[str, Metric] = {}
 
 
@@ -173,7 +173,7 @@ _add(
     "processes of the command: wanted, running, consuming (they receive values)",
 )
 
-#: All of them, by the name without its beginning.
+#: All metrics, by name without the prefix.
 ALL = {**OF_QUEUES, **OF_PROCESS, **OF_COMMAND}
 
 _TITLES = (
