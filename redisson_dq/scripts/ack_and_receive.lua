@@ -1,5 +1,5 @@
--- Ends leases for good and leases the next values, for a receiver that is busy. In the ordinary case only: no value of the
--- queue was delivered before, nothing stands in line, and no value that ends has a name. Otherwise it does nothing.
+-- Ends leases for good and leases the next values, for a receiver that is busy. In the ordinary case only: no value of
+-- the queue was delivered before, no value is in line, and no value that ends has a name. Otherwise it does nothing.
 -- Answers to: nothing in RBlockingQueue; RReliableQueue.acknowledge(args) and pollMany(args) are alike
 -- KEYS: ready, arrivals, timeout, channel, leases, deliveries, histories, alarm, turns, records, settings, events
 -- ARGV: envelope ("current" or "legacy"), what the ids of this call begin with, how many at most, for how many us, the ids of the leases that end; last the process that calls

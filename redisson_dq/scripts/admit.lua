@@ -60,7 +60,7 @@ local deadline = due_of(visible_us, now_us)
 local add, latest = adder(written, now_us), deadline
 local popped, buried, parked, cancelled, dropped = 0, 0, 0, 0, {}
 
--- The value waits. Gives the id of its entry. The argument label says for what, where a limit by key parks it.
+-- Makes the value wait. Returns the id of its entry. The argument label says for what, where a limit by key parks it.
 local function park(value, d, turn, due, label)
   d.turn = turn and text_of(turn) or ''
   local entry = add(value, due)
@@ -75,7 +75,7 @@ local function park(value, d, turn, due, label)
   return entry
 end
 
--- The turn of a value in the line of its key, and how many stand before it. The argument came is the time at which a
+-- The turn of a value in the line of its key, and how many are before it. The argument came is the time at which a
 -- parked value was ready again. Values that were ready before it have left the list.
 local function turn_in(key, d, came)
   local prefix, turn = 'k' .. key, turn_of(d)
@@ -124,7 +124,7 @@ local function admit(value, digest, asked, from_ready)
       by_keys.forget_slot(limit, d.id)
     end
   end
-  -- A value that was parked or received before does not go behind the waiting ones.
+  -- A value that was parked or received before does not go to the end of the waiting ones.
   local came, returns = d.order, d.turn ~= nil or d.attempt > 0
   if was_cancelled(d) then
     leave_line(d, now_ms)

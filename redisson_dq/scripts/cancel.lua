@@ -16,7 +16,7 @@ local id, due, record, at = locate(ARGV[1], ARGV[2], ARGV[3], now_ms)
 if not id then
   return reply_with('unknown')
 elseif not at then
-  -- Somebody has taken its value. No equal value is to get its name.
+  -- Another client has taken its value. No equal value is to get its name.
   local place, kind = place_of(id)
   if kind == 'l' and item_of(parsed(redis.call('HGET', keys.deliveries, place))) == id then
     unlearn(place)
@@ -35,6 +35,6 @@ end
 -- INCLUDE: lines
 check_lines()
 need(LINING)
--- Values of its key waited behind it.
+-- Values of its key waited for it.
 leave_line(at.d, now_ms)
 return reply_with('cancelled')

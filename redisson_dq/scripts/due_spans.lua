@@ -9,7 +9,7 @@ local now_us, now_ms = server_time()
 local now = string.format('%.0f', now_ms)
 local most, head, turn = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local FIRST, MOST_OF_A_SPAN, MOST_BYTES = 4, 12, 250000
--- A lease that goes on stands in both zsets, with its deadline.
+-- A running lease is in both zsets, with its deadline.
 local longest = tonumber(redis.call('ZRANGE', keys.leases, -1, -1, 'WITHSCORES')[2] or 0)
 
 -- The entries of a span that wait, and all of them.
@@ -41,7 +41,7 @@ if #ARGV >= FIRST then
   counts[#counts + 1] = waiting(ARGV[#ARGV], '+inf', tonumber(ARGV[#ARGV]), math.huge)
 end
 
--- Each span in turn shows one more entry, so that large values leave no span to the others alone.
+-- Each span in turn shows one more entry, so that large values do not leave a span empty.
 local shown, bytes = {}, 0
 local stride = most > 0 and math.max(1, math.ceil(#filled / most)) or 1
 local each = math.min(MOST_OF_A_SPAN, math.max(1, math.floor(most / math.max(1, #filled))))

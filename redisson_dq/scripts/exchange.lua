@@ -6,7 +6,7 @@
 -- COST: O(n log m) for n steps, m the size of the keys; the way to each element of a list from its front
 -- INCLUDE: clock, need, announce
 --
--- Steps that take an exact content, and steps that put one. With = for - the content has to stand there, and stays.
+-- Steps that take an exact content, and steps that put one. With = for - the content has to be there, and stays.
 --
 --   -l  element             +l  element, at the end of a list
 --   -z  member, score       +z  member, score

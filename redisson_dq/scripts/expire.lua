@@ -21,7 +21,7 @@ for _, key in ipairs(KEYS) do
     or when == 'less' and (ends == -1 or at < ends)
   if wanted and ends ~= -2 then
     done = math.max(done, redis.call('PEXPIREAT', key, string.format('%.0f', at)))
-    -- The key ends without a word, and somebody may say another capacity then.
+    -- The key ends without notice, and another capacity may be set then.
     forget_capacity(key)
   end
 end

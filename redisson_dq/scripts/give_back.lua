@@ -6,7 +6,7 @@
 -- COST: O(n log m), n leases, m waiting
 -- INCLUDE: clock, add, leave, turn, lines, dead, settle, named, room, parts, announce, look_again, unfinished, act_once, events
 local envelope, delay_us, reason = ARGV[1], tonumber(ARGV[2]), ARGV[4]
--- A receiver that died is no failure of the handler.
+-- The death of a receiver is not a failure of the handler.
 local counted, crashed = ARGV[3] == 'counted', ARGV[3] == 'crashed'
 local limit = tonumber(ARGV[5])
 local now_us, now_ms = server_time()

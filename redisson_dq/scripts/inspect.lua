@@ -1,4 +1,4 @@
--- Tells all about a queue: how much is in it and where, what comes next, who moves it. Changes nothing.
+-- Describes a queue: how much is in it and where, what comes next, who moves it. Changes nothing.
 -- Answers to: nothing in Redisson
 -- KEYS: ready, timeout, envelopes, channel, capacity, quarantine, newer, undecodable, expired, records, forget, settings, recurring, recurring_due, mover, arrivals, returned, leases, deliveries, histories, history_ends, alarm, lines, turns, handled, events, fence, migrating, dead, dead_info, dead_index
 -- ARGV: the Redis type of each key, "" for the channel
@@ -39,7 +39,7 @@ tell('kinds', met)
 
 -- -- ready values --------------------------------------------------------------------------------------------------
 
--- A plain value has no record, and nothing tells since when it is ready. To make the digest of a large value takes long.
+-- A plain value has no record, so it is unknown since when it is ready. To make the digest of a large value takes long.
 local LARGE = 1000000
 if stand(keys.ready, keys.histories, keys.deliveries) and not is_wrong[keys.timeout] then
   local value = redis.call('LINDEX', keys.ready, 0)

@@ -133,7 +133,7 @@ end
 -- INCLUDE: lines
 check_lines()
 need(LINING)
--- Values of their keys waited behind them.
+-- Values of their keys waited for them.
 for _, d in ipairs(turned) do
   leave_line(d, now_ms)
 end

@@ -79,7 +79,7 @@ local function end_quarantine(element)
   return 'done'
 end
 
--- A value is looked for among so many that are ready.
+-- How many ready values a value is looked for among.
 local READY = 100000
 
 local function set_aside(value)

@@ -1,4 +1,4 @@
--- Tells which of some commands the user may not run.
+-- Finds out which of some commands the user may not run.
 -- Answers to: nothing in Redisson
 -- KEYS: any
 -- ARGV: the commands, a space before a subcommand

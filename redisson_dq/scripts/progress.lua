@@ -1,4 +1,4 @@
--- Counts the values that wait for a receiver, and notes that one has held its values for long.
+-- Counts the values that wait for a receiver, and notes that one has held its values for a long time.
 -- Answers to: nothing in Redisson
 -- KEYS: ready, leases, alarm, lines
 -- ARGV: the field of the note, the note (JSON)
@@ -6,7 +6,7 @@
 -- COST: O(log m), m waiting
 -- INCLUDE: clock
 --
--- The note stands in alarm, behind the time in epoch ms. It goes out of date when it is not written again.
+-- The note is stored in alarm, after the time in epoch ms. It goes out of date when it is not written again.
 local _, now_ms = server_time()
 local LIFE = 60000
 local ready = redis.call('LLEN', keys.ready)

@@ -52,7 +52,7 @@ end
 live_until(last, now_ms)
 local at_once = which ~= 'first' and cursor == '' and (from == '' or from == 'whole')
 if at_once and #others < #places then
-  -- The whole list was walked, and few entries stay: these are written anew.
+  -- The whole list was walked, and few entries stay: these are written again.
   redis.call('DEL', keys.envelopes)
   in_parts('RPUSH', keys.envelopes, others)
 else

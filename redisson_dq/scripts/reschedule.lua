@@ -1,5 +1,5 @@
--- Gives one item another due time, wherever it is, and announces it when it is the new head. A dead letter begins anew.
--- A leased item comes again at that time if the receiver fails.
+-- Gives one item another due time, wherever it is, and announces it when it is the new head. A dead letter starts
+-- again. A leased item comes again at that time if the receiver fails.
 -- Answers to: nothing in Redisson
 -- KEYS: ready, arrivals, timeout, envelopes, channel, records, forget, alarm, leases, deliveries, histories, history_ends, dead, dead_info, dead_index, capacity, turns, quarantine, settings, events
 -- ARGV: key ("i" and the id, or ""), id and due of the entry (or ""), due word, for how many ms outcomes are remembered, envelope of a new entry ("lean" or "legacy"), the process that calls

@@ -8,7 +8,7 @@
 local now_us, now_ms = server_time()
 local most, shown = tonumber(ARGV[1]), tonumber(ARGV[2])
 local MOST_BYTES, LARGEST = 250000, 65536
--- Five years. Nobody means to wait for so long.
+-- Five years. No caller means to wait longer than this.
 local FAR_MS = 1826 * 86400000
 local told = {}
 

@@ -1,7 +1,7 @@
 """Loads the Lua scripts: reads their headers, and puts each together with the includes it needs.
 
-A script's header is the comment block at its top: a summary, then fields, one ``NAME: text`` a line.
-``KEYS`` and ``ARGV`` are its arguments, ``RETURN`` is its reply. ``Answers to`` is the Redisson method it stands for,
+A script's header is the comment block at its top: a summary, then fields, one ``NAME: text`` a line. ``KEYS`` and
+``ARGV`` are its arguments, ``RETURN`` is its reply. ``Answers to`` is the Redisson method that it corresponds to,
 ``COST`` its cost. Inside a script its keys have the names of its header: ``keys.timeout`` is the key that QueueKeys
 calls so. ``KEYS: any`` marks a script for any number of keys.
 
@@ -9,7 +9,7 @@ calls so. ``KEYS: any`` marks a script for any number of keys.
 too. Its ``KEYS`` are those it works on. Each include is once in the assembled text, before the first file that
 needs it.
 
-Lua makes each function again in each call. So a script may have a line ``-- INCLUDE: names`` further down, behind its
+Lua makes each function again in each call. So a script may have a line ``-- INCLUDE: names`` further down, after its
 ordinary case. Those files are there. A call that returns before that line does not pay for them.
 
 ScriptError says what is wrong with the files: a cycle, an include of which nothing is called, a key that the script
@@ -59,7 +59,7 @@ class Script:
     includes: tuple[str, ...]
     #: Whether nothing in its text changes anything.
     only_reads: bool
-    #: Whether its reply tells, before its result, if a message was refused (``include/announce.lua``).
+    #: Whether its reply says, before its result, if a message was refused (``include/announce.lua``).
     announces: bool
     #: The names of the keys it takes, in order: attribute names of QueueKeys.
     keys: tuple[str, ...]
@@ -173,9 +173,7 @@ def _header(source: str) -> tuple[str, dict[str, str]]:
 def _resolve(
     what: str, file: _File, names: Iterable[str], done: dict[str, _File], path: tuple[str, ...]
 ) -> Iterator[str]:
-    """Adds includes that a file needs to those that are in, each behind those that it needs itself. Gives their
-    texts.
-    """
+    """Adds includes that a file needs to those that are in, each after those that it needs itself. Gives their texts."""
     for name in names:
         if name in path:
             raise ScriptError(f"the includes {' -> '.join((*path[path.index(name) :], name))} need each other")
@@ -274,7 +272,7 @@ _CALLS_BEFORE = "local calls_before = tonumber(table.remove(ARGV))\n"
 def numbered(name: str, *, is_guarded: bool = False) -> Script:
     """A script that adds entries, for a transaction: its last argument says how many such calls come before it.
 
-    Ids are made of the time, which stands still in a transaction from Redis 7.2 on. Each call counts as a microsecond.
+    Ids are made of the time, which does not move in a transaction from Redis 7.2 on. Each call counts as a microsecond.
     """
     script = guarded(name) if is_guarded else load(name)
     if script.source.count(_IDS) != 1:

@@ -13,7 +13,7 @@ local room = redis.call('GET', keys.capacity)
 if room then
   local known = redis.pcall('HGET', keys.settings, 'capacity')
   if type(known) == 'string' and known ~= ARGV[1] then
-    -- Nobody can tell which of the two it has: it may have been deleted, and set again, by Java.
+    -- Which of the two it has is unknown: it may have been deleted, and set again, by Java.
     redis.pcall('HDEL', keys.settings, 'capacity')
   elseif not known and length('ZCARD', keys.timeout) == 0
     and (tonumber(room) or -1) + length('LLEN', keys.ready) + length('LLEN', keys.arrivals) == tonumber(ARGV[1]) then

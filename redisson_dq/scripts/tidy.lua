@@ -6,9 +6,9 @@
 -- COST: O(n log m), n dropped, m waiting; some 5 ms at most
 -- INCLUDE: clock, sweep, reap, lapse, forget_histories, need, first_write, events
 
--- So many of each kind are looked at by one call.
+-- How many of each kind one call looks at.
 local MOST = 100
--- A record that is over and stays for now is looked at again after so many ms, any other after a day at most.
+-- After how many ms a record is looked at again that is over and stays for now; any other after a day at most.
 local AGAIN_MS, LONGEST_MS = 300000, 86400000
 local _, now_ms = server_time()
 if redis.call('EXISTS', keys.forget, keys.leases, keys.history_ends, keys.handled) == 0 then

@@ -1,4 +1,4 @@
--- Counts the entries that wait by their due times, and tells how late the overdue ones are. Changes nothing.
+-- Counts the entries that wait by their due times, and measures how late the overdue ones are. Changes nothing.
 -- Answers to: nothing in Redisson
 -- KEYS: timeout, leases
 -- ARGV: ends of spans in ms from now on, ascending

@@ -1,4 +1,4 @@
--- Moves values that are due to the ready list, in due order, and tells when the next one is.
+-- Moves values that are due to the ready list, in due order, and returns when the next one is due.
 -- Answers to: the transfer task behind RDelayedQueue (QueueTransferTask), since 3.10
 -- KEYS: ready, arrivals, timeout, envelopes, channel, mover, quarantine, settings, records, forget, expired, recurring, recurring_due, alarm, leases, deliveries, histories, history_ends, turns, newer, events
 -- ARGV: how many to move (and recurring offers to tell of) at most, for how many ms outcomes are remembered, who calls, "one" server or a "cluster", or "listening" where the caller hears the channel of one server, how slow the server is, the step: "deliver", or of a pass "keys" or where a slice ends (a place or "end"); for these steps the hints, how many keys are known, the keys that are looked for ("": all), the process that calls
@@ -39,8 +39,8 @@ if pending == 1 and most > 0 and not special and ARGV[6] == 'deliver' and ARGV[7
   if value and not (leased and #id ~= 9 and redis.call('ZSCORE', keys.leases, id)) then
     -- Fails on a wrong type before anything is written.
     redis.call('LLEN', keys.ready)
-    -- The end of the list that LREM begins at, or 0 for an entry that stands in no list. In a long list the entry stands at
-    -- the front or among the last, or else the general case finds it.
+    -- The end of the list that LREM begins at, or 0 for an entry that is in no list. In a long list the entry is at the
+    -- front or among the last, or else the general case finds it.
     local from = 0
     if #id == 8 then
       from = redis.call('LPOS', keys.envelopes, member, 'MAXLEN', 1) and 1
@@ -100,8 +100,8 @@ end
 -- A cancelled occurrence wakes nobody. But the one after it has to be made at its time.
 local next = next_of(special, string.format('(%.0f', now_ms), now_ms, true)
 if role == 'mover' then
-  -- Occurrences have come, and this mover has to offer the next ones. Until then the other clients are told nothing. So
-  -- when the mover dies before that, the reserve looks.
+  -- Occurrences have come, and this mover has to offer the next ones. Until then nothing is announced to the other
+  -- clients. So when the mover dies before that, the reserve looks.
   local ends_us = pending > FEW_DUE and now_us + longest_us(redis.call('LLEN', keys.envelopes)) or now_us
   lead(caller, #recurring > 0 and now_ms or next, now_us, ends_us, announced_us)
 end

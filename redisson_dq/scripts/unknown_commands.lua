@@ -1,4 +1,4 @@
--- Tells which of some commands the server does not know.
+-- Finds out which of some commands the server does not know.
 -- Answers to: nothing in Redisson
 -- KEYS: any
 -- ARGV: the commands

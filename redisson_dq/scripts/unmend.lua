@@ -30,7 +30,7 @@ local function record_in(text)
   }
 end
 
--- The record of the delivery as it was. A value that stood in line is not put back into the line: it comes at its time.
+-- The record of the delivery as it was. A value that was in line is not put back into the line: it comes at its time.
 local function restore_delivery(id, text, deadline)
   local d = parsed(text)
   if d and deadline ~= '' then

@@ -1,4 +1,4 @@
--- Takes a call of mend_aside.lua back: elements stand at the head of their list again.
+-- Takes a call of mend_aside.lua back: elements are at the head of their list again.
 -- Answers to: nothing in Redisson
 -- KEYS: ready, timeout, envelopes, quarantine, undecodable, deliveries, leases, histories, history_ends, capacity, capacity_channel, records, forget, dead, dead_info, dead_index, returned, settings, events
 -- ARGV: nonce, "dead", "quarantine" or "undecodable", "purge", "redrive", "values" or "add", then of each its element of the list, and of a dead letter its id and its record in dead_info, else "" and ""; last the process that calls
@@ -29,7 +29,7 @@ end
 outcomes = {}
 keep_events(redis.pcall('HGET', keys.settings, 'history'), now_ms, who)
 
--- Values that were given to the queue stand at its end, unless others came since. Equal values stand for each other.
+-- Values that were given to the queue are at its end, unless others came since. Equal values count for each other.
 local function taken_back(value)
   if redis.call('LREM', keys.ready, -1, value) == 0 then
     return false
@@ -38,7 +38,7 @@ local function taken_back(value)
   return true
 end
 
--- Values that were set aside stood near the head of the ready ones.
+-- Values that were set aside were near the head of the ready ones.
 local function ready_again(value)
   if redis.call('LREM', keys.undecodable, -1, value) == 0 then
     return 'gone'

@@ -3,7 +3,7 @@
 -- INCLUDE: once
 --
 --   returned   nonce                 the call was carried out
---              nonce .. index        the outcome of this entry, one letter behind the index in 2 bytes, unless it was done
+--              nonce .. index        the outcome of this entry, one letter after the index in 2 bytes, unless it was done
 
 -- The outcomes of a call that was carried out before, or nil. count: of how many entries.
 local function told_before(nonce, count, now_ms)

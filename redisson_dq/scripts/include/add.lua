@@ -5,7 +5,7 @@
 -- Sent by adder and store after the first write.
 local ADDING = {'ZADD', 'ZRANGE', 'RPUSH', 'LPOS', 'ZREM'}
 local ADDING_LEAN = {'ZADD', 'ZRANGE', 'ZMSCORE'}
--- Up to so many bytes packing is faster than joining.
+-- Up to this size in bytes, packing is faster than joining.
 local PACKED = 200
 
 -- Ids are big endian: 52 bits of microseconds, then 12 bits of sequence. A zset sorts ties by the members' bytes. So
@@ -18,7 +18,7 @@ local function wrapper(envelope, now_us)
     if low == 4294967296 then
       high, low = high + 1, 0
     end
-    -- A small value is packed with its head. Packing copies byte by byte, so a large one is put behind it.
+    -- A small value is packed with its head. Packing copies byte by byte, so a large one is appended.
     local packed, behind = value, ''
     if #value > PACKED then
       packed, behind = '', value
@@ -57,7 +57,7 @@ local function store(envelope, members, scored)
     redis.call('RPUSH', keys.envelopes, unpack(members))
     return true
   end
-  -- A member that existed before stands in the list.
+  -- A member that existed before is in the list.
   for _, member in ipairs(members) do
     if not redis.call('LPOS', keys.envelopes, member) then
       redis.call('ZREM', keys.timeout, member)
@@ -72,7 +72,7 @@ local function rights_to_add(envelope)
 end
 
 -- A function that puts one value in, announces it when it is the new head, and gives its id. One call of a script makes
--- one such function: the ids of a second one would begin anew.
+-- one such function: the ids of a second one would start again.
 local function adder(envelope, now_us)
   local wrap, now_ms = wrapper(envelope, now_us), math.floor(now_us / 1000)
   return function(value, due)

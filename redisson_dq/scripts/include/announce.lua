@@ -1,9 +1,9 @@
--- Tells other clients something on a channel, and the caller whether that was refused.
+-- Publishes a message to other clients, and reports to the caller whether that was refused.
 local refusal, refused_channel = '', ''
--- When the first of the values is due that were put in and not announced.
+-- When the first of the values is due that were added and not announced.
 local untold
 
--- A user may have the right to change a queue and none to publish, which is the default of Redis 7. The change stands.
+-- A user may have the right to change a queue and none to publish, which is the default of Redis 7. The change is kept.
 local function announce(channel, message)
   local reply = redis.pcall('PUBLISH', channel, message)
   if type(reply) == 'table' and reply.err then

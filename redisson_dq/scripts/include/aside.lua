@@ -2,7 +2,7 @@
 -- KEYS: timeout, quarantine, newer
 -- INCLUDE: forms, newer_entry
 --
---   quarantine  members in no envelope format, each behind its score
+--   quarantine  members in no envelope format, each after its score
 --   newer       members in the current format whose ids are longer than any that this version knows -> due. The version
 --               that knows them takes them back (transfer.lua)
 

@@ -1,10 +1,10 @@
 -- One page of a zset or a list, for a reader who looks and changes nothing.
 -- INCLUDE: find, reads
 
--- A call looks at so many entries at most.
+-- The most entries that a call looks at.
 local MOST_LOOKED = 500
 
--- The rank of the first member behind this score and this beginning of a member. Ties are sorted by bytes.
+-- The rank of the first member after this score and this beginning of a member. Ties are sorted by bytes.
 local function rank_behind(key, score, beginning)
   if score == '' then
     return 0

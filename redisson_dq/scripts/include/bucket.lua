@@ -11,8 +11,7 @@
 --
 -- Tokens come evenly until the bucket is full. All numbers are whole, so rounding neither loses nor makes a token.
 
--- When a bucket has been full for so long, the values that were given times have left. Others need not wait behind
--- them.
+-- When a bucket has been full for this time, the values that were given times have left. Others need not wait for them.
 local buckets = {LEFT_US = 5000000}
 
 function buckets.queues_of(limit)
@@ -30,7 +29,7 @@ function buckets.note_queue(limit)
   end
 end
 
--- Until when values were given times, at most: no more wait for a token than all that wait in these queues. The noted
+-- The latest time that values were given: no more values wait for a token than wait in these queues in all. The noted
 -- time may be that of a slower rate, or of a program that is none of ours.
 function buckets.plausible(limit, booked, now_us)
   local interval = limit.per_us / limit.tokens
@@ -59,7 +58,7 @@ function buckets.of(limit, now_us)
   local text = redis.call('HGET', rate_key(limit.rate_home), 'b' .. limit.rate) or ''
   local from, level, booked = string.match(text, '^(%d+) (%-?%d+) (%d+)$')
   from, level, booked = tonumber(from), tonumber(level), tonumber(booked)
-  -- After a step back of the clock the noted time tells nothing.
+  -- After a step back of the clock the noted time is useless.
   if not from or from > now_us or level > size then
     return {tokens = size, booked = now_us, from = now_us, level = size, noted_from = now_us, noted_level = size}
   end
@@ -73,8 +72,8 @@ function buckets.of(limit, now_us)
     if from + math.ceil((size - level) * per_us / count) + buckets.LEFT_US < now_us then
       booked = now_us
     end
-    -- A full bucket gets none. But the value that was given a time comes a moment after it, and the next token is on its
-    -- way since then. Otherwise the value behind it would find none.
+    -- A full bucket gets none. But the value that was given a time comes a moment after it, and the next token is on
+    -- its way since then. Otherwise the next value would find none.
     local since = booked > now_us and from + math.ceil((tokens - level) * per_us / count) or now_us
     return {
       tokens = size, booked = math.max(booked, now_us), from = since, level = size, noted_from = from,
@@ -90,7 +89,7 @@ function buckets.of(limit, now_us)
   }
 end
 
--- When a bucket is as one that nobody has noted.
+-- When a bucket equals one without a note.
 function buckets.idle_at(limit, from, level, booked, now_us)
   if from > now_us then
     return now_us
@@ -112,7 +111,7 @@ function buckets.write(limit, from, level, booked, now_us)
   end
 end
 
--- Drops the buckets of keys that are idle, so many at most. One that is not is looked at again.
+-- Drops the buckets of keys that are idle, up to a number. One that is not is looked at again.
 function buckets.sweep(limit, most, now_us)
   local key, now_ms = slots_key(limit.rate_home), math.floor(now_us / 1000)
   local high = '(i' .. struct.pack('>I4I4', math.floor(now_ms / 4294967296), now_ms % 4294967296)

@@ -2,7 +2,7 @@
 -- KEYS: forget
 -- INCLUDE: remember
 
--- Notes that an item was taken out, so that nobody is told later that it was delivered. Gives the time, for live_until.
+-- Notes that an item was taken out, so that it is not reported later as delivered. Returns the time, for live_until.
 local function bury(id, record, due, remember_ms, now_ms)
   if record then
     drop(id, record)

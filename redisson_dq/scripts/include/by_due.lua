@@ -2,7 +2,7 @@
 -- KEYS: timeout
 -- INCLUDE: held_members, ranked, reads
 
--- To find a lease takes as long as to look at so many entries.
+-- Finding a lease takes as long as looking at this many entries.
 local FINDING = 8
 
 -- The rank of the entry with this index among those that are not held, where the entries of these ranks are.
@@ -17,8 +17,8 @@ local function rank_of(index, held)
   return index
 end
 
--- From one index to another, or with -1 to the end: members and dues in turn. With part, the page ends behind so many bytes.
--- Also tells whether it ended so.
+-- From one index to another, or with -1 to the end: members and dues in turn. With part, the page ends after a number
+-- of bytes. Also returns whether it ended so.
 local function by_due(first, last, part)
   local is_held = held_now()
   if last >= 0 and last < first then

@@ -8,7 +8,7 @@
 -- The caller names a limit for each key that it has seen, by 16 bytes. It names the limit of all keys by the first 4. A
 -- limit by the context of an offer is named so too, as the caller has not seen that.
 
--- Lua allows a script 200 local names. MOST: so many keys that wait are looked at by one call. named: the limits that the
+-- Lua allows a script 200 local names. MOST: how many waiting keys one call looks at. named: the limits that the
 -- contexts of values name.
 local by_keys = {MOST = 20, named = {}}
 
@@ -26,7 +26,7 @@ function by_keys.with_key(limit, key, rate_key)
   return made
 end
 
--- The limit of a value, as far as its context tells.
+-- The limit of a value, if its context names one.
 function by_keys.limit_of(limit, d)
   if not limit or limit.context == '' and limit.rate_context == '' then
     return limit

@@ -8,7 +8,7 @@ local function room_in(text)
   return type(text) == 'string' and #text < 16 and tonumber(string.match(text, '^%-?%d+$') or nil) or nil
 end
 
--- Gives the room there is then, or nil.
+-- Returns the new room, or nil.
 local function change_room(count)
   return room_in(redis.pcall('GET', keys.capacity)) and redis.call('INCRBY', keys.capacity, count)
 end

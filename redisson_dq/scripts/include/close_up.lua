@@ -15,8 +15,8 @@ local function before_the_gap(places, size)
   return before
 end
 
--- Takes out as many entries as stand one behind the other at either end, without a look at the others. Gives the places
--- of those between, as they are then, and the size of the list.
+-- Takes out the entries that follow each other without a gap at either end, without a look at the others. Gives the
+-- places of those between, as they are then, and the size of the list.
 local function trimmed(places, size)
   local first, last = 1, #places
   while first <= last and places[first] == first - 1 do
@@ -39,7 +39,7 @@ end
 local function close_up(places, members)
   table.sort(places)
   local between, size = trimmed(places, redis.call('LLEN', keys.envelopes))
-  -- Marked first, as each LREM moves the places behind it.
+  -- Marked first, as each LREM moves the places after it.
   for _, place in ipairs(between) do
     redis.call('LSET', keys.envelopes, place, ERASED)
   end

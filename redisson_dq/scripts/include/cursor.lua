@@ -1,6 +1,6 @@
 -- Notes in the record of a delivery how far the work on its value has come.
 --
--- The cursor stands last in the context, as base64 of JSON. So it goes with the record from lease to lease. An older
+-- The cursor comes last in the context, as base64 of JSON. So it goes with the record from lease to lease. An older
 -- client reads it as a part of the context, and passes it on.
 
 local function with_cursor(context, cursor)

@@ -8,7 +8,7 @@
 local BURYING = {'DEL', 'EXISTS', 'HSET', 'RPUSH', 'ZADD'}
 
 local function to_dead(id, value, d, reason, now_ms)
-  -- It stands in no line any more.
+  -- It is in no line any more.
   d.order, d.turn = now_ms, nil
   if reason ~= '' then
     d.reason = reason

@@ -2,7 +2,7 @@
 -- KEYS: ready, timeout, envelopes, quarantine, newer, records, expired, leases, deliveries, events
 -- INCLUDE: envelope, budget, reads, places, close_up, records, remember, parts, expire_late, lapse, unlearn, aside, named, events
 
--- So many due entries, in due order, or fewer where they are large.
+-- A number of due entries, in due order, or fewer where they are large.
 local function first_due(count)
   local due, bytes, some = {}, 0, math.min(READ, FIRST_READ)
   while #due < count do
@@ -19,7 +19,7 @@ local function first_due(count)
   return due
 end
 
--- The first so many due entries, in due order, as many of them as one call may move.
+-- The first due entries, in due order, as many as one call may move.
 local function due_now(pending, most, hints)
   local count = math.min(most, pending)
   if hints then
@@ -54,7 +54,7 @@ local function deliver(due, pending, hints, now_us, now_ms, special, leased, rem
     local value, id = unwrap(member)
     bodies[i], ids[i] = value, id
     lapsing[i] = leased and id and #id ~= 9 and redis.call('ZSCORE', keys.leases, id)
-    -- Lean entries, leases and entries of a newer version stand in no list.
+    -- Lean entries, leases and entries of a newer version are in no list.
     if id and #id == 8 and not lapsing[i] or not id and not is_newer(member) then
       mirrored[#mirrored + 1], numbers[#numbers + 1] = member, i
     end
@@ -66,7 +66,7 @@ local function deliver(due, pending, hints, now_us, now_ms, special, leased, rem
   end
   local count = found < #mirrored and numbers[found + 1] - 1 or #due
   if hints then
-    -- Entries that stand in no list have hints too. These are used up, though nobody needed them.
+    -- Entries that are in no list have hints too. These are used up without being needed.
     for last = count, (numbers[found] or 0) + 1, -1 do
       if hints.has(due[last]) then
         hints.use()

@@ -1,8 +1,8 @@
 -- Reads and writes the record of one delivery, of a lease or of the next one of a value.
 --
 -- A record: attempt failures crashes first received offered due order digest, the length of the reason, then the reason
--- and the context. Times are epoch ms, 0 where none is known. Behind the digest stands ':' and the turn of a value that
--- was parked or stands in line (lines.lua).
+-- and the context. Times are epoch ms, 0 where none is known. The digest is followed by ':' and the turn of a value
+-- that was parked or is in line (lines.lua).
 local function record_text(d)
   -- Neither text is an argument of string.format, which would end it at its first NUL.
   return string.format(

@@ -6,8 +6,8 @@ local TAKING_DUE = {'HEXISTS', 'ZRANGE'}
 -- The time that reading the whole list may take, in us. No pass continues such a call.
 local WHOLE_US = 80000
 
--- Members and dues in turn: those that wait, due from a time on up to another, after the first so many. No more than
--- one call may take.
+-- Members and dues in turn: those that wait, due from a time on up to another, after a number that is skipped. No more
+-- than one call may take.
 local function due_between(since, until_ms, offset, limit, now_ms)
   local last = redis.call('ZCOUNT', keys.timeout, '-inf', until_ms) - 1
   local first = since == '' and 0 or redis.call('ZCOUNT', keys.timeout, '-inf', '(' .. since)
@@ -42,7 +42,7 @@ local function take_due(found, now_us, now_ms, remember_ms, visit)
   for i = 1, #found, 2 do
     local _, id = unwrap(found[i])
     was_lease[i] = id and #id ~= 9 and redis.call('ZSCORE', keys.leases, id)
-    -- Lean entries, leases and entries of a newer version stand in no list.
+    -- Lean entries, leases and entries of a newer version are in no list.
     if id and #id == 8 and not was_lease[i] or not id and not is_newer(found[i]) then
       mirrored[#mirrored + 1], numbers[#numbers + 1] = found[i], i
     end

@@ -1,4 +1,4 @@
--- Tells which kind of entry a member is.
+-- Finds out which kind of entry a member is.
 -- KEYS: leases
 -- INCLUDE: envelope, newer_entry
 

@@ -1,5 +1,5 @@
--- The value and the id inside a member of either envelope format, or nil. Mirrors wire/envelope.py.
--- An id of nine bytes is that of a lean entry, one of ten bytes that of a lease. Both stand in the zset alone.
+-- The value and the id inside a member of either envelope format, or nil. Mirrors wire/envelope.py. An id of nine bytes
+-- is that of a lean entry, one of ten bytes that of a lease. Both are only in the zset.
 local function unwrap(member)
   local size, id_size = #member, string.byte(member, 1)
   if id_size and id_size >= 8 and id_size <= 10 then

@@ -15,7 +15,7 @@ local note_event
 do
   -- The beginning of a context where the item has a name (named.lua).
   local NAMED_SO = '{"redisson_dq.item":"'
-  -- At most so many bytes of a reason are noted.
+  -- The most bytes of a reason that are noted.
   local REASON_SIZE = 200
   -- For how many ms events are kept; the time and the process of this call; the id of the last event.
   local kept_ms, now, by, last_ms, number

@@ -1,4 +1,4 @@
--- Keeps items aside that were too late to be delivered: the last thousand of them, and how many there were.
+-- Sets aside items that were too late to be delivered: the last thousand of them, and how many there were.
 -- KEYS: expired, settings
 -- INCLUDE: parts
 

@@ -1,4 +1,4 @@
--- Tells when a key vanishes.
+-- Finds out when a key vanishes.
 -- INCLUDE: clock
 
 -- When a key vanishes, in epoch ms: -1 if it has no end, -2 if there is no key.

@@ -1,7 +1,7 @@
--- Tells what became of an item.
+-- Finds out how an item ended.
 -- KEYS: forget
 
--- The fate of an item that does not wait any more: 'delivered', 'expired', or 'unknown' where nobody can tell.
+-- The fate of an item that does not wait any more: 'delivered', 'expired', or 'unknown'.
 local function fate(id, record, due, remember_ms, now_ms)
   local forget = tonumber(redis.call('ZSCORE', keys.forget, id) or nil)
   if record then

@@ -1,4 +1,4 @@
--- Counts the contents of a queue. A key that holds another type is told of, and counts nothing.
+-- Counts the contents of a queue. A key that holds another type is reported, and counts nothing.
 -- KEYS: ready, timeout, channel, settings, mover, leases, deliveries, lines
 -- INCLUDE: count_held, expiry, next_waiting, receipts
 
@@ -49,9 +49,9 @@ local function some_at(_, due)
   return redis.call('ZCOUNT', keys.timeout, due, due) >= redis.call('ZCOUNT', keys.leases, due, due)
 end
 
--- How much waits and is held, and when the first is due. With the argument most it looks for at most so many leases
--- without an entry at each end, and reads no entry for that. Gives how many are held, how many leases without an entry
--- end before, and the first member.
+-- How much waits and is held, and when the first is due. The argument most is how many leases without an entry it looks
+-- for at each end, without reading entries. Gives how many are held, how many leases without an entry end before, and
+-- the first member.
 local function tell_waiting(now_ms, most)
   local held, gone = 0, 0
   if not stand(keys.timeout) then
@@ -68,7 +68,7 @@ local function tell_waiting(now_ms, most)
   return held, gone, head[1]
 end
 
--- When a value was last received, where values are ready: consumers that get on are known by that.
+-- When a value was last received, where values are ready: that shows that consumers make progress.
 local function tell_receipt(now_ms)
   if stand(keys.leases, keys.deliveries) and (size_of[keys.ready] or 0) > 0 then
     local last = last_receipt(now_ms)

@@ -4,8 +4,8 @@
 -- none: the caller names one that changes nothing. Without the right to it the script works all the same while there
 -- is memory.
 --
--- A replica refuses it. One that is behind its master, as after a failover, would answer that a lease or an item is not
--- there. Its error has the client ask the master.
+-- A replica refuses it. A replica that lags behind its master, as after a failover, would answer that a lease or an
+-- item is not there. Its error has the client ask the master.
 local function change_nothing(command, ...)
   local reply = redis.pcall(command, ...)
   if type(reply) == 'table' and reply.err and string.find(reply.err, 'READONLY', 1, true) then

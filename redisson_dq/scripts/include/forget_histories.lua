@@ -2,11 +2,11 @@
 -- KEYS: deliveries, histories, history_ends, records
 -- INCLUDE: find, named, delivery_record, foreign
 local AGED = 86400000
--- So many are dropped by a call that leaves one at most.
+-- A call that leaves at most one record drops this many at most.
 local FEW_HISTORIES = 20
 
--- Drops so many records at most whose values somebody has taken. Where nothing is ready these are all that are over,
--- else those that are over for a day. Gives how many were looked at.
+-- Drops records whose values have been taken, up to a number. Where nothing is ready these are all that are over, else
+-- those that are over for a day. Gives how many were looked at.
 local function forget_histories(now_ms, nothing_ready, most)
   local until_ms = nothing_ready and now_ms or now_ms - AGED
   local over = redis.call('ZRANGEBYSCORE', keys.history_ends, '-inf', until_ms, 'WITHSCORES', 'LIMIT', 0, most)

@@ -1,4 +1,4 @@
--- Tells a newer form from one that is none of ours (wire/forms.py).
+-- Distinguishes a newer form from one that is none of ours (wire/forms.py).
 
 -- Newer forms that were met and passed over: the name of the key -> the form.
 local newer = {}

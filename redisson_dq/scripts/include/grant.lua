@@ -35,8 +35,8 @@ local function lease(envelope, id, value, text, told, deadline)
   add_row(id, deadline, told, value)
 end
 
--- Leases a value that comes for the first time. Its record is not told, as it says nothing that the receiver does not
--- know.
+-- Leases a value that comes for the first time. Its record is not returned, as it says nothing that the receiver does
+-- not know.
 local function grant_new(envelope, id, value, digest, deadline, now_ms)
   -- As record_text would write it (delivery_record.lua).
   fresh = fresh or '1 0 0 ' .. int(now_ms) .. ' ' .. int(now_ms) .. ' 0 0 0 '
@@ -46,7 +46,7 @@ local function grant_new(envelope, id, value, digest, deadline, now_ms)
   end
 end
 
--- Writes the leases, and tells every client when they end.
+-- Writes the leases, and announces to every client when they end.
 local function write_grants(deadline, now_ms)
   if #entries > 0 then
     in_parts('ZADD', keys.timeout, entries)

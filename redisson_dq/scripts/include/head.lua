@@ -1,11 +1,11 @@
--- Tells every client when values are due that were put in, so that none waits behind a head that nobody knows of.
+-- Announces to every client when added values are due, so that none waits behind a head that no client knows of.
 -- KEYS: timeout, channel, alarm
 -- INCLUDE: announce, int
 --
 --   alarm   told -> when an overdue head was announced, in epoch ms; the next transfer takes it out (mover.lua)
 --
 -- A head that was put in without a message, by another program or a user without the right to publish, would keep each
--- value behind it from being announced.
+-- later value from being announced.
 
 -- Clients that know of a head have moved it OVERDUE ms after its time. It is announced again after AGAIN ms.
 local OVERDUE, AGAIN = 20, 1000
@@ -32,7 +32,8 @@ local function tell_added(member, due, now_ms)
   due = math.max(0, math.min(due, 2 ^ 53))
   local head = redis.call('ZRANGE', keys.timeout, 0, 0, 'WITHSCORES')
   if head[1] == member then
-    -- Java's clients, and clients in reserve, wait for the time they were told last. So they no longer know of the alarm.
+    -- Java's clients, and clients in reserve, wait for the time that was announced last. So they no longer know of the
+    -- alarm.
     redis.pcall('HDEL', keys.alarm, 'known')
     announce(keys.channel, int(due))
     if refusal == '' then

@@ -19,7 +19,7 @@ local function deadlines_of(ids, now_ms)
   return found
 end
 
--- The member of a lease that is held until a deadline, one of so many; nil when somebody took it away.
+-- The member of a lease that is held until a deadline, which several leases may have; nil when it was taken away.
 local function held(id, deadline, count)
   local found = together[deadline]
   if not found then
@@ -27,7 +27,7 @@ local function held(id, deadline, count)
     together[deadline] = found
     local most = math.max(2, 4 * count)
     for _, member in ipairs(redis.call('ZRANGEBYSCORE', keys.timeout, deadline, deadline, 'LIMIT', 0, most)) do
-      -- The ids of leases are of ten bytes behind their number, or of eight in the legacy envelope.
+      -- The ids of leases have ten bytes after their number, or eight in the legacy envelope.
       found[string.byte(member) == 10 and string.sub(member, 2, 11) or string.sub(member, 1, 8)] = member
     end
   end

@@ -1,4 +1,4 @@
--- Distinguishes values that wait from values that receivers hold. Both stand in the zset. A lease whose deadline has
+-- Distinguishes values that wait from values that receivers hold. Both are in the zset. A lease whose deadline has
 -- passed waits again.
 -- KEYS: leases
 -- INCLUDE: clock, envelope

@@ -1,14 +1,14 @@
--- Reads hints: the places of due entries, as a pass has told them.
+-- Reads hints: the places of due entries, as a pass has found them.
 -- KEYS: envelopes
 --
--- A hint is believed only when its entry stands there, or close by.
+-- A hint is believed only when its entry is there, or close by.
 --
 --   hint    bytes 2 to 9 of an entry, which are the id or most of it; its place in 4 bytes, least significant first
 local ABSENT = 4294967295
--- How many entries before the place of a hint are read when its entry is not there, and how many behind it.
+-- How many entries before the place of a hint are read when its entry is not there, and how many after it.
 local BEFORE, BEHIND = 256, 32
 
--- The key by which the client knows an entry. Shorter members are no entries, but may stand among them.
+-- The key by which the client knows an entry. Shorter members are no entries, but may be among them.
 local function key_of(member)
   local key = string.sub(member, 2, 9)
   return #key == 8 and key or key .. string.rep('\0', 8 - #key)

@@ -13,7 +13,7 @@ local function history_of(value, digest)
       local text = redis.call('HGET', keys.deliveries, id)
       local d = parsed(text)
       if newer_form('deliveries', text) then
-        -- It stays for a client that knows it. The receiver of this delivery is told.
+        -- It stays for a client that knows it. The form is reported to the receiver of this delivery.
         told = text
       else
         redis.call('ZREM', keys.histories, member)

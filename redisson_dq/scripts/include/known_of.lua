@@ -1,7 +1,7 @@
 -- Finds the records of values that were delivered before, or that have a context.
 -- KEYS: timeout, histories
 
--- At most so many records of equal values are read. Records whose values are ready come first.
+-- The most records of equal values that are read. Records whose values are ready come first.
 local LOOKS = 8
 
 -- Members of histories for the values with this digest.

@@ -42,8 +42,8 @@ local function begin_anew(d)
   d.attempt, d.failures, d.crashes, d.first, d.reason = 0, 0, 0, 0, ''
 end
 
--- Takes dead letters out of the list, at most so many: those with these ids, or some of the first. Gives visit
--- the value and the record of each.
+-- Takes dead letters out of the list, up to a number: those with these ids, or some of the first. Gives visit the value
+-- and the record of each.
 local function take_letters(which, ids, most, visit)
   if which == 'ids' then
     local left = tonumber(most)

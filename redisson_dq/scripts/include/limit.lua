@@ -2,7 +2,7 @@
 -- KEYS: timeout, settings, leases, events
 -- INCLUDE: count_held, events
 
--- Whether so many more may wait. Also reads whether the queue keeps a history (events.lua).
+-- Whether this many more may wait. Also reads whether the queue keeps a history (events.lua).
 local function has_room(count, now_ms, who)
   local largest, history = unpack(redis.call('HMGET', keys.settings, 'max_size', 'history'))
   keep_events(history, now_ms, who)

@@ -11,8 +11,8 @@
 --            'u' .. id                what a lease is unique by, and for how many ms from its ack on
 --   handled  what a value is unique by -> until when an equal one is a duplicate
 --
--- Keys, limits and unique keys are digests of 16 bytes. Numbers have 8. These keys hold no value. A value
--- that stands in line is a lease, a waiting entry, or ready. A turn whose value is none of them is void.
+-- Keys, limits and unique keys are digests of 16 bytes. Numbers have 8. These keys hold no value. A value in line is a
+-- lease, a waiting entry, or ready. A turn whose value is none of them is void.
 local LINING = {
   'HDEL', 'HGET', 'HSET', 'LREM', 'LPUSH', 'PEXPIRE', 'PTTL', 'ZADD', 'ZCOUNT', 'ZRANGE', 'ZRANGEBYLEX', 'ZRANGEBYSCORE',
   'ZREM', 'ZREVRANGEBYLEX', 'ZSCORE',
@@ -43,7 +43,7 @@ local function number_of(turn)
   return high * 4294967296 + low
 end
 
--- How many turns one may stand behind another. Numbers may have gaps.
+-- How many turns may be between two turns. Numbers may have gaps.
 local function apart(turn, first)
   return math.max(0, math.min(number_of(turn) - number_of(first), redis.call('ZCARD', keys.lines)))
 end
@@ -114,7 +114,7 @@ end
 local function call(d, id, member, now_ms)
   redis.call('ZREM', keys.timeout, member)
   if #id == 8 then
-    -- A parked value stands nearer to the end than to the front of a long list.
+    -- A parked value is nearer to the end than to the front of a long list.
     redis.call('LREM', keys.envelopes, -1, member)
   end
   unlearn(id)
@@ -218,7 +218,7 @@ local function leave_line(d, now_ms)
   end
 end
 
--- Calls up the next value of this queue that waits for a slot of a limit. Tells whether there was one.
+-- Calls up the next value of this queue that waits for a slot of a limit. Returns whether there was one.
 local function call_next_of_limit(limit, now_ms)
   local value = next_of_limit(limit, now_ms)
   if value then
@@ -239,7 +239,7 @@ local function leave_slot(id, now_ms)
     if home ~= '' then
       redis.call('ZREM', slots_key(home), shared_slot(limit, home, id))
       if not called and homes.key_in(limit, home) ~= '' then
-        -- Nothing stays of a key that is idle.
+        -- Removes all notes of a key that is idle.
         redis.call('ZREM', slots_key(home), homes.queue_in(limit, home))
       end
       offer_slot(limit, home, 3, now_ms, function()

@@ -1,7 +1,7 @@
 -- One page of a list, for a reader who looks and changes nothing.
 -- INCLUDE: reads
 
--- A call tells so many values at most.
+-- The most values that a call returns.
 local MOST_LISTED = 500
 
 -- Calls visit with each value from an index on. Gives the length of the list, and the index of the next value where

@@ -1,4 +1,4 @@
--- Tells which item a delivery is of, and where an item is known now.
+-- Finds the item of a delivery, and where an item is known now.
 -- KEYS: records
 --
 --   records  'p' .. entry id   where an item is known that is not known by its entry: 'l' and an id in deliveries, or

@@ -1,4 +1,4 @@
--- Tells the newer forms that a call has met, and those that former calls have set aside.
+-- Returns the newer forms that a call has met, and those that earlier calls have set aside.
 -- KEYS: newer
 -- INCLUDE: forms
 

@@ -4,7 +4,7 @@
 
 -- The due time, or nil. The argument head: the score of the first entry. The argument held: how many leases are held.
 -- The argument gone: how many leases before these have no entry any more. Counting by scores reads no entry. The search
--- ends with the last lease: behind it the first entry is one that waits.
+-- ends with the last lease: the first entry after it is one that waits.
 local function next_waiting(head, held, gone, now_ms)
   if not head or held == 0 or tonumber(head) <= now_ms then
     return head

@@ -1,7 +1,7 @@
 -- Finds the recurring offers whose occurrence has come.
 -- KEYS: recurring, recurring_due
 
--- At most so many: id, definition and due of each in turn.
+-- Up to a number of them: id, definition and due of each in turn.
 local function occurrences(now_ms, most)
   local found = {}
   local come = redis.call('ZRANGEBYSCORE', keys.recurring_due, '-inf', now_ms, 'WITHSCORES', 'LIMIT', 0, most)

@@ -2,7 +2,7 @@
 -- KEYS: returned
 -- INCLUDE: keep_alive
 
--- A day: a call may be sent again for so long.
+-- A day: for this time a call may be sent again.
 local REMEMBERED_MS = 86400000
 
 -- Whether this call was carried out before. Notes the call, and drops the note of an earlier call whose reply has come.

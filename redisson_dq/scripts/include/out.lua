@@ -2,11 +2,11 @@
 -- KEYS: timeout, envelopes
 -- INCLUDE: clock, fresh, ids, unlearn
 local TAKING_OUT = {'HDEL', 'LINDEX', 'LLEN', 'LPOS', 'LRANGE', 'LREM', 'ZREM'}
--- So many entries in the middle of the list are looked at for one of ours.
+-- How many entries in the middle of the list are read to find one of ours.
 local IN_THE_MIDDLE = 16
 
--- 1 or -1, the end of the list that an entry is nearer to, as far as ids tell. Where they do not, it is looked for among
--- the fresh ones at the end.
+-- 1 or -1, the end of the list that an entry is nearer to, as far as ids show. Where they do not, it is looked for
+-- among the fresh ones at the end.
 local function nearer_end(member)
   local size, now_us = redis.call('LLEN', keys.envelopes), server_time()
   local us, number = offered(member, now_us)
@@ -25,7 +25,7 @@ local function nearer_end(member)
   return place_among_last(member, math.ceil(size / FRESH_PART)) and -1 or 1
 end
 
--- A lean entry, whose id has nine bytes, stands in no list, so none is searched for it.
+-- A lean entry, whose id has nine bytes, is in no list, so no list is searched for it.
 local function take_out(id, member)
   local from = #id == 8 and nearer_end(member)
   unlearn(id)

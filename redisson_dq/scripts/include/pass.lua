@@ -7,7 +7,7 @@
 
 -- A key is read. An entry of a slice is compared with the wanted keys, or its key is noted.
 local KEY_US, NAMED_US, LISTED_US = 1, 0.5, 0.75
--- A call takes so many us. A pass is for so many entries.
+-- How many us a call takes. How many entries a pass is for.
 local SLICE_US, WANTED = 12000, 100000
 
 -- Whether a call of a pass has done enough, by the estimate or by the clock.
@@ -15,7 +15,7 @@ local function is_slice_over(spent_us, now_us)
   return spent_us > SLICE_US / slowness or server_time() > now_us + SLICE_US
 end
 
--- The keys of due entries, in due order, from a rank on, as many as there is time for. Also tells how many a pass is
+-- The keys of due entries, in due order, from a rank on, as many as there is time for. Also returns how many a pass is
 -- for.
 local function keys_from(rank, pending, now_us)
   local packed, total = {}, math.min(pending, WANTED)

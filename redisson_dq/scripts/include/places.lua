@@ -1,32 +1,34 @@
--- Finds out where due entries stand in the envelope list, of as many as one call has time for.
+-- Finds the places of due entries in the envelope list, of as many as one call has time for.
 -- KEYS: timeout, envelopes
 -- INCLUDE: clock, budget, fresh, ids, search, reads
 --
 -- The front and the end of the list are looked at first. A short list is scanned, and so is a short part of a long one.
 -- Entries of ours are searched for by their ids. The entries that are left then have random ids. A few of them are left
--- to LPOS, which looks at the end of the list, and to LREM. For many of them a pass goes through the list (pass.lua), and
--- hints tell later calls of their places (hints.lua).
+-- to LPOS, which looks at the end of the list, and to LREM. For many of them a pass goes through the list (pass.lua),
+-- and hints give later calls their places (hints.lua).
 --
--- LREM looks for any entry that has no place, as often as there is time for it. It looks once at least, so each call gets
--- on whatever the hints are worth.
--- Up to so many entries are left to LREM rather than to a pass.
+-- LREM looks for any entry that has no place, as often as there is time for it. It looks once at least, so each call
+-- makes progress, whatever the hints are worth.
+
+-- The most entries that are left to LREM rather than to a pass.
 local FEW_DUE = 16
--- Of so many, and a hundredth of the list, those of ours are found faster by a pass than by a search for each.
+-- From this number on, and a hundredth of the list, entries of ours are found faster by a pass than by a search for
+-- each.
 local MANY_DUE = 2000
 -- The time to move an entry, when its place was found and is marked. Then that of one that may have a record or be a lease.
 local PLAIN_US, SPECIAL_US = 3, 12
--- Of the time of a call a search takes so much. The rest is for moving the entries that it has found.
+-- The share of a call's time that a search takes. The rest is for moving the entries that it has found.
 local SEARCHING = 0.6
--- Where few are due in a list longer than that, a call searches for so many. The way to them takes most of its time.
+-- Where few are due in a list longer than that, how many a call searches for. The way to them takes most of its time.
 local VERY_LONG, FEW_FOUND = 2000000, 40
--- At most so many entries are read at once.
+-- The most entries that are read at once.
 local READ = 500
--- The way to a place passes over each byte in so many us, of entries that share a node of the list. Larger ones have one
+-- How many us the way to a place takes for each byte, of entries that share a node of the list. Larger ones have one
 -- each. Then the time to move a byte.
 local WALKED_US, LARGEST, MOVED_BYTE_US = 0.00000067, 8192, 0.006
 -- The time that reading one end of the list may take, as some entries may be large there, in us.
 local ENDS_US = 2000
--- So many at the end of the list are fresh.
+-- How many at the end of the list are fresh.
 local FRESH = 2000
 
 -- The search of one call: its members, which of them it has not found yet, and the places of the others by member.
@@ -45,8 +47,8 @@ local function note(seek, member, place)
   seek.left = seek.left - 1
 end
 
--- Notes the wanted entries in this part of the list, from its end if told so. Stops at a time, or when reading takes longer
--- than so many us. Tells whether all of the part was read, or all wanted entries were found.
+-- Notes the wanted entries in this part of the list, from its end if the argument says so. Stops at a time, or when
+-- reading takes longer than a number of us. Returns whether all of the part was read, or all wanted entries were found.
 local function noted(seek, first, last, until_us, spare_us, from_end)
   local count = math.min(READ, FIRST_READ)
   while seek.left > 0 and first <= last do
@@ -114,7 +116,7 @@ local function ours_of(seek, now_us)
   return ours
 end
 
--- The first and the last place at which these entries of ours may stand.
+-- The first and the last place at which these entries of ours may be.
 local function part_of(ours, at, size, now_us)
   local oldest, newest = ours[1], ours[1]
   for _, each in ipairs(ours) do
@@ -128,7 +130,7 @@ local function part_of(ours, at, size, now_us)
   return math.min(first, last), math.max(first, last)
 end
 
--- Searches for the first of these entries of ours, at most so many. Gives the number of the last member that it was for.
+-- Searches for the first of these entries of ours, up to a number. Gives the number of the last member that it was for.
 local function search_for(ours, most, seek, size, now_us)
   local last = ours[most + 1] and ours[most + 1].index - 1 or #seek.members
   for i = #ours, most + 1, -1 do
@@ -140,9 +142,10 @@ local function search_for(ours, most, seek, size, now_us)
   return last
 end
 
--- Looks for the rest. Of ours the ids tell in which part of the list they stand. That part is read, or each of them is
--- searched for. Where many of Java's are left, a short list is read whole, if that takes no longer than so many us. Returns
--- the time it has taken in us, and the number of the last member that it was for, or nil where a pass is faster.
+-- Looks for the rest. The ids of ours show in which part of the list they are. That part is read, or each of them is
+-- searched for. Where many of Java's are left, a short list is read whole, if that takes no longer than a number of us.
+-- Returns the time it has taken in us, and the number of the last member that it was for, or nil where a pass is
+-- faster.
 local function look_for(seek, size, pending, now_us, whole_us)
   local most_us, each_found_us, read_us = work_us(size), found_us(size), READ_US * size
   local ours = ours_of(seek, now_us)
@@ -180,8 +183,8 @@ local function searched_for(seek, size, pending, now_us, whole_us)
   return math.min(spent_us + us, SEARCHING * most_us), last or #seek.members, last ~= nil
 end
 
--- The place of a member that the search or a hint tells. Also tells whether a pass found that it stands in no list, and the
--- time that this took in us.
+-- The place of a member by the search or a hint. Also returns whether a pass found that it is in no list, and the time
+-- that this took in us.
 local function told_place(member, seek, hints)
   if hints then
     local place, is_absent = hints.look(member)
@@ -204,8 +207,9 @@ local function way_to(place, way, complete, size, node_us)
   return 2 * math.min(place, size - place) * node_us
 end
 
--- Finds the first of these members. Gives how many of them, their places, those that are left to LREM. Also tells
--- whether a pass has to find the next. pending: how many are due. whole_us: the time that reading the whole list may take.
+-- Finds the first of these members. Gives how many of them, their places, those that are left to LREM. Also returns
+-- whether a pass has to find the next. pending: how many are due. whole_us: the time that reading the whole list may
+-- take.
 local function placed(members, pending, hints, now_us, each_us, whole_us)
   local size = redis.call('LLEN', keys.envelopes)
   local most_us, most_way_us = work_us(size), way_us(size, pending)
@@ -219,7 +223,7 @@ local function placed(members, pending, hints, now_us, each_us, whole_us)
   for i = 1, count do
     local member = members[i]
     local place, is_absent, looked_us = told_place(member, seek, hints)
-    -- LREM alone looks for one that the pass has not found: mostly it stands in no list.
+    -- Only LREM looks for one that the pass has not found: mostly it is in no list.
     if not place and not seek.complete and not is_absent then
       if not hints and pending > FEW_DUE and not searched then
         return i - 1, places, others, true

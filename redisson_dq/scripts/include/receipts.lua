@@ -1,8 +1,8 @@
--- Tells when a value was last received, of those that receivers hold.
+-- Finds out when a value was last received, of those that receivers hold.
 -- KEYS: leases, deliveries
 -- INCLUDE: delivery_record
 
--- So many leases are looked at, of those that end first and last.
+-- How many leases are looked at, of those that end first and last.
 local LOOKED_AT = 50
 
 -- In epoch ms; nil where none is held, or nothing is known.

@@ -24,7 +24,8 @@ local function granted_before(nonce, now_ms)
   end
 end
 
--- The next id of this call. The argument known: whether one from long ago may stand, of a call that had the same nonce.
+-- The next id of this call. The argument known: whether one from long ago may be there, of a call that had the same
+-- nonce.
 local function next_id(nonce, known)
   local id
   repeat

@@ -2,17 +2,17 @@
 -- KEYS: envelopes
 -- INCLUDE: ids, reads
 --
--- Java's ids are random and stand between ours. So a search may miss an entry that a random id misled it about. It may
+-- Java's ids are random and lie between ours. So a search may miss an entry that a random id misled it about. It may
 -- also miss one from before a step back of the clock. The caller looks for such an entry in another way.
 
--- A look at a long part of the list reads one entry. In a part of at most so many it reads so many around a guess. Where
--- it meets none but Java's it reads so many.
+-- A look at a long part of the list reads one entry. In a part of at most SHORT entries it reads AROUND entries near a
+-- guess. Where it meets only Java's it reads JAVAS entries.
 local SHORT, AROUND, JAVAS = 256, 8, 64
--- The way to a place in a list so long takes as long as reading an entry.
+-- The length of a list in which the way to a place takes as long as reading an entry.
 local WAY = 100000
 -- How many entries a look reads for the way to them.
 local worth = 1
--- A search reads entries with their values. It gives up behind so many bytes.
+-- A search reads entries with their values. It gives up after this many bytes.
 local SEARCH_BYTES = 8000000
 local bytes_searched, bytes_of_one = 0, READ_BYTES
 
@@ -21,7 +21,7 @@ local function spot(place, us, number)
   return {place = place, us = us, number = number}
 end
 
--- The spots before the first and behind the last entry of the list.
+-- The spots before the first and after the last entry of the list.
 local function all_of(size)
   worth = math.max(1, math.floor(size / WAY))
   return spot(-1, -math.huge, 0), spot(size, math.huge, 0)
@@ -43,7 +43,7 @@ local function spot_in(found, first, step, before, behind, now_us)
   return nil
 end
 
--- Reads so many entries from a place on, fewer where they are large.
+-- Reads a number of entries from a place on, fewer where they are large.
 local function read_from(place, most, count)
   count = math.max(1, math.min(count, math.floor(READ_BYTES / bytes_of_one)))
   local found = redis.call('LRANGE', keys.envelopes, place, math.min(most, place + count - 1))
@@ -52,7 +52,7 @@ local function read_from(place, most, count)
   return found
 end
 
--- Where between two spots an entry stands if the offers came evenly. The middle where nothing tells that.
+-- Where between two spots an entry is if the offers came evenly. The middle where that is unknown.
 local function guess(wanted, before, behind)
   local span = 4096 * (behind.us - before.us) + behind.number - before.number
   if span <= 0 or span == math.huge then
@@ -62,10 +62,10 @@ local function guess(wanted, before, behind)
   return before.place + math.floor((behind.place - before.place) * part / span)
 end
 
--- Finds one entry of ours between two spots, and gives its place or nil, and the spots that are left before it and behind
--- it. As long as nothing before it is known, each look is eight times as far from the later end: fresh entries stand near
--- it, whatever the others are. So it goes on where the list has none of ours. Else guesses take turns with the middle,
--- where they do not halve the rest.
+-- Finds one entry of ours between two spots, and gives its place or nil, and the spots that are left before it and
+-- after it. As long as nothing before it is known, each look is eight times as far from the later end: fresh entries
+-- are near it, whatever the others are. So it goes on where the list has none of ours. Else guesses take turns with the
+-- middle, where they do not halve the rest.
 local function find_place(wanted, before, behind, now_us)
   local halved, is_javas, reach = true, false, before.us == -math.huge and 1 or 0
   while behind.place - before.place > 1 and bytes_searched < SEARCH_BYTES do
@@ -91,7 +91,7 @@ local function find_place(wanted, before, behind, now_us)
     elseif is_before(high, wanted) then
       before, reach = high, 0
     else
-      -- It would stand among these.
+      -- It would be among these.
       break
     end
     halved = 2 * (behind.place - before.place) <= span
@@ -99,7 +99,7 @@ local function find_place(wanted, before, behind, now_us)
   return nil, before, behind
 end
 
--- Finds the wanted entries from one index to another, which are sorted by their ids and stand between two spots. Notes
+-- Finds the wanted entries from one index to another, which are sorted by their ids and lie between two spots. Notes
 -- their places in `at`, by member.
 local function search(wanted, first, last, before, behind, at, now_us)
   if first > last then

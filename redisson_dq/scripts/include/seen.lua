@@ -1,13 +1,14 @@
 -- Finds entries in the list of envelopes by the places at which a walk met them.
 -- KEYS: envelopes
 --
--- A walk tells a place, and others take entries out before it until the entry is acted on. So the entries of one call are
--- shifted by about as many places.
--- So many entries around a place are read, and so many once a call, where the first look finds nothing.
+-- A walk reports a place, and others take entries out before it until the entry is acted on. So the entries of one call
+-- are shifted by about as many places.
+
+-- How many entries around a place are read, and how many once a call, where the first look finds nothing.
 local CLOSE, AROUND = 8, 1000
 
 -- Hints as `placed` takes them (places.lua). seen: member -> place. shift: how far entries are before their places. The
--- method of that name tells the shift that the last look has found.
+-- method of that name returns the shift that the last look has found.
 local function seen_hints(seen, shift)
   local looked = false
 

@@ -110,8 +110,8 @@ local function shared_slots_taken(limit, now_ms)
   return taken, first
 end
 
--- Offers a free slot to the values of some other queues, to other ones at each time. The argument call_up has values of
--- a queue called up, and tells whether some were.
+-- Offers a free slot to the values of some other queues, to other ones at each time. The argument call_up calls up
+-- values of a queue, and returns whether some were.
 local function offer_slot(limit, home, most, now_ms, call_up)
   local key, of_key = slots_key(home), homes.key_in(limit, home)
   local high = of_key == '' and '(r' or '[q' .. of_key .. HIGHEST

@@ -6,9 +6,10 @@
 -- values of this queue wait for. 0: they wait, and no slot is taken. -1: none waits. Lua allows a script 200 local names.
 local slots = {called_up = 0, next_ms = -1}
 
--- The limits among the arguments, from one on, and the place behind them. Of each: the digest and the home of its slots (or
--- ""), how many slots (0: any number), the digest and the home of its rate (or ""), how many tokens in how many us (0: any
--- number), how many the bucket holds; of a limit by key the words that operators read, and names in the context (or "").
+-- The limits among the arguments, from one on, and the place after them. Of each: the digest and the home of its slots
+-- (or ""), how many slots (0: any number), the digest and the home of its rate (or ""), how many tokens in how many us
+-- (0: any number), how many the bucket holds; of a limit by key the words that operators read, and names in the context
+-- (or "").
 function slots.limits_from(at, count)
   local limits = {}
   for number = 1, count do

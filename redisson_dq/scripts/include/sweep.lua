@@ -2,10 +2,10 @@
 -- KEYS: ready, arrivals, timeout, forget, leases, deliveries, histories, history_ends
 -- INCLUDE: find, records, remember, named, unlearn, foreign
 local HOUR_MS, SEARCHED = 3600000, 1000
--- The record of an overdue item that still waits is looked at again after so many ms.
+-- The record of an overdue item that still waits is looked at again after this many ms.
 local OVERDUE_MS = 300000
 
--- Whether a value is ready, as far as a short search tells. The value of a cancelled item is not kept, and the next
+-- Whether a value is ready, as far as a short search finds. The value of a cancelled item is not kept, and the next
 -- receive is to drop it.
 local function may_be_ready(value)
   for _, list in ipairs({keys.ready, keys.arrivals}) do
@@ -44,10 +44,10 @@ local function look_again_at(item, record, now_ms)
   return now_ms + OVERDUE_MS
 end
 
--- A call that is for something else drops so many.
+-- How many a call with another purpose drops.
 local FEW_RECORDS = 20
 
--- Drops so many records at most whose time is over. Gives how many were looked at.
+-- Drops records whose time is over, up to a number. Gives how many were looked at.
 local function sweep(now_ms, most)
   local over = redis.call('ZRANGEBYSCORE', keys.forget, '-inf', now_ms, 'WITHSCORES', 'LIMIT', 0, most)
   if #over > 0 then

@@ -2,7 +2,7 @@
 -- KEYS: timeout, records, forget, leases, deliveries, histories, history_ends
 -- INCLUDE: history, unlearn, find, named, records, bury, remember, digest, delivery_record, need
 local TAKING_AWAY = {'EXISTS', 'HDEL', 'HGET', 'HSET', 'PEXPIRE', 'PTTL', 'ZADD', 'ZRANGEBYLEX', 'ZREM', 'ZSCORE'}
--- A clock may be ahead by so much, and a transfer early.
+-- How far a clock may be ahead, and a transfer early.
 local AHEAD_MS = 2000
 
 -- Whether any item has an id. Fails on a wrong type, and without rights, before anything is written.
@@ -29,7 +29,7 @@ local function forget_item(d, remember_ms, now_ms)
   end
 end
 
--- So many values that equal this one were taken away, the oldest ones as far as anybody knows.
+-- Notes that a number of values that equal this one were taken away, the oldest ones as far as is known.
 local function taken_away(value, count, remember_ms, now_ms)
   for _ = 1, count do
     local d = history_of(value, digest_of(value))

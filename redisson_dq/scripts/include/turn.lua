@@ -1,7 +1,7 @@
--- Follows a value that stands in line from one id to the next.
+-- Follows a value in line from one id to the next.
 -- KEYS: turns
 
--- The turn that a record tells of (lines.lua), or nil.
+-- The turn that a record names (lines.lua), or nil.
 local function turn_of(d)
   if d.turn and d.turn ~= '' then
     return 'k' .. string.gsub(d.turn, '%x%x', function(hex)
@@ -11,7 +11,7 @@ local function turn_of(d)
   return nil
 end
 
--- A turn as a record tells of it.
+-- A turn as a record names it.
 local function text_of(turn)
   return (string.gsub(string.sub(turn, 2), '.', function(byte)
     return string.format('%02x', string.byte(byte))

@@ -2,8 +2,8 @@
 -- KEYS: timeout, leases, deliveries, dead, dead_info, dead_index, turns, records, forget, settings, events
 -- INCLUDE: delivery_record, forms, digest, held, envelope, lines, dead, settle, need, first_write, events
 
--- Fails on a wrong type and on a missing right before anything is written. Tells whether the queue has keys or limits, and reads whether
--- it keeps a history.
+-- Fails on a wrong type and on a missing right before anything is written. Finds out whether the queue has keys or
+-- limits, and whether it keeps a history.
 local function begin_endings(bounded, now_ms, who, ...)
   redis.call('LLEN', keys.dead)
   for _, key in ipairs({keys.timeout, keys.dead_index, keys.forget}) do

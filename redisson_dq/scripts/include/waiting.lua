@@ -2,7 +2,7 @@
 -- KEYS: timeout, envelopes
 -- INCLUDE: envelope, held_now, by_due, some_alone, ranked, reads
 
--- Whether an entry stands in the zset alone, where the list has others.
+-- Whether an entry is only in the zset, where the list has others.
 local function is_lean(member)
   if string.byte(member, 1) ~= 9 then
     return false
@@ -11,7 +11,7 @@ local function is_lean(member)
   return id and #id == 9
 end
 
--- Of the list alone.
+-- Only those of the list.
 local function listed_page(first, last, part)
   if not part then
     return redis.call('LRANGE', keys.envelopes, first, last), false
@@ -35,9 +35,9 @@ local function listed_page(first, last, part)
   return page, false
 end
 
--- The entries from one index to another, or with -1 to the end. Where the list is empty, the zset is read
--- as it is; else the lean entries are picked out of it. With part, the page ends behind so many
--- bytes. Also tells whether it ended so.
+-- The entries from one index to another, or with -1 to the end. Where the list is empty, the zset is read as it is;
+-- else the lean entries are picked out of it. With part, the page ends after a number of bytes. Also returns whether it
+-- ended so.
 local function waiting_page(first, last, part)
   local listed, size = redis.call('LLEN', keys.envelopes), redis.call('ZCARD', keys.timeout)
   if listed == 0 then
@@ -73,7 +73,7 @@ local function waiting_page(first, last, part)
   return page, is_cut
 end
 
--- The last of those that stand in the zset alone, by due time, or nil.
+-- The last of those that are only in the zset, by due time, or nil.
 local function last_lean()
   local listed, size = redis.call('LLEN', keys.envelopes), redis.call('ZCARD', keys.timeout)
   local is_held = held_now()

@@ -1,4 +1,4 @@
--- Tells every client when a lease ends.
+-- Announces to every client when a lease ends.
 -- KEYS: timeout, channel, alarm
 -- INCLUDE: alarm, announce, head, look_again, int
 --
@@ -14,7 +14,7 @@ local function wake(deadline, now_ms)
   if head == deadline then
     announce(keys.channel, int(deadline))
     look_again()
-    -- For a second only, as a client that comes later may not have been told.
+    -- Only for a second, as a client that comes later may not have received it.
     note_alarm(deadline, now_ms)
     redis.pcall('PEXPIRE', keys.alarm, math.max(1, deadline - now_ms))
   else

@@ -2,15 +2,15 @@
 -- KEYS: timeout, envelopes, leases
 -- INCLUDE: clock, held_now, some_alone, reads
 --
--- Between two calls others offer, move and remove, and change due times. Whatever stands all the time at one place is met,
--- and met once.
+-- Between two calls others offer, move and remove, and change due times. An entry that stays at one place all the time
+-- is met, and met once.
 --
--- The list is in the order of offers. So a call tells the next one which entries it met last. The next one goes on behind
--- the latest of them that still stands.
+-- The list is in the order of offers. So a call passes on which entries it met last. The next call goes on after the
+-- latest of them that is still there.
 --
--- The zset is in the order of due times. So a call tells the next one the score of the entry that it met last, and the
--- beginning of it. The next one goes on behind this place, whether the entry still stands there or not. The walk ends at
--- the place that was the last one at its beginning.
+-- The zset is in the order of due times. So a call passes on the score of the entry that it met last, and the beginning
+-- of it. The next call goes on after this place, whether the entry is still there or not. The walk ends at the place
+-- that was the last one at its beginning.
 --
 --   cursor   0, the index of the next entry, and how many are left, in 4 bytes each; the names of the last entries, the
 --            latest first. In the zset: 1, the index, and the two places. Empty at the beginning; 'whole' for everything
@@ -18,11 +18,12 @@
 
 -- The time for an entry in us, and for taking one out. The time for a call.
 local MET_US, OUT_US, PART_US = 1, 25, 12000
--- So many entries are read at once. So many are remembered, and looked for so far around their index, in so many bytes.
+-- How many entries are read at once. How many are remembered, how far around their index they are looked for, and in
+-- how many bytes.
 local READ_AT_ONCE, LAST_MET, NEAR, NEAR_BYTES = 500, 8, 50000, 8000000
--- A name is the beginning of an entry, with its id. Shorter ones are no entries, but may stand among them.
+-- A name is the beginning of an entry, with its id. Shorter ones are no entries, but may be among them.
 local NAME_SIZE = 11
--- Of entries with one score, so many bytes tell which one comes first.
+-- How many bytes decide which of the entries with one score comes first.
 local PLACE_SIZE = 64
 
 local function name_of(member)
@@ -33,7 +34,7 @@ local function place_of(member, score)
   return {score = score, text = string.sub(member, 1, PLACE_SIZE)}
 end
 
--- Whether a text stands behind another one, as Redis orders members. Lua's own comparison follows the server's locale.
+-- Whether a text comes after another one, as Redis orders members. Lua's own comparison follows the server's locale.
 local function text_behind(text, other)
   for i = 1, math.min(#text, #other) do
     local a, b = string.byte(text, i), string.byte(other, i)
@@ -95,8 +96,7 @@ local function text_of(cursor, stayed, out)
   return struct.pack('<BI4I4', 0, cursor.at - out, cursor.left) .. table.concat(last)
 end
 
--- Puts the cursor of the list behind the latest entry of its last ones that still stands near, or at the beginning if none
--- does.
+-- Puts the cursor of the list after the latest of its last entries that is still near, or at the beginning if none is.
 local function resume_in_list(cursor, size)
   if #cursor.last == 0 then
     return
@@ -134,7 +134,7 @@ local function resume_in_list(cursor, size)
   cursor.at, cursor.left, cursor.last = 0, size, {}
 end
 
--- Puts the cursor of the zset behind the place that was met last. Of entries with one score it halves the way.
+-- Puts the cursor of the zset after the place that was met last. Of entries with one score it halves the way.
 local function resume_in_zset(cursor)
   if not cursor.met then
     return

@@ -1,11 +1,11 @@
--- Tells where an item is: waiting, leased, ready or dead.
+-- Finds out where an item is: waiting, leased, ready or dead.
 -- KEYS: ready, arrivals, timeout, records, leases, deliveries, histories, dead, dead_info
 -- INCLUDE: envelope, find, delivery_record, named, known_of, letters, forms, refuse_newer, state
 
--- At most so many newer equal values are looked at.
+-- The most newer equal values that are looked at.
 local NEWER = 100
 
--- Java's clock may be ahead by so much, and its transfer early.
+-- How far Java's clock may be ahead, and its transfer early.
 local EARLY_MS = 2000
 
 -- How many equal values were ready later, as far as they are known. A value that is gone long before its time was taken
@@ -50,8 +50,8 @@ local function whereabouts(item, due, now_ms)
     found.state = is_held and 'leased' or state_of_waiting(item, due, id, d)
     return found
   end
-  -- Equal values stand for each other. A caller that takes one takes the oldest. So it is ready when more of them are ready
-  -- than have come later.
+  -- Equal values count for each other. A caller that takes one takes the oldest. So it is ready when more of them are
+  -- ready than have come later.
   local value = redis.call('HGET', keys.records, 'v' .. item)
   if not value then
     return nil

@@ -2,7 +2,7 @@
 -- KEYS: records, timeout, envelopes, leases, dead
 -- INCLUDE: remember, out, unlearn, letters, bury, room, need
 
--- The argument at tells where the item is (whereabouts.lua). A leased item is dropped when it comes back.
+-- The argument at says where the item is (whereabouts.lua). A leased item is dropped when it comes back.
 local function withdraw(item, record, at, remember_ms, now_ms)
   if at.d then
     local has_capacity = redis.call('EXISTS', keys.capacity) == 1
