@@ -100,7 +100,7 @@ class ServerAddress:
     # -- replies -----------------------------------------------------------------------------------------------------
 
     def heard(self, number: int, error: RedisError) -> RedisError:
-        """An error came on a connection with this number. Gives the error to raise.
+        """An error came on a connection with this number. Returns the error to raise.
 
         The reply of a proxy that cannot reach its server counts as a broken connection: the server may have carried
         the command out.

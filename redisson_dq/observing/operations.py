@@ -137,7 +137,7 @@ class Operations(list[Interceptor]):
         return Under(self, operation, ends)
 
     def receiving(self, name: str, queue: str, **facts: Any) -> Receipt:
-        """Reports that a receipt begins. Gives the context manager around it."""
+        """Reports that a receipt begins. Returns the context manager around it."""
         return Receipt(self.begin(OperationKind.RECEIVE, name, queue, **facts)) if self else UNASKED
 
     def _note(self, interceptor: Interceptor, error: BaseException) -> None:

@@ -173,7 +173,7 @@ def _header(source: str) -> tuple[str, dict[str, str]]:
 def _resolve(
     what: str, file: _File, names: Iterable[str], done: dict[str, _File], path: tuple[str, ...]
 ) -> Iterator[str]:
-    """Adds includes that a file needs to those that are in, each after those that it needs itself. Gives their texts."""
+    """Adds the includes that a file needs, each after those that it needs itself. Returns their texts."""
     for name in names:
         if name in path:
             raise ScriptError(f"the includes {' -> '.join((*path[path.index(name) :], name))} need each other")

@@ -57,7 +57,7 @@ class Debts:
         self.left.append(waiter)
 
     def admit(self) -> bool:
-        """Notes the requests that callers have left. Under the mutex of the line. Gives whether anything is owed."""
+        """Notes the requests that callers have left. Under the mutex of the line. Returns whether anything is owed."""
         while self.left:
             waiter = self.left.popleft()
             if waiter.request is not None and not waiter.is_gone:

@@ -140,7 +140,7 @@ class WaitEngine(Taking):
             has_lingered = False
 
     def _idle(self) -> Generator[WaitStep, Any, bool]:
-        """Waits for the bell. Gives whether it rang."""
+        """Waits for the bell. Returns whether it rang."""
         self.is_idle = self._listens = True
         rung: Any = WAKE
         try:

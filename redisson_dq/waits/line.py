@@ -184,7 +184,7 @@ class Line:
     # -- under the mutex, unless a docstring says otherwise ----------------------------------------------------------
 
     def admit(self, first: Waiter | str | None = None) -> bool:
-        """Takes callers from the inbox into the line. Gives whether the inbox had anything."""
+        """Takes callers from the inbox into the line. Returns whether the inbox had anything."""
         inbox, came = self.inbox, first is not None
         if first is not None:
             self._admit(first)
@@ -296,7 +296,7 @@ class Line:
         self._coming -= count
 
     def give(self, values: list[Taken]) -> list[Taken]:
-        """Hands out values. Gives those that nobody waits for."""
+        """Hands out values. Returns those that nobody waits for."""
         while values and self.waiting:
             waiter = next(iter(self.waiting))
             self._remove(waiter)
@@ -343,7 +343,7 @@ class Line:
             waiter.answer.fill(ClosedError(f"queue {self.name!r}: the wait was given up"))
 
     def leave(self, waiter: Waiter) -> list[Taken]:
-        """Takes a caller out of the line. Gives the values that it was given."""
+        """Takes a caller out of the line. Returns the values that it was given."""
         self._remove(waiter)
         if waiter.is_gone:
             return []

@@ -63,7 +63,7 @@ class Do(enum.Enum):
 
 @attrs.define
 class Bell:
-    """Wait for the bell for ``seconds``. Gives what rang, or None. ``lingers``: the connection waits for nobody."""
+    """Wait for the bell for ``seconds``. Returns what rang, or None. ``lingers``: the connection waits for nobody."""
 
     seconds: float
     lingers: bool = False
@@ -71,7 +71,7 @@ class Bell:
 
 @attrs.define
 class Ask:
-    """Send a request and read its reply. Gives the values."""
+    """Send a request and read its reply. Returns the values."""
 
     request: Request[list[Taken]]
 
@@ -95,7 +95,7 @@ class Block:
 
 @attrs.define
 class Behind:
-    """Read the reply to the request that was sent after the blocking command. Gives the values."""
+    """Read the reply to the request that was sent after the blocking command. Returns the values."""
 
     request: Request[list[Taken]]
 
@@ -109,7 +109,7 @@ class Follow:
 
 @attrs.define
 class Explain:
-    """Find out what a refusal of this request is about. Gives our error."""
+    """Find out what a refusal of this request is about. Returns our error."""
 
     request: Request[list[Taken]]
     error: BaseException
@@ -117,7 +117,7 @@ class Explain:
 
 @attrs.define
 class Diagnose:
-    """Find out why the wait broke. Gives our error, None where nothing is wrong, and whether Redis has refused."""
+    """Find out why the wait broke. Returns our error, None where nothing is wrong, and whether Redis has refused."""
 
     error: BaseException
 

@@ -214,7 +214,7 @@ class Taking:
         return values
 
     def _block(self, caller: Waiter | None) -> Generator[WaitStep, Any, list[Taken]]:
-        """Waits in Redis. Gives the values that came, without any where others have to go first.
+        """Waits in Redis. Returns the values that came, without any where others have to go first.
 
         Redis does not report that a command has begun to block. So after a trouble a command comes first that does not
         block.
@@ -348,7 +348,7 @@ class Taking:
                 raise
 
     def admit(self) -> bool:
-        """Takes callers into the line, where no other background task does. Gives whether the bell rang."""
+        """Takes callers into the line, where no other background task does. Returns whether the bell rang."""
         if self.bell is self.line.inbox:
             return self.line.admit()
         # Somebody else reads the inbox, and would miss the callers that this one took from it.

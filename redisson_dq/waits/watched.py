@@ -272,7 +272,7 @@ class WatchedSource:
             self.commands.share = 0
 
     def settle(self) -> list[Taken]:
-        """All replies of the round have come. Gives the values, which the caller hands out."""
+        """All replies of the round have come. Returns the values, which the caller hands out."""
         commands, self.commands = self.commands, Commands()
         taken, request = commands.taken, commands.request
         self.line.unclaim(commands.share)

@@ -114,7 +114,7 @@ def index_of(key: str, value: bytes, rank: int = 1) -> Request[int | None]:
 
 
 def add(key: str, end: End, values: list[bytes]) -> Request[int]:
-    """Adds values to that end, one after the other. Gives the new length."""
+    """Adds values to that end, one after the other. Returns the new length."""
     return Request(words=(PUSH[end], key, *values), types={key: "list"}, parse=int)
 
 

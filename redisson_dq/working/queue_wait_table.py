@@ -116,6 +116,6 @@ class QueueWaitTable:
         return self.state in (State.PARTING, State.GONE)
 
     def happened(self, trigger: Trigger) -> tuple[Do, ...]:
-        """Gives the actions for a trigger."""
+        """Returns the actions for a trigger."""
         self.state, to_do = TRANSITIONS[self.state, trigger]
         return to_do

@@ -309,7 +309,7 @@ async def _transact(connection: Any, commands: Sequence[Sequence[Any]], read: Ca
 
 
 async def _replies(connection: Any, commands: Sequence[Sequence[Any]], read: Callable[[], Any]) -> list[Any]:
-    """Sends commands together, and reads each reply. Gives the replies, errors of Redis's among them."""
+    """Sends commands together, and reads each reply. Returns the replies, errors of Redis's among them."""
     await async_send(connection, [b"".join(pack(words) for words in commands)])
     replies: list[Any] = []
     for _ in commands:

@@ -184,7 +184,7 @@ class Subscription:
         self._connections.outage.gave_up(_PART)
 
     async def _served(self, dedicated: Dedicated) -> Exception | None:
-        """Hears until the connection ends. Gives the error that has ended it."""
+        """Hears until the connection ends. Returns the error that has ended it."""
         try:
             await self._serve(_Conversation(dedicated))
         except Exception as error:

@@ -25,7 +25,7 @@ class Arrivals:
     async def look(self, connections: Connections) -> RedisConnectionError | None:
         """Makes values ready again that nobody has leased between two looks.
 
-        Gives the error when Redis cannot be reached.
+        Returns the error when Redis cannot be reached.
         """
         try:
             await connections.check_pause(self._keys.arrivals)

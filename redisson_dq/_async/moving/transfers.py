@@ -48,7 +48,7 @@ class Transfers:
         self._head_start = HeadStart(busy_wait=options.tuning.busy_wait)
 
     def plan(self, task: Task, departs_us: int, fire: Callable[[], None]) -> int:
-        """Plans a departure where the time of the next transfer is known. Gives in how many us the timer is to fire.
+        """Plans a departure where the time of the next transfer is known. Returns in how many us the timer is to fire.
 
         ``fire`` fires it before its time, at the end of a refusal.
         """
@@ -119,7 +119,7 @@ class Transfers:
                 logger.debug("cannot hand %d queues over: %s", len(requests), error)
 
     async def _next_ms(self, task: Task, result: Transferred) -> int | None:
-        """Offers the next occurrences of recurring offers. Gives when the next transfer has something to do."""
+        """Offers the next occurrences of recurring offers. Returns when the next transfer has something to do."""
         advanced = [
             await advance(self._connections, self._options, task.name, task.keys, come, result.now_us)
             for come in result.recurring

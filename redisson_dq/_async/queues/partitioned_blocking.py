@@ -144,7 +144,7 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
     async def subscribe_on_elements(self, consumer: AsyncCallback[T]) -> int:
         """Takes values as they come and calls ``consumer(value)`` with each, one after the other.
 
-        Otherwise like :meth:`BlockingQueue.subscribe_on_elements`. Gives an id for :meth:`unsubscribe`.
+        Otherwise like :meth:`BlockingQueue.subscribe_on_elements`. Returns an id for :meth:`unsubscribe`.
 
         :Cost: one command for each value
         :Guarantee: at most once

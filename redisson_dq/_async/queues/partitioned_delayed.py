@@ -74,8 +74,8 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
     ) -> DelayedItem[T]:
         """Like :meth:`DelayedQueue.offer`; values with an equal ``key`` go to one partition, and stay in order.
 
-        A duplicate is one within its partition: the same ``id`` under two keys may be two items. Gives the handle that
-        the partition's own offer gives.
+        A duplicate is one within its partition: the same ``id`` under two keys may be two items. Returns the handle
+        that the partition's own offer gives.
 
         :Cost: O(log n); O(n) to replace; one round trip
         :Guarantee: atomic; never sent twice; with an id (and the same key) it may safely be repeated
@@ -331,7 +331,7 @@ class PartitionedDelayedQueue(Partitioned[DelayedQueue[T]]):
         context: Mapping[str, str] | None,
         durable: Durability | None,
     ) -> int:
-        """Offers each partition its share, a batch of each at a time. Gives the number of all values."""
+        """Offers each partition its share, a batch of each at a time. Returns the number of all values."""
         wanted = sum(map(len, shares.values()))
         batches = [
             [(partition, request) for request in partition.requests.offer_all(share, context=context, durable=durable)]

@@ -102,7 +102,7 @@ class CalledSources:
             del self._of_key[key]
 
     def forget_all(self) -> list[SharedPump]:
-        """Forgets them and their calls. Gives all of them."""
+        """Forgets them and their calls. Returns all of them."""
         pumps = self.of(None)
         self._of_key, self._next = {}, {}
         return pumps

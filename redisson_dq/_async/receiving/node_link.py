@@ -66,7 +66,7 @@ class NodeLink:
     async def exchange(self, asked: Asked, came: Callable[[int], object]) -> bool:
         """Sends the commands of all sources, and hands out the values. ``came`` is called with their numbers.
 
-        Gives whether keys may live on other nodes now.
+        Returns whether keys may live on other nodes now.
         """
         tracking = self._tracking or await self._connect()
         observers = self._connections.observers
@@ -78,7 +78,7 @@ class NodeLink:
             return await self._ask(tracking, asked, errors, came)
 
     async def have_slots_moved(self) -> bool:
-        """Checks everything that Redis does not report. Gives whether keys may live on other nodes now."""
+        """Checks everything that Redis does not report. Returns whether keys may live on other nodes now."""
         if (tracking := self._tracking) is None:
             return False
         if await tracking.is_cut():

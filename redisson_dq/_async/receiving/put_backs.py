@@ -118,7 +118,7 @@ class PutBacks:
     async def repeat(self, debts: Debts) -> list[Taken] | None:
         """Once it is closed: sends a request with a lost reply again. So the values that it took go back.
 
-        Gives its values, or None when it has to be tried again.
+        Returns its values, or None when it has to be tried again.
         """
         with self._line.mutex:
             debts.admit()

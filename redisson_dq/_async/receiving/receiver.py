@@ -182,8 +182,8 @@ class Receiver:
     ) -> RedissonDQError | None:
         """Puts values that a caller was given, and that no codec can read, into the list ``key``.
 
-        Gives the error with which Redis refused them, or says that Redis has not answered by the deadline. The
-        values do not go back any more, whatever the caller does.
+        Returns the error with which Redis refused them, or says that Redis has not answered by the deadline. The values
+        do not go back any more, whatever the caller does.
         """
         waiter = lifeline.waiter
         assert waiter is not None
@@ -258,7 +258,7 @@ class Receiver:
         self.pump.wake()
 
     def _answer_expired(self) -> Taker | None:
-        """Answers callers whose time is over. Gives the pump whose command may have to end before that."""
+        """Answers callers whose time is over. Returns the pump whose command may have to end before that."""
         self.pump.answer_expired()
         return self.pump
 

@@ -129,8 +129,8 @@ class Handling:
     def hand_back(self) -> list[Event]:
         """The worker stops, and waits no more: neither for a handler nor for ``on_failed``.
 
-        Gives the events of the values that go back. A handling whose outcomes are being settled goes on. A second call
-        hands back those of its values that are not settled yet.
+        Returns the events of the values that go back. A handling whose outcomes are being settled goes on. A second
+        call hands back those of its values that are not settled yet.
         """
         actions = self.happened(Trigger.STOPPED)
         return [self.events[place] for action in actions if action.do is Do.HAND_BACK for place in action.places]

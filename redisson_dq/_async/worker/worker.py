@@ -361,7 +361,7 @@ class Worker(Declarations, AsyncWrongWith):
         self._clients.each(prepare)
 
     def _no_more_clients(self, prepare: Callable[[Client], object]) -> list[Client]:
-        """Calls ``prepare`` no more. Gives the client that it has, if any."""
+        """Calls ``prepare`` no more. Returns the client that it has, if any."""
         return self._clients.no_more(prepare)
 
     def _handlers_changed(self, before: list[Handler]) -> None:

@@ -187,7 +187,7 @@ class Subscription:
         self._connections.outage.gave_up(_PART)
 
     def _served(self, dedicated: Dedicated) -> Exception | None:
-        """Hears until the connection ends. Gives the error that has ended it."""
+        """Hears until the connection ends. Returns the error that has ended it."""
         try:
             self._serve(_Conversation(dedicated))
         except Exception as error:

@@ -50,7 +50,7 @@ class UndecodableLists:
     def put(self, values: list[bytes], key: str) -> RedissonDQError | None:
         """Puts values into the list ``key``, and tries again when a connection breaks.
 
-        Gives the error when it fails.
+        Returns the error when it fails.
         """
         # A try whose reply was lost may have been carried out. The nonce keeps the next one from doing it again.
         # To the script the list is a ready list to which values go back.

@@ -28,7 +28,7 @@ class Arrivals:
     def look(self, connections: Connections) -> RedisConnectionError | None:
         """Makes values ready again that nobody has leased between two looks.
 
-        Gives the error when Redis cannot be reached.
+        Returns the error when Redis cannot be reached.
         """
         try:
             connections.check_pause(self._keys.arrivals)

@@ -89,7 +89,7 @@ class BlockingQueue(TakingQueue[T]):
     def poll(self, *number: int, limit: int | None = None, timeout: Delay | None = None) -> T | list[T] | None:
         """Takes the head, or up to ``limit`` values: at once, or within ``timeout`` (seconds or a timedelta).
 
-        With both it waits for the first value and takes other ready values with it, in order. Gives None, or an empty
+        With both it waits for the first value and takes other ready values with it, in order. Returns None, or an empty
         list, when there is nothing. A DecodeError of several values carries those that could be read in ``decoded``.
         ``poll(5)`` is an ArgumentError, as it may mean either; ``poll(5, timeout=1)`` is a limit. Redisson sends
         timeouts in whole seconds, and takes a limit below 1 for 0; here milliseconds count, and such a limit is an
@@ -138,8 +138,8 @@ class BlockingQueue(TakingQueue[T]):
     def poll_from_any(self, *queue_names: str, timeout: Delay | None = None) -> T | None:
         """Takes the head of this queue, else of the first of the others that has one, within ``timeout``.
 
-        The others are read with this queue's codec, and this client moves their due items only where they are open
-        too. On a cluster all need one hash tag. Gives None when nothing came. Raises CrossSlotError.
+        The others are read with this queue's codec, and this client moves their due items only where they are open too.
+        On a cluster all need one hash tag. Returns None when nothing came. Raises CrossSlotError.
 
         >>> client.blocking_queue("normal").add("order-42")
         True
@@ -243,7 +243,7 @@ class BlockingQueue(TakingQueue[T]):
     def subscribe_on_elements(self, consumer: Callback[T]) -> int:
         """Takes values as they come and calls ``consumer(value)`` with each, one after the other.
 
-        Gives an id for :meth:`unsubscribe`. An error of the consumer is logged, and the next value is taken. Every
+        Returns an id for :meth:`unsubscribe`. An error of the consumer is logged, and the next value is taken. Every
         subscription has a background task of its own; it ends with :meth:`unsubscribe`, :meth:`destroy` or the client.
 
         :Redisson: ``RBlockingQueue.subscribeOnElements(Consumer)``, ``RBlockingQueue.subscribeOnElements(Function)``

@@ -160,7 +160,7 @@ class BoundedBlockingQueue(BlockingQueue[T]):
                 self._runtime.capacity_waiters.leave(keys.capacity_channel, released)
 
     def _offer_by(self, deadline: float, request: Request[bool]) -> bool | RedissonDQError:
-        """Whether the value is in. Gives the error where Redis refuses it for a reason that passes.
+        """Whether the value is in. Returns the error where Redis refuses it for a reason that passes.
 
         Raises RedisConnectionError when Redis has not answered by then, a moment of the client's clock.
         """

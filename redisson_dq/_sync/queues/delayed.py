@@ -78,7 +78,7 @@ class DelayedQueue(DueTaking[T], RecurringOffers[T]):
     def offer(
         self, value: T, delay: Delay | None = None, at: datetime | None = None, **options: Unpack[OfferOptions]
     ) -> DelayedItem[T]:
-        """Adds a value that becomes ready after ``delay``, or at ``at``. Gives a handle that cancels or reschedules it.
+        """Adds a value that becomes ready after ``delay``, or at ``at``. Returns a handle to cancel or reschedule it.
 
         - ``delay``: seconds or a timedelta, counted from this call
         - ``at``: an aware datetime in its place
@@ -211,8 +211,8 @@ class DelayedQueue(DueTaking[T], RecurringOffers[T]):
         again at that time. One that a receiver holds comes again at that time if the receiver fails.
 
         ``delay`` (seconds or timedelta) or ``at`` (an aware datetime), as in :meth:`offer`. Every client, Java's
-        included, learns of a new head. Gives Outcome.RESCHEDULED, or the item's fate, as :meth:`cancel` does.
-        An ``expires=`` of the offer moves along.
+        included, learns of a new head. Returns Outcome.RESCHEDULED, or the item's fate, as :meth:`cancel` does. An
+        ``expires=`` of the offer moves along.
 
         :Cost: O(log n); one round trip
         :Guarantee: atomic

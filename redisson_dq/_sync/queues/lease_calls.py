@@ -92,7 +92,7 @@ class LeaseCalls(Generic[T]):
         return self._leaser.receive(limit, timeout, how)
 
     def ack_all(self, deliveries: Iterable[Delivery[T]], *, durable: Durability | None = None) -> list[SettleOutcome]:
-        """Ends the leases of many deliveries: their values are done. Gives one outcome for each, in their order.
+        """Ends the leases of many deliveries: their values are done. Returns one outcome for each, in their order.
 
         :Cost: O(k log n), k deliveries; one round trip, with partitions one for each node
         :Guarantee: atomic for each 1,000 of one queue or partition; never sent twice

@@ -38,7 +38,7 @@ class WaitingQueue(Handle[T]):
     def poll(self, limit: int | None = None) -> T | list[T] | None:
         """Takes the value that was offered first, or up to ``limit`` of them, before they are due.
 
-        Gives None, or an empty list, when nothing waits. Bytes that the codec cannot read are put into
+        Returns None, or an empty list, when nothing waits. Bytes that the codec cannot read are put into
         ``keys.undecodable``.
 
         :Redisson: ``RDelayedQueue.poll()``, ``RDelayedQueue.poll(int)``

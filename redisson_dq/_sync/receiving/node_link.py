@@ -69,7 +69,7 @@ class NodeLink:
     def exchange(self, asked: Asked, came: Callable[[int], object]) -> bool:
         """Sends the commands of all sources, and hands out the values. ``came`` is called with their numbers.
 
-        Gives whether keys may live on other nodes now.
+        Returns whether keys may live on other nodes now.
         """
         tracking = self._tracking or self._connect()
         observers = self._connections.observers
@@ -81,7 +81,7 @@ class NodeLink:
             return self._ask(tracking, asked, errors, came)
 
     def have_slots_moved(self) -> bool:
-        """Checks everything that Redis does not report. Gives whether keys may live on other nodes now."""
+        """Checks everything that Redis does not report. Returns whether keys may live on other nodes now."""
         if (tracking := self._tracking) is None:
             return False
         if tracking.is_cut():

@@ -297,7 +297,7 @@ class SharedSources:
                 pump.wake()
 
     def ask(self, called: Collection[SharedPump], now: float) -> Sequence[SharedPump]:
-        """Chooses the commands for those of the called ones that take their next step. Gives those that are asked."""
+        """Chooses the commands for those of the called ones that take their next step. Returns those that are asked."""
         self.line.admit()
         # One that was called twice may have been asked since.
         here = [pump for pump in self._rotation.order if pump in called and pump.state is State.CALLED]
@@ -329,7 +329,7 @@ class SharedSources:
             self._free()
 
     def settle(self, asked: Sequence[SharedPump]) -> int:
-        """All replies have come that were asked for in a round: hands out the values. Gives how many came."""
+        """All replies have come that were asked for in a round: hands out the values. Returns how many came."""
         with self.line.mutex:
             self.line.admit()
             answers = any(pump.is_fresh for pump in asked)

@@ -66,7 +66,7 @@ class Clients:
             prepare(client)
 
     def no_more(self, prepare: Callable[[Client], object]) -> list[Client]:
-        """Calls ``prepare`` no more. Gives the client that is there, if any."""
+        """Calls ``prepare`` no more. Returns the client that is there, if any."""
         self._prepare = [each for each in self._prepare if each != prepare]
         return self._here()
 

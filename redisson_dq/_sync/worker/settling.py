@@ -251,7 +251,7 @@ class Settler:
                 call_up_more(self._connections, source)
 
     def _send(self, settlements: list[Settlement]) -> list[Settlement]:
-        """One round trip. Gives the ones that Redis did not take, and whose leases still run."""
+        """One round trip. Returns the ones that Redis did not take, and whose leases still run."""
         groups: dict[tuple[Settling, Ending], list[Settlement]] = {}
         for settlement in settlements:
             groups.setdefault((settlement.lease.settling, settlement.how), []).append(settlement)

@@ -6,7 +6,7 @@
 --   newer       members in the current format whose ids are longer than any that this version knows -> due. The version
 --               that knows them takes them back (transfer.lua)
 
--- Gives how many went into quarantine: 1 or 0.
+-- Returns how many went into quarantine: 1 or 0.
 local function set_aside(member)
   local due = redis.call('ZSCORE', keys.timeout, member)
   if is_newer(member) then

@@ -23,7 +23,7 @@ local function rank_behind(key, score, beginning)
 end
 
 -- Calls visit with each member and its score from a rank on, until it gives false, too many bytes were read, or the
--- zset ends. Gives the last member that was visited and its score, or nothing at the end.
+-- zset ends. Returns the last member that was visited and its score, or nothing at the end.
 local function each_ranked(key, rank, visit)
   local looked, bytes, count = 0, 0, 1
   while true do

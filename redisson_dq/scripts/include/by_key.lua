@@ -112,7 +112,7 @@ function by_keys.note_parked(id, since_ms, label)
   redis.call('HSET', keys.turns, 'p' .. id, string.format('%.0f ', since_ms) .. label)
 end
 
--- The value with this record came again. Gives since when it had been parked.
+-- The value with this record came again. Returns since when it had been parked.
 function by_keys.forget_parked(id)
   local since = string.match(redis.call('HGET', keys.turns, 'p' .. id) or '', '^(%d+) ')
   if since then

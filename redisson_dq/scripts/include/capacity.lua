@@ -37,7 +37,8 @@ local function give_room(count)
   end
 end
 
--- Makes the room that is missing, as an offer finds too little. room: nil where the key holds no number. Gives the room.
+-- Makes the room that is missing, as an offer finds too little. room: nil where the key holds no number. Returns the
+-- room.
 local function missing_room_made(room, now_ms)
   local capacity = known_capacity()
   if not capacity then

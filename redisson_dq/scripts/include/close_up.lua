@@ -15,7 +15,7 @@ local function before_the_gap(places, size)
   return before
 end
 
--- Takes out the entries that follow each other without a gap at either end, without a look at the others. Gives the
+-- Takes out the entries that follow each other without a gap at either end, without a look at the others. Returns the
 -- places of those between, as they are then, and the size of the list.
 local function trimmed(places, size)
   local first, last = 1, #places

@@ -34,8 +34,8 @@ local function due_between(since, until_ms, offset, limit, now_ms)
   return found
 end
 
--- Takes them out, as many of the first as one call has time for. Calls visit with value, id, due and whether it was a lease,
--- before its record is dropped. Gives how many were set aside, and how many were too late.
+-- Takes them out, as many of the first as one call has time for. Calls visit with value, id, due and whether it was a
+-- lease, before its record is dropped. Returns how many were set aside, and how many were too late.
 local function take_due(found, now_us, now_ms, remember_ms, visit)
   local aside, late, mirrored, numbers, was_lease = 0, {}, {}, {}, {}
   local recorded = redis.call('HLEN', keys.records) > 0

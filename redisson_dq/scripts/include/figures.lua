@@ -50,7 +50,7 @@ local function some_at(_, due)
 end
 
 -- How much waits and is held, and when the first is due. The argument most is how many leases without an entry it looks
--- for at each end, without reading entries. Gives how many are held, how many leases without an entry end before, and
+-- for at each end, without reading entries. Returns how many are held, how many leases without an entry end before, and
 -- the first member.
 local function tell_waiting(now_ms, most)
   local held, gone = 0, 0

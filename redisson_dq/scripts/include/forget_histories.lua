@@ -6,7 +6,7 @@ local AGED = 86400000
 local FEW_HISTORIES = 20
 
 -- Drops records whose values have been taken, up to a number. Where nothing is ready these are all that are over, else
--- those that are over for a day. Gives how many were looked at.
+-- those that are over for a day. Returns how many were looked at.
 local function forget_histories(now_ms, nothing_ready, most)
   local until_ms = nothing_ready and now_ms or now_ms - AGED
   local over = redis.call('ZRANGEBYSCORE', keys.history_ends, '-inf', until_ms, 'WITHSCORES', 'LIMIT', 0, most)

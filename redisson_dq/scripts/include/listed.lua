@@ -4,7 +4,7 @@
 -- The most values that a call returns.
 local MOST_LISTED = 500
 
--- Calls visit with each value from an index on. Gives the length of the list, and the index of the next value where
+-- Calls visit with each value from an index on. Returns the length of the list, and the index of the next value where
 -- more follow. Large values end a page early.
 local function each_listed(key, first, most, visit)
   local size, bytes, index = redis.call('LLEN', key), 0, first

@@ -2,8 +2,8 @@
 -- KEYS: records, deliveries
 -- INCLUDE: records, named, delivery_record, whereabouts, refuse_newer
 
--- key: 'i' .. id of the caller's, or ''; id, due: of the entry, or ''. Gives the id of the item's entry, its due time, its
--- record, and where it is. There is no id when nothing is known of it, and no place when it is settled.
+-- key: 'i' .. id of the caller's, or ''; id, due: of the entry, or ''. Returns the id of the item's entry, its due
+-- time, its record, and where it is. There is no id when nothing is known of it, and no place when it is settled.
 local function locate(key, id, due, now_ms)
   if id == '' then
     id = redis.call('HGET', keys.records, key)

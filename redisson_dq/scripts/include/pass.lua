@@ -32,9 +32,9 @@ local function keys_from(rank, pending, now_us)
   return {'keys', table.concat(packed), total}
 end
 
--- One slice of a pass, from the end of the list or the place before the last slice. Gives its first place, then of each
--- wanted entry the key and the place, or where none is named all keys of the slice. It ends where all that is named was
--- found.
+-- One slice of a pass, from the end of the list or the place before the last slice. Returns its first place, then of
+-- each wanted entry the key and the place, or where none is named all keys of the slice. It ends where all that is
+-- named was found.
 local function slice(before, named, now_us)
   local wanted, parts, left = {}, {}, math.floor(#named / 8)
   for at = 1, #named, 8 do

@@ -130,7 +130,8 @@ local function part_of(ours, at, size, now_us)
   return math.min(first, last), math.max(first, last)
 end
 
--- Searches for the first of these entries of ours, up to a number. Gives the number of the last member that it was for.
+-- Searches for the first of these entries of ours, up to a number. Returns the number of the last member that it was
+-- for.
 local function search_for(ours, most, seek, size, now_us)
   local last = ours[most + 1] and ours[most + 1].index - 1 or #seek.members
   for i = #ours, most + 1, -1 do
@@ -171,8 +172,8 @@ local function look_for(seek, size, pending, now_us, whole_us)
   return each_found_us * math.min(most, #ours), search_for(ours, most, seek, size, now_us)
 end
 
--- Looks at the ends of the list, then for the rest. Gives the time that is spent in us, the number of the last member that it
--- was for, and whether no pass is needed for those that are left.
+-- Looks at the ends of the list, then for the rest. Returns the time that is spent in us, the number of the last member
+-- that it was for, and whether no pass is needed for those that are left.
 local function searched_for(seek, size, pending, now_us, whole_us)
   local most_us, spent_us = work_us(size), 2 * #seek.members
   look_at_the_ends(seek, size, now_us)
@@ -193,8 +194,8 @@ local function told_place(member, seek, hints)
   return seek.at[member], false, 3
 end
 
--- Notes that an entry is moved: how far LREM goes along the list from either end, to take out the found ones. An entry at a
--- place counts for the end that it is nearer to. Gives the time that it takes in us to get at the entry.
+-- Notes that an entry is moved: how far LREM goes along the list from either end, to take out the found ones. An entry
+-- at a place counts for the end that it is nearer to. Returns the time that it takes in us to get at the entry.
 local function way_to(place, way, complete, size, node_us)
   if not place then
     return complete and 0 or PASSED_US * size
@@ -207,7 +208,7 @@ local function way_to(place, way, complete, size, node_us)
   return 2 * math.min(place, size - place) * node_us
 end
 
--- Finds the first of these members. Gives how many of them, their places, those that are left to LREM. Also returns
+-- Finds the first of these members. Returns how many of them, their places, those that are left to LREM. Also returns
 -- whether a pass has to find the next. pending: how many are due. whole_us: the time that reading the whole list may
 -- take.
 local function placed(members, pending, hints, now_us, each_us, whole_us)

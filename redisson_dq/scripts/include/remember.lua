@@ -12,7 +12,7 @@ local function live_until(at, now_ms)
   keep_alive(at + WEEK, now_ms, {keys.records, keys.forget})
 end
 
--- Gives the time, for live_until.
+-- Returns the time, for live_until.
 local function forget_at(id, at)
   -- Another writer's score may be no whole number, or infinite, and PEXPIRE takes neither.
   at = math.min(math.ceil(at), 2 ^ 53)

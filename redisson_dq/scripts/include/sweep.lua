@@ -47,7 +47,7 @@ end
 -- How many a call with another purpose drops.
 local FEW_RECORDS = 20
 
--- Drops records whose time is over, up to a number. Gives how many were looked at.
+-- Drops records whose time is over, up to a number. Returns how many were looked at.
 local function sweep(now_ms, most)
   local over = redis.call('ZRANGEBYSCORE', keys.forget, '-inf', now_ms, 'WITHSCORES', 'LIMIT', 0, most)
   if #over > 0 then

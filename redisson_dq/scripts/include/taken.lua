@@ -4,7 +4,7 @@
 
 local TAKING = {'HDEL', 'HGET', 'HSET', 'RPUSH', 'ZADD', 'ZREM', 'ZSCORE'}
 
--- Gives the member's value, or nil for one that cannot be read, which is set aside. Also gives how many went into
+-- Returns the member's value, or nil for one that cannot be read, which is set aside. Also gives how many went into
 -- quarantine. recorded: whether any item has a record.
 local function taken(member, recorded)
   local value, id = unwrap(member)

@@ -27,7 +27,8 @@ local function begin_endings(bounded, now_ms, who, ...)
   return lined
 end
 
--- Ends those of these leases that are held, one after the other. Gives its number, its id, its value and its record of each.
+-- Ends those of these leases that are held, one after the other. Returns the number, the id, the value and the record
+-- of each.
 local function each_ended(ids, lined, now_ms)
   local deadlines, met, i = deadlines_of(ids, now_ms), {}, 0
   return function()

@@ -174,9 +174,9 @@ local function next_page(cursor, count)
   return page, scores
 end
 
--- Calls visit with each entry and, of the list, its place. Entries of the list come again in the zset, if that is walked.
--- It gives 'end' for an end, or 'out' for an entry that the script takes out after the walk. Gives the cursor for the next
--- call, or '' if there is none. part_us: the time for a call, if not the ordinary one.
+-- Calls visit with each entry and, of the list, its place. Entries of the list come again in the zset, if that is
+-- walked. It gives 'end' for an end, or 'out' for an entry that the script takes out after the walk. Returns the cursor
+-- for the next call, or '' if there is none. part_us: the time for a call, if not the ordinary one.
 local function walk(text, visit, part_us)
   local cursor, whole = cursor_of(text), text == 'whole'
   part_us = part_us or PART_US

@@ -180,13 +180,13 @@ def in_flight(
 
 
 def progress(keys: QueueKeys, client: str, note: str) -> Request[int]:
-    """Notes that a client has held values for long. Gives how many values wait for a receiver."""
+    """Notes that a client has held values for long. Returns how many values wait for a receiver."""
     # Sixteen fields at most, so that notes of clients that died do not add up.
     return call("progress", keys, (f"h{client[:1]}", note), int)
 
 
 def return_arrivals(keys: QueueKeys, most: int) -> Request[int]:
-    """Puts back values that had come for a receiver. Gives how many."""
+    """Puts back values that had come for a receiver. Returns how many."""
     return call("return_arrivals", keys, (most,), int)
 
 

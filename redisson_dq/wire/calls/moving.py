@@ -75,7 +75,7 @@ def _transferred(reply: list[Any]) -> Transferred:
 
 
 def hand_over(keys: QueueKeys, caller: str) -> Request[bool]:
-    """Lets another client go on as the mover. Gives whether the caller was the mover."""
+    """Lets another client go on as the mover. Returns whether the caller was the mover."""
     return call("hand_over", keys, (caller,), bool)
 
 
