@@ -194,7 +194,8 @@ class Watching(Opening):
     # -- the client --------------------------------------------------------------------------------------------------
 
     async def ping(self) -> timedelta:
-        """How long Redis takes to answer, over a connection of this client. Of a cluster it is the slowest master.
+        """How long Redis takes to answer, over a connection of this client. For a cluster it is the time of the slowest
+        master.
 
         One round trip, on a cluster one for each master. Raises RedisConnectionError, RedisReplyError, ClosedError.
         Example::

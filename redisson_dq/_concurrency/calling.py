@@ -78,7 +78,7 @@ def call(callback: Callable[[T], object], value: T) -> None:
     try:
         callback(value)
     except SystemExit as error:
-        # It would end this thread without a word, and no program. Treat it as any other failure.
+        # It would silently end this thread, and not the program. Treat it as any other failure.
         raise RuntimeError("it wanted to end the program, which only the main thread can do") from error
 
 

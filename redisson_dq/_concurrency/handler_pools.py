@@ -45,8 +45,8 @@ Settled = SettleOutcome
 class HandlerPool:
     """Threads for handlers: one for each running handler. A handler that never returns occupies only its own thread.
 
-    A thread that has ended one work takes the next one. Of the idle threads one is woken at a time, and wakes the next
-    one where more works are left. So quick works wake nobody.
+    A thread that has ended one work takes the next one. One idle thread is woken at a time, and wakes the next one
+    where more works are left. So quick works wake nobody.
 
     Where the system gives no more threads, a work waits until a thread of the pool is free.
     """

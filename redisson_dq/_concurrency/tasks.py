@@ -56,7 +56,7 @@ Failure = BaseException
 
 
 class AsyncBackgroundTask:
-    """Runs ``work`` beside its owner until it returns.
+    """Runs ``work`` concurrently with its owner until it returns.
 
     A ``shielded`` one holds values that exist nowhere else. The end of the loop cancels all tasks, but does not find
     this one. So it is not interrupted in the middle of a reply. Instead ``on_end`` is called when the loop ends, and
@@ -182,7 +182,7 @@ def _no_thread(error: RuntimeError) -> NoThreadError:
 
 
 class BackgroundTask:
-    """Runs ``work`` beside its owner until it returns. Nothing cancels a thread."""
+    """Runs ``work`` concurrently with its owner until it returns. Nothing cancels a thread."""
 
     def __init__(
         self,

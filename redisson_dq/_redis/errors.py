@@ -60,7 +60,7 @@ _PASSING_IN_A_SCRIPT = re.compile(r"(?s)Error running script .*-(MASTERDOWN|MISC
 
 
 # The replies of a server that is the wrong one to send to now. It is a replica, lacks its cluster or its replicas, or
-# was started in the place of another one.
+# was started instead of another one.
 _NOT_HERE = (
     redis.exceptions.AskError,  # MOVED too
     redis.exceptions.BusyLoadingError,

@@ -135,7 +135,7 @@ def _connections(how: type[Any], of: type[Any]) -> type[Any]:
 
 
 class _Lending:
-    """A pool that lends connections, and does nothing besides.
+    """A pool that only lends connections.
 
     redis-py counts and reports every connection that is lent. That takes longer than a PING of Redis.
     """

@@ -1,4 +1,4 @@
-"""Sending packed commands on a connection, and reading replies: beside another reader, and ended from outside."""
+"""Sending packed commands on a connection, and reading replies: while another reader waits, and ended from outside."""
 
 from __future__ import annotations
 

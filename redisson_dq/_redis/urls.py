@@ -158,7 +158,7 @@ def _check(url: str) -> None:
         is_read = True
     except ValueError:
         is_read = False
-    # Neither this error nor its context has the words of urllib, which show what is in the place of the password.
+    # Neither this error nor its context has the words of urllib, which would show the password.
     if not is_read:
         raise ValueError(f"its host or its port cannot be read; {_ENCODED}")
 

@@ -132,8 +132,8 @@ class Pipeline(WrongWith):
         return refused
 
     def _name_other_types(self, requests: list[Request[Any]], outcomes: list[Any]) -> None:
-        """Puts an EncodeError in the place of a False where the value is there as an equal one of another type in Java.
-        Warns if only some of the values were removed.
+        """Replaces a False by an EncodeError where an equal value of another type in Java is there. Warns if only some
+        of the values were removed.
 
         One more round trip if numbers, letters, times or collections were looked for and not found.
         """

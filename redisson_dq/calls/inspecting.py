@@ -36,7 +36,7 @@ _SIZES = {
 }
 # A queue in partitions has the sums of these.
 _COUNTS = (*_SIZES, "waiting", "parked", "lean", "overdue", "in_flight", "expired", "missed")
-# Those that an inspection has besides, and counts that its script returns under these names.
+# Those that only an inspection has, and counts that its script returns under these names.
 _MORE_SIZES = {
     "mirrored": "envelopes",
     "arrivals": "arrivals",

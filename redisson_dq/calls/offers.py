@@ -188,7 +188,7 @@ def _context_word(queue: OpenQueue[Any], context: Mapping[str, str] | None) -> b
 
 
 def _named_item(queue: OpenQueue[T], reply: list[Any], data: bytes, id: str | None) -> WaitingItem[T]:
-    """Of a duplicate the script also gives the state of the item that has the id, and its value if it waits."""
+    """For a duplicate the script also returns the state of the item that has the id, and its value if it waits."""
     word, entry, due_ms, now_us, *duplicate = reply
     if word == b"full":
         _refuse_full(queue)

@@ -1,4 +1,4 @@
-"""Happenings of a client, the observers that hear of them, and the log.
+"""Happenings of a client, the observers that get them, and the log.
 
     def watch(happening):
         match happening:
@@ -10,7 +10,7 @@
 Each kind of happening is a frozen class, and is made at one place. A place that is passed often makes it only where
 somebody watches. Metrics, traces and displays are observers, and do not belong here.
 
-Which of the ways to hear of a client is for what:
+The ways to follow what a client does:
 
 * An **observer** gets happenings, after the fact. The log is one that is always there.
 * A **tally** is an observer in the same list that gets numbers in place of objects, where each value counts.

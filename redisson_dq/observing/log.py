@@ -1,6 +1,6 @@
 """The log, which gets happenings like any observer: which kinds have a line, at which level, with which fields.
 
-A line for another kind of happening is registered beside its class::
+A line for another kind of happening is registered next to its class::
 
     @line(logging.ERROR)
     def _timed_out(late: TimedOut) -> Words:

@@ -31,7 +31,7 @@ Observer = Callable[[Happening], object]
 #: Whether the log shows values, or the function that gives the object to show in a value's place.
 LogValues = Union[bool, Callable[[Any], object]]
 
-# Of a value's text this many characters are logged.
+# How many characters of a value's text are logged.
 _LONGEST_VALUE = 500
 
 #: The name of a request, and its keys.
@@ -134,7 +134,7 @@ class Observers(list[Observer]):
 
         In the main thread KeyboardInterrupt and SystemExit do, as a signal may have raised them.
 
-        An observer may call the client. No observer hears of the happenings of that call.
+        An observer may call the client. The happenings of that call are not reported to observers.
         """
         log(happening)
         if not self or self.is_telling_here:

@@ -1,7 +1,7 @@
 """Operations on messages, and the functions that are called when one begins and when it ends.
 
 A happening is reported when it is over. That is too late for a trace: an offer carries the trace on, and a handler runs
-inside of it. So an interceptor hears of an operation before it begins::
+inside of it. So an interceptor is called before an operation begins::
 
     def interceptor(operation):
         began = time.monotonic()
@@ -90,7 +90,7 @@ class Operation:
     id: str | None = None
     #: The name of the function that handles the messages.
     handler: str = ""
-    #: The context of an offer. An interceptor may put another one in its place.
+    #: The context of an offer. An interceptor may replace it.
     context: Mapping[str, str] | None = None
     #: Whether the messages have room for a context.
     carries: bool = False

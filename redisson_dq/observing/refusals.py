@@ -10,8 +10,8 @@ from redisson_dq.scheduling.clock import Clock
 
 __all__ = ["Refusals"]
 
-# An error that recurs within this many seconds is no news, though its part seemed well in between. On a busy machine
-# a refusal comes late.
+# An error that recurs within this many seconds is not logged again, though its part seemed well in between. On a busy
+# machine a refusal comes late.
 _LULL = 5.0
 
 
@@ -41,7 +41,7 @@ class Refusals:
     ) -> bool:
         """A part cannot do its work for the queue with this key. ``is_over`` detects an end that no call reports.
 
-        True when this is news: a part that is refused for hours logs each error once.
+        Returns whether to log it: a part that is refused for hours logs each error once.
         """
         now = self._clock.monotonic()
         problem = Problem(queue=queue, what=what, error=error, only_late=only_late)

@@ -165,7 +165,7 @@ SYSTEM: Clock = SystemClock()
 
 
 class ClientParts:
-    """The parts of a client that a kit for tests may replace, beside its clock. These are the usual ones."""
+    """The parts of a client that a test kit may replace, in addition to its clock. These are the usual ones."""
 
     def connection_class(self, usual: type[Any]) -> type[Any]:
         """The class of its connections."""

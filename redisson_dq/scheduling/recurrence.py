@@ -310,7 +310,7 @@ class Recurrence:
 
     def _last(self, after_ms: int, until_ms: int, most: int) -> list[int]:
         """The last times of a cron expression between two times, in order: at least ``most``, if there are as many."""
-        # Cron has one time a minute at most, so a short span has few. Of a long one, the later half goes first.
+        # Cron has one time a minute at most, so a short span has few. In a long span the later half is searched first.
         if until_ms - after_ms <= most * 60_000:
             return list(self._between(after_ms, until_ms))
         if next(self._between(after_ms, until_ms), None) is None:

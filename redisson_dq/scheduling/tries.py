@@ -21,7 +21,7 @@ ACCEPTED: Final = 1.0
 _RATE: Final = 4.0
 # A try with more commands than this, as one for many queues, delays the tries of others no longer.
 _MANY: Final = 8
-# The tries with more commands come at half of that rate, beside the others, and not more seldom than after this time.
+# The tries with more commands come at half of that rate, in addition to the others, and at least once in this time.
 _LONGEST: Final = 60.0
 # How many parts try at once after a try that was not refused.
 _MORE: Final = 2

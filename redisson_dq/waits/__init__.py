@@ -7,7 +7,7 @@ Commands, connections and background tasks belong in ``_async/receiving/``, whic
 
 **A caller is cancelled while a reply is under way.** What happens to the value?
 
-1. The caller says that it leaves (:meth:`Waiter.leave`), in one step. One that vanishes without a word drops its
+1. The caller says that it leaves (:meth:`Waiter.leave`), in one step. One that vanishes without notice drops its
    :class:`Lifeline`, which reports the same. A background task takes it out of the line (:meth:`Line.leave`).
 2. The command is not cancelled with it. No caller reads the connection, the pumper does (``engine.py``). When nobody
    else waits, the blocking command is ended from another connection (:meth:`WaitEngine.end`). Redis then replies with

@@ -8,7 +8,7 @@ changes of the keys that it watches (``CLIENT TRACKING``). It goes in rounds, an
 * When nothing is left, the source is watched. No command is sent then, though callers come and go. At the next change
   Redis reports it once, and the source is called again.
 * A caller's time may be over while the commands are under way. The source is asked again then, and the caller is
-  answered after that. A lookout hears of changes only between two rounds, when no command is under way.
+  answered after that. A lookout receives changes only between two rounds, when no command is under way.
 * A source whose callers are being served from other sources yields to those.
 * Put-backs, repeated requests and the cause of a refusal belong to the clerk, so they hold up no other source. After a
   failure the source pauses.

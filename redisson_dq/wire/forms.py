@@ -1,7 +1,7 @@
 """The forms in which this library stores data in Redis, each with its versions, and the error for a newer one.
 
-Two versions of the library run beside each other in every deployment. So each form has a number, and a reader knows a
-number that is newer than its own:
+Two versions of the library run side by side in every deployment. So each form has a number, and a reader knows a number
+that is newer than its own:
 
 - A text in form 1 begins with a digit or with one letter and a space. Any other form begins with ``v``, its number and
   a space, whatever follows: ``v2 ...``. ``scripts/include/forms.lua`` looks for that.

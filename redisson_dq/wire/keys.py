@@ -202,7 +202,7 @@ class QueueKeys:
 
 @attrs.frozen(kw_only=True, cache_hash=True)
 class DeadKeys:
-    """The keys of a dead-letter list: the list of raw values itself, and the records beside it."""
+    """The keys of a dead-letter list: the list of raw values itself, and its records."""
 
     dead: str
     dead_info: str

@@ -53,12 +53,12 @@ class OtherTypes:
 class Request(Generic[T]):
     """A command or a script call.
 
-    ``words`` are the command's words. Of a script call they are those after the script: number of keys, keys,
+    ``words`` are the command's words. For a script call they are the words after the script: number of keys, keys,
     arguments. ``types`` maps each key to the Redis type it has to have. The first key routes the request. ``parse``
     turns the reply into the result. ``aside`` is the list that receives popped values the codec cannot decode, when
     ``parse`` raises DecodeError. A ``repeatable`` request may be sent again, word for word, when its reply was lost.
-    The second reply then equals the first one. ``when_full`` is sent instead when Redis has refused the request
-    because it has reached its maxmemory. ``durable`` names the confirmation that the change needs before the result is
+    The second reply then equals the first one. ``when_full`` is sent instead when Redis has refused the request because
+    it has reached its maxmemory. ``durable`` names the confirmation that the change needs before the result is
     returned. ``fence`` makes the lease without which nothing of a transaction that has this request is done. The
     functions of ``on_sending`` are called before the request is sent. ``others``, of a request that compares values,
     looks for values that are equal in Python and of another type in Java.

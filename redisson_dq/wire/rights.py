@@ -175,7 +175,7 @@ def acl_words(
         keys += ["redisson_dq_slots:*", "redisson_dq_rate:*"]
     if role == "operator":
         keys.append("redisson_dq_restoring_*")
-    # Redis refuses further patterns beside the one for all keys.
+    # Redis refuses further patterns in addition to the one for all keys.
     words += ["~*"] if "*" in keys else [f"~{each}" for each in keys]
     if _ROLES[role].listens:
         if role in ("consumer", "worker"):

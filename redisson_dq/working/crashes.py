@@ -25,7 +25,7 @@ class Crashed(Exception):
 def waits_apart(handlers: Iterable[Handler], crashes: int, *, is_one_tried: bool) -> bool:
     """Whether a value waits, as it has died with others and one of those may kill the process again.
 
-    Of the values that died together one is tried at a time in each process, so that it takes no other along.
+    Values that were in a crash together are tried one at a time in each process, so that none takes another one down.
     """
     limits = [each.crash_limit for each in handlers if each.crash_limit is not None]
     limit = min(limits, default=math.inf)

@@ -26,7 +26,7 @@ class Order:
         """The queues in the order in which they are asked."""
         new = [name for name in names if name not in self._served]
         if new:
-            # A queue that is new, or was empty for long, does not catch up on missed shares.
+            # A queue that is new, or was empty for a long time, does not catch up on missed shares.
             self._served.update(dict.fromkeys(new, min(self._served.values(), default=0.0)))
         return sorted(names, key=lambda name: self._served[name])
 

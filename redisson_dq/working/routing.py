@@ -27,8 +27,8 @@ class Unroutable(Exception):
 def choose(handlers: Iterable[Handler], value: Any) -> Handler | None:
     """The handler of a value, or None.
 
-    Those with ``where=`` or ``when=`` come first, in the order in which they were added. Of the others the nearest
-    class decides, and of equal ones the first. Raises Unroutable.
+    Those with ``where=`` or ``when=`` come first, in the order in which they were added. Among the others the nearest
+    class decides, and among equal ones the first. Raises Unroutable.
     """
     best: Handler | None = None
     distance = -1

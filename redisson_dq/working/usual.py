@@ -1,4 +1,4 @@
-"""Whether the handlings of a handler get on: how long the last ones took, and when one began or ended."""
+"""Whether a handler makes progress: how long the last ones took, and when one began or ended."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ T = TypeVar("T")
 
 logger = logging.getLogger("redisson_dq")
 
-#: A reply, or the error in its place, and the confirmation of the change where that was asked for.
+#: A reply or an error, and the confirmation of the change where it was requested.
 _Answer = tuple[Any, Union[Confirmed, Exception, None]]
 
 #: Callbacks of each sending, when the bytes are ready and before the reply is read, and in how many seconds the reply
@@ -166,7 +166,9 @@ class Connections(Pools):
         return request.parse(result[0] if result else None)
 
     def _hear_itself(self, request: Request[Any]) -> None:
-        """Looks where this request has published something, and the client does not hear the channel."""
+        """Looks at the queue if this request has published something on a channel that the client is not subscribed
+        to.
+        """
         assert request.script is not None
         keys = dict(zip(request.script.keys, request.words[1:], strict=False))
         # A script that brings a queue another name has the channel among its arguments.
@@ -228,7 +230,8 @@ class Connections(Pools):
         results: list[Any] = []
         is_down = False
         for request, (reply, confirmed) in zip(requests, answers, strict=True):
-            # One of them has waited already for a cluster that serves nobody. The others would wait one by one.
+            # One of them has already waited for a cluster that serves nobody. The others would wait one after the
+            # other.
             is_final = transaction or (is_down and isinstance(reply, ClusterDownError))
             result = await self._result_of(request, reply, is_final, confirmed)
             is_down = is_down or (
@@ -288,7 +291,7 @@ class Connections(Pools):
             return error
 
     async def _ask(self, request: Request[Any], how: _How, node: ConnectionPool | None, *, at_hand: bool) -> _Answer:
-        """The reply, and the confirmation of the change where that was asked for."""
+        """The reply, and the confirmation of the change where it was requested."""
         within, asking = how[-1], False
         if at_hand and self.permits.locked():
             raise RedisConnectionError("all connections to Redis are busy")

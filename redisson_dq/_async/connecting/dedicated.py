@@ -170,7 +170,7 @@ class Dedicated:
     async def read_behind(self, request: Request[Any]) -> Any:
         """The reply to a request that was sent after a command. Raises redis-py's errors.
 
-        Observers hear of it here, as Redis has only now begun to carry it out.
+        It is reported to observers here, as Redis has only now begun to carry it out.
         """
         if not self._observers.hear(Sent):
             return await self.read()

@@ -46,11 +46,11 @@ class Pools:
         self.longest_block = longest_block
         #: Whether the parts of the client can reach Redis.
         self.outage = Outage(clock, observers)
-        #: The tasks that these parts cannot do though it can be reached.
+        #: The tasks that these parts cannot do although Redis can be reached.
         self.refusals = Refusals(clock)
-        #: When those that Redis refuses try again.
+        #: When the parts that Redis refuses try again.
         self.tries = Tries(clock)
-        #: Those that are called around operations on messages.
+        #: The interceptors, which are called around operations on messages.
         self.operations = observers.operations
         #: Lets this many callers have connections at once.
         self.permits = AsyncSemaphore(servers.max_connections)
@@ -76,7 +76,7 @@ class Pools:
 
     @property
     def observers(self) -> Observers:
-        """Those who hear of all that happens in the client."""
+        """The observers, which get all happenings of the client."""
         return self._observers
 
     @property
@@ -113,7 +113,9 @@ class Pools:
             raise await self.broken(error, f"key {key!r}" if key else "the server") from error
 
     async def check_pause(self, key: str) -> None:
-        """For tries that nobody has asked for. Soon after no connection to the key's node could be made, raises why."""
+        """For tries that nobody has asked for. Soon after a failed connection to the key's node it raises that
+        error.
+        """
         pool = await self.pool_of(key)
         try:
             pool.address.check_pause()  # type: ignore[attr-defined]

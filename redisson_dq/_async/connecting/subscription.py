@@ -39,18 +39,18 @@ class _Conversation:
     """One connection."""
 
     dedicated: Dedicated
-    #: Of each command that has no reply yet the channels that it subscribes.
+    #: The channels that each command without a reply subscribes.
     asked: deque[set[str]] = attrs.field(factory=deque)
 
 
 class Subscription:
     """Keeps any number of channels subscribed for as long as it is open.
 
-    ``subscribed(channel)`` is called whenever the server confirms a channel: at first, and again after every
-    reconnect. ``published(channel, body)`` is called for every message, and ``refused(channel, error)`` when the server
-    refuses a channel. Then the others go on, and :meth:`probe` asks for that one again. While a channel is not heard,
-    ``changed(channel)`` is called when a call of this client has announced something there itself. The background task
-    starts with the first channel.
+    ``subscribed(channel)`` is called whenever the server confirms a channel: at first, and again after every reconnect.
+    ``published(channel, body)`` is called for every message, and ``refused(channel, error)`` when the server refuses a
+    channel. Then the others go on, and :meth:`probe` asks for that one again. While a channel is not subscribed,
+    ``changed(channel)`` is called when a call of this client has announced something there. The background task starts
+    with the first channel.
     """
 
     def __init__(
@@ -263,5 +263,5 @@ class Subscription:
 
 
 def _together(queues: list[str]) -> str:
-    """One queue, or the first of several and how many there are besides."""
+    """One queue, or the first of several and the number of the others."""
     return queues[0] + (f"+{len(queues) - 1}" if len(queues) > 1 else "") if queues else ""

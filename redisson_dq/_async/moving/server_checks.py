@@ -34,7 +34,9 @@ _KNOWS_RIGHTS = (7, 0)
 
 
 class ServerChecks:
-    """One pipeline for each node of the queues that the client moves. Observers and the log hear of the findings."""
+    """One pipeline for each node of the queues that the client moves. The findings are reported to observers and the
+    log.
+    """
 
     def __init__(self, connections: Connections, observers: Observers) -> None:
         self._connections = connections

@@ -93,7 +93,7 @@ class BoundedBlockingQueue(BlockingQueue[T]):
         """Puts a value at the end; False when there was no room, at once or within ``timeout``.
 
         :Redisson: ``RBoundedBlockingQueue.offer(Object)``, ``RBoundedBlockingQueue.offer(Object, long, TimeUnit)``
-        :Cost: O(1); one round trip, one more for each release it hears of
+        :Cost: O(1); one round trip, one more for each release that is announced meanwhile
         :Guarantee: atomic; never sent twice
         """
         if timeout is None:
@@ -106,7 +106,7 @@ class BoundedBlockingQueue(BlockingQueue[T]):
         """Puts a value at the end, as soon as there is room.
 
         :Redisson: ``RBoundedBlockingQueue.put(Object)``
-        :Cost: O(1); one round trip, one more for each release it hears of
+        :Cost: O(1); one round trip, one more for each release that is announced meanwhile
         :Guarantee: atomic; never sent twice
         """
         with self._runtime.operations.around(OperationKind.SEND, "put", self.name):

@@ -78,7 +78,7 @@ class DelayedQueue(DueTaking[T], RecurringOffers[T]):
         """Adds a value that becomes ready after ``delay``, or at ``at``. Returns a handle to cancel or reschedule it.
 
         - ``delay``: seconds or a timedelta, counted from this call
-        - ``at``: an aware datetime in its place
+        - ``at``: an aware datetime, instead of ``delay``
         - ``id``: your name for the item. Another offer with it is a duplicate
         - ``deduplicate_for``: equal values are duplicates for that time, from this offer on
         - ``on_duplicate``: ``"reject"`` raises DuplicateItemError (the default with an id); ``"keep"``; ``"replace"``

@@ -27,7 +27,7 @@ class Handle(OpenHandle[T]):
     async def delete(self) -> bool:
         """Deletes every key of the queue's side; True if there was any.
 
-        Of a delayed queue that includes the records of its items, a pause, the largest size and recurring offers.
+        For a delayed queue this includes the records of its items, a pause, the largest size and recurring offers.
         Values that were set aside (quarantine, undecodable, expired) stay, and so does the other side of the queue.
         Raises RedisConnectionError.
 
@@ -164,7 +164,7 @@ class Handle(OpenHandle[T]):
         """Makes the queue's side from the bytes of :meth:`dump`; False when there is something already.
 
         ``ttl`` is its time to live in seconds or as a timedelta. Raises ArgumentError and RedisReplyError for bytes
-        that are none of a dump; nothing has changed then.
+        that are not a dump; nothing has changed then.
 
         :Redisson: ``RObject.restore(byte[])``, ``RObject.restore(byte[], long, TimeUnit)``
         :Cost: O(n); one round trip
@@ -186,7 +186,7 @@ class Handle(OpenHandle[T]):
     async def expire(self, ttl: Delay) -> bool:
         """Lets the queue's side vanish after ``ttl`` (seconds or a timedelta); False when there is nothing.
 
-        Of a delayed queue these are the waiting items; a pause, the largest size and recurring offers stay.
+        For a delayed queue these are the waiting items; a pause, the largest size and recurring offers stay.
 
         :Redisson: ``RExpirable.expire(Duration)``, ``RExpirable.expire(long, TimeUnit)``
         :Cost: O(1); one round trip

@@ -40,7 +40,7 @@ class RecurringOffers(WaitingQueue[T]):
 
         - ``id``: your name for it. The same declaration again changes nothing (KEPT), another replaces it (REPLACED)
         - ``every``: seconds or a timedelta
-        - ``cron``: five fields (``"0 9 * * mon-fri"``) in its place, or a shorthand like ``@daily``
+        - ``cron``: five fields (``"0 9 * * mon-fri"``), instead of ``every``, or a shorthand like ``@daily``
         - ``timezone``: the name of the time zone of ``cron``
         - ``start``, ``end``: aware datetimes
         - ``missed``: how to handle occurrences whose time passed while no process moved the queue. ``"one"``: one late

@@ -175,7 +175,7 @@ class SharedPump(WatchedSource):
         return self._connections.parsed(request, reply)
 
     def tell_answered(self) -> None:
-        """Redis has answered. Not under the mutex: observers hear of it."""
+        """Redis has answered. Not under the mutex: it is reported to observers."""
         if self.state is not State.BUSY:
             self._connections.outage.ended(self._part)
             self._connections.tries.succeeded(self._part)

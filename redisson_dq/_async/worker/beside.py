@@ -43,7 +43,7 @@ async def figures_of(client: Client, queues: Mapping[str, QueueSettings]) -> dic
 async def _asked(
     client: Client, queues: Mapping[str, QueueSettings], request_of: Callable[[OpenQueue[Any]], Request[Stats]]
 ) -> list[tuple[str, QueueSettings, list[Stats]]]:
-    """Of each queue the results for its partitions. Raises the first error when all have been answered."""
+    """The results for the partitions of each queue. Raises the first error when all have been answered."""
     sides = [(name, each, sides_of(name, each, client.runtime.options)) for name, each in queues.items()]
     connections = client.runtime.connections
     found = await answers(connections, [request_of(side) for _, _, of_queue in sides for side in of_queue])

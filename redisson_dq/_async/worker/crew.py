@@ -207,7 +207,7 @@ class Crew:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """The tasks that cannot be done at present for its queues, and the handlers that do not get on."""
+        """The tasks that cannot be done at present for its queues, and the handlers that make no progress."""
         queues = {side.keys.ready for intake in self._open_intakes() for side in intake.leaser.sides}
         return (*(each for each in self._client.problems if each.queue in queues), *self._watch.stalls)
 

@@ -1,4 +1,4 @@
-"""The facts that a handler gets beside the value."""
+"""The facts that a handler gets in addition to the value."""
 
 from __future__ import annotations
 

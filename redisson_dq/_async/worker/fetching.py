@@ -250,7 +250,7 @@ class Fetcher:
     # -- values ------------------------------------------------------------------------------------------------------
 
     async def _answered(self, answers: Sequence[WaitAnswer], handlings: list[AsyncPoolWork]) -> bool:
-        """Hands over the values that came to waiters, as far as slots are free. Whether any came."""
+        """Hands over the values that came to waiters, as far as slots are free. Returns whether any came."""
         ranks = {
             name: rank for rank, name in enumerate(self._order.sorted([each.wait.intake.name for each in answers]))
         }
@@ -317,7 +317,7 @@ class Fetcher:
     # -- looks -------------------------------------------------------------------------------------------------------
 
     async def _look(self, handlings: list[AsyncPoolWork]) -> bool:
-        """Takes ready values of the first queue in order that has some, of those that may. Whether one has."""
+        """Takes ready values of the first allowed queue, in order, that has some. Returns whether one has."""
         stocked, idle = self._queues.stocked, list[str]()
         if self._is_alone:
             (wait,) = stocked.values()
@@ -341,7 +341,7 @@ class Fetcher:
         return False
 
     async def _look_at(self, wait: QueueWait, idle: Sequence[str], handlings: list[AsyncPoolWork]) -> bool:
-        """Takes ready values of one queue. Whether there were any."""
+        """Takes ready values of one queue. Returns whether there were any."""
         lifelines: list[Lifeline] = []
         try:
             found = await (self._leased_along(wait) if self._is_alone else self._leased_now(wait, lifelines))

@@ -1,4 +1,6 @@
-"""Notices handlers that do not get on: their slots are taken, values wait, and nothing was settled for a long time."""
+"""Notices handlers that make no progress: their slots are taken, values wait, and nothing was settled for a long
+time.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ __all__ = ["EVERY", "LONG", "ProgressWatch"]
 
 logger = logging.getLogger("redisson_dq")
 
-#: How often it looks. A handling that takes shorter is never noticed.
+#: How often it looks. A shorter handling is never noticed.
 EVERY = 5.0
 #: After this many seconds without a change, a worker looks at its handlings and reports them to other workers.
 LONG = 60.0
@@ -42,7 +44,9 @@ _LAST_ANSWER = 2.0
 
 
 class ProgressWatch:
-    """Looks every few seconds at the handlings that go on. Asks Redis only about those that go on for long."""
+    """Looks every few seconds at the handlings that go on. Asks Redis only about those that have run for a long
+    time.
+    """
 
     def __init__(
         self,
@@ -67,7 +71,7 @@ class ProgressWatch:
 
     @property
     def stalls(self) -> tuple[Stall, ...]:
-        """The handlers that do not get on at present."""
+        """The handlers that make no progress at present."""
         still = self._still
         return (*self._stalls.values(), *(() if still is None else (still,)))
 
@@ -106,10 +110,10 @@ class ProgressWatch:
         stalls: dict[Post, Stall] = {}
         for post, handlings in by_post.items():
             handler = post.handler
-            # Where the worker has no slot left, none of its queues gets on as long as nothing ends.
+            # Where the worker has no slot left, none of its queues makes progress as long as nothing ends.
             since = now - (last_change if is_full else post.usual.last_change)
             patience = post.usual.patience(handler.timeout, self._default)
-            # Of a limit other processes may have the slots.
+            # Other processes may have the slots of a limit.
             is_taken = is_full or post.running >= handler.concurrency or handler.admission is not None
             if is_taken and since > min(patience, LONG):
                 waiting = await self._waiting(post, handlings, since, patience, now, of_all=is_full)
@@ -176,7 +180,9 @@ class ProgressWatch:
         return async_stack_of(handling.where, self._pool.inside.get(handling.where))
 
     def _tell_slow(self, handlings: Sequence[Handling], patience: float, now: float) -> None:
-        """Logs single handlings that take unusually long, once each. The handler gets on beside them."""
+        """Logs single handlings that take unusually long, once each. The handler makes progress with its other
+        handlings.
+        """
         for handling in handlings:
             if now - handling.began > patience and handling not in self._slow:
                 self._slow.add(handling)

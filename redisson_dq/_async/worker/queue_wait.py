@@ -98,7 +98,7 @@ class QueueWait:
             answer.fill(error)
 
     async def receive(self) -> WaitAnswer:
-        """Waits in the calling thread or task, in the place of the receiver's background task."""
+        """Waits in the calling thread or task, instead of the receiver's background task."""
         answer = WaitAnswer(self, _nobody)
         try:
             if self._error is not None or self.receiver is None:

@@ -28,7 +28,9 @@ class NextLooks:
         self._moments: dict[LeaseSource, float] = {}
 
     def note(self, source: LeaseSource, next_slot_ms: int) -> bool:
-        """Notes when a look is to follow; ``next_slot_ms`` is as in a reply. Whether it is the first of this queue."""
+        """Notes when a look is to follow; ``next_slot_ms`` is as in a reply. Returns whether it is the first of this
+        queue.
+        """
         if next_slot_ms < 0 and not self._moments:
             return False
         with self._mutex:

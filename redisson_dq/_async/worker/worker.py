@@ -410,7 +410,7 @@ class Worker(Declarations, AsyncWrongWith):
             self._changed.on()
 
     async def _takes_over(self, *, starts: bool) -> bool:
-        """Waits until nobody else starts or stops it. Whether there is still something to start, or to stop.
+        """Waits until nobody else starts or stops it. Returns whether there is still something to start, or to stop.
 
         The caller does that, and calls :meth:`_settle`. Raises ArgumentError in a function that is called for it.
         """

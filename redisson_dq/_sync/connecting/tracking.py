@@ -44,7 +44,7 @@ class TrackingRefusedError(Exception):
 
 
 class Tracking:
-    """The two connections. One caller sends and reads commands; a background task hears of changes."""
+    """The two connections. One caller sends and reads commands; a background task receives the changes."""
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class Tracking:
         self._commands.send_packed(b"".join(commands))
 
     def read(self) -> Any:
-        """The next reply, or Redis's error in its place. Raises redis-py's other errors."""
+        """The next reply, or an error reply of Redis. Raises redis-py's other errors."""
         try:
             return self._commands.read()
         except ResponseError as error:

@@ -296,6 +296,6 @@ class TransferDriver:
         except ClosedError:
             return
         except Exception as error:
-            # Every error counts: an engine that never hears of the transfer's end would move nothing any more.
+            # Every error counts: an engine that is not notified of the transfer's end would move nothing any more.
             decided = self._transfers.failed(task, error, tried)
         self._carry_out(task, decided)

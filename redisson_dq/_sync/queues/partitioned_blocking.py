@@ -122,8 +122,8 @@ class PartitionedBlockingQueue(PartitionedLeasingQueue[T]):
         if not seconds:
             found = self._take_at_once(wanted)
             return found if limit is not None else found[0] if found else None
-        # No look is made beside the receiver, whose pops stay for a moment. A pop may have taken a value that it puts
-        # back. A look would return later values before that one.
+        # The call makes no look of its own while the receiver's pops are still blocked. A pop may have taken a value
+        # that it puts back. A look would return later values before that one.
         if limit is None:
             return self._waits.run(self._receiver, seconds, 1, first_of, None)
         none: list[T] = []

@@ -261,7 +261,7 @@ class Pump:
                         self._tries.forget(self._part)
                     break
             if engine.has_answered:
-                # Not under the mutex: observers hear of it.
+                # Not under the mutex: it is reported to observers.
                 engine.has_answered = False
                 if outage.is_going_on:
                     outage.ended(self._part)

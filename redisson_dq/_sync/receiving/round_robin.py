@@ -62,7 +62,7 @@ class RoundRobinReceiver(Receiver):
 
     @property
     def trouble(self) -> RedisConnectionError | None:
-        """Why nothing can be taken just now. A pump that has nothing to do may not have heard that Redis is back."""
+        """Why nothing can be taken just now. A pump that has nothing to do may not have noticed that Redis is back."""
         return next(filter(None, (pump.trouble for pump in self._pumps.values() if pump.is_busy)), None)
 
     # -- where it differs --------------------------------------------------------------------------------------------

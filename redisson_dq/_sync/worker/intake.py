@@ -128,7 +128,7 @@ class Intake:
         #: Which of the values that are seen first may be leased.
         self.admitting = Admitting(is_passed)
         self.reception = Reception()
-        #: Of each list: the limits of slots as they were when a wait began last.
+        #: By list: the limits of slots as they were when a wait last began.
         self._limits: dict[str, Sequence[LimitWords]] = {}
         for side in self.leaser.sides:
             # The thread of a fetcher may become a handler's, and receives for others.

@@ -29,7 +29,7 @@ class ValueReports:
 
     @property
     def hears_receipts(self) -> bool:
-        """Whether somebody hears of values that came."""
+        """Whether values that came are reported to anybody."""
         return self._hooks.hears(happenings.Received, happenings.Recovered)
 
     def unreadable(self, intake: Intake, error: DecodeError) -> None:

@@ -73,14 +73,14 @@ class SampledHolder:
 class Sampled:
     """Some values and entries of a queue.
 
-    ``kinds`` counts the entries that were read, by their kinds. ``examples`` has one member of each kind.
-    ``far`` counts the entries that are due in more than five years, and has the last due time in epoch ms.
-    ``list_alone`` and ``zset_alone`` count the entries that are in only one of the two keys, as far as they were
-    read: all of them where ``is_whole``. ``held_since_ms`` is when the value was received that is held longest, and
-    ``received_last_ms`` when the last one was. ``held_ms`` is the sum of the times since the values were received that
-    ``holders`` have. ``failing`` counts the values whose handling has failed twice or more: the values, their failures,
-    those of the one that has failed most, and its reason. ``notes`` are those of workers whose handlings go
-    on for long (``progress.lua``).
+    ``kinds`` counts the entries that were read, by their kinds. ``examples`` has one member of each kind. ``far``
+    counts the entries that are due in more than five years, and has the last due time in epoch ms. ``list_alone`` and
+    ``zset_alone`` count the entries that are in only one of the two keys, as far as they were read: all of them where
+    ``is_whole``. ``held_since_ms`` is when the value was received that is held longest, and ``received_last_ms`` when
+    the last one was. ``held_ms`` is the sum of the times since the values were received that ``holders`` have.
+    ``failing`` counts the values whose handling has failed twice or more: the values, their failures, those of the one
+    that has failed most, and its reason. ``notes`` are those of workers whose handlings have run for a long time
+    (``progress.lua``).
     """
 
     now_us: int

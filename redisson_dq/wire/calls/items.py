@@ -23,7 +23,7 @@ class Found:
 
     ``state`` says where it is, ``attempts`` how often it was delivered.
 
-    Of an entry in no known format ``entry`` is empty, and ``data`` is all of it.
+    For an entry in no known format ``entry`` is empty, and ``data`` is all of it.
     """
 
     entry: bytes

@@ -180,7 +180,7 @@ def in_flight(
 
 
 def progress(keys: QueueKeys, client: str, note: str) -> Request[int]:
-    """Notes that a client has held values for long. Returns how many values wait for a receiver."""
+    """Notes that a client has held values for a long time. Returns how many values wait for a receiver."""
     # Sixteen fields at most, so that notes of clients that died do not add up.
     return call("progress", keys, (f"h{client[:1]}", note), int)
 
