@@ -1,4 +1,4 @@
-"""The end of a process that a handler has forked off: it has the connections and the event loop of its parent."""
+"""Ends a process that a handler has forked: it has the connections and the event loop of its parent."""
 
 from __future__ import annotations
 

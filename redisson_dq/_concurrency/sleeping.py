@@ -1,4 +1,4 @@
-"""How a thread or a task lets time pass, and lets others go first."""
+"""How a thread or a task sleeps, and lets others run first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Means by which one thread or task waits for another one: an inbox, a promise, a switch."""
+"""The ways for one thread or task to wait for another one: an inbox, a promise, a switch."""
 
 from __future__ import annotations
 

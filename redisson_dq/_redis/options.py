@@ -95,15 +95,15 @@ class Options:
         validator=_checked(lambda word: word in ("channel", "keyspace"), "'channel' or 'keyspace'")
     )
     durable: Durability | None = attrs.field(validator=lambda _, __, durable: check_durable(durable))
-    #: Those who watch the client. More may come later.
+    #: The observers of the client. More may be added later.
     observers: Observers = attrs.field(alias="observer", converter=Observers, eq=False)
     log_values: LogValues = attrs.field(
         default=False,
         validator=_checked(check_log_values, "True, False or a function from a value to what the log shows of it"),
     )
-    #: The client's clock. Nobody gives it: it is the one that is current when the client is made.
+    #: The client's clock. It is not an argument: it is the clock that is current when the client is made.
     clock: Clock = attrs.field(init=False, factory=current)
-    #: Nobody gives it either: tests set it for the clients that they make.
+    #: It is not an argument either: tests set it for the clients that they make.
     tuning: Tuning = attrs.field(init=False, factory=tuning.current)
 
     def __attrs_post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""The settings of our own connections: the user's, with the few that have to be others.
+"""The settings of our own connections: the user's, with a few changes.
 
 The user's pool may decode replies, retry commands, or end blocking reads after ``socket_timeout``. If an offer's reply
 is lost, a retry would add the item twice.

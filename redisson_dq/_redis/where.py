@@ -1,4 +1,4 @@
-"""The place of a server as a URL, without user and password."""
+"""The address of a server as a URL, without user and password."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from redisson_dq._redis.tls import check_tls
 
 __all__ = ["cannot_connect", "hint_of_tls", "may_be_one", "where", "where_nodes"]
 
-# More nodes of a cluster are counted.
+# The most nodes of a cluster that are named; the others are counted.
 _SHOWN = 3
 
 

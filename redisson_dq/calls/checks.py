@@ -52,7 +52,7 @@ def check_function(value: U, name: str) -> U:
 
 
 def check_condition(value: U, name: str) -> U:
-    """Raises ArgumentError for a function whose answer is no answer yet: a coroutine or a generator is always true."""
+    """Raises ArgumentError for a coroutine or generator function: its result is always true."""
     if not answers(check_function(value, name)):  # type: ignore[arg-type]
         raise ArgumentError(f"queue {name!r}: expected a plain function that returns its answer, not {shown(value)}")
     return value

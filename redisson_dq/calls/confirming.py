@@ -46,7 +46,7 @@ def check_confirmed(request: Request[T], result: T, confirmed: Confirmed | Excep
 
 
 def why_not(durable: Durability, error: Exception | None) -> str:
-    """The advice by which the server can confirm changes."""
+    """How to set up the server so that it can confirm changes."""
     text = str(error)
     if "unknown command" in text:
         return f"fsync=True needs WAITAOF, which Redis has since 7.2 ({text})"

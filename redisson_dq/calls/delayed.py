@@ -215,7 +215,7 @@ class DelayedRequests(WholeRequests[T]):
         return told_if_long(request, self._queue, _IN_A_PIPELINE).then(lambda walked: walked.result > 0)
 
     def clear(self) -> Request[None]:
-        # The key ``forget`` stays. Without a record, its members say that an item was taken out.
+        # The key ``forget`` stays. A member without a record means that an item was taken out.
         return self._queue.call("clear", (), nothing)
 
     # -- single items ------------------------------------------------------------------------------------------------
@@ -317,6 +317,6 @@ def _due(score: bytes | None) -> datetime | None:
 def _overdue(reply: list[Any]) -> Overdue:
     now_us, count, *head = reply
     head_ms = whole_ms(head[0]) if head else None
-    # A time before 1970 is nobody's due time, and may be too early for a timedelta.
+    # A time before 1970 is not a valid due time, and may be too early for a timedelta.
     late_us = 0 if head_ms is None else max(0, now_us - max(0, head_ms) * 1000)
     return Overdue(count=count, late_by=timedelta(microseconds=late_us))

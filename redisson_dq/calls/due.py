@@ -1,4 +1,4 @@
-"""Taking values that wait by their due times, and entries that come to nobody."""
+"""Taking values that wait by their due times, and reporting entries that cannot be delivered."""
 
 from __future__ import annotations
 

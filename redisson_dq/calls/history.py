@@ -37,7 +37,7 @@ _MOST_EVENTS = 50_000
 # This many events are read in one round trip.
 _PAGE = 500
 _HEX = re.compile("[0-9a-f]{16}(?:[0-9a-f]{2}){0,2}")
-# After these an item is somewhere.
+# After these events an item still exists.
 _OPEN = frozenset(
     ("offered", "rescheduled", "moved", "delivered", "failed", "returned", "lost", "parked", "redriven", "replaced")
 )

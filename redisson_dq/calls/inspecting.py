@@ -21,7 +21,7 @@ __all__ = ["figures", "figures_together", "inspection", "together"]
 
 T = TypeVar("T", bound=QueueStats)
 
-# The keys that hold the queue's own values. Others come and go, and have times to live of ours.
+# The keys that hold the queue's own values. The other keys come and go, and the library sets their times to live.
 _VALUES = ("ready", "timeout", "envelopes", "capacity")
 
 _MOVER = re.compile(rb"(\S+) (\d+) (\d+)")
@@ -129,7 +129,7 @@ def _figures(name: str, found: Inspected) -> dict[str, Any]:
     held = told.get("held", 0)
     waiting = max(0, size_of.get("timeout", 0) - held)
     head_ms = _score(told.get("head"))
-    # A time before 1970 is nobody's due time, and may be too early for a timedelta.
+    # A time before 1970 is not a valid due time, and may be too early for a timedelta.
     late_us = 0 if head_ms is None else max(0, found.now_us - max(0, head_ms) * 1000)
     return {
         "name": name,
@@ -184,7 +184,7 @@ def _moment(score: bytes | int | None) -> datetime | None:
 
 
 def _number(text: bytes | None) -> int | None:
-    """The number in a text; None where something else wrote the text."""
+    """The number in a text; None where another program wrote the text."""
     return int(text) if text is not None and re.fullmatch(rb"-?\d{1,18}", text) else None
 
 
@@ -202,7 +202,7 @@ def _newer_forms(told: dict[str, Any]) -> tuple[tuple[str, int], ...]:
     try:
         form = json.loads(told.get("rule", b"{}")).get("v", 1)
     except (ValueError, AttributeError):
-        # Something else wrote it.
+        # Another program wrote it.
         form = 1
     if isinstance(form, int) and form > FORMS["recurring"].reads:
         forms["recurring"] = form

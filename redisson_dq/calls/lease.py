@@ -96,7 +96,7 @@ class Lease:
 
     @property
     def operations(self) -> Operations:
-        """Those that are called around operations on it."""
+        """The interceptors, which are called around operations on it."""
         return self._observers.operations
 
     @property

@@ -271,7 +271,7 @@ def _offer_batches(
     delays: list[Delay] = []
     for pair in queue.collected(values_and_delays, "pairs of value and delay"):
         try:
-            # Texts, sets and mappings can be unpacked too, into parts that nobody meant.
+            # Texts, sets and mappings can be unpacked too, but not into a value and its delay.
             value, delay = pair if isinstance(pair, (tuple, list)) else ()
         except ValueError:
             raise ArgumentError(

@@ -70,7 +70,7 @@ def popped_from(queue: OpenQueue[T], key: str, end: End, limit: int) -> Request[
 
 
 def moved(queue: OpenQueue[Any], destination: str, from_end: End, to_end: End) -> Request[bytes | None]:
-    """Moves one value to the list with the key ``destination``, and gives its bytes."""
+    """Moves one value to the list with the key ``destination``, and returns its bytes."""
     if queue.kind.bounded:
         ends = SIDES[from_end], SIDES[to_end]
         return queue.working(call_to("move_bounded", queue.keys, destination, ends, _as_is))
@@ -78,7 +78,7 @@ def moved(queue: OpenQueue[Any], destination: str, from_end: End, to_end: End) -
 
 
 def removed(queue: OpenQueue[Any], values: Sequence[bytes]) -> Request[int]:
-    """Removes all that equal one of them; gives how many there were."""
+    """Removes all that equal one of them; returns how many there were."""
     how = "remove" if queue.kind.bounded else "all"
     return told_if_long(_taken_away(queue, how, values, int), queue, "remove_all() or remove_if()")
 

@@ -34,7 +34,7 @@ _OUTCOMES = {outcome.value.encode(): outcome for outcome in SettleOutcome}
 
 @attrs.frozen(cache_hash=True)
 class Settling:
-    """What ends leases of one queue, or moves their deadlines."""
+    """The requests that end leases of one queue, or move their deadlines."""
 
     source: LeaseSource
     name: str
@@ -117,7 +117,7 @@ class Settling:
         return Fence(
             key=keys.queue.fence,
             hold=lambda fence, first: _held(keys, id, fence, first),
-            # No message was refused on any channel, and no head was left untold.
+            # No message was refused on any channel, and every head was announced.
             lost=[b"", b"", b"", lost],
         )
 

@@ -126,7 +126,7 @@ class QueueValues(Generic[T]):
 
     def of_other_types(self, values: Iterable[T]) -> list[OtherType[T]]:
         """The values that are equal to one of these in Python, and of another type in Java."""
-        # Imported late: codecs of plain texts load no type of Java.
+        # Imported late, so that codecs of plain texts load no Java types.
         from redisson_dq.java.equal_values import equal_values
 
         found = []

@@ -46,8 +46,9 @@ class WaitingItem(Generic[T]):
 
     @property
     def remaining(self) -> timedelta | None:
-        """How long from now until it is due, below zero when that has passed. No round trip: by the server's clock
-        as it was told with the item, and the time that has passed here since then."""
+        """How long from now until it is due, below zero when that has passed. No round trip: computed from the server's
+        time in the reply and the time that has passed here since then.
+        """
         if self.due_ms is None:
             return None
         passed_us = self._clock.now_us() - self._read_us

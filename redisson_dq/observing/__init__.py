@@ -13,7 +13,7 @@ somebody watches. Metrics, traces and displays are observers, and do not belong 
 The ways to follow what a client does:
 
 * An **observer** gets happenings, after the fact. The log is one that is always there.
-* A **tally** is an observer in the same list that gets numbers in place of objects, where each value counts.
+* A **tally** is an observer in the same list that gets numbers instead of objects, for places where each value costs.
 * An **interceptor** (``operations.py``) is called where an operation begins, in its thread or task, and again where it
   ends. A trace needs that: it is the parent of what the operation does, and it may put a context into an offer.
 * The **hooks** of a worker (``working/hooks.py``) are the user's functions for the happenings of one worker. They are

@@ -61,7 +61,7 @@ class Away(Happening):
 
 @attrs.frozen(kw_only=True)
 class BackAgain(Happening):
-    """Redis can be reached again. ``after`` is how long it could not."""
+    """Redis can be reached again. ``after`` is how long the outage lasted."""
 
     after: timedelta
 
@@ -71,7 +71,7 @@ class Noticed(Happening):
     """A look at the server's settings, soon after the client's first call, has found something.
 
     ``check`` is ``"eviction"``, ``"append-only file"``, ``"version"``, ``"rights"`` or ``"clock"``. ``found`` is the
-    state, and ``advice`` the command that helps. With ``needs_a_hand`` the log has a warning, else an information.
+    state, and ``advice`` the command that helps. With ``needs_a_hand`` it is logged as a warning, else as information.
     """
 
     check: str
@@ -199,7 +199,7 @@ class Missed(OfQueue):
 
 @attrs.frozen(kw_only=True)
 class ValuesTaken(OfQueue):
-    """A call or a listener has taken ``count`` values. They are in Redis no more.
+    """A call or a listener has taken ``count`` values. They are no longer in Redis.
 
     A value that ``receive`` returns is reported by :class:`LeaseBegan`. Where ``poll_from_any`` has found a value of
     another queue, ``queue`` is the key of that queue's list. ``values`` are their texts for the log, where
@@ -303,6 +303,6 @@ class Settled(OfLease):
 class LeaseLost(OfLease):
     """The receiver has lost the lease: a call or a renewal has found that out, or the renewal has failed for too long.
 
-    A lease is reported once. When Redis takes an ack in spite of a failed renewal, :class:`Settled` follows all the
-    same. A lease that ends by its deadline is not reported until it is used again.
+    A lease is reported once. When Redis takes an ack in spite of a failed renewal, :class:`Settled` still follows. A
+    lease that ends by its deadline is not reported until it is used again.
     """

@@ -88,13 +88,17 @@ def line(level: int, logger: str = _MAIN) -> Callable[[_Words], _Words]:
 
 
 def switch_of(kind: type[Happening]) -> Callable[[], bool] | None:
-    """A function that gives whether logging has the line of this kind switched on now. None for a kind without one."""
+    """A function that returns whether the line of this kind is switched on in logging now. None for a kind without a
+    line.
+    """
     found = _lines.get(kind)
     return None if found is None else partial(found.logger.isEnabledFor, found.level)
 
 
 def is_logged(kind: type[Happening]) -> bool:
-    """Whether a happening of this kind would be logged, as logging is set up now. Others need not be made."""
+    """Whether a happening of this kind would be logged, as logging is set up now. Otherwise the happening need not be
+    made.
+    """
     is_on = switch_of(kind)
     return is_on is not None and is_on()
 
@@ -146,7 +150,7 @@ logging.getLogger(_MAIN).addFilter(_name_queue)
 # -- the connection to Redis -----------------------------------------------------------------------------------------
 
 
-# Both ends of an outage have one level, so that nobody's filter shows the beginning without the end.
+# Both ends of an outage have the same level, so that no filter shows the beginning without the end.
 @line(logging.WARNING)
 def _away(away: Away) -> Words:
     return Words("Redis cannot be reached: %s", away.error)

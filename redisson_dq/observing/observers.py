@@ -1,4 +1,6 @@
-"""Calls the observers of a client, and the log, with each happening. An observer that fails harms nobody."""
+"""Calls the observers of a client, and the log, with each happening. An observer that fails has no effect on the
+client.
+"""
 
 from __future__ import annotations
 
@@ -43,27 +45,27 @@ _numbers = itertools.count(1)
 
 
 class Observers(list[Observer]):
-    """The observers of one client. A list, so that the look whether anybody watches costs next to nothing.
+    """The observers of one client. It is a list, so that checking whether there are observers costs next to nothing.
 
     The log gets every happening too. So a place that is passed often asks first::
 
         if observers.hear(Moved):
             observers.tell(Moved(...))
 
-    A place that no line of the log is for may ask ``if observers`` before that.
+    A place without a log line may check ``if observers`` first.
     """
 
     def __init__(self, observer: Observer | None = None) -> None:
         """Raises ArgumentError."""
         super().__init__()
-        # Those that have failed. The log has the first error of each.
+        # The observers that have failed. The first error of each is logged.
         self._failed: list[Observer] = []
         self._here = threading.local()
-        #: Those that are called around operations, as a trace needs it.
+        #: The interceptors, which are called around operations. Traces need this.
         self.operations = Operations()
         #: Whether and how the log shows values.
         self.log_values: LogValues = False
-        #: Those that count values without objects.
+        #: The tallies, which count values without objects.
         self.tallies: tuple[Tally, ...] = ()
         # Whether somebody hears a kind of happenings, found once after each change of the list. A function asks the
         # log, which may be set up again at any time.
@@ -98,7 +100,9 @@ class Observers(list[Observer]):
         self._heard = {}
 
     def hear(self, kind: type[Happening]) -> bool:
-        """Whether the log or an observer is called for a happening of this kind. Others need not be made."""
+        """Whether the log or an observer is called for a happening of this kind. Otherwise the happening need not be
+        made.
+        """
         try:
             heard = self._heard[kind]
         except KeyError:
@@ -130,9 +134,8 @@ class Observers(list[Observer]):
         self._here.tells = True
 
     def tell(self, happening: Happening) -> None:
-        """Calls the log and all observers, one after the other. Nothing that an observer raises comes out.
-
-        In the main thread KeyboardInterrupt and SystemExit do, as a signal may have raised them.
+        """Calls the log and all observers, one after the other. Errors of an observer are not raised, except
+        KeyboardInterrupt and SystemExit in the main thread, which a signal may have raised.
 
         An observer may call the client. The happenings of that call are not reported to observers.
         """
@@ -147,8 +150,8 @@ class Observers(list[Observer]):
                 try:
                     observer(happening)
                 except BaseException as error:
-                    # A signal strikes only in the main thread. In any other one the observer ends no thread of the
-                    # client's.
+                    # A signal is handled only in the main thread. In any other thread the observer must not end the
+                    # client's thread.
                     if may_be_of_a_signal(error):
                         raise
                     self._note_failure(observer, happening)
@@ -202,7 +205,7 @@ def check_log_values(value: object) -> bool:
 
 
 def _kinds_of(observer: Observer) -> tuple[type[Happening], ...]:
-    """A function hears all."""
+    """A plain function gets all kinds."""
     return observer.kinds if isinstance(observer, Tally) else _ALL
 
 

@@ -54,7 +54,7 @@ class OperationKind(TableEnum):
 
 
 class TracedLease(Protocol):
-    """A lease, as far as an interceptor asks."""
+    """The part of a lease that interceptors use."""
 
     #: A note of the interceptor about the handling, for the end of the lease.
     handling: Any
@@ -100,7 +100,7 @@ class Operation:
     outcome: str | None = None
     #: Whether a lease had ended before, so that the call did nothing about it.
     finds_lost: bool = False
-    #: Whether a worker does it, which has no caller.
+    #: Whether a worker does it, so that there is no caller.
     of_worker: bool = False
     #: Why it counts as failed although it raises nothing.
     error: BaseException | None = None
@@ -118,11 +118,11 @@ class Operations(list[Interceptor]):
 
     def __init__(self) -> None:
         super().__init__()
-        # Those that have failed. The log has the first error of each.
+        # The interceptors that have failed. The first error of each is logged.
         self._failed: list[Interceptor] = []
 
     def around(self, kind: OperationKind, name: str, queue: str, **facts: Any) -> Under | nullcontext[None]:
-        """A context manager around an operation. It gives the operation, or None where nobody asks."""
+        """A context manager around an operation. It yields the operation, or None without an interceptor."""
         return self.begin(kind, name, queue, **facts) if self else _NOTHING
 
     def begin(self, kind: OperationKind, name: str, queue: str, **facts: Any) -> Under:
@@ -192,7 +192,7 @@ class Receipt:
     """The receipt of values by one call: ``with operations.receiving(...) as receipt:`` around all of it.
 
     It ends when values came (:meth:`took`), and when an error of this library leaves the block. A receipt without
-    values has no end. The end of its queue is no failure. Where nobody asks, one object serves every receipt.
+    values has no end. The end of its queue is no failure. Without an interceptor, one object serves every receipt.
 
     A caller that holds values by a lifeline has a ``try`` around the block, which lets go of them. So an interruption
     at the end of the block loses nothing.
@@ -224,11 +224,11 @@ class Receipt:
 
 
 _NOTHING = nullcontext()
-#: The receipt where nobody asks.
+#: The receipt without an interceptor.
 UNASKED = Receipt(None)
 
 
 def may_be_of_a_signal(error: BaseException) -> bool:
-    """Whether an error in a function of the user's may come from a signal, which strikes only in the main thread."""
+    """Whether an error in a function of the user's may come from a signal, which is handled only in the main thread."""
     is_of_function = isinstance(error, (Exception, CancelledError))
     return not is_of_function and threading.current_thread() is threading.main_thread()

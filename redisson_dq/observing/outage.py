@@ -19,8 +19,8 @@ class Outage:
     """An outage, from the first part that cannot reach Redis until no part fails any more. The parts are those that
     retry by themselves: waits, renewals, acks, transfers.
 
-    A try that began in an outage may fail after its end: a reply is late, or a connection broke that nobody has read
-    from since. That is no outage of its own. The part tries again, and its next failure counts.
+    A try that began in an outage may fail after its end: a reply is late, or a connection broke that has not been read
+    from since. That is not a new outage. The part tries again, and its next failure counts.
     """
 
     def __init__(self, clock: Clock, observers: Observers) -> None:
@@ -35,7 +35,7 @@ class Outage:
         self._has_reached = False
         #: The hooks of the client's workers, which are called with Away and BackAgain too.
         self.hooks: list[Callable[[Happening], object]] = []
-        #: Why the last outage began, and when by this machine's calendar, in epoch us. None: there was none.
+        #: Why the last outage began, and when by this machine's clock, in epoch us. None: there was no outage.
         self.last: tuple[BaseException, int] | None = None
         #: Whether some part cannot reach Redis, or the last one that could not tries no more.
         self.is_going_on = False

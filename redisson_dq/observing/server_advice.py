@@ -1,4 +1,4 @@
-"""Judges a server by its own words: settings with which items may be lost, a version that is too old, a clock."""
+"""Judges a server by its replies: settings with which items may be lost, an old version, a clock that is off."""
 
 from __future__ import annotations
 

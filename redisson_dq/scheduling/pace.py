@@ -21,9 +21,9 @@ _SLOWEST = 32.0
 class Pace:
     """``slowness`` divides the time that a script assumes: 1.0, or more after long calls.
 
-    A call takes its way to the server and back, and the time that the server works. The way says nothing of the
-    server: a call to a server far away is long, however little it does. So the way counts for itself. The fastest call
-    is an upper end of it. Before the server counts as slower, a call without work shows what the way takes now.
+    A call takes its way to the server and back, and the time that the server works. The way says nothing about the
+    server: a call to a server far away is long, however little it does. So the way is measured separately. The fastest
+    call is an upper end of it. Before the server counts as slower, a call without work shows what the way takes now.
     """
 
     def __init__(self) -> None:

@@ -1,13 +1,12 @@
-"""Sources, on which calls wait: the blocking commands that take from lists, as values.
+"""Sources that calls wait on: the blocking commands that take from lists, as objects.
 
 A :class:`Waitable` names its queues and makes its own receiver. A :class:`Source` is a Waitable at one node of the
 server. It names the commands that are sent for waiting callers, the meaning of the replies, and how values are put
-back. A receiver asks a source in this order, as long as anybody waits:
+back. A receiver uses a source in this order, as long as a caller waits:
 
 1. ``look``, where the source has one. It does not block, and the receiver hands out the values that it finds.
 2. ``words``, the blocking command, with a timeout for the server.
-3. ``behind``, where the source has one. It is sent together with ``words``, and Redis carries it out when those have
-   ended.
+3. ``behind``, where the source has one. It is sent together with ``words``, and Redis carries it out after them.
 4. ``taken``, the values that the blocking reply itself holds. When neither holds a value, the blocking reply only says
   that one is
    there. The receiver then begins with ``look`` again.
@@ -130,7 +129,7 @@ class Source(Waitable, Protocol):
     def behind(self) -> Request[list[Taken]] | None:
         """A repeatable request that takes one value when the blocking command has ended in any way.
 
-        So that costs no round trip. None: the blocking command itself takes the value.
+        So this costs no extra round trip. None: the blocking command itself takes the value.
         """
         ...
 
@@ -147,8 +146,7 @@ class Source(Waitable, Protocol):
         ...
 
     def after(self, taken: Sequence[Taken], known: Mapping[str, bytes]) -> PutBack | None:
-        """The request that has to follow before these values are handed out. When it fails, they are handed out all the
-        same.
+        """The request that has to follow before these values are handed out. When it fails, they are still handed out.
 
         ``known`` is as for :meth:`put_back`.
         """
@@ -165,7 +163,7 @@ class Source(Waitable, Protocol):
 def seconds(timeout: float) -> str:
     """A timeout as Redis reads it.
 
-    A time so short that it would be rounded to 0, which means no end, becomes the least time above 0.
+    A time that would be rounded to 0, which means no limit, becomes the smallest time above 0.
     """
     return f"{max(timeout, 0.001):.3f}" if timeout else "0"
 

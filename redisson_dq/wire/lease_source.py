@@ -37,7 +37,7 @@ _calls = itertools.count(secrets.randbits(32))
 
 
 def _count_anew() -> None:
-    """A process that was forked off goes on with other numbers."""
+    """Gives a forked process its own numbers."""
     global _calls
     _calls = itertools.count(secrets.randbits(32))
 
@@ -52,10 +52,10 @@ class LeaseSource(PlainSource):
 
     Redis cannot wait and run a script in one step. So a look leases ready values. When nothing is ready, the blocking
     command moves the next value into the list ``arrivals``. Every look begins with that list. One is sent together with
-    the blocking command, so the value is leased without a round trip more.
+    the blocking command, so the value is leased without another round trip.
 
     With ``sees_first`` a look only shows values, and :meth:`admit` leases those whose turn it is. A value that was seen
-    stays where it is, so a caller who is gone holds up nothing.
+    stays where it is, so a caller that has left holds up nothing.
     """
 
     lease_keys: LeaseKeys
@@ -115,7 +115,7 @@ class LeaseSource(PlainSource):
     def ack_and_receive(
         self, ids: Sequence[bytes], count: int, convert: Callable[[list[bytes]], T]
     ) -> tuple[Request[tuple[T, list[Leased]] | None], Callable[[], Request[list[Taken]]]]:
-        """Ends leases and leases at most this many values, in one call; None where that takes two.
+        """Ends leases and leases at most this many values, in one call; None where two calls are needed.
 
         When its reply was lost, a second request gives the leases that it may have made, or makes as many. Few calls
         need one, so it is a function that makes it.
@@ -181,7 +181,7 @@ class LeaseSource(PlainSource):
         return None if self.sees_first else self.look(1)
 
     def taken(self, reply: Any) -> list[Taken]:
-        """Nothing: a look leases the value that has come."""
+        """No values: a look leases the value that has come."""
         return []
 
     def more(self, count: int) -> Request[list[Taken]]:

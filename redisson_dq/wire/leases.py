@@ -94,7 +94,7 @@ def _cursor(text: object) -> Any:
     try:
         return json.loads(urlsafe_b64decode(str(text) + "=="))
     except (ValueError, RecursionError):
-        # Something else wrote it.
+        # Another program wrote it.
         return None
 
 
@@ -115,7 +115,7 @@ class Leased(Taken):
     @property
     def record(self) -> LeaseRecord:
         """The record of this delivery. It is read again each time."""
-        # A record in a newer form says nothing here.
+        # A record in a newer form cannot be read here.
         if self.text and newer_form(self.text) is None:
             return LeaseRecord.parse(self.text)
         now_ms = self.now_us // 1000
@@ -124,7 +124,7 @@ class Leased(Taken):
 
 @attrs.frozen(kw_only=True)
 class Letter:
-    """One element of a dead-letter list. An element that something else put there has an empty ``id`` and no record."""
+    """One element of a dead-letter list. An element from another program has an empty ``id`` and no record."""
 
     id: bytes
     at_ms: int | None

@@ -2,8 +2,9 @@
 
 Partition i of ``orders`` is an ordinary queue named ``orders:{i}-{salt}`` without braces, such as ``orders:3-135``. The
 salt is the least number that puts its slot within 128 slots from its target on. The targets are the points 0, 1/2, 1/4,
-3/4, 1/8, 5/8 ... of all slots (the van der Corput sequence). However many partitions there are, masters with equal
-ranges of slots get about as many each. A name does not depend on how many there are, so adding some renames none.
+3/4, 1/8, 5/8 ... of all slots (the van der Corput sequence). For any number of partitions, masters with equal ranges of
+slots get about the same number of them. A name does not depend on how many there are, so adding partitions renames
+none.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ MOST_PARTITIONS = 1024
 
 # Up to 128 partitions their windows do not overlap. A target is the start of one, as where a master's range starts.
 _WINDOW = 128
-# One name in 128 fits. This many that do not are no chance: the mapper gives them all one raw name.
+# One name in 128 fits. If this many do not fit, that is no coincidence: the mapper gives all of them the same raw name.
 _MOST_SALTS = 10_000
 _PARTITION = re.compile(r"(.+):(\d{1,4})-(\d+)", re.DOTALL)
 

@@ -27,14 +27,16 @@ _NEWER = {"client|setinfo": (7, 2), "waitaof": (7, 2), "eval_ro": (7, 0), "evals
 
 @attrs.frozen(kw_only=True)
 class _Duties:
-    """``scripts`` and ``plain`` commands are the role's own. It also has those of the roles that it ``includes``."""
+    """``scripts`` and ``plain`` commands are the role's own. It also has the rights of the roles that it
+    ``includes``.
+    """
 
     scripts: tuple[str, ...] = ()
     plain: tuple[str, ...] = ()
     includes: tuple[str, ...] = ()
     #: Whether the role uses channels.
     listens: bool = False
-    #: Whether the role writes nothing. Its scripts share parts with scripts that write.
+    #: Whether the role writes nothing. Its scripts share includes with scripts that write.
     only_looks: bool = False
 
 
@@ -136,7 +138,7 @@ def commands_of(role: str) -> tuple[str, ...]:
 
 
 def _sent_by(script: str) -> set[str]:
-    """All commands that a script may send, also those that it can do without."""
+    """All commands that a script may send, including optional ones."""
     loaded = load(script)
     pairs = _SENT.findall(loaded.source)
     return {"|".join(filter(None, words)).lower() for words in pairs} | {

@@ -11,7 +11,7 @@ __all__ = ["Taken"]
 _numbers = itertools.count()
 
 
-# Nobody changes one. It is not frozen, as a frozen object takes three times as long to make.
+# Instances are never changed. The class is not frozen, as a frozen object takes three times as long to make.
 @attrs.define(kw_only=True, unsafe_hash=True)
 class Taken:
     """The bytes of one value, and the key they came from. A value that was taken later has a higher number.

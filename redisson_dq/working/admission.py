@@ -30,12 +30,12 @@ class AdmitArguments:
 
 
 class Admitting:
-    """Of one queue: the limits of its handlers, and the values that were let past them."""
+    """The limits of one queue's handlers, and the values that were let past them."""
 
     def __init__(self, is_passed: Callable[[Handler], bool]) -> None:
         """``is_passed`` says whether a handler has been full for a while, so that others go on."""
         self._is_passed = is_passed
-        # The leases of values that were let past a limit. Two fetchers may add to them, where one follows the other.
+        # The leases of values that were let past a limit. Two fetchers may add to them, when one replaces the other.
         self._let_past: set[str] = set()
 
     def words(
@@ -84,7 +84,7 @@ class Admitting:
             words = limits.get(handler)
             if words is None:
                 if admission.has_limit:
-                    # It comes only to be parked, and takes neither a token nor a slot.
+                    # It is received only to be parked, and takes neither a token nor a slot.
                     passed.add(data)
                 return admission.seen(value, data, 0)
             if admission.is_by_key:

@@ -11,7 +11,7 @@ from redisson_dq.working.handlers import Handler
 
 __all__ = ["DANGEROUS", "Crashed", "fault_of", "pause_apart", "waits_apart"]
 
-#: For this many seconds a value that has crashes may still kill the process.
+#: For this many seconds after its receipt, a value with crashes may still kill the process.
 DANGEROUS: Final = 30.0
 # After this many crashes a value is tried on its own. Before that, it comes again after a pause.
 _CRASHES: Final = 2
@@ -23,7 +23,7 @@ class Crashed(Exception):
 
 
 def waits_apart(handlers: Iterable[Handler], crashes: int, *, is_one_tried: bool) -> bool:
-    """Whether a value waits, as it has died with others and one of those may kill the process again.
+    """Whether a value has to wait, as it was in a crash with others and one of those may kill the process again.
 
     Values that were in a crash together are tried one at a time in each process, so that none takes another one down.
     """
@@ -40,7 +40,7 @@ def pause_apart(place: int, chance: random.Random) -> float:
 def fault_of(
     handler: Handler, value: Any, data: bytes, crashes: int, error: BaseException | None
 ) -> BaseException | None:
-    """Why a value is not for its handler's function any more. ``error`` is that of the choice of a handler."""
+    """Why a value is not given to its handler's function any more. ``error`` is that of the choice of a handler."""
     if handler.crash_limit is not None and crashes >= handler.crash_limit:
         return Crashed(f"its receivers died or hung {crashes} times")
     if error is None and handler.admission is not None:

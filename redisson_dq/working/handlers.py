@@ -55,7 +55,7 @@ class Shape:
         rest = any(each.kind is each.VAR_POSITIONAL for each in parameters)
         if len(placed) < positional - 1 and not rest:
             raise ArgumentError(f"{what}: a handler takes the value, and the event if it wants it")
-        # One with a default is the user's own, unless its name says what it is.
+        # An argument with a default is the user's own, unless its name is "event" or "events".
         last = placed[positional - 1] if len(placed) >= positional else None
         takes_event = rest or (last is not None and (last.default is last.empty or last.name in ("event", "events")))
         if positional > 1 and placed:
@@ -183,7 +183,7 @@ def declared(
         raise ArgumentError(f"{what}: where= maps names of fields to values, not {shown(where)}")
     if when is not None and not (callable(when) and takes(when, 1) and answers(when)):
         raise ArgumentError(f"{what}: when= must be a function of the value, not {shown(when)}")
-    # Found out at the first value that is given up, that value would stay leased for ever.
+    # Check it now: if it failed for the first value that is given up, that value would stay leased for ever.
     if on_failed is not None and not (callable(on_failed) and takes(on_failed, 3)):
         raise ArgumentError(
             f"{what}: on_failed= must be a function of the value, the event and the error, not {shown(on_failed)}"
@@ -284,7 +284,7 @@ def name_of(function: Any) -> str:
 
 
 def is_async(function: Callable[..., Any]) -> bool:
-    """Whether calling it gives something to await. Sees through functools.partial and callable objects."""
+    """Whether calling it gives something to await. Also looks into functools.partial and callable objects."""
     while isinstance(function, functools.partial):
         function = function.func
     call = getattr(function, "__call__", None)  # noqa: B004 - asked for its kind, not whether it is there

@@ -11,11 +11,12 @@ It carries out the actions that the table returns. So the first trigger decides,
 * The worker stops, and waits no longer. The values of a handler that still runs are handed back. A handler that has
   returned has decided, so its outcomes get a little time more. A second stop ends that time.
 
-The end of an event loop is no such end: it cancels the handler's task, and the leases end by their deadlines.
+The end of an event loop is not one of these causes: it cancels the handler's task, and the leases end by their
+deadlines.
 
-A value that is given up needs ``on_failed`` first, which is a function of the user's and may take long. Meanwhile a
-stop hands back all values that are not settled yet. A stop that comes between two values finds no function to
-interrupt. The next value that is given up is then handed back, and ``on_failed`` is not called any more.
+A value that is given up needs ``on_failed`` first, which is a function of the user's and may take a long time.
+Meanwhile a stop hands back all values that are not settled yet. A stop that comes between two values finds no function
+to interrupt. The next value that is given up is then handed back, and ``on_failed`` is not called any more.
 
 Each value is settled once. :meth:`HandlingTable.settles` is true for the first one that asks.
 """
@@ -125,9 +126,9 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     (State.LATE, Trigger.ON_FAILED_RAISED): (State.LATE, (Do.LET_EXPIRE,)),
     (State.LATE, Trigger.CONCLUDED): (State.OVERDUE, (Do.FORGET,)),
     (State.LATE, Trigger.BROKEN_OFF): (State.OVERDUE, (Do.FORGET,)),
-    # Whatever was under way ends later, and finds everything settled.
+    # Calls that are under way end later, and find everything settled.
     **stays(State.SETTLED, *Trigger),
-    # The time is over once.
+    # The time can be over only once.
     **stays(State.OVERDUE, *(trigger for trigger in Trigger if trigger is not Trigger.EXPIRED)),
 }
 

@@ -158,7 +158,7 @@ class Retried(OfValue):
 
 @attrs.frozen(kw_only=True)
 class GivenUp(OfValue):
-    """The value comes again no more; ``why`` says what was exhausted. :class:`DeadLettered` follows.
+    """The value is not delivered again; ``why`` says what was exhausted. :class:`DeadLettered` follows.
 
     ``on_failed`` runs before. When ``on_failed`` raises, the value stays leased and is delivered again, and
     no hook is called.
@@ -183,7 +183,7 @@ class HandedBack(OfValue):
 
 @attrs.frozen(kw_only=True)
 class ItemCancelled(OfValue):
-    """The item was cancelled while its handler ran, which did not handle the value. It comes again no more."""
+    """The item was cancelled while its handler ran, which did not handle the value. It is not delivered again."""
 
 
 @attrs.frozen(kw_only=True)

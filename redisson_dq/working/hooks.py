@@ -35,7 +35,9 @@ class Hooks:
         return self.observers.is_telling_here or threading.get_ident() in self._telling
 
     def hears(self, *kinds: type[Happening]) -> bool:
-        """Whether the log, a hook or an observer is called for one of these kinds. Others need not be made."""
+        """Whether the log, a hook or an observer is called for one of these kinds. Otherwise the happening need not be
+        made.
+        """
         for kind in kinds:
             if self.observers.hear(kind):
                 return True
@@ -61,7 +63,7 @@ class Hooks:
                 try:
                     function(happening)
                 except BaseException:
-                    # One that wants to end the program would end a loop or a thread of the worker's.
+                    # An exception that ends the program would end a loop or a thread of the worker.
                     logger.exception("worker: a hook failed for %r", happening)
                 finally:
                     self._telling.discard(here)

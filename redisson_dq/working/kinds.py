@@ -1,4 +1,4 @@
-"""Of which class the values of a handler are: a class, one with its elements (``list[Order]``), or one of several."""
+"""The class of a handler's values: a class, one with its elements (``list[Order]``), or one of several."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def _checked(given: object, what: str) -> type:
 
 
 def _named(given: object) -> str:
-    """How the user wrote it, without modules."""
+    """The annotation as the user wrote it, without modules."""
     if get_origin(given) in (Union, types.UnionType):
         return " | ".join(_named(one) for one in get_args(given))
     if get_origin(given) is not None:

@@ -1,6 +1,6 @@
 """The limits that admit a handler's values: a rate, a number of slots, a key, and a unique key.
 
-All of it holds over all processes, on the server's clock. Here are the definitions, and their words to Redis for a
+They hold for all processes together, on the server's clock. Here are the definitions, and their words to Redis for a
 value.
 """
 
@@ -226,7 +226,7 @@ class Admission:
         ]
 
     def _known(self, limit: Rate | Limit | None, home: Callable[[str], str] | None) -> tuple[bytes, str]:
-        # No function is called "shop.send()", so no name is another one's.
+        # No function is called "shop.send()", so the names cannot clash.
         name = f"{self.name}()" if limit is None or limit.name is None else limit.name
         text = f"limit {self.name if limit is None or limit.name is None else f'={limit.name}'}"
         if limit is not None and limit.by is not None:

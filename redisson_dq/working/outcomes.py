@@ -22,7 +22,7 @@ Outcomes = Sequence["BaseException | None"]
 DONE: Final[Outcomes] = (None,)
 
 
-# A handler that returns one of these has not called it, or not read it.
+# A handler that returns one of these has not run it, or not read it.
 _NOT_RUN = (
     *(types.FunctionType, types.MethodType, types.BuiltinFunctionType, functools.partial),
     *(map, filter, zip, Backoff),
@@ -32,8 +32,8 @@ _NOT_RUN = (
 def outcome_of(result: Any) -> Outcomes:
     """The result of a handler of single values: an exception, or its class, counts as if it was raised.
 
-    So no value is acked that its handler wanted to come again. Other results are nobody's, but for those that show that
-    the work has not been done.
+    So no value is acked that its handler wanted to be delivered again. Other results are ignored, except those that
+    show that the work has not been done.
     """
     if result is None:
         return DONE

@@ -9,11 +9,11 @@ the roster (``roster.py``), and carries out the actions that it returns.
 * A slot was freed. Values are wanted again.
 * The worker stops, or the queue is closed. The values of a batch that has not begun go back.
 
-Nobody knows whose value the next one in a queue is, and Redis gives no value out of its order. So a handler without a
-free slot holds up the others of its queue. After a moment they pass it: the worker receives for them, and turns away
-the values of the full handler. These are parked: they wait like delayed items, and come again. The pause grows with
-the time for which the handler has been full. When many are parked, the last one comes late. The full handler then
-holds up the others again until that time is near.
+The next value in a queue may be for any handler, and Redis returns values only in order. So a handler without a free
+slot holds up the others of its queue. After a moment they pass it: the worker receives for them, and turns away the
+values of the full handler. These are parked: they wait like delayed items, and come again. The pause grows with the
+time for which the handler has been full. When many are parked, the last one comes late. The full handler then holds up
+the others again until that time is near.
 
 A batch that is being gathered holds a slot. So a post that gathers is never full. Only a value that has failed before
 its handler was called may take a slot beyond the limit: it is handled by itself, while the others wait for more.
@@ -113,7 +113,7 @@ TRANSITIONS: Final[dict[tuple[State, Trigger], _Row]] = {
     (State.PASSED, Trigger.FREED): (State.FREE, (Do.FETCH,)),
     (State.PASSED, Trigger.EASED): (State.PASSED, (Do.FETCH,)),
     **stays(State.PASSED, Trigger.SHARED),
-    # Nobody is to pass. Values that still come go back to the head, in their order.
+    # No handler may pass. Values that still come go back to the head, in their order.
     (State.PASSED, Trigger.ALONE): (State.FULL, ()),
     **stays(State.PASSED, Trigger.DROPPED),
 }

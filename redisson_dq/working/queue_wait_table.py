@@ -3,16 +3,16 @@
 Theory of operation. One fetcher receives for all queues of a worker. For each queue it has a :class:`QueueWaitTable`.
 It feeds triggers into it, and carries out the actions that it returns.
 
-* Values are wanted. A waiter enters the line of the queue, and is there for as long as nothing comes. So a queue
-  whose waiter is in line is known to be empty.
+* Values are wanted. A waiter enters the line of the queue, and stays there until a value comes. So a queue whose waiter
+  is in line is known to be empty.
 * Values came. The next waiter enters when values are wanted again.
 * Slots are few, and more values are in the queue than have come. It is stocked then. Such queues are looked at in
   their order when a slot is free, and no waiter enters before a look has found nothing.
 * Fewer values are wanted than a waiter would take. It leaves the line, and another one enters.
 * Receiving fails. The queue is not asked for a moment. Others go on.
 
-A waiter that leaves the line may be answered with values all the same. They count like any others. Values for a waiter
-that was to leave for good go back.
+A waiter that leaves the line may still be answered with values. They count like any others. Values for a waiter that
+was to leave for good go back.
 """
 
 from __future__ import annotations

@@ -17,7 +17,8 @@ __all__ = ["Prepared", "call", "call_on", "call_to", "tail_of"]
 
 T = TypeVar("T")
 
-#: What all calls of a script on a queue share: the words before the arguments, those after them, the keys' types.
+#: The parts that all calls of a script on a queue share: the words before the arguments, those after them, the keys'
+#: types.
 Prepared = tuple[Script, tuple[Word, ...], tuple[Word, ...], dict[str, str]]
 # The most characters of a host's name.
 _LONGEST_HOST = 80

@@ -22,8 +22,8 @@ __all__ = ["Entry", "FoundKey", "Inspected", "Sampled", "SampledHolder", "inspec
 class FoundKey:
     """One key that is there. ``role`` is its name in QueueKeys or DeadKeys. ``expected`` is the type it has to have.
 
-    ``vanishes_ms`` is None for a key without an end, and ``bytes`` where the user may not ask for its memory. The
-    only the figures come without both.
+    ``vanishes_ms`` is None for a key without an end, and ``bytes`` is None where the user may not ask for its memory.
+    Figures come without both.
     """
 
     role: str
@@ -162,7 +162,7 @@ def _failing(values: int, failures: int, most: int, reason: bytes) -> tuple[int,
 
 
 def _note(text: bytes) -> Iterator[Mapping[str, Any]]:
-    """A note, where a worker of a form that is known wrote it."""
+    """The note, if it is in a known form."""
     try:
         note = json.loads(text)
     except ValueError:

@@ -127,7 +127,7 @@ def ack_and_receive(
     ids: Sequence[bytes],
     convert: Callable[[_Outcomes], T],
 ) -> Request[tuple[T, list[Leased]] | None]:
-    """Ends leases, and leases at most ``count`` values. None: nothing was done, and two calls have to do it.
+    """Ends leases, and leases at most ``count`` values. None: nothing was done, and two separate calls are needed.
 
     :func:`receive` with the same nonce gives the same leases. ``convert`` makes the
     result out of "acked" or "lost" of each.
